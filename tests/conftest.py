@@ -1,5 +1,5 @@
-"""What all tests share: the tests' own modules can be imported, linear algebra runs on one thread, and what each pass over loops
-makes is verified."""
+"""What all tests share: the tests' own modules can be imported, linear algebra runs on one thread, and what each pass makes is
+verified."""
 
 import ctypes
 import functools
@@ -49,9 +49,9 @@ def pytest_collection_modifyitems(items):
 
 
 @pytest.fixture(scope="session", autouse=True)
-def verified_loops():
-    """Whatever is compiled in tests: each pass of `transpile.loops` leaves well-formed scalar core."""
-    from loop_check import checked_passes
+def verified_passes():
+    """Whatever is lifted, transformed or compiled in tests: each pass leaves well-formed core."""
+    from verified import checked_passes
 
     with checked_passes():
         yield
@@ -101,8 +101,8 @@ def always(monkeypatch):
     from transpile.loops import passes
 
     original = function.compile_function
-    monkeypatch.setattr("transpile.codegen.llvm.compile_function", direct)
-    monkeypatch.setattr(passes, "parallelise", cut)
+    monkeypatch.setattr("transpile.native.compile_function", direct)
+    monkeypatch.setattr(passes, "PASSES", passes.PASSES.instead("parallel schedule", cut))
 
 
 @pytest.fixture

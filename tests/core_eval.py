@@ -194,15 +194,15 @@ class _Machine:
         self.define(stmt.var, self.env[stmt.stack].pop())
 
     @stmt.register
-    def _(self, stmt: ir.Effect) -> None:
+    def _(self, stmt: ir.Print) -> None:
         values = self.values(stmt.args)
-        if stmt.kind == "print":
-            parts = [_message(p, values) for p in stmt.params["parts"]]
-            print(*parts, sep=stmt.params.get("sep", " "), end=stmt.params.get("end", "\n"))
-        else:
-            import builtins
+        print(*[_message(p, values) for p in stmt.parts], sep=stmt.sep, end=stmt.end)
 
-            raise getattr(builtins, stmt.params["exception"])(_message(stmt.params["parts"], values))
+    @stmt.register
+    def _(self, stmt: ir.Raise) -> None:
+        import builtins
+
+        raise getattr(builtins, stmt.exception)(_message(stmt.parts, self.values(stmt.args)))
 
     # ---- primitives
 

@@ -24,7 +24,7 @@ import loop_memory
 import numpy as np
 import plain_runtime
 from differences import copied
-from loop_check import checked_passes
+from verified import checked_passes
 
 import transpile as tp
 from transpile.aggregates import flatten
@@ -36,7 +36,8 @@ from transpile.core import nodes as ir
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.driver.lifted_request import leaf_slots, lift
 from transpile.driver.request import Request
-from transpile.driver.results import assemble_flat, converters
+from transpile.driver.result_kinds import converters
+from transpile.driver.results import assemble_flat
 from transpile.driver.shared_arguments import overlap
 from transpile.loops import optimise
 from transpile.loops.check_elimination import fit

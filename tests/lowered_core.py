@@ -14,7 +14,6 @@ from transpile.core.functions import reached
 from transpile.core.rebuild import with_blocks
 from transpile.core.types import BOOL, INT
 from transpile.core.walk import blocks, defined, statements
-from transpile.loops.affine_tests import is_question
 from transpile.loops.check_elimination import fit, in_floats
 from transpile.lower import lower
 
@@ -33,7 +32,7 @@ def lowered_core(core: ir.Function) -> ir.Function:
     for stmt in statements(fn.body):
         if isinstance(stmt, ir.Let) and stmt.prim in LIBRARY:
             raise NotScalar(stmt.prim)
-        if isinstance(stmt, ir.Effect) and stmt.kind == "print":
+        if isinstance(stmt, ir.Print):
             raise NotScalar("print")
         carried = (
             stmt.body.params
@@ -102,9 +101,11 @@ class _Filled:
                 ]
             case ir.Let() if stmt.prim == "true_divide" or stmt.prim.startswith("exact_"):
                 return list(in_floats(stmt))
-            case ir.Effect(kind="check"):
-                return [] if is_question(stmt) else self.check(stmt)
-            case ir.Effect(kind="raise"):
+            case ir.Check():
+                return []
+            case ir.BoundsCheck():
+                return self.check(stmt)
+            case ir.Raise():
                 return [_raised(stmt)]
         return [with_blocks(stmt, self.block) if blocks(stmt) else stmt]
 
@@ -118,8 +119,8 @@ class _Filled:
             self.known[size] = Dim.symbol(name)
         return self.known[size]
 
-    def check(self, stmt: ir.Effect) -> list[ir.Stmt]:
-        at, size, _, *guard = stmt.args
+    def check(self, stmt: ir.BoundsCheck) -> list[ir.Stmt]:
+        at, size = stmt.at, stmt.size
         found: list[ir.Stmt] = []
 
         def test(prim: str, *args: ir.Operand) -> ir.Var:
@@ -127,16 +128,12 @@ class _Filled:
             return found[-1].var  # type: ignore[union-attr]
 
         wrong = test("greater_equal", at, size)
-        if stmt.params["low"]:
+        if stmt.low:
             wrong = test("logical_or", wrong, test("less", at, ir.Const(0, INT)))
-        if guard:
-            wrong = test("logical_and", guard[0], wrong)
-        return [
-            *found,
-            ir.If(wrong, ir.Block((), [_raised(replace(stmt, kind="raise", args=()))]), ir.Block(), (), stmt.loc),
-        ]
+        if stmt.guard is not None:
+            wrong = test("logical_and", stmt.guard, wrong)
+        return [*found, ir.If(wrong, ir.Block((), [_raised(stmt)]), ir.Block(), (), stmt.loc)]
 
 
-def _raised(stmt: ir.Effect) -> ir.Effect:
-    name = stmt.params["class"].rstrip("_")
-    return replace(stmt, args=(), params={"exception": name, "parts": ("wrong",)})
+def _raised(stmt: ir.Raise | ir.BoundsCheck) -> ir.Raise:
+    return ir.Raise((), stmt.exception, ("wrong",), loc=stmt.loc)

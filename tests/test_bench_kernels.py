@@ -15,7 +15,6 @@ import transpile as tp
 from transpile.core import nodes as ir
 from transpile.core.walk import blocks
 from transpile.driver.backend import Options, lowered
-from transpile.loops.affine_tests import is_question
 
 SAMPLE = ("cholesky", "fdtd_2d", "shallow_water", "spmv")  # compiled in `make test`; the others in `make test-all`
 DIRECTIONS = 2
@@ -63,7 +62,7 @@ def test_compiled_against_interpreted(kernel):
 def asked_in_loops(block, depth=0):
     """The checks of integers that are made in every trip of some loop."""
     for stmt in block.stmts:
-        if depth and is_question(stmt):
+        if depth and isinstance(stmt, ir.Check):
             yield stmt
         for inner in blocks(stmt):
             yield from asked_in_loops(inner, depth + isinstance(stmt, (ir.For, ir.While)))

@@ -43,7 +43,7 @@ class Leaf:
 
 
 class ArgLeaf:
-    """What `transpile.frontend.lift` gets in the place of a leaf: its core type and, if there is one, an example; ``zero_dim``:
+    """What `frontend.entry.lift` gets in the place of a leaf: its core type and, if there is one, an example; ``zero_dim``:
     an array of rank 0, not a number."""
 
     __slots__ = ("example", "type", "zero_dim")

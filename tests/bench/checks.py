@@ -36,17 +36,17 @@ from transpile.driver import backend
 
 PACE = Pace(rounds=15, batch=0.01, budget=2.0)
 QUICK = Pace(rounds=5, batch=0.003, budget=0.5)
-REFUSALS = ("IndexError_", "ValueError_")
+REFUSALS = ("IndexError", "ValueError")
 
 
 def is_check(stmt: ir.Stmt) -> bool:
     """Whether the statement refuses a subscript or a shape, and does nothing else."""
-    if isinstance(stmt, ir.Effect):
-        return stmt.kind == "check"
+    if isinstance(stmt, (ir.Check, ir.BoundsCheck)):
+        return True
     if not isinstance(stmt, ir.If) or stmt.results or stmt.orelse.stmts or len(stmt.then.stmts) != 1:
         return False
     (only,) = stmt.then.stmts
-    return isinstance(only, ir.Effect) and only.kind == "raise" and only.params["class"] in REFUSALS
+    return isinstance(only, ir.Raise) and only.exception in REFUSALS
 
 
 def unchecked(fn: ir.Function) -> ir.Function:

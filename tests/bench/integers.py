@@ -35,7 +35,6 @@ from transpile.core import nodes as ir
 from transpile.core.rebuild import with_blocks
 from transpile.core.walk import blocks, statements
 from transpile.driver import backend
-from transpile.loops.affine_tests import is_question
 
 
 def polynomial_hash(x, base, modulus):
@@ -73,7 +72,7 @@ def unquestioned(fn: ir.Function) -> ir.Function:
     """The lowered function without asking whether integers fit."""
 
     def block(body: ir.Block) -> ir.Block:
-        stmts = [s for s in body.stmts if not is_question(s)]
+        stmts = [s for s in body.stmts if not isinstance(s, ir.Check)]
         return replace(body, stmts=[with_blocks(s, block) if blocks(s) else s for s in stmts])
 
     return replace(fn, body=block(fn.body))
@@ -96,7 +95,7 @@ def questions(function: Callable[..., Any], args: tuple[Any, ...]) -> int:
 
     def counted(*given: Any, **more: Any) -> ir.Function:
         new = optimise(*given, **more)
-        found.append(sum(is_question(s) for s in statements(new.body)))
+        found.append(sum(isinstance(s, ir.Check) for s in statements(new.body)))
         return new
 
     backend.optimise = counted  # type: ignore[attr-defined]

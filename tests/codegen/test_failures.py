@@ -200,7 +200,7 @@ def test_memory_of_threads(monkeypatch):
     from transpile.driver import compiling
     from transpile.loops import passes
 
-    monkeypatch.setattr(passes, "parallelise", cut)
+    monkeypatch.setattr(passes, "PASSES", passes.PASSES.instead("parallel schedule", cut))
     monkeypatch.setattr(compiling, "threads_of", lambda level: 2 if level.parallel else 0)
     f = tp.jit(rows, cache=False, parallel=True)
     x = np.array([3.0, 4.0, 5.0, 6.0])

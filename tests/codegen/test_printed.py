@@ -372,7 +372,7 @@ def test_each_side_of_a_last_branch_returns():
         y = b.let("mul", s[0], s[0], name="y")
         with s.side() as bad:
             parts = ("y is ", (0, "", ".3f"), " here")
-            b.emit(ir.Effect("raise", (y.op,), {"exception": "ValueError", "parts": parts}))
+            b.emit(ir.Raise((y.op,), "ValueError", parts))
             bad.yields = (ir.Undef(FLOAT),)
         with s.side() as good:
             good.yields = ((y + 1.0).op,)
@@ -407,7 +407,7 @@ def test_conditional_expressions():
 
 def test_print(capsys):
     s = Sketch(x=FLOAT)
-    s.b.emit(ir.Effect("print", (s[0].op,), {"parts": (("x",), (0,), ("<", (0, "r", ""), ">")), "sep": "="}))
+    s.b.emit(ir.Print((s[0].op,), (("x",), (0,), ("<", (0, "r", ""), ">")), "="))
     check(s.done(s[0] * 2.0), """
         def f(x):
             print("x", x, f"<{x!r}>", sep="=")

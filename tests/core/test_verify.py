@@ -201,7 +201,7 @@ def test_stacks(x, s):
 
 def test_effects_print_values(x):
     u = ir.Var("u", VECTOR, buffer=True)
-    refused(function(ir.Alloc(u, "copy", (x,)), ir.Effect("print", (u,)), params=[x]), "used as a value")
+    refused(function(ir.Alloc(u, "copy", (x,)), ir.Print((u,), ((0,),)), params=[x]), "used as a value")
 
 
 def test_the_message_names_the_statement(x):

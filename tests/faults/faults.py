@@ -647,9 +647,9 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "recorded_before_it_exists",
-        "transpile/transform/vjp.py",
-        "with_placeholders(result, is_move)",
-        "with_placeholders(result, lambda stmt, var: False)",
+        "transpile/transform/array_passes.py",
+        "partial(with_placeholders, is_asked=is_move)",
+        "partial(with_placeholders, is_asked=lambda stmt, var: False)",
         "a tape records what has no value yet",
         ("tests/codegen/test_undefined_names.py", "-k", "recorded"),
     ),

@@ -1,6 +1,6 @@
 """The passes of `transpile.loops`, one by one: where each acts, and where it must not. No Numba: text, and loops run by Python.
 
-Every pass's result is verified (`loop_check`), and what the loops give is compared with the interpreted call, each access watched.
+Every pass's result is verified (`verified`), and what the loops give is compared with the interpreted call, each access watched.
 """
 
 from __future__ import annotations
@@ -13,15 +13,16 @@ import numpy as np
 import pytest
 from corpus.indexing import mask_write_array
 from corpus.shapes import triangles
-from loop_check import Malformed, check
 from loop_compare import Subject
 from loop_text import MODULES, Loops
+from verified import check
 
 import transpile as tp
 from transpile.codegen.numba.loop_text import emit
 from transpile.core import nodes as ir
 from transpile.core.dims import Dim
 from transpile.core.types import FLOAT64, INT, Type
+from transpile.errors import InternalError
 from transpile.loops.allocation_motion import hoist
 from transpile.loops.array_contraction import contract, points
 from transpile.loops.buffer_reuse import reuse
@@ -853,13 +854,13 @@ def test_the_verifier_refuses_what_a_pass_must_not_leave() -> None:
     loop = fn.body.stmts[1]
     assert isinstance(loop, ir.For)
     loop.body.stmts.append(loop.body.stmts[0])
-    with pytest.raises(Malformed, match="defined twice"):
+    with pytest.raises(InternalError, match="defined twice"):
         check(fn)
     fn, own, value = parts()
     fn.body.yields = (value,)
-    with pytest.raises(Malformed, match="out of scope"):
+    with pytest.raises(InternalError, match="outside the block"):
         check(fn)
     fn, own, value = parts()
     fn.body.stmts.pop(0)
-    with pytest.raises(Malformed, match="before it is defined|is written"):
+    with pytest.raises(InternalError, match="before it is defined|is written"):
         check(fn)

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from loop_check import check
 from loop_compare import Subject
 from loop_text import MODULES, Loops
+from verified import check
 
 import transpile as tp
 from transpile.codegen.numba.loop_text import emit

@@ -14,11 +14,11 @@ from test_corpus import ACTIVE, gives_number
 from verified import verify
 
 import transpile as tp
-import transpile.frontend
+from transpile.driver import pipeline
 from transpile.driver.pipeline import clean
 
 PARTS = 12
-lift = transpile.frontend.lift
+lift = pipeline.lift_source
 
 
 def lowering(*args, **kwargs):
@@ -33,7 +33,7 @@ def test_gradient_of_the_loops(part, monkeypatch):
         for program in programs:
             wanted = tp.value_and_grad(program.fn, argnums=program.wrt)(*program.args())
             with monkeypatch.context() as patch:
-                patch.setattr(transpile.frontend, "lift", lowering)
+                patch.setattr(pipeline, "lift_source", lowering)
                 try:
                     got = tp.value_and_grad(lambda *args, f=program.fn: f(*args), argnums=program.wrt)(*program.args())
                 except NotScalar:

@@ -102,7 +102,7 @@ def accesses(stmt: ir.Stmt) -> Iterator[Access]:
                 yield Access(stmt.value, None, "read")  # type: ignore[arg-type]
         case ir.Pop():
             yield Access(stmt.stack, None, "write")
-        case ir.Effect():
+        case ir.Print() | ir.Raise():
             for a in stmt.args:
                 if is_array(a):
                     yield Access(a, None, "read")  # type: ignore[arg-type]
@@ -168,8 +168,8 @@ class Touches:
             {"read": t.read, "write": t.written, "add": t.added}[a.kind].add(root)
             t.visible |= a.kind != "read" and root in self.roots.written_params
         if isinstance(stmt, ir.Effect):
-            t.raises |= stmt.kind != "print"
-            t.acts |= stmt.kind == "print"
+            t.raises |= not isinstance(stmt, ir.Print)
+            t.acts |= isinstance(stmt, ir.Print)
         if isinstance(stmt, ir.Let) and may_raise(stmt):
             t.raises = True
         # what a branch or a loop hands on is complete then: small arrays are handed on by their elements

@@ -9,47 +9,22 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from transpile.core import nodes as ir
+from transpile.core.forms import Form, of_operation
 from transpile.core.types import INT
 from transpile.core.walk import blocks
 
 
 @dataclass(frozen=True, slots=True)
-class Linear:
-    """``const`` and, for each variable, its coefficient, never 0. Two forms are equal if the numbers are always equal."""
+class Linear(Form[ir.Var, int]):
+    """A form over integer variables."""
 
-    const: int
+    const: int = 0
     terms: frozenset[tuple[ir.Var, int]] = frozenset()
-
-    def plus(self, other: Linear, times: int = 1) -> Linear:
-        found = dict(self.terms)
-        for var, coef in other.terms:
-            found[var] = found.get(var, 0) + times * coef
-        return Linear(self.const + times * other.const, frozenset((v, c) for v, c in found.items() if c))
-
-    def times(self, factor: int) -> Linear:
-        return Linear(self.const * factor, frozenset((v, c * factor) for v, c in self.terms) if factor else frozenset())
-
-    def coefficient(self, var: ir.Var) -> int:
-        return next((c for v, c in self.terms if v is var), 0)
-
-    def without(self, var: ir.Var) -> Linear:
-        return Linear(self.const, frozenset((v, c) for v, c in self.terms if v is not var))
-
-    def replaced(self, var: ir.Var, by: Linear) -> Linear:
-        coef = self.coefficient(var)
-        return self.without(var).plus(by, coef) if coef else self
-
-    @property
-    def variables(self) -> frozenset[ir.Var]:
-        return frozenset(v for v, _ in self.terms)
 
 
 def form_of(op: ir.Operand) -> Linear:
     """An integer as such."""
-    if isinstance(op, ir.Const):
-        return Linear(int(op.value))
-    assert isinstance(op, ir.Var)
-    return Linear(0, frozenset(((op, 1),)))
+    return Linear(int(op.value)) if isinstance(op, ir.Const) else Linear.atom(op)
 
 
 def computed(form: Linear, number: Callable[[str, ir.Operand, ir.Operand], ir.Operand]) -> ir.Operand:
@@ -130,24 +105,12 @@ class Forms:
     def _found(self, var: ir.Var) -> Linear:
         if var in self.same:
             return self.of(self.same[var])
-        alone = Linear(0, frozenset(((var, 1),)))
+        alone = Linear.atom(var)
         let = self.lets.get(var)
         if let is None or not _is_index(var) or not all(_is_index(a) for a in let.args):
             return alone
-        match let.prim:
-            case "add":
-                return self.of(let.args[0]).plus(self.of(let.args[1]))
-            case "sub":
-                return self.of(let.args[0]).plus(self.of(let.args[1]), -1)
-            case "neg":
-                return self.of(let.args[0]).times(-1)
-            case "cast":
-                return self.of(let.args[0])
-            case "mul":
-                a, b = (self.of(x) for x in let.args)
-                if not a.terms or not b.terms:
-                    return b.times(a.const) if not a.terms else a.times(b.const)
-        return alone
+        found = of_operation(let.prim, map(self.of, let.args))
+        return alone if found is None else found
 
 
 def _is_index(op: ir.Operand) -> bool:

@@ -206,6 +206,6 @@ def below_branches(mapped: Mapped, fn: ir.Function) -> set[int]:
 def acts_in_lanes(mapped: Mapped, stmt: ir.Stmt, under: set[int]) -> bool:
     """Whether a statement prints, or raises what not all lanes raise."""
     if isinstance(stmt, ir.Effect):
-        return stmt.kind != "raise" or mapped.has(*stmt.args) or id(stmt) in under
+        return not isinstance(stmt, ir.Raise) or mapped.has(*stmt.args) or id(stmt) in under
     found = mapped.called_as(stmt)
     return found.acts or id(stmt) in under and may_act(stmt)

@@ -12,10 +12,10 @@ from typing import Any
 from transpile.core import nodes as ir
 from transpile.core.walk import statements
 
-Parts = tuple[Any, ...]
+OTHER_SIZES = "OtherSizes"  # in the place of an exception
 
 
-def site(parts: Parts) -> int:
+def site(parts: ir.Parts) -> int:
     """The number of a message."""
     return int(hashlib.sha256(repr(parts).encode()).hexdigest()[:13], 16)
 
@@ -25,10 +25,24 @@ def place(loc: ir.Loc) -> tuple[Any, ...]:
     return (("at", loc.file, loc.line, loc.col),) if loc.file else ()
 
 
+def message(stmt: ir.Effect) -> ir.Parts:
+    """The message of a lowered effect: the exception, the dtypes of what is shown, text and slots."""
+    match stmt:
+        case ir.Print():
+            return (None, stmt.dtypes, *stmt.parts, stmt.sep, stmt.end)
+        case ir.Raise():
+            return (stmt.exception, stmt.dtypes, *stmt.parts)
+        case ir.Check() | ir.BoundsCheck():
+            return (stmt.exception, (), *stmt.parts)
+    raise TypeError(stmt)
+
+
 def sites(fn: ir.Function) -> dict[int, Any]:
     """All messages of a lowered function: what `transpile_runtime.compiled.errors.SITES` must hold before it runs."""
-    return {
-        s.params["site"]: s.params["entry"]
-        for s in statements(fn.body)
-        if isinstance(s, ir.Effect) and s.params["entry"]
-    }
+    found = (message(s) for s in statements(fn.body) if isinstance(s, ir.Effect) and not is_other_sizes(s))
+    return {site(m): m for m in found}
+
+
+def is_other_sizes(stmt: ir.Stmt) -> bool:
+    """Whether it leaves because the code is for arguments of other sizes, which is no error."""
+    return isinstance(stmt, ir.Raise) and stmt.exception == OTHER_SIZES

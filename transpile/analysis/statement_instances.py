@@ -6,10 +6,11 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from itertools import product
 
-from transpile.analysis.fourier_motzkin import Form, at_least, is_infeasible
+from transpile.analysis.fourier_motzkin import at_least, is_infeasible
 from transpile.analysis.scopes import Def, Nest, Site
 from transpile.core import nodes as ir
 from transpile.core.dims import Atom, Dim
+from transpile.core.forms import Form
 from transpile.ops.tables import record_of
 from transpile.ops.traits import Relation
 
@@ -63,7 +64,7 @@ class Instances:
 
     def variable(self, key: Hashable, is_size: bool = False) -> Form:
         known = key in self.numbers
-        form = Form.of(self.numbers.setdefault(key, len(self.numbers)))
+        form: Form[Hashable, int] = Form.atom(self.numbers.setdefault(key, len(self.numbers)))
         if is_size and not known:
             self.facts[0].append(form)
         return form
@@ -89,9 +90,9 @@ class Instances:
         return self.variable(("index", id(loop), 0 if self.order.is_same(loop) else side), is_size)
 
     def dim(self, dim: Dim, side: int) -> Form:
-        total = Form(dim.const)
+        total: Form[Hashable, int] = Form(dim.const)
         for atom, coef in dim.terms:
-            total = total + self.term(atom, side).scale(coef)
+            total = total + self.term(atom, side).times(coef)
         return total
 
     def term(self, atom: Atom, side: int) -> Form:
@@ -100,14 +101,14 @@ class Instances:
         parts = [self.dim(d, side) for d in atom.operands]
         if atom.kind == "mul":
             for k in (0, 1):
-                if not parts[k].coefs:
-                    return parts[1 - k].scale(parts[k].const)
-        value = self.variable((atom.kind, *(p.key() for p in parts)), atom.is_size)
+                if not parts[k].terms:
+                    return parts[1 - k].times(parts[k].const)
+        value = self.variable((atom.kind, *(p for p in parts)), atom.is_size)
         if atom.kind == "max0":
             self.facts[0].append(at_least(value, parts[0]))
             self.choices.append([([], [value]), ([], [value - parts[0]])])
-        elif atom.kind == "floordiv" and not parts[1].coefs and parts[1].const > 0:
-            rest = parts[0] - value.scale(parts[1].const)
+        elif atom.kind == "floordiv" and not parts[1].terms and parts[1].const > 0:
+            rest = parts[0] - value.times(parts[1].const)
             self.facts[0].extend([rest, Form(parts[1].const - 1) - rest])
         return value
 
@@ -155,12 +156,12 @@ class Instances:
     def wrapped(self, value: Form, size: Form, then) -> Choice:  # type: ignore[no-untyped-def]
         """Python's negative indices: the value itself, or counted from the end."""
         choice: Choice = []
-        if value.coefs or value.const >= 0:
+        if value.terms or value.const >= 0:
             at_front, zero = then(value)
             choice.append(([value, *at_front], zero))
-        if value.coefs or value.const < 0:
+        if value.terms or value.const < 0:
             at_end, zero = then(value + size)
-            choice.append(([value.scale(-1) - 1, *at_end], zero))
+            choice.append(([-value - 1, *at_end], zero))
         return choice
 
     def slice(self, item: ir.Slice, args: tuple[ir.Operand, ...], element: Form, size: Form, side: int) -> None:
@@ -174,7 +175,7 @@ class Instances:
                 self.choices.append(self.wrapped(start, size, lambda v: ([element - v], [])))
             if stop is not None:
                 self.choices.append(self.wrapped(stop, size, lambda v: ([v - element - 1], [])))
-            if step > 1 and (start is None or not start.coefs and start.const >= 0):
+            if step > 1 and (start is None or not start.terms and start.const >= 0):
                 self.stride(element - (Form() if start is None else start), step, side)
         else:
             if start is not None:
@@ -188,7 +189,7 @@ class Instances:
         """The distance is a multiple of the step."""
         times = self.variable(("times", len(self.numbers)))
         self.facts[0].append(times)
-        self.facts[1].append(distance - times.scale(step))
+        self.facts[1].append(distance - times.times(step))
 
     def trips(self) -> None:
         """The ranges of the loops, and in which one the write comes later."""
@@ -201,9 +202,9 @@ class Instances:
             gap = self.index(loop, 2) - self.index(loop, 1)
             sign = _sign(loop)
             if sign:
-                self.facts[0].append(gap.scale(sign) - 1)
+                self.facts[0].append(gap.times(sign) - 1)
             else:
-                self.choices.append([([gap - 1], []), ([gap.scale(-1) - 1], [])])
+                self.choices.append([([gap - 1], []), ([-gap - 1], [])])
 
     def range(self, loop: ir.For, side: int) -> None:
         index = self.index(loop, side)
@@ -214,8 +215,8 @@ class Instances:
         if not step:
             return
         sign = 1 if step > 0 else -1
-        distance = (index - self.operand(loop.start, side)).scale(sign)
-        self.facts[0].extend([distance, (self.operand(loop.bound, side) - index).scale(sign) - 1])
+        distance = (index - self.operand(loop.start, side)).times(sign)
+        self.facts[0].extend([distance, (self.operand(loop.bound, side) - index).times(sign) - 1])
         if abs(step) > 1:
             self.stride(distance, abs(step), side)
 
@@ -287,7 +288,7 @@ def _compared(relation: Relation, gap: Form) -> Choice:
         case False, True, False:
             return [([], [gap])]
         case True, equal, False:
-            return [([gap.scale(-1) - (not equal)], [])]
+            return [([-gap - (not equal)], [])]
         case False, equal, True:
             return [([gap - (not equal)], [])]
-    return [([gap - 1], []), ([gap.scale(-1) - 1], [])]
+    return [([gap - 1], []), ([-gap - 1], [])]

@@ -110,7 +110,7 @@ def is_left(block: ir.Block) -> bool:
     last = block.stmts[-1] if block.stmts else None
     if isinstance(last, ir.If):
         return is_left(last.then) and is_left(last.orelse)
-    return isinstance(last, ir.Effect) and last.kind == "raise"
+    return isinstance(last, ir.Raise)
 
 
 def has_trip(loop: ir.For | ir.While) -> bool:

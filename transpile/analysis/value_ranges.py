@@ -21,7 +21,6 @@ from transpile.ops.tables import record_of
 from transpile.ops.traits import GREATER_EQUAL, LESS_EQUAL, Relation
 
 DEPTH = 5
-ONE = Linear(1)
 LONGEST = 2**48  # no array that has an element has a longer axis
 LIMIT = 2**63
 
@@ -46,7 +45,7 @@ class Facts:
     def form(self, op: ir.Operand) -> Linear:
         """The form of an integer if that is its value; if it may have wrapped, the integer as such."""
         form = self.forms.of(op)
-        return Linear(0, frozenset(((op, 1),))) if isinstance(op, ir.Var) and not self.is_exact(form) else form
+        return Linear.atom(op) if isinstance(op, ir.Var) and not self.is_exact(form) else form
 
     def is_exact(self, form: Linear) -> bool:
         """Whether the value that is computed for a form is the form's."""
@@ -104,10 +103,10 @@ class Facts:
             bounds[var] = (*known, form)
 
     def less(self, a: Linear, b: Linear) -> None:
-        self.not_negative(b.plus(a, -1).plus(ONE, -1))
+        self.not_negative(b - a - 1)
 
     def at_most(self, a: Linear, b: Linear) -> None:
-        self.not_negative(b.plus(a, -1))
+        self.not_negative(b - a)
 
     def same(self, a: Linear, b: Linear) -> None:
         self.at_most(a, b)
@@ -133,7 +132,7 @@ class Facts:
     def define(self, let: ir.Let) -> None:
         """What the definition of an integer says of it."""
         self.ranges = {}
-        var = Linear(0, frozenset(((let.var, 1),)))
+        var = Linear.atom(let.var)
         kind, args = as_extremum(let)
         if kind:
             for a in args:
@@ -162,12 +161,12 @@ class Facts:
             facts.test(test, holds)
         if all(facts.is_not_negative(form) for facts, form in sides):
             self.not_negative(var)
-        if all(facts.is_not_negative(size.plus(form, -1).plus(ONE, -1)) for facts, form in sides):
+        if all(facts.is_not_negative(size - form - 1) for facts, form in sides):
             self.less(var, size)
 
     def _divide(self, let: ir.Let, var: Linear) -> None:
         x, by = (self.form(a) for a in let.args)
-        if not self.is_not_negative(by.plus(ONE, -1)):
+        if not self.is_not_negative(by - 1):
             return
         if let.prim == "mod":
             self.not_negative(var)
@@ -262,17 +261,17 @@ class Facts:
 
     def compare(self, relation: Relation, a: Linear, b: Linear) -> bool | None:
         """Whether a comparison holds; None if that is not known."""
-        gap = b.plus(a, -1)
+        gap = b - a
         match relation.cases:
             case True, False, False:
-                return self._either(gap.plus(ONE, -1), gap.times(-1))
+                return self._either(gap - 1, -gap)
             case True, True, False:
-                return self._either(gap, gap.times(-1).plus(ONE, -1))
+                return self._either(gap, -gap - 1)
             case False, _, True:
                 return self.compare(relation.turned, b, a)
         if not gap.terms:
             return (gap.const == 0) == relation.equal
-        if self.is_not_negative(gap.plus(ONE, -1)) or self.is_not_negative(gap.times(-1).plus(ONE, -1)):
+        if self.is_not_negative(gap - 1) or self.is_not_negative(-gap - 1):
             return not relation.equal
         return None
 
@@ -290,7 +289,7 @@ class Facts:
 
 def is_alone(form: Linear) -> bool:
     """Whether it is a number or a variable."""
-    return not form.terms or (form.const == 0 and len(form.terms) == 1 and next(iter(form.terms))[1] == 1)
+    return form.is_const or form.as_atom is not None
 
 
 def is_integer(op: ir.Operand) -> bool:

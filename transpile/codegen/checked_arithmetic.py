@@ -10,8 +10,7 @@ from collections import Counter
 
 from transpile.analysis.value_ranges import is_integer
 from transpile.core import nodes as ir
-from transpile.core.walk import blocks, statements, uses
-from transpile.loops.schedule.parallel_schedule import PARALLEL
+from transpile.core.walk import blocks, reads, statements, uses
 from transpile.loops.small_integers import Small
 from transpile.ops.tables import record_of
 from transpile.ops.traits import LESS
@@ -31,7 +30,7 @@ class Counted(Small):
 
     def _is_chunk(self, op: ir.Operand) -> bool:
         """Whether it is the number of a chunk of a parallel loop, or the next one: there are as many as threads."""
-        return all(v.note == PARALLEL for v in self.forms.of(op).variables)
+        return all(v in self.loops and self.loops[v].kind == "parallel" for v in self.forms.of(op).atoms)
 
 
 def wrapping(fn: ir.Function) -> set[ir.Var]:
@@ -67,12 +66,12 @@ def _flow(body: ir.Block) -> tuple[dict[ir.Var, list[ir.Operand]], list[ir.Opera
                     sources.setdefault(stmt.var, []).extend(stmt.args)
             case ir.Store() | ir.Add() | ir.Alloc():
                 roots += stmt.args
-            case ir.Effect(kind="check"):
-                roots += stmt.args
+            case ir.Check() | ir.BoundsCheck():
+                roots += reads(stmt)
             case ir.If():
                 for result, a, b in zip(stmt.results, stmt.then.yields, stmt.orelse.yields):
                     sources.setdefault(result, []).extend((a, b))
-                if any(isinstance(s, ir.Effect) and s.kind == "raise" for b in blocks(stmt) for s in b.stmts):
+                if any(isinstance(s, ir.Raise) for b in blocks(stmt) for s in b.stmts):
                     roots.append(stmt.test)
             case ir.For() | ir.While():
                 if isinstance(stmt, ir.For):

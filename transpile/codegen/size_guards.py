@@ -98,15 +98,15 @@ def _check(
         return None
     effect = stmt.then.stmts[0]
     made = tests.get(stmt.test) if isinstance(stmt.test, ir.Var) else None
-    if made is None or not isinstance(effect, ir.Effect) or effect.kind != "raise" or len(effect.args) != 2:
+    if made is None or not isinstance(effect, ir.Raise) or len(effect.args) != 2:
         return None
-    if tuple(effect.args) != tuple(made.args) or "sizes" not in str(effect.params.get("parts", ("",))[0]):
+    if tuple(effect.args) != tuple(made.args) or "sizes" not in str(effect.parts[:1]):
         return None
     a, b = made.args
     for size, wanted in ((a, b), (b, a)):
         if isinstance(size, ir.Var) and size in sizes and size not in canonical:
             if isinstance(wanted, ir.Const) or wanted in sizes:
-                where = str(effect.params["parts"][0]).split("sizes ")[0]
+                where = str(effect.parts[0]).split("sizes ")[0]
                 if not where and at.line:  # sizes that were given with the request: no statement asks for them
                     where = f"{basename(at.file)}:{at.line}: "
                 return _Check(*sizes[size], wanted, sizes.get(wanted), stmt.loc, where)  # type: ignore[arg-type]
@@ -138,7 +138,7 @@ def _told(stmt: ir.Stmt, param: ir.Var, layer: Sequence[_Check], fn: ir.Function
     """The check with the whole shape in its message."""
     assert isinstance(stmt, ir.If)
     (raised,) = stmt.then.stmts
-    assert isinstance(raised, ir.Effect)
+    assert isinstance(raised, ir.Raise)
     before: list[ir.Stmt] = []
     wanted = {c.axis: c.size for c in layer}
     given: list[ir.Operand] = []
@@ -154,9 +154,7 @@ def _told(stmt: ir.Stmt, param: ir.Var, layer: Sequence[_Check], fn: ir.Function
         *_numbers(asked, len(given)),
     )
     args = (*given, *asked)
-    return replace(
-        stmt, then=ir.Block((), [*before, replace(raised, args=args, params={**raised.params, "parts": parts})])
-    )
+    return replace(stmt, then=ir.Block((), [*before, replace(raised, args=args, parts=parts)]))
 
 
 def _numbers(sizes: Sequence[ir.Operand], first: int) -> tuple[object, ...]:
@@ -194,14 +192,11 @@ def _guard(checks: Sequence[_Check], known: Sequence[_Check], fn: ir.Function) -
     then: list[ir.Stmt] = [
         ir.Let(shape, "shape_of", (param,), {}, loc),
         ir.Let(expected, "shape_tuple", operands, {}, loc),
-        ir.Effect(
-            "raise",
+        ir.Raise(
             (shape,) if all(isinstance(o, ir.Const) for o in operands) else (shape, expected),
-            {
-                "exception": "ValueError",
-                "parts": (f"{checks[0].where}{_path(param, fn)} has shape ", (0, "", ""), *_said(operands)),
-            },
-            loc,
+            "ValueError",
+            (f"{checks[0].where}{_path(param, fn)} has shape ", (0, "", ""), *_said(operands)),
+            loc=loc,
         ),
     ]
     return [*stmts, ir.If(test, ir.Block((), then), ir.Block(), (), loc)]

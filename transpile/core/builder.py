@@ -16,6 +16,7 @@ import numpy as np
 
 from transpile.core import nodes as ir
 from transpile.core.dims import Dim
+from transpile.core.forms import ARITHMETIC, of_operation
 from transpile.core.peephole import definition, simplify
 from transpile.core.places import Least, _itself, place_dims
 from transpile.core.promotion import OPERAND_TYPES
@@ -406,18 +407,9 @@ class Builder:
         return op.form
 
     def _int_form(self, prim: str, operands: tuple[ir.Operand, ...]) -> Dim | None:
-        if prim not in ("add", "sub", "mul", "neg", "cast"):
+        if prim not in ARITHMETIC or not all(o.type.is_int and not o.type.dims for o in operands):
             return None
-        if not all(o.type.is_int and not o.type.dims for o in operands):
-            return None
-        forms = [self.form(o) for o in operands]
-        if prim == "add":
-            return forms[0] + forms[1]
-        if prim == "sub":
-            return forms[0] - forms[1]
-        if prim == "mul":
-            return forms[0] * forms[1]
-        return -forms[0] if prim == "neg" else forms[0]
+        return of_operation(prim, map(self.form, operands))
 
     def dim(self, dim: Dim) -> Expr:
         """The run-time value of a dimension, as an integer."""
@@ -534,7 +526,7 @@ class Builder:
         finally:
             self.loc = saved
 
-    # `If`, `For`, `While`, `NewStack`, `Push`, `Pop` and `Effect` are emitted as they are: build the node and `emit` it.
+    # `If`, `For`, `While`, `NewStack`, `Push`, `Pop`, `Print` and `Raise` are emitted as they are: build the node and `emit` it.
 
 
 def _unify_equal(a: Dim, b: Dim) -> Dim | None:

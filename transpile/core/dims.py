@@ -14,8 +14,11 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
+
+from transpile.core.forms import Form
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,17 +47,12 @@ class Atom:
         """Whether the atom is known not to be negative."""
         if self.kind in ("symbol", "max0"):
             return True
-        return bool(self.operands) and all(
-            d.const >= 0 and all(c > 0 and a.is_size for a, c in d.terms) for d in self.operands
-        )
-
-    def sort_key(self) -> str:
-        return str(self)
+        return bool(self.operands) and all(d.is_size for d in self.operands)
 
 
 @dataclass(frozen=True, slots=True)
-class Dim:
-    """``const + sum(coef * atom)``, the terms sorted by the atom's text."""
+class Dim(Form[Atom, int]):
+    """A linear form over atoms; its terms are sorted by the atom's text."""
 
     const: int = 0
     terms: tuple[tuple[Atom, int], ...] = ()
@@ -65,30 +63,22 @@ class Dim:
 
     @staticmethod
     def symbol(name: str) -> Dim:
-        return Dim(0, ((Atom("symbol", name), 1),))
+        return Dim.atom(Atom("symbol", name))
 
     @staticmethod
     def integer(name: str) -> Dim:
         """An integer value that may be negative (a loop index, a computed number)."""
-        return Dim(0, ((Atom("int", name), 1),))
+        return Dim.atom(Atom("int", name))
 
-    @staticmethod
-    def _atom(atom: Atom) -> Dim:
-        return Dim(0, ((atom, 1),))
-
-    @property
-    def is_const(self) -> bool:
-        return not self.terms
+    @classmethod
+    def collected(cls, terms: Iterable[tuple[Any, Any]]) -> tuple[tuple[Any, Any], ...]:
+        return tuple(sorted(terms, key=lambda t: str(t[0])))
 
     @property
     def is_simple(self) -> bool:
         """Whether the text needs no parentheses in a product."""
-        return not self.terms or (
-            self.const == 0
-            and len(self.terms) == 1
-            and self.terms[0][1] == 1
-            and self.terms[0][0].kind in ("symbol", "int", "max0")
-        )
+        atom = self.as_atom
+        return self.is_const or (atom is not None and atom.kind in ("symbol", "int", "max0"))
 
     @property
     def is_one(self) -> bool:
@@ -97,10 +87,8 @@ class Dim:
     @property
     def as_symbol(self) -> str | None:
         """The symbol that this dimension is, or None."""
-        if self.const == 0 and len(self.terms) == 1 and self.terms[0][1] == 1:
-            atom = self.terms[0][0]
-            return atom.name if atom.kind in ("symbol", "int") else None
-        return None
+        atom = self.as_atom
+        return atom.name if atom is not None and atom.kind in ("symbol", "int") else None
 
     @property
     def is_size(self) -> bool:
@@ -112,45 +100,13 @@ class Dim:
         """The sizes of which ``a - max(a - b, 0)`` is the smaller one."""
         for atom, coef in self.terms:
             if atom.kind == "max0" and coef == -1:
-                a = self + Dim._atom(atom)
+                a = self + Dim.atom(atom)
                 b = a - atom.operands[0]
                 return (a, b) if a.is_size and b.is_size else None
         return None
 
-    def __add__(self, other: int | Dim) -> Dim:
-        other = Dim.of(other)
-        terms = dict(self.terms)
-        for atom, coef in other.terms:
-            terms[atom] = terms.get(atom, 0) + coef
-        kept = sorted(((a, c) for a, c in terms.items() if c), key=lambda t: t[0].sort_key())
-        return Dim(self.const + other.const, tuple(kept))
-
-    __radd__ = __add__
-
-    def scale(self, factor: int) -> Dim:
-        if factor == 0:
-            return Dim(0)
-        return Dim(self.const * factor, tuple((a, c * factor) for a, c in self.terms))
-
-    def __neg__(self) -> Dim:
-        return self.scale(-1)
-
-    def __sub__(self, other: int | Dim) -> Dim:
-        return self + -Dim.of(other)
-
-    def __rsub__(self, other: int | Dim) -> Dim:
-        return Dim.of(other) - self
-
-    def __mul__(self, other: int | Dim) -> Dim:
-        other = Dim.of(other)
-        if other.is_const:
-            return self.scale(other.const)
-        if self.is_const:
-            return other.scale(self.const)
-        pair = tuple(sorted((self, other), key=str))
-        return Dim._atom(Atom("mul", operands=pair))
-
-    __rmul__ = __mul__
+    def product(self, other: Dim) -> Dim:
+        return Dim.atom(Atom("mul", operands=tuple(sorted((self, other), key=str))))
 
     def __floordiv__(self, other: int | Dim) -> Dim:
         other = Dim.of(other)
@@ -158,22 +114,21 @@ class Dim:
             return self
         if self.is_const and other.is_const and other.const:
             return Dim(self.const // other.const)
-        return Dim._atom(Atom("floordiv", operands=(self, other)))
+        return Dim.atom(Atom("floordiv", operands=(self, other)))
 
     @property
     def unclipped(self) -> Dim:
         """``d`` of ``max(d, 0)``; itself of all else."""
-        if self.const == 0 and len(self.terms) == 1 and self.terms[0][1] == 1 and self.terms[0][0].kind == "max0":
-            return self.terms[0][0].operands[0]
-        return self
+        atom = self.as_atom
+        return atom.operands[0] if atom is not None and atom.kind == "max0" else self
 
     def clip(self) -> Dim:
         """``max(self, 0)``: a size that a slice may make empty."""
         if self.is_const:
             return Dim(max(self.const, 0))
-        if self.const >= 0 and all(c > 0 and a.is_size for a, c in self.terms):
+        if self.is_size:
             return self
-        return Dim._atom(Atom("max0", operands=(self,)))
+        return Dim.atom(Atom("max0", operands=(self,)))
 
     def symbols(self) -> tuple[str, ...]:
         """The symbols in it, in order of their text."""
@@ -189,7 +144,7 @@ class Dim:
         """The form with each symbol replaced by what ``lookup`` gives (None keeps it)."""
         total = Dim(self.const)
         for atom, coef in self.terms:
-            total = total + _substitute_atom(atom, lookup).scale(coef)
+            total = total + _substitute_atom(atom, lookup).times(coef)
         return total
 
     def evaluate(self, sizes: Mapping[str, int]) -> Dim:
@@ -217,7 +172,7 @@ class Dim:
 def _substitute_atom(atom: Atom, lookup: Callable[[str], Dim | None]) -> Dim:
     if atom.kind in ("symbol", "int"):
         found = lookup(atom.name)
-        return Dim._atom(atom) if found is None else found
+        return Dim.atom(atom) if found is None else found
     operands = [d.substitute(lookup) for d in atom.operands]
     if atom.kind == "max0":
         return operands[0].clip()

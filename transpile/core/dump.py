@@ -174,8 +174,11 @@ def _if(p: _Printer, s: ir.If, depth: int) -> Iterator[str]:
 
 def _for(p: _Printer, s: ir.For, depth: int) -> Iterator[str]:
     way = "backwards " if s.backwards else ""
+    way += "" if s.kind == "serial" else f"{s.kind} "
     carries = p.carries(s.body.params, s.inits)
     span = ", ".join(p.operand(o) for o in (s.start, s.bound, s.step))
+    carries += f" combined by {', '.join(s.combiners)}" if s.combiners else ""
+    carries += f" in vectors of {s.width}" if s.width else ""
     head = f"for {p.declare(s.index)} in {way}range({span}){carries}:"
     body = p.block(s.body, depth + 1)
     yield f"{p.results(s.results)}{head}" + (f" -> {p.declare(s.trips)}" if s.trips is not None else "")
@@ -196,9 +199,23 @@ def _while(p: _Printer, s: ir.While, depth: int) -> Iterator[str]:
     yield from body
 
 
-def _effect(p: _Printer, s: ir.Effect, depth: int) -> Iterator[str]:
-    params = " ".join(f"{k}={_param(v)}" for k, v in s.params.items() if k != "check")
-    yield f"{s.kind} {p.many(s.args)} {params}".rstrip()
+def _print(p: _Printer, s: ir.Print, depth: int) -> Iterator[str]:
+    yield f"print {p.many(s.args)} {_param(s.parts)} sep={s.sep!r} end={s.end!r}"
+
+
+def _raise(p: _Printer, s: ir.Raise, depth: int) -> Iterator[str]:
+    yield f"raise {s.exception} {p.many(s.args)} {_param(s.parts)}"
+
+
+def _check(p: _Printer, s: ir.Check, depth: int) -> Iterator[str]:
+    yield f"check not {p.operand(s.test)} else {s.exception} {_param(s.parts)}"
+
+
+def _bounds_check(p: _Printer, s: ir.BoundsCheck, depth: int) -> Iterator[str]:
+    low = "0 <= " if s.low else ""
+    guard = "" if s.guard is None else f" if {p.operand(s.guard)}"
+    text = f"check {low}{p.operand(s.at)} < {p.operand(s.size)}{guard} else {s.exception} of {p.operand(s.given)}"
+    yield f"{text} {_param(s.parts)}"
 
 
 _STMTS: dict[type, Callable[[_Printer, Any, int], Iterator[str]]] = {
@@ -215,5 +232,9 @@ _STMTS: dict[type, Callable[[_Printer, Any, int], Iterator[str]]] = {
     ),
     ir.Push: lambda p, s, depth: iter([f"push {p.operand(s.stack)} {p.operand(s.value)}"]),
     ir.Pop: lambda p, s, depth: iter([f"{p.declare(s.var)} = pop {p.operand(s.stack)}"]),
-    ir.Effect: _effect,
+    ir.Print: _print,
+    ir.Breakpoint: lambda p, s, depth: iter(["breakpoint"]),
+    ir.Raise: _raise,
+    ir.Check: _check,
+    ir.BoundsCheck: _bounds_check,
 }

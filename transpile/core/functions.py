@@ -84,17 +84,20 @@ def helpers(fn: ir.Function) -> tuple[Routine, ...]:
 
 def prints(routine: Routine) -> bool:
     """Whether a call may print."""
-    return _has_effect(routine, lambda effect: effect.kind == "print")
+    return _has_effect(routine, lambda effect: isinstance(effect, ir.Print))
 
 
 def must_run(stmt: object) -> bool:
     """Whether a statement calls what prints, or raises what the user says: such a call stays, read or not."""
     if isinstance(stmt, ir.Call):
-        return any(
-            must_run(s) or isinstance(s, ir.Effect) and not s.params.get("check") for s in statements(stmt.fn.body)
-        )
+        return any(must_run(s) or isinstance(s, ir.Effect) and not is_size_check(s) for s in statements(stmt.fn.body))
     routine = routine_of(stmt)
-    return routine is not None and _has_effect(routine, lambda effect: not effect.params.get("check"))
+    return routine is not None and _has_effect(routine, lambda effect: not is_size_check(effect))
+
+
+def is_size_check(effect: ir.Effect) -> bool:
+    """Whether it raises what the user did not say."""
+    return isinstance(effect, ir.Raise) and effect.is_check
 
 
 def _has_effect(routine: Routine, wanted: Callable[[ir.Effect], bool]) -> bool:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from transpile.base.loc import NOWHERE, Loc
 from transpile.core.dims import Dim
@@ -219,6 +219,10 @@ class If:
     loc: Loc = NOWHERE
 
 
+LoopKind = Literal["serial", "parallel", "vector"]
+COMBINERS = ("add", "mul", "maximum", "minimum", "logical_and", "logical_or", "joined")
+
+
 @dataclass(slots=True)
 class For:
     """``index`` runs over ``range(start, bound, step)``, or over the same numbers from last to first (``backwards``).
@@ -227,6 +231,12 @@ class For:
     values. ``trips``, if wanted, is the number of times the body ran (it differs from the range's length where
     ``body.stop`` is set). ``step`` is a nonzero integer; not a constant only if the user's was not. ``lanes``: a region of
     `transpile.transform.batching`, whose trips are lanes and carry nothing.
+
+    ``kind``: the trips of a "parallel" loop run on several threads, those of a "vector" loop are the lanes of vectors. Both count
+    up by 1, a parallel one from 0. What a vector loop carries is only combined with something in each trip, by the primitives of
+    ``combiners``, one for each value that is carried; a parallel loop carries nothing. ``width``: how many trips of a serial loop
+    are one vector, where that is known: 1 of a loop that is too short for any. The others need not count from 0: a check names
+    the first index that is out of range, and the text has the user's ends.
     """
 
     index: Var
@@ -240,6 +250,9 @@ class For:
     backwards: bool = False
     loc: Loc = NOWHERE
     lanes: bool = False
+    kind: LoopKind = "serial"
+    combiners: tuple[str, ...] = ()
+    width: int | None = None
 
 
 @dataclass(slots=True)
@@ -280,20 +293,77 @@ class Pop:
     loc: Loc = NOWHERE
 
 
+Parts = tuple[Any, ...]
+"""A message: text and slots of operands (ints, or ``(int, conversion, format)``); of lowered code also the user's line."""
+
+
 @dataclass(slots=True)
 class Effect:
-    """``print`` or ``raise``; ordered, never repeated, never removed.
+    """What is ordered, never repeated, never removed: `Print`, `Raise`; and, of the loop dialect alone, `Check`, `BoundsCheck`."""
 
-    ``params["parts"]``: text and slots (ints, or ``(int, conversion, format)``) of the message. For ``raise``,
-    ``params["exception"]`` is the class's name; for ``print``, ``params["parts"]`` is a tuple of such tuples, one an
-    argument, with ``params["sep"]`` and ``params["end"]``; a print with ``params["call"]`` is a call of that name.
-    ``params["check"]`` marks a raise that is not the user's: a check of sizes.
+    loc: Loc = field(default=NOWHERE, kw_only=True)
+
+
+@dataclass(slots=True)
+class Print(Effect):
+    """``print(...)``; ``parts`` has a message an argument. ``dtypes``: of a lowered one, those of numbers that are not Python's."""
+
+    args: tuple[Operand, ...]
+    parts: tuple[Parts, ...]
+    sep: str = " "
+    end: str = "\n"
+    dtypes: tuple[str | None, ...] = ()
+
+
+@dataclass(slots=True)
+class Breakpoint(Print):
+    """``breakpoint()``, which stops where a print would print."""
+
+
+@dataclass(slots=True)
+class Raise(Effect):
+    """``raise exception(message)``.
+
+    ``is_check``: it is not the user's, but a check of sizes. ``has_lane``: the message says in which lane. ``dtypes``: as in
+    `Print`.
     """
 
-    kind: str
     args: tuple[Operand, ...]
-    params: Mapping[str, Any] = field(default_factory=dict)
-    loc: Loc = NOWHERE
+    exception: str
+    parts: Parts = ()
+    is_check: bool = False
+    has_lane: bool = False
+    dtypes: tuple[str | None, ...] = ()
+
+
+@dataclass(slots=True)
+class Check(Effect):
+    """Raises where ``test`` is true: a number does not fit."""
+
+    test: Operand
+    exception: str
+    parts: Parts
+
+
+@dataclass(slots=True)
+class BoundsCheck(Effect):
+    """Raises where ``at`` is not below ``size`` or, with ``low``, is below 0; only asked where ``guard`` holds, if there is one.
+
+    The message names what was ``given``: slot 0, the size being slot 1.
+    """
+
+    at: Operand
+    size: Operand
+    given: Operand
+    low: bool
+    exception: str
+    parts: Parts
+    guard: Operand | None = None
+
+    @property
+    def operands(self) -> tuple[Operand, ...]:
+        """What it reads."""
+        return (self.at, self.size, self.given, *(() if self.guard is None else (self.guard,)))
 
 
 @dataclass(slots=True)

@@ -1,375 +1,49 @@
-"""The verifier: what every pass may rely on, and must leave true. Called after each pass in tests.
+"""The verifier: what every pass may rely on, and must leave true. It runs after each pass in tests, and under TRANSPILE_VERIFY=1.
+
+Of a function of either dialect (`verify_array`, `verify_loops`):
 
 - Every variable is defined once, before its uses, in a block around them; what a block defines is not seen outside it.
-- Only what `Alloc` made, or a parameter with ``buffer``, is stored to; buffers are read by ``index``, ``dim`` and
-  *alloc copy* alone, are never carried by loops or branches, and are returned at most once.
-- Carries agree: inits, parameters, yields and results in number, dtype and dims (`Undef` fits any).
-- A stored value has the dtype and dims of its place; a constant fits any place of its dtype.
-- Elementwise operands have the dims of the result or are constants, and the dtypes that the primitive's dtype rule
-  wants.
-- The type of each *let* is what the type rule says (the weak mark aside).
-- `Undef` stands only where branches and loops carry. Stacks are pushed and popped with their elements' type, and
-  nothing else.
-- Effects, tests, loop bounds, stops and trip counts have scalars of the right kind.
+- Types and kinds of operands, results, carries and places agree.
+- Only memory is written; what is returned has memory of its own.
+- Each push pairs with one pop (`verify_stacks`).
 
-`InternalError` names the function, the statement and its line.
+`InternalError` names the function, the pass, the statement and its line.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import NoReturn
+from collections.abc import Callable
 
-from transpile.aggregates import leaf_numbers
 from transpile.core import nodes as ir
-from transpile.core.dims import Dim
-from transpile.core.dump import dump_stmt
-from transpile.core.places import consumed, place_dims
 from transpile.core.record_protocol import Records
-from transpile.core.types import Type
-from transpile.core.walk import defines, reads
-from transpile.errors import InternalError, RuleError
+from transpile.core.verify_array import ArrayForm
+from transpile.core.verify_loops import LoopForm
+from transpile.core.verify_scopes import refuse
+from transpile.core.watch import Done
 
-READERS = ("index", "dim")  # the primitives whose first operand may be a buffer
+FORMS = {"array": ArrayForm, "loops": LoopForm}
 
 
-def verify(fn: ir.Function, prims: Records) -> ir.Function:
+def verify(fn: ir.Function, prims: Records, dialect: str = "array", after: str = "") -> ir.Function:
     """``fn`` itself, if it is well formed with these primitives; raises `InternalError` otherwise."""
-    _Verifier(fn, prims).function()
+    FORMS[dialect](fn, prims, after).function()
     return fn
 
 
-class _Verifier:
-    def __init__(self, fn: ir.Function, prims: Records) -> None:
-        self.fn, self.prims = fn, prims
-        self.visible: dict[ir.Var, None] = {}
-        self.seen: dict[ir.Var, None] = {}
-        self.stmt: ir.Stmt | None = None
+class Verifying:
+    """Watches passes: what each of them has changed is verified, and what it says that it requires and ensures."""
 
-    # ---- messages
+    def __init__(self, prims: Callable[[], Records]) -> None:
+        self.prims = prims
 
-    def fail(self, message: str) -> NoReturn:
-        where = ""
-        if self.stmt is not None:
-            lines = dump_stmt(self.stmt).splitlines()
-            loc = self.stmt.loc
-            where = f"\n  in: {lines[0]}" + (f"   ({loc.file}:{loc.line})" if loc.line else "")
-        raise InternalError(f"core of {self.fn.name!r}: {message}{where}")
-
-    def check(self, condition: bool, message: str) -> None:
-        if not condition:
-            self.fail(message)
-
-    # ---- scopes
-
-    def define(self, var: ir.Var) -> None:
-        self.check(var not in self.seen, f"{var} is defined twice")
-        self.seen[var] = None
-        self.visible[var] = None
-
-    def use(self, operand: ir.Operand, undef: bool = False) -> None:
-        match operand:
-            case ir.Var():
-                problem = "outside the block that defines it" if operand in self.seen else "before it is defined"
-                self.check(operand in self.visible, f"{operand} is used {problem}")
-            case ir.Const():
-                self.check(not operand.type.dims, f"constant {operand.value!r} has dims")
-            case ir.Undef():
-                self.check(undef, "Undef is read")
-            case _:
-                self.fail(f"{operand!r} is not an operand")
-
-    def value(self, operand: ir.Operand, undef: bool = False) -> None:
-        """An operand that must be a value: not a buffer, not a stack."""
-        self.use(operand, undef)
-        self.check(not is_buffer(operand), f"buffer {operand} is used as a value")
-        self.check(operand.type.kind != "stack", f"stack {operand} is used as a value")
-
-    @contextmanager
-    def scope(self) -> Iterator[None]:
-        saved = dict(self.visible)
-        try:
-            yield
-        finally:
-            self.visible = saved
-
-    # ---- the function
-
-    def function(self) -> None:
-        fn = self.fn
-        for param in fn.params:
-            self.define(param)
-        self.check(not fn.body.params and fn.body.stop is None, "the body of a function has parameters or a stop")
-        self.check(len(fn.captured) <= len(fn.params), "more captured values than parameters")
-        self.statements(fn.body)
-        self.stmt = None
-        returned: dict[ir.Var, None] = {}
-        for operand in fn.body.yields:
-            self.use(operand)
-            self.check(operand.type.kind == "array", f"{operand} is returned but is no array")
-            if isinstance(operand, ir.Var) and operand.buffer:
-                self.check(operand not in returned, f"buffer {operand} is returned twice")
-                returned[operand] = None
-        self.trees()
-
-    def trees(self) -> None:
-        fn = self.fn
-        if fn.out_tree is not None:
-            numbers = leaf_numbers(fn.out_tree)
-            self.check(all(k < len(fn.body.yields) for k in numbers), f"out_tree names more results: {numbers}")
-        if fn.arg_tree is not None:
-            found = [k for spec in fn.arg_tree for k in leaf_numbers(spec.tree)]
-            self.check(all(k < len(fn.params) for k in found), f"arg_tree names parameters beyond the last: {found}")
-
-    def statements(self, block: ir.Block) -> None:
-        for stmt in block.stmts:
-            self.stmt = stmt
-            handler = _HANDLERS.get(type(stmt))
-            if handler is None:
-                self.fail(f"{type(stmt).__name__} is not a statement")
-            handler(self, stmt)
-            self.stmt = stmt
-            for var in defines(stmt):
-                self.define(var)
-
-    # ---- statements; each checks what it reads and what it makes
-
-    def let(self, s: ir.Let) -> None:
-        self.check(not s.var.buffer, "a let defines a buffer")
-        for k, operand in enumerate(s.args):
-            if k == 0 and s.prim in READERS:
-                self.use(operand)
-            else:
-                self.value(operand)
-        self.made(s)
-
-    def alloc(self, s: ir.Alloc) -> None:
-        self.check(s.var.buffer, "an alloc defines a value")
-        for operand in s.args:
-            if s.prim == "copy":
-                self.use(operand)
-            else:
-                self.value(operand)
-        self.made(s)
-
-    def made(self, s: ir.Let | ir.Alloc) -> None:
-        """The primitive's operands fit it, and the variable has the type that its rule gives."""
-        prim = self.prims.get(s.prim)
-        if prim is None:
-            self.fail(f"{s.prim!r} is not a primitive")
-        types = [o.type for o in s.args]
-        if s.prim == "index":
-            self.path(s.params["path"], s.args[1:], types[0], tuple(s.params.get("dims", types[0].dims)))
-        if prim.elementwise:
-            self.elementwise(s, prim.dtype_rule)
-        try:
-            wanted = prim.type_rule(types, s.params)
-        except RuleError as e:
-            self.fail(f"the type rule refuses: {e.message}")
-        self.same_type(s.var.type, wanted, f"{s.var} should be {wanted}")
-
-    def elementwise(self, s: ir.Let | ir.Alloc, dtype_rule: str) -> None:
-        dims = s.var.type.dims
-        for operand in s.args:
-            if not isinstance(operand, ir.Const):
-                self.check(operand.type.dims == dims, f"operand {operand} does not have the dims of {s.var}")
-        wide = [o for o in s.args if not isinstance(o, ir.Const)]
-        self.check(bool(wide) or not dims, "all operands are constants, but the result has dims")
-        groups = {"where": s.args[1:], "as_is": (), "logical": ()}.get(dtype_rule, s.args)
-        dtypes = sorted({o.type.dtype for o in groups})
-        self.check(len(dtypes) <= 1, f"operands of different dtypes: {', '.join(dtypes)}")
-        flags = {"where": s.args[:1], "logical": s.args}.get(dtype_rule, ())
-        self.check(all(o.type.is_bool for o in flags), "an operand should be bool")
-
-    def store(self, s: ir.Store | ir.Add) -> None:
-        self.use(s.buf)
-        self.check(s.buf.buffer, f"{s.buf} is written but is no buffer")
-        for operand in s.args:
-            self.value(operand)
-        self.value(s.value)
-        source = s.buf.type
-        dims = s.value.type.dims
-        if isinstance(s.value, ir.Const):
-            dims = tuple(Dim(0) if d is None else d for d in place_dims(source.dims, s.path, s.args))
-        self.path(s.path, s.args, source, dims)
-        self.check(s.value.type.dtype == source.dtype, f"a value of {s.value.type} is stored in {source}")
-
-    def branch(self, s: ir.If) -> None:
-        self.flag(s.test, "test")
-        for name, block in (("then", s.then), ("else", s.orelse)):
-            self.check(not block.params and block.stop is None, f"the {name} block has parameters or a stop")
-            with self.scope():
-                self.statements(block)
-                self.stmt = s
-                self.carried(block.yields, s.results, f"{name} yields", "results")
-
-    def loop(self, s: ir.For) -> None:
-        for name, operand in (("start", s.start), ("bound", s.bound), ("step", s.step)):
-            self.value(operand)
-            self.check(is_int_scalar(operand.type), f"the {name} of a loop is {operand.type}")
-        self.check(not (isinstance(s.step, ir.Const) and s.step.value == 0), "the step of a loop is 0")
-        self.check(is_int_scalar(s.index.type) and not s.index.buffer, f"the index of a loop is {s.index.type}")
-        self.carried(s.inits, s.body.params, "inits", "parameters")
-        with self.scope():
-            self.define(s.index)
-            self.body(s.body, s)
-        self.ends(s)
-
-    def repeat(self, s: ir.While) -> None:
-        self.carried(s.inits, s.test.params, "inits", "parameters of the test")
-        self.carried(s.inits, s.body.params, "inits", "parameters")
-        with self.scope():
-            for param in s.test.params:
-                self.define(param)
-            self.check(s.test.stop is None and len(s.test.yields) == 1, "the test block should yield one flag")
-            self.statements(s.test)
-            self.stmt = s
-            self.flag(s.test.yields[0], "test")
-        with self.scope():
-            self.body(s.body, s)
-        self.ends(s)
-
-    def body(self, block: ir.Block, s: ir.For | ir.While) -> None:
-        for param in block.params:
-            self.check(not param.buffer, f"buffer {param} is carried by a loop")
-            self.define(param)
-        self.statements(block)
-        self.stmt = s
-        self.carried(block.yields, block.params, "yields", "parameters")
-        if block.stop is not None:
-            self.flag(block.stop, "stop")
-
-    def ends(self, s: ir.For | ir.While) -> None:
-        self.carried(s.body.params, s.results, "parameters", "results", use=False)
-        if s.trips is not None:
-            self.check(is_int_scalar(s.trips.type), f"the trip count is {s.trips.type}")
-
-    def new_stack(self, s: ir.NewStack) -> None:
-        self.check(s.var.type.kind == "stack", f"{s.var} is no stack")
-
-    def push(self, s: ir.Push) -> None:
-        self.stack(s.stack)
-        self.value(s.value)
-        self.element(s.stack.type, s.value.type)
-
-    def pop(self, s: ir.Pop) -> None:
-        self.stack(s.stack)
-        self.check(not s.var.buffer, "a pop defines a buffer")
-        self.element(s.stack.type, s.var.type)
-
-    def stack(self, operand: ir.Operand) -> None:
-        self.use(operand)
-        self.check(operand.type.kind == "stack", f"{operand} is no stack")
-
-    def element(self, stack: Type, value: Type) -> None:
-        fits = stack.dtype == value.dtype and stack.rank == value.rank
-        self.check(fits, f"an element of {stack} cannot be {value}")
-
-    def effect(self, s: ir.Effect) -> None:
-        for operand in s.args:
-            self.value(operand)
-
-    def call(self, s: ir.Call) -> None:
-        for operand in reads(s):
-            self.value(operand)
-        args, params, results, yields = map(len, (s.args, s.fn.params, s.results, s.fn.body.yields))
-        self.check(args == params, f"{args} arguments for {params} parameters")
-        self.check(results == yields, f"{results} results for {yields} yields")
-        verify(s.fn, self.prims)
-        verify(s.derivative, self.prims)
-        if s.pullback is not None:
-            verify(s.pullback, self.prims)
-
-    # ---- parts
-
-    def flag(self, operand: ir.Operand, what: str) -> None:
-        self.value(operand)
-        self.check(operand.type.is_bool and not operand.type.dims, f"the {what} is {operand.type}, not a flag")
-
-    def carried(self, given: Sequence[ir.Operand], taken: Sequence[ir.Var], of: str, to: str, use: bool = True) -> None:
-        self.check(len(given) == len(taken), f"{len(given)} {of} for {len(taken)} {to}")
-        for operand, var in zip(given, taken):
-            if use:
-                self.value(operand, undef=True)
-            self.check(not var.buffer, f"buffer {var} is among the {to}")
-            if not isinstance(operand, ir.Undef):
-                self.same_type(operand.type, var.type, f"{of} and {to} differ: {operand} for {var}")
-
-    def same_type(self, a: Type, b: Type, message: str) -> None:
-        equal = (a.dtype, a.kind, a.rank) == (b.dtype, b.kind, b.rank) and not any(map(differ, a.dims, b.dims))
-        self.check(equal, message)
-
-    def path(self, path: ir.Path, args: Sequence[ir.Operand], source: Type, dims: tuple[Dim, ...]) -> None:
-        """The path fits its source, its operands are of the right kind, and it gives ``dims``."""
-        rank = source.rank
-        for step in path:
-            rank = self.step(step, args, rank)
-        found = place_dims(source.dims, path, args)
-        fits = len(found) == len(dims) and not any(d is not None and is_apart(d, e) for d, e in zip(found, dims))
-        self.check(fits, f"the place has dims ({', '.join(map(str, found))}), not ({', '.join(map(str, dims))})")
-
-    def step(self, step: object, args: Sequence[ir.Operand], rank: int) -> int:
-        match step:
-            case ir.Index():
-                covered = sum(consumed(i, args) for i in step.items)
-                self.check(covered == rank, f"an index of {covered} axes for {rank}")
-                for item in step.items:
-                    for slot, wanted in slots(item):
-                        fits = wanted(args[slot].type)
-                        self.check(fits, f"operand {args[slot]!r} does not fit {type(item).__name__}")
-                return len(place_dims([Dim(0)] * rank, (step,), args))
-            case ir.Permute():
-                self.check(sorted(step.axes) == list(range(rank)), f"axes {step.axes} of rank {rank}")
-                return rank
-            case ir.Reshape():
-                return len(step.args)
-        self.check(rank >= 2, "the diagonal of less than two axes")
-        return rank - 1
-
-
-def slots(item: object) -> Iterator[tuple[int, Callable[[Type], bool]]]:
-    """The operands that an item of an index has, each with what its type must be."""
-    match item:
-        case ir.Point():
-            yield item.arg, is_int_scalar
-        case ir.Slice():
-            yield from ((s, is_int_scalar) for s in (item.start, item.stop, item.step) if s is not None)
-        case ir.Gather():
-            yield item.arg, lambda t: t.is_int
-        case ir.Mask():
-            yield item.arg, lambda t: t.is_bool
-
-
-def is_buffer(operand: ir.Operand) -> bool:
-    return isinstance(operand, ir.Var) and operand.buffer
-
-
-def is_int_scalar(type_: Type) -> bool:
-    return type_.is_int and not type_.dims and type_.kind == "array"
-
-
-def differ(a: Dim, b: Dim) -> bool:
-    """Whether two dims are surely not equal; forms that only the run can compare are taken to agree."""
-    return is_apart(a, b) or (a != b and (a.is_one or b.is_one))
-
-
-def is_apart(a: Dim, b: Dim) -> bool:
-    """Whether two dims are unequal whatever the sizes; the frontend may know that ``x[:1]`` has 1, not min(1, n)."""
-    return (a - b).is_const and a != b
-
-
-_HANDLERS: Mapping[type, Callable[..., None]] = {
-    ir.Let: _Verifier.let,
-    ir.Alloc: _Verifier.alloc,
-    ir.Store: _Verifier.store,
-    ir.Add: _Verifier.store,
-    ir.If: _Verifier.branch,
-    ir.For: _Verifier.loop,
-    ir.While: _Verifier.repeat,
-    ir.NewStack: _Verifier.new_stack,
-    ir.Push: _Verifier.push,
-    ir.Pop: _Verifier.pop,
-    ir.Effect: _Verifier.effect,
-    ir.Call: _Verifier.call,
-}
+    def __call__(self, done: Done) -> None:
+        if done.old is done.new:
+            return
+        verify(done.new, self.prims(), done.dialect, done.name)
+        if done.step is not None and done.old is not None:
+            for p in done.step.requires:
+                if p.holds is not None and not p.holds(done.old):
+                    refuse(done.old, "", f"{done.name} requires {p.name}: {p.says}")
+            for p in done.step.ensures:
+                if p.holds is not None and not p.holds(done.new):
+                    refuse(done.new, done.name, f"it should have ensured {p.name}: {p.says}")

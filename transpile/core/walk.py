@@ -17,8 +17,12 @@ from transpile.core.types import Type
 def reads(stmt: ir.Stmt) -> tuple[ir.Operand, ...]:
     """The operands that the statement itself reads, nested blocks not included; the root of a `Store` is not read."""
     match stmt:
-        case ir.Let() | ir.Alloc() | ir.Effect() | ir.Call():
+        case ir.Let() | ir.Alloc() | ir.Print() | ir.Raise() | ir.Call():
             return stmt.args
+        case ir.BoundsCheck():
+            return stmt.operands
+        case ir.Check():
+            return (stmt.test,)
         case ir.Store() | ir.Add():
             return (*stmt.args, stmt.value)
         case ir.If():
@@ -154,8 +158,13 @@ def map_reads(
         return tuple(f(o) for o in operands)
 
     match stmt:
-        case ir.Let() | ir.Alloc() | ir.Effect() | ir.Call():
+        case ir.Let() | ir.Alloc() | ir.Print() | ir.Raise() | ir.Call():
             return replace(stmt, args=many(stmt.args))
+        case ir.BoundsCheck():
+            guard = None if stmt.guard is None else f(stmt.guard)
+            return replace(stmt, at=f(stmt.at), size=f(stmt.size), given=f(stmt.given), guard=guard)
+        case ir.Check():
+            return replace(stmt, test=f(stmt.test))
         case ir.Store() | ir.Add():
             return replace(stmt, buf=root(stmt.buf), args=many(stmt.args), value=f(stmt.value))
         case ir.If():

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from transpile.codegen.numba import kernel_module
@@ -12,7 +14,9 @@ from transpile.codegen.numba.numba_text import Options, written
 from transpile.codegen.results_passed_in import outward
 from transpile.codegen.size_guards import say_guards
 from transpile.core import nodes as ir
+from transpile.core.functions import Routine
 from transpile.core.output import Output
+from transpile.core.pass_list import Chain, Pass, Property
 from transpile.core.types import Type
 from transpile.driver.machine_code import build
 from transpile.errors import error
@@ -20,6 +24,7 @@ from transpile.loops import optimise
 from transpile.lower import lower
 from transpile.lower.lowered_functions import functions
 from transpile.simplify.placeholders import is_any, with_placeholders
+from transpile.transform.array_passes import CLEAN, EXPANDED, LIVE, PROPERTIES
 
 IS_DIRECT = os.environ.get("TRANSPILE_DIRECT", "1") != "0"
 """Whether lowered core becomes machine code without Numba's front end (`transpile.codegen.llvm`), where that can be."""
@@ -48,10 +53,58 @@ def lowered(core: ir.Function, options: Options) -> list[ir.Function]:
     """The function as scalar statements and calls, optimised; before it those that it keeps."""
     vectors = options.vectors and has_fused()
     (*kept, entry), names = functions(core)
-    kept, entry = [with_placeholders(one, is_any) for one in kept], with_placeholders(entry, is_any)
-    found = [optimise(lower(one, names, is_kept=True), (), 0, vectors) for one in kept]
+    found = [optimise(LOWERING.run(one, Lowered(names, is_kept=True)), (), 0, vectors) for one in kept]
     threads = 0 if kept else options.threads  # a call may raise, which a thread of a loop must not
-    return [*found, optimise(lower(say_guards(entry, False), names), options.sizes, threads, vectors)]
+    return [*found, optimise(LOWERING.run(entry, Lowered(names)), options.sizes, threads, vectors)]
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """What is asked of a function that is lowered: ``names`` of the functions that the program keeps; whether it is one of them."""
+
+    names: Mapping[Routine, str]
+    is_kept: bool = False
+
+    @property
+    def is_entry(self) -> bool:
+        return not self.is_kept
+
+
+VALUES = Property(
+    "values defined", "nothing is read that may have no value", lambda fn: with_placeholders(fn, is_any) is fn
+)
+
+LOWERING = Chain(
+    "array",
+    (
+        Pass(
+            "placeholders",
+            partial(with_placeholders, is_asked=is_any),
+            "compiled code reads what is there",
+            requires=(EXPANDED,),
+            ensures=(VALUES,),
+            breaks=(LIVE,),
+        ),
+        Pass(
+            "checks of sizes said",
+            partial(say_guards, is_printed=False),
+            "what they ask is compiled with the rest",
+            when="is_entry",
+            breaks=(LIVE,),
+        ),
+        Pass(
+            "lowering",
+            lower,
+            "from here on the passes of `transpile.loops`",
+            requires=(EXPANDED, VALUES),
+            given=("names", "is_kept"),
+            dialect="loops",
+        ),
+    ),
+    (*PROPERTIES, VALUES),
+    begins=CLEAN.wanted,
+)
+"""What stands between a clean function and its loops."""
 
 
 def has_fused() -> bool:

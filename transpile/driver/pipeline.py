@@ -11,13 +11,13 @@ from transpile.base.levels import COMPILED, Jit, may_write, peeled
 from transpile.core import nodes as ir
 from transpile.custom import Custom, call_custom, is_method
 from transpile.driver import lifts
+from transpile.driver.pass_watches import from_environment
 from transpile.frontend.resolve.resolve import definition_loc
 from transpile.frontend.whole_lifter import lift as lift_source
-from transpile.simplify.dead_code import remove_dead
-from transpile.simplify.placeholders import is_size, with_placeholders
-from transpile.simplify.tidy import tidy
-from transpile.transform.custom_rules import expand_calls
+from transpile.transform.array_passes import CLEAN
 from transpile.transform.program_functions import settled
+
+from_environment()
 
 
 def lift(target: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree], *, mutable: bool = False) -> ir.Function:
@@ -39,7 +39,7 @@ def lift(target: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree], *, mutab
 
 def clean(fn: ir.Function) -> ir.Function:
     """The function, and those that it keeps, without calls of functions with derivatives of their own, and without dead code."""
-    return settled(fn, lambda one: with_placeholders(remove_dead(tidy(expand_calls(one))), is_size))
+    return settled(fn, CLEAN.run)
 
 
 def core_of(target: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree], is_compiled: bool = False) -> ir.Function:

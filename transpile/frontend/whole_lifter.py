@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from transpile.core import nodes as ir
+from transpile.core.watch import station
 from transpile.frontend import entry
 from transpile.frontend.calls import calls, known_calls, number_calls, recursive_body, table_calls
 from transpile.frontend.control import comprehensions, iteration
@@ -44,6 +45,7 @@ class WholeLifter(Lifter):
         return entry.lift(WholeLifter, target, args, kwargs, outer=self, mutable=mutable)
 
 
+@station("lift")
 def lift(
     target: Any,
     arg_trees: Sequence[Any],

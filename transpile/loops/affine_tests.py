@@ -14,22 +14,10 @@ from dataclasses import replace
 
 from transpile.core import nodes as ir
 from transpile.core.types import BOOL, INT
-from transpile.core.walk import blocks, statements
 from transpile.ops.tables import record_of
 from transpile.ops.traits import EQUAL
 
 Emit = Callable[[ir.Let], ir.Var]
-
-
-def is_question(stmt: ir.Stmt) -> bool:
-    """Whether it is a check that asks nothing but a test: whether an integer fits (`transpile.lower.overflow`)."""
-    return isinstance(stmt, ir.Effect) and bool(stmt.params.get("question"))
-
-
-def only_asks(stmt: ir.Stmt) -> bool:
-    """Whether such checks are all that the statement, or one nested in it, may raise by a check."""
-    inner = (s for b in blocks(stmt) for s in statements(b))
-    return all(is_question(s) for s in (stmt, *inner) if isinstance(s, ir.Effect) and s.kind == "check")
 
 
 class Ends:

@@ -20,7 +20,6 @@ from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.types import BOOL, INT, Type
 from transpile.core.walk import blocks, defined, leaves, statements
 from transpile.loops.check_hoisting import raises
-from transpile.loops.schedule.parallel_schedule import PARALLEL
 
 READS = ("index", "dim")  # what an array may be used for without another name being given to it
 VIEWS = ("view", "swap", "row")  # another name, for as long as the trip lasts if it is not handed on itself
@@ -48,7 +47,7 @@ class _Hoist:
             if blocks(stmt):
                 inside = stmt if isinstance(stmt, ir.For) else None
                 stmt = with_blocks(stmt, lambda b, inside=inside: self.block(b, inside))  # type: ignore[misc]
-            if isinstance(stmt, ir.While) or (isinstance(stmt, ir.For) and stmt.index.note != PARALLEL):
+            if isinstance(stmt, ir.While) or (isinstance(stmt, ir.For) and stmt.kind != "parallel"):
                 out, stmt = self.taken_out(stmt)
                 stmts += out
             stmts.append(stmt)
@@ -88,8 +87,8 @@ class _Sizes:
 
     def pass_by(self, stmt: ir.Stmt) -> None:
         """What a trip does before it comes to an allocation."""
-        if isinstance(stmt, ir.Effect) and stmt.kind == "check" and len(stmt.args) == 3:
-            self.facts.check(*stmt.args[:2], stmt.params["low"])
+        if isinstance(stmt, ir.BoundsCheck) and stmt.guard is None:
+            self.facts.check(stmt.at, stmt.size, stmt.low)
         self.asked = self.asked or raises(stmt)
 
     def before(self, alloc: ir.Alloc, exact: bool) -> tuple[ir.Operand, ...] | None:
@@ -113,7 +112,7 @@ class _Sizes:
         if size in self.own:
             if not exact and isinstance(self.loop, ir.For):
                 form = self.greatest(inside, self.loop)
-            if form is None or form.variables & self.own:
+            if form is None or form.atoms & self.own:
                 return None
             size = self.emit(form)
         if isinstance(size, ir.Const) or self.is_size(size):
@@ -137,9 +136,9 @@ class _Sizes:
         coef = form.coefficient(loop.index)
         if not coef or not isinstance(loop.step, ir.Const):
             return form
-        low, high = self.forms.of(loop.start), self.forms.of(loop.bound).plus(Linear(-1))
+        low, high = self.forms.of(loop.start), self.forms.of(loop.bound) - 1
         if loop.step.value < 0:
-            low, high = self.forms.of(loop.bound).plus(Linear(1)), self.forms.of(loop.start)
+            low, high = self.forms.of(loop.bound) + 1, self.forms.of(loop.start)
         return form.replaced(loop.index, high if coef > 0 else low)
 
     def is_size(self, size: ir.Operand) -> bool:

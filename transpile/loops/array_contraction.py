@@ -95,7 +95,7 @@ class _Search:
             return False
         if id(loop) not in self.defined:
             self.defined[id(loop)] = set(defined(loop.body))
-        return not (form.without(loop.index).variables & self.defined[id(loop)])
+        return not (form.without(loop.index).atoms & self.defined[id(loop)])
 
 
 class _Rewrite:

@@ -141,10 +141,8 @@ def _plain(letters: list[Letter], reads: list[Read], own: frozenset[ir.Var]) -> 
         if mixed is None:
             break
         letter, rest = mixed
-        new = replace(
-            letter, index=ir.Var(letter.index.name, INT), low=letter.low.plus(rest), high=letter.high.plus(rest)
-        )
-        by = new.form.plus(rest, -1)
+        new = replace(letter, index=ir.Var(letter.index.name, INT), low=letter.low + rest, high=letter.high + rest)
+        by = new.form - rest
         letters = [new if c is letter else c.replaced(letter.index, by) for c in letters]
         reads = [r.replaced(letter.index, by) for r in reads]
     indices = [c.index for c in letters]

@@ -82,12 +82,12 @@ class Boxes:
                 axes[k] = axis
                 form = form.without(loops[k].index)
                 first, after = self.ends(loops[k])
-            low.append(first.plus(form))
-            high.append(after.plus(form))
+            low.append(first + form)
+            high.append(after + form)
             shifts.append(form)
         if len(axes) < len(loops):
             return None
-        if any((f.variables & own) or not self.small.is_of_small(f) for f in (*low, *high)):
+        if any((f.atoms & own) or not self.small.is_of_small(f) for f in (*low, *high)):
             return None
         return Nest(
             outer, loops, lets, write, tuple(axes[k] for k in range(len(loops))), tuple(shifts), tuple(low), tuple(high)
@@ -97,7 +97,7 @@ class Boxes:
         """The least index of a loop, and the greatest and one more."""
         start, bound = self.forms.of(loop.start), self.forms.of(loop.bound)
         assert isinstance(loop.step, ir.Const)
-        return (start, bound) if loop.step.value > 0 else (bound.plus(Linear(1)), start.plus(Linear(1)))
+        return (start, bound) if loop.step.value > 0 else (bound + 1, start + 1)
 
     # ---- sizes that are a difference and not negative
 
@@ -120,7 +120,7 @@ class Boxes:
 
     def sorted(self, form: Linear) -> list[ir.Var]:
         """Its variables, what is added before what is taken away."""
-        return sorted(form.variables, key=lambda v: (form.coefficient(v) < 0, self.rank.get(v, -1)))
+        return sorted(form.atoms, key=lambda v: (form.coefficient(v) < 0, self.rank.get(v, -1)))
 
     # ---- statements
 

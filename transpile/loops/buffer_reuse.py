@@ -142,7 +142,7 @@ class _Reuse:
             return False
         (place,) = places
         around = a.around[0]
-        own = [form.variables for form in place]
+        own = [form.atoms for form in place]
         if any(len(v) != 1 or abs(form.coefficient(next(iter(v)))) != 1 for v, form in zip(own, place)):
             return False
         indices = {next(iter(v)) for v in own}

@@ -15,7 +15,6 @@ from transpile.core import nodes as ir
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.types import FLOAT
 from transpile.core.walk import blocks, statements
-from transpile.loops.affine_tests import is_question
 from transpile.loops.interval_analysis import Ranges, interval_of
 from transpile.ops.interval_arithmetic import Interval, is_inside
 from transpile.ops.tables import record_of
@@ -34,7 +33,7 @@ def fit(fn: ir.Function) -> ir.Function:
 
 
 def _is_asked(stmt: ir.Stmt) -> bool:
-    return is_question(stmt) or isinstance(stmt, ir.Let) and _is_exact(stmt)
+    return isinstance(stmt, ir.Check) or isinstance(stmt, ir.Let) and _is_exact(stmt)
 
 
 def _is_exact(let: ir.Let) -> bool:
@@ -49,8 +48,8 @@ class _Fits(Ranges):
         super().__init__(fn)
 
     def visit(self, stmt: ir.Stmt) -> None:
-        if isinstance(stmt, ir.Effect) and is_question(stmt):
-            self.passed[id(stmt)] = any(self.is_false(test) for test in stmt.args[3:])
+        if isinstance(stmt, ir.Check):
+            self.passed[id(stmt)] = self.is_false(stmt.test)
         elif isinstance(stmt, ir.Let) and _is_exact(stmt):
             whole = stmt.args[:1] if stmt.prim != "true_divide" else stmt.args
             self.passed[id(stmt)] = all(is_inside(self.counted(a), EXACTLY) for a in whole)

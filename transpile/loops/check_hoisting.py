@@ -19,7 +19,7 @@ from transpile.core import nodes as ir
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.types import BOOL, INT
 from transpile.core.walk import blocks, defined, reads, statements
-from transpile.loops.affine_tests import Ends, is_question, only_asks
+from transpile.loops.affine_tests import Ends
 from transpile.loops.small_integers import Small
 from transpile.loops.value_numbering import ends
 
@@ -48,7 +48,7 @@ class _Hoist:
         """What may be asked before the loop, and the loop without it."""
         if loop.body.stop is not None or not isinstance(loop.step, ir.Const) or abs(loop.step.value) != 1:
             return [], loop
-        if any(isinstance(s, ir.Effect) and s.kind == "print" for s in statements(loop.body)):
+        if any(isinstance(s, ir.Print) for s in statements(loop.body)):
             return [], loop
         out = _Out(self, loop, asks=True)
         if any(raises(s) and not only_asks(s) for s in out.left):  # an error that Python raises too comes first
@@ -63,10 +63,16 @@ def raises(stmt: ir.Stmt, checks: bool = True) -> bool:
     """Whether the statement, or one nested in it, may raise; with ``checks`` a check counts."""
     inner = (s for b in blocks(stmt) for s in statements(b))
     return any(
-        (isinstance(s, ir.Effect) and (s.kind == "raise" or (checks and s.kind == "check")))
+        isinstance(s, (ir.Raise, ir.Check, ir.BoundsCheck) if checks else ir.Raise)
         or (isinstance(s, ir.Let) and may_raise(s))
         for s in (stmt, *inner)
     )
+
+
+def only_asks(stmt: ir.Stmt) -> bool:
+    """Whether neither the statement nor one nested in it checks a subscript."""
+    inner = (s for b in blocks(stmt) for s in statements(b))
+    return not any(isinstance(s, ir.BoundsCheck) for s in (stmt, *inner))
 
 
 class _Out:
@@ -89,27 +95,26 @@ class _Out:
             self.take(stmt)
 
     def take(self, stmt: ir.Stmt) -> None:
-        if is_question(stmt):
-            assert isinstance(stmt, ir.Effect)
+        if isinstance(stmt, ir.Check):
             self.question(stmt)
-        elif isinstance(stmt, ir.Effect) and stmt.kind == "check" and self.is_linear(stmt):
+        elif isinstance(stmt, ir.BoundsCheck) and self.is_linear(stmt):
             self.check(stmt)
         elif isinstance(stmt, ir.If) and self.is_fixed_raise(stmt) and not any(raises(s) for s in self.left):
             effect = stmt.then.stmts[0]
-            assert isinstance(effect, ir.Effect)
+            assert isinstance(effect, ir.Raise)
             raised = replace(effect, args=tuple(self.copy(a) for a in effect.args))
             test = self.both(self.has_trip(), self.copy(stmt.test), stmt.loc)
             self.before.append(ir.If(test, ir.Block((), [raised]), ir.Block(), (), stmt.loc))
         else:
             self.left.append(stmt)
 
-    def question(self, check: ir.Effect) -> None:
-        found = self.ends.anywhere(check.args[3]) if self.asks and len(check.args) == 4 else None
+    def question(self, check: ir.Check) -> None:
+        found = self.ends.anywhere(check.test) if self.asks else None
         if found is None:
             self.left.append(check)
         else:
             test = self.both(self.has_trip(), found, check.loc)
-            self.last.append(replace(check, args=(*check.args[:3], test)))
+            self.last.append(replace(check, test=test))
 
     # ---- what does not change in the loop
 
@@ -144,14 +149,14 @@ class _Out:
 
     # ---- what is linear in the index
 
-    def is_linear(self, check: ir.Effect) -> bool:
+    def is_linear(self, check: ir.BoundsCheck) -> bool:
         index = self.loop.index
-        at, size, given = (self.forms.of(o) for o in check.args[:3])
+        at, size, given = (self.forms.of(o) for o in (check.at, check.size, check.given))
         if abs(at.coefficient(index)) > 1 or at.coefficient(index) != given.coefficient(index):
             return False
-        if not all(self.is_fixed(o) for o in check.args[3:]):
+        if check.guard is not None and not self.is_fixed(check.guard):
             return False
-        rest = at.without(index).variables | given.without(index).variables | size.variables
+        rest = at.without(index).atoms | given.without(index).atoms | size.atoms
         return not (rest & self.own) and self.is_between(at)
 
     def is_between(self, at: Linear) -> bool:
@@ -162,35 +167,35 @@ class _Out:
             return True
         return any(self.small.is_of_small(form) for form in (start, bound, at.without(index)))
 
-    def check(self, check: ir.Effect) -> None:
+    def check(self, check: ir.BoundsCheck) -> None:
         """The check at both ends of the range, as far as it says something there."""
         loop = self.loop
-        at, size, given = (self.forms.of(o) for o in check.args[:3])
-        shift = given.plus(at, -1)
+        at, size, given = (self.forms.of(o) for o in (check.at, check.size, check.given))
+        shift = given - at
         coef = at.coefficient(loop.index)
         step = loop.step.value  # type: ignore[union-attr]
         first, last = self.forms.of(loop.start), self.forms.of(loop.bound).plus(Linear(-step))
         if loop.backwards:
             first, last, step = last, first, -step
         begin, end = (at.replaced(loop.index, x) for x in (first, last))
-        low = check.params["low"]
+        low = check.low
         if not coef:
             self.emit_check(check, at, size, given, low)
         elif coef * step > 0:  # counts up: the first index that is out of range is the size
             if begin != Linear(0) or self.has_raise:
-                self.emit_check(check, begin, size, begin.plus(shift), low)
+                self.emit_check(check, begin, size, begin + shift, low)
             counts = begin == Linear(0) and isinstance(
                 loop.start, ir.Const
             )  # then the end is less than 0 without a trip
-            self.emit_check(check, end, size, size.plus(shift), not self.small.is_of_small(end), self.later, not counts)
+            self.emit_check(check, end, size, size + shift, not self.small.is_of_small(end), self.later, not counts)
         else:
-            self.emit_check(check, begin, size, begin.plus(shift), low)
+            self.emit_check(check, begin, size, begin + shift, low)
             if low:
                 self.emit_check(check, end, size, Linear(-1).plus(shift), True, self.later)
 
     def emit_check(
         self,
-        check: ir.Effect,
+        check: ir.BoundsCheck,
         at: Linear,
         size: Linear,
         given: Linear,
@@ -202,13 +207,11 @@ class _Out:
         if not at.plus(size, -1).terms and at.const < size.const and not low:
             return
         loc = check.loc
-        args: list[ir.Operand] = [self.operand(f, loc) for f in (at, size, given)]
+        now, most, shown = (self.operand(f, loc) for f in (at, size, given))
         guard = self.has_trip() if only_trips or low else None
-        for held in check.args[3:]:
-            guard = self.both(guard, self.copy(held), loc)
-        if guard is not None:
-            args.append(guard)
-        to.append(replace(check, args=tuple(args), params={**check.params, "low": low}))
+        if check.guard is not None:
+            guard = self.both(guard, self.copy(check.guard), loc)
+        to.append(replace(check, at=now, size=most, given=shown, guard=guard, low=low))
 
     def has_trip(self) -> ir.Operand | None:
         """Whether the loop has a trip; None if it always has."""

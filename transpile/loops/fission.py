@@ -151,7 +151,7 @@ class Split:
             sizes: list[ir.Operand] = []
             for loop in self.loops:
                 first, after = self.boxes.ends(loop)
-                size = self.boxes.operand(after.plus(first, -1), self.sizes)
+                size = self.boxes.operand(after - first, self.sizes)
                 sizes.append(number("maximum", size, ir.Const(0, INT), self.sizes))
             array = ir.Var(ir.SYNTHETIC, Type(value.type.dtype, (ANY,) * len(sizes)), buffer=True)
             self.sizes.append(ir.Alloc(array, "empty", tuple(sizes), {}, self.loops[0].loc))

@@ -152,7 +152,7 @@ class _Fusion:
         inside = (one.defs | two.defs) - {a.index}
         for i, j in zip(x.indices, y.indices):
             p, q = self.forms.of(i), self.forms.of(j).replaced(b.index, here)
-            if (p.variables | q.variables) & inside:
+            if (p.atoms | q.atoms) & inside:
                 continue
             if is_never_later(p, q, a):
                 return True

@@ -27,11 +27,11 @@ class Side:
 
     @staticmethod
     def of(ends: tuple[Linear, ...], boxes: Boxes) -> Side | None:
-        gaps = [e.plus(ends[0], -1) for e in ends]
+        gaps = [e - ends[0] for e in ends]
         assumed: dict[ir.Var, Linear] = {}
         if any(g.terms for g in gaps):
             plain = [boxes.plain(e, assumed) for e in ends]
-            gaps = [e.plus(plain[0], -1) for e in plain]
+            gaps = [e - plain[0] for e in plain]
         return None if any(g.terms for g in gaps) else Side(ends, tuple(g.const for g in gaps), assumed)
 
     @property

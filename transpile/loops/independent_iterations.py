@@ -33,7 +33,7 @@ def only_in_one_trip(
     """Whether two accesses of one array with these subscripts touch the same element only in the same trip. ``own``: what a trip
     defines. A subscript that is None is any."""
     pairs = [(forms.of(i), forms.of(j)) for i, j in zip(x, y) if i is not None and j is not None]
-    if any(p == q and p.coefficient(loop.index) and not p.variables & own for p, q in pairs):
+    if any(p == q and p.coefficient(loop.index) and not p.atoms & own for p, q in pairs):
         return True
     twins = Twins({loop.index, *own})
     facts = facts.inner()

@@ -28,7 +28,6 @@ from transpile.loops.loop_shape import is_serial
 WRAP = "arrays.wrap"
 FAR = 8  # trips at an end that may be left without vectors
 SIZE = 120  # statements of a loop that is written three times
-EDGE = "edge"  # note of the index of a loop of a few trips, of which no vectors are to be made
 Part = tuple[ir.For, ir.Operand, ir.Operand]  # a loop and from where to where its index runs
 
 
@@ -71,7 +70,7 @@ class _Search:
         for s in loop.body.stmts:
             if isinstance(s, ir.Let) and _is_wrap(s) and self.are_equal(s.args[1], loop.bound):
                 far = self.forms.of(s.args[0]).plus(index, -1)
-                if not far.variables & inside and not far.coefficient(loop.index):
+                if not far.atoms & inside and not far.coefficient(loop.index):
                     found.append((s, far))
         return found
 
@@ -148,8 +147,8 @@ class _Parts:
         for part, start, bound in parts:
             new = Cloner().stmt(replace(part, start=start, bound=bound, inits=carried))
             assert isinstance(new, ir.For)
-            if middle is not None and part is not middle:
-                new.index.note = EDGE
+            if middle is not None and part is not middle:  # a few trips: no vectors are to be made of them
+                new.width = 1
             self.stmts.append(new)
             carried = new.results
         last = self.stmts.pop()

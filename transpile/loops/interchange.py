@@ -18,7 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from transpile.analysis.accesses import Access, Roots, Touches, is_pure
-from transpile.analysis.affine import Forms, Linear, Twins
+from transpile.analysis.affine import Forms, Twins
 from transpile.analysis.value_ranges import Facts, is_integer
 from transpile.core import nodes as ir
 from transpile.core.dims import ANY
@@ -124,7 +124,7 @@ class _Pair:
         own = {self.outer.index, *defined(self.outer.body)}
         forms = self.around.forms
         for end in (self.inner.start, self.inner.bound, self.inner.step):
-            if isinstance(end, ir.Var) and (end in own or forms.of(end).variables & own):
+            if isinstance(end, ir.Var) and (end in own or forms.of(end).atoms & own):
                 return False
         params = set(self.outer.body.params)
         inner = of(self.inner)
@@ -161,9 +161,7 @@ class _Pair:
         pairs = [(forms.of(i), forms.of(j)) for i, j in zip(x.indices, y.indices)]
         fixed = set(defined(self.outer.body))
         same = [
-            p
-            for p, q in pairs
-            if p == q and not p.without(self.outer.index).without(self.inner.index).variables & fixed
+            p for p, q in pairs if p == q and not p.without(self.outer.index).without(self.inner.index).atoms & fixed
         ]
         return any(p.coefficient(self.outer.index) and not p.coefficient(self.inner.index) for p in same)
 
@@ -217,7 +215,7 @@ class _Pair:
     def counts_up(self) -> bool:
         """Whether the indices of the outer loop are those of an array: not negative, and no more than other arrays have."""
         of, step = self.around.facts.form, self.outer.step.value  # type: ignore[union-attr]
-        least = of(self.outer.start) if step > 0 else of(self.outer.bound).plus(Linear(1))
+        least = of(self.outer.start) if step > 0 else of(self.outer.bound) + 1
         most = self.outer.bound if step > 0 else self.outer.start
         return self.around.facts.is_not_negative(least) and self.around.small.is_small(most)
 

@@ -76,10 +76,9 @@ class Ranges:
                     self.visit(stmt)
                     if _is_integer(stmt.var):
                         self.define(stmt.var, self.value(stmt))
-                case ir.Effect(kind="check"):
+                case ir.Check():
                     self.visit(stmt)
-                    for test in stmt.args[3:]:
-                        self.assume(test, False)
+                    self.assume(stmt.test, False)
                 case ir.If():
                     self.branch(stmt)
                 case ir.For():

@@ -103,7 +103,7 @@ class _Rows:
         return _Place(at, forms[at], tuple(f if k != at and self.is_outer(f) else None for k, f in enumerate(forms)))
 
     def is_outer(self, form: Linear) -> bool:
-        return not form.variables & self.own
+        return not form.atoms & self.own
 
     # ---- copies
 

@@ -20,7 +20,6 @@ from transpile.core import nodes as ir
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.types import BOOL, FLOAT
 from transpile.core.walk import Cloner, blocks, defined, statements
-from transpile.loops.affine_tests import is_question
 from transpile.loops.value_numbering import ends
 from transpile.ops.tables import record_of
 
@@ -32,7 +31,7 @@ Change = tuple["ir.Operand | None", "tuple[ir.Operand, ...] | None"]  # a bound 
 
 def without_questions(fn: ir.Function) -> ir.Function:
     """The function with such loops in two versions."""
-    if not any(is_question(s) for s in statements(fn.body)):
+    if not any(isinstance(s, ir.Check) for s in statements(fn.body)):
         return fn
     lets = {s.var: s for s in statements(fn.body) if isinstance(s, ir.Let)}
     return with_body(fn, _block(fn.body, lets))
@@ -51,15 +50,14 @@ def _block(block: ir.Block, lets: dict[ir.Var, ir.Let]) -> ir.Block:
 
 def _versions(loop: ir.For, lets: dict[ir.Var, ir.Let]) -> list[ir.Stmt] | None:
     inner = list(statements(loop.body))
-    questions = [s for s in inner if is_question(s)]
+    questions = [s for s in inner if isinstance(s, ir.Check)]
     if not questions or len(inner) > MOST or any(r.type.dims or r.type.kind != "array" for r in loop.results):
         return None
     bounds = Bounds(loop, lets)
     answered: list[int] = []
     safe: ir.Operand | None = None
     for question in questions:
-        assert isinstance(question, ir.Effect)
-        found = bounds.of_question(question.args[3])
+        found = bounds.of_question(question.test)
         if found is not None:
             answered.append(id(question))
             safe = found if safe is None else bounds.all_of(safe, found)

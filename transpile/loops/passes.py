@@ -1,10 +1,17 @@
-"""The order of the passes."""
+"""The passes over loops, in their order.
+
+Each takes what the ones before have found; what it leaves for others to clean is said in a group. The names are those of the
+field; `TRANSPILE_DUMP=loops` shows the code after each of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 from transpile.core import nodes as ir
+from transpile.core.pass_list import Chain, Group, Pass, Step
 from transpile.loops.allocation_motion import hoist
 from transpile.loops.array_contraction import contract
 from transpile.loops.buffer_reuse import reuse
@@ -18,6 +25,21 @@ from transpile.loops.loop_versioning import without_questions
 from transpile.loops.power_expansion import expand_powers
 from transpile.loops.product_invariant_motion import take_sides
 from transpile.loops.product_recognition import multiply
+from transpile.loops.properties import (
+    CHECKED,
+    FITTED,
+    FUSED,
+    LIVE,
+    NUMBERED,
+    PLAIN,
+    PLAIN_POWERS,
+    PRODUCTS,
+    PROPERTIES,
+    SCALARS,
+    SIZED,
+    VIEWED,
+    WHOLE,
+)
 from transpile.loops.reassociation import side_by_side
 from transpile.loops.rematerialisation import compute_again
 from transpile.loops.repeated_products import once
@@ -34,48 +56,266 @@ from transpile.loops.vector_functions import by_vectors
 from transpile.loops.zero_skipping import skip_zeros
 from transpile.simplify.dead_loop_code import remove_dead
 
-Pass = Callable[[ir.Function], ir.Function]
+
+@dataclass(frozen=True)
+class Settings:
+    """What is asked for. ``sizes``: what is assumed of the sizes of parameters (`transpile.loops.size_assumptions`). ``threads``:
+    on how many cores independent trips of outer loops run, where there is ``least`` work for each; 0 is without. Without
+    ``vectors`` the result calls nothing of `transpile_runtime.compiled.vector`."""
+
+    sizes: Sequence[Assumed] = ()
+    threads: int = 0
+    vectors: bool = True
+    least: float = LEAST
+
+
+# ------------------------------------------------------------------------------------------- what cleans after others
+
+DEAD = Pass(
+    "dead code",
+    remove_dead,
+    "what a pass leaves that nobody reads would hide what the next one looks for",
+    ensures=(LIVE,),
+)
+NUMBERING = Pass(
+    "value numbering",
+    forward,
+    "equal values get one name, so that passes see that subscripts and sizes are the same",
+    ensures=(NUMBERED,),
+    breaks=(LIVE,),
+)
+CLEAN = (NUMBERING, DEAD)
+CODE = (NUMBERED, LIVE)  # what a pass breaks that writes code
+EARLY = (NUMBERED, CHECKED, WHOLE, PLAIN)  # what passes ask for that look at whole nests
+
+# ----------------------------------------------------------------------------------------------------------- the passes
+
+CHECKS = Pass(
+    "check hoisting",
+    hoist_checks,
+    "a loop without checks inside can be exchanged, fused and made vectors of",
+    requires=(SIZED, FITTED),
+    ensures=(CHECKED,),
+    breaks=CODE,
+)
+INTERCHANGE = Pass(
+    "loop interchange",
+    order,
+    "before fusion, which joins loops as they stand",
+    requires=EARLY,
+    breaks=(*CODE, FUSED),
+)
+FUSION = Pass(
+    "loop fusion",
+    fuse,
+    "what one loop writes for the next is then read in the trip that writes it",
+    requires=(*EARLY, VIEWED),
+    ensures=(FUSED,),
+    breaks=CODE,
+)
+CONTRACTION = Pass(
+    "array contraction",
+    contract,
+    "after fusion, which leaves arrays that live in one trip",
+    requires=(*EARLY, VIEWED, FUSED),
+    breaks=CODE,
+)
+
+
+def cleaned(*given: Any, **more: Any) -> Group:
+    """A pass after which, if it has changed something, all is cleaned."""
+    return Group((Pass(*given, **more),), CLEAN)
+
+
+FUSED_LOOPS: tuple[Step, ...] = (Group((FUSION,), CLEAN), Group((CONTRACTION,), (DEAD, NUMBERING)))
+
+STEPS: tuple[Step, ...] = (
+    Pass(
+        "check elimination",
+        fit,
+        "first: what it removes nobody has to understand",
+        requires=(WHOLE, PLAIN),
+        ensures=(FITTED,),
+        breaks=CODE,
+    ),
+    Pass(
+        "size assumptions",
+        assume,
+        "before numbering, which makes one of the sizes that are taken to be equal",
+        ensures=(SIZED,),
+        breaks=CODE,
+        given=("sizes",),
+    ),
+    NUMBERING,
+    Pass(
+        "unit axes",
+        see_through,
+        "the sizes of views and arrays are compared as numbered values",
+        requires=(NUMBERED, SIZED),
+        ensures=(VIEWED,),
+        breaks=CODE,
+    ),
+    DEAD,
+    Pass(
+        "power expansion",
+        expand_powers,
+        "before factors are numbered, which powers share",
+        ensures=(PLAIN_POWERS,),
+        breaks=CODE,
+    ),
+    CHECKS,
+    DEAD,
+    NUMBERING,
+    Group((replace(CHECKS, why="what is simpler now may leave another loop"),), (DEAD, NUMBERING)),
+    cleaned(
+        "loop versioning",
+        without_questions,
+        "once checks of subscripts are out, those of overflow are what a trip still asks",
+        requires=(NUMBERED, CHECKED, FITTED, WHOLE),
+        breaks=CODE,
+    ),
+    cleaned(
+        "product invariant motion",
+        take_sides,
+        "while products that the user wrote are still calls in loops",
+        requires=EARLY,
+        breaks=CODE,
+    ),
+    Group(
+        (
+            Pass(
+                "product recognition",
+                multiply,
+                "before loops are exchanged and fused, which would mix the products with other work",
+                requires=EARLY,
+                ensures=(PRODUCTS,),
+                breaks=CODE,
+            ),
+        ),
+        (
+            *CLEAN,
+            Pass(
+                "repeated products",
+                once,
+                "forward and reverse sweep may have made the same one",
+                requires=(PRODUCTS, NUMBERED, LIVE),
+                breaks=(LIVE,),  # two reads of what is left of a product are two products as well
+            ),
+        ),
+    ),
+    cleaned(
+        "small products",
+        write_out,
+        "after the products are found; their loops are then fused like others",
+        requires=(PRODUCTS, SIZED),
+        breaks=CODE,
+    ),
+    cleaned(
+        "loop unrolling",
+        unroll,
+        "before fusion: short loops would be fused, and their arrays would stay arrays",
+        requires=(SIZED, WHOLE, PLAIN),
+        breaks=CODE,
+    ),
+    cleaned(
+        "scatter to gather",
+        gather,
+        "while each nest of a stencil's adjoint still stands by itself",
+        requires=(WHOLE, PLAIN, CHECKED, VIEWED),
+        breaks=CODE,
+    ),
+    Group((INTERCHANGE,), (NUMBERING,)),
+    *FUSED_LOOPS,
+    Group((replace(INTERCHANGE, why="fusion leaves pairs that stood apart"),), (NUMBERING, *FUSED_LOOPS)),
+    Group(
+        (
+            Pass(
+                "loop-invariant code motion",
+                move_invariants,
+                "after fusion, which shows what one nest computes again and again; the new loops may be fused",
+                requires=(*EARLY, FUSED),
+                breaks=(*CODE, FUSED),
+            ),
+        ),
+        (NUMBERING, *FUSED_LOOPS),
+    ),
+    cleaned(
+        "zero skipping",
+        skip_zeros,
+        "after fusion: what depends on one choice then stands in one body",
+        requires=(WHOLE, PLAIN, FUSED),
+        breaks=CODE,
+    ),
+    cleaned(
+        "rematerialisation",
+        compute_again,
+        "after zero skipping, whose branches read little of what all trips stored",
+        requires=(WHOLE, PLAIN, FUSED),
+        breaks=CODE,
+    ),
+    Pass(
+        "parallel schedule",
+        parallelise,
+        "once nests are final: a chunk is a nest of its own, and no pass over whole nests may follow",
+        requires=(WHOLE, CHECKED, FUSED),
+        breaks=(WHOLE, NUMBERED),
+        given=("threads", "least"),
+        when="threads",
+    ),
+    Group(
+        (
+            Pass(
+                "scalar replacement",
+                promote,
+                "in chunks too; before loops are jammed, whose sums are then registers",
+                ensures=(SCALARS,),
+                breaks=CODE,
+            ),
+            Pass(
+                "unroll and jam",
+                abreast,
+                "on recurrences that scalar replacement has shown",
+                requires=(SCALARS, PLAIN),
+                breaks=(*CODE, WHOLE),
+            ),
+            Pass(
+                "allocation motion",
+                hoist,
+                "last of those that make arrays in loops",
+                breaks=CODE,
+            ),
+        ),
+        CLEAN,
+    ),
+    cleaned(
+        "index-set splitting",
+        split_wrapped,
+        "on final loops: each part is a copy of the body",
+        breaks=(*CODE, WHOLE),
+    ),
+    Pass(
+        "reassociation",
+        side_by_side,
+        "on sums that nothing will take apart or number again",
+        requires=(SCALARS,),
+        breaks=(NUMBERED,),
+    ),
+    Pass("buffer reuse", reuse, "once no pass asks any more which array is which", breaks=(NUMBERED,)),
+    Pass(
+        "vector functions",
+        by_vectors,
+        "last: nobody else knows these functions; which loops have recurrences has been seen to",
+        requires=(SCALARS, PLAIN_POWERS),
+        breaks=(PLAIN, NUMBERED),
+        when="vectors",
+    ),
+)
+
+PASSES = Chain("loops", STEPS, PROPERTIES, begins=(WHOLE, PLAIN))
 
 
 def optimise(
     fn: ir.Function, sizes: Sequence[Assumed] = (), threads: int = 0, vectors: bool = True, least: float = LEAST
 ) -> ir.Function:
-    """The lowered function with faster loops: each pass takes what the one before has found.
-
-    ``sizes``: what is assumed of the sizes of parameters (`transpile.loops.size_assumptions`). ``threads``: on how many cores
-    independent trips of outer loops run, where there is ``least`` work for each; 0 is without. Without ``vectors`` the result
-    calls nothing of `transpile_runtime.compiled.vector`.
-    """
-    fn = expand_powers(remove_dead(see_through(forward(assume(fit(fn), sizes)))))
-    fn = forward(remove_dead(hoist_checks(fn)))
-    fn = then(lambda new: forward(remove_dead(new)), hoist_checks, fn)  # what is simpler now may leave another loop
-    fn = then(clean, without_questions, fn)
-    fn = then(clean, take_sides, fn)
-    fn = then(lambda new: once(clean(new)), multiply, fn)
-    fn = then(clean, write_out, fn)
-    fn = then(clean, unroll, fn)
-    fn = then(clean, gather, fn)
-    fn = fused(then(forward, order, fn))
-    fn = then(lambda new: fused(forward(new)), order, fn)
-    fn = then(lambda new: fused(forward(new)), move_invariants, fn)
-    fn = then(clean, skip_zeros, fn)
-    fn = then(clean, compute_again, fn)
-    if threads:
-        fn = parallelise(fn, threads, least)
-    fn = then(clean, lambda old: hoist(abreast(promote(old))), fn)
-    fn = reuse(side_by_side(then(clean, split_wrapped, fn)))
-    return by_vectors(fn) if vectors else fn
-
-
-def then(after: Pass, one: Pass, fn: ir.Function) -> ir.Function:
-    """The function after a pass, and after another one if that changed something."""
-    new = one(fn)
-    return fn if new is fn else after(new)
-
-
-def clean(fn: ir.Function) -> ir.Function:
-    return remove_dead(forward(fn))
-
-
-def fused(fn: ir.Function) -> ir.Function:
-    return then(lambda new: forward(remove_dead(new)), contract, then(clean, fuse, fn))
+    """The lowered function with faster loops; see `Settings`."""
+    return PASSES.run(fn, Settings(sizes, threads, vectors, least))

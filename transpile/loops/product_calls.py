@@ -240,7 +240,7 @@ def _box(call: Call, letter: Letter) -> tuple[Linear, Linear]:
     low, high = letter.low, letter.high
     for c in call.letters:
         low = low.replaced(c.index, c.low)
-        high = high.replaced(c.index, c.high.plus(Linear(1), -1))
+        high = high.replaced(c.index, c.high - 1)
     return low, high
 
 
@@ -342,7 +342,7 @@ class _Rest:
     def here(self, private: Private, form: Linear) -> Linear:
         """With the indices of the loops for the letters."""
         for m, c in private.around:
-            form = form.replaced(c.index, Linear(0, frozenset(((m.index, 1),))))
+            form = form.replaced(c.index, Linear.atom(m.index))
         return form
 
     def view(self, make: Maker, private: Private) -> list[ir.Stmt]:
@@ -356,7 +356,7 @@ class _Rest:
                 kinds.append("all")
             else:
                 kinds.append("range")
-                args += [make.form(shift), make.form(shift.plus(size))]
+                args += [make.form(shift), make.form(shift + size)]
         while kinds[-1] == "all":
             kinds.pop()
         old = private.old

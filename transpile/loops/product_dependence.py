@@ -79,7 +79,7 @@ class Conflicts:
                 continue
             assert part[1] is not None
             box = Letter(ir.Var(ir.SYNTHETIC, INT), Linear(0), part[1])
-            at.append(part[0].plus(box.form))
+            at.append(part[0] + box.form)
             boxes.append(box)
         return Spot(found.var, tuple(at), kind, tuple(boxes))
 
@@ -219,7 +219,7 @@ class Conflicts:
         written = p.target
         boxes = list(p.letters)
         for old, var in new.items():
-            by = Linear(0, frozenset(((var, 1),)))
+            by = Linear.atom(var)
             written = written.replaced(old, by)
             boxes = [
                 Letter(var if c.index is old else c.index, c.low.replaced(old, by), c.high.replaced(old, by))

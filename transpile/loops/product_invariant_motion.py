@@ -214,7 +214,7 @@ class _Taken:
         if not self.saves(let, fixed, is_left=sides[0]):
             return None
         sizes = lies.sizes()
-        if any(s is None or any(not self.is_fixed(v) or v in self.own for v in s.variables) for s in sizes):
+        if any(s is None or any(not self.is_fixed(v) or v in self.own for v in s.atoms) for s in sizes):
             return None
         inside, total = self.added(let, lies, None if self.is_fixed(alpha) else alpha)
         args = tuple(self.copied(x, self.last) for x in (alpha if self.is_fixed(alpha) else _one(alpha), same, c))

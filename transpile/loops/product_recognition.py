@@ -280,7 +280,7 @@ class _Search:
                             letter = next((x for x in call.around if at[axis].coefficient(x.index) == 1), None)
                         shift = Linear(0) if letter is None else at[axis].without(letter.index).times(-1)
                         mine.append(shift)
-                        at[axis] = at[axis].plus(shift)
+                        at[axis] = at[axis] + shift
                     if shifts is not None and shifts != mine:
                         return False
                     shifts = mine
@@ -288,13 +288,13 @@ class _Search:
             private.shifts = tuple(shifts or [Linear(0)] * len(private.sizes))
             sizes = []
             for size, shift in zip(private.sizes, private.shifts):
-                least, most = extreme(shift, outer, False), extreme(size.plus(shift), outer, True)
-                if least is None or most is None or not facts.is_not_negative(least) or most.variables & inside:
+                least, most = extreme(shift, outer, False), extreme(size + shift, outer, True)
+                if least is None or most is None or not facts.is_not_negative(least) or most.atoms & inside:
                     return False
                 sizes.append(most)
             private.lengths = tuple(sizes)
             trips = [extreme(c.high, outer, True) for _, c in private.around]
-            if any(f is None or f.variables & inside for f in trips):
+            if any(f is None or f.atoms & inside for f in trips):
                 return False
             private.trips = tuple(f for f in trips if f is not None)
         return True
@@ -312,7 +312,7 @@ def extreme(form: Linear, letters: Sequence[Letter], most: bool) -> Linear | Non
     for c in letters[::-1]:
         coef = form.coefficient(c.index)
         if coef:
-            end = c.high.plus(Linear(1), -1) if (coef > 0) == most else c.low
+            end = c.high - 1 if (coef > 0) == most else c.low
             form = form.replaced(c.index, end)
     return None if any(form.coefficient(c.index) for c in letters) else form
 

@@ -30,12 +30,12 @@ class Letter:
     @property
     def is_small(self) -> bool:
         """Whether it is known to have few values."""
-        size = self.high.plus(self.low, -1)
+        size = self.high - self.low
         return not size.terms and size.const <= SMALL
 
     @property
     def form(self) -> Linear:
-        return Linear(0, frozenset(((self.index, 1),)))
+        return Linear.atom(self.index)
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def product_of(code: Code, stmt: ir.Stmt, outer: ir.For) -> Product | None:
     around = {code.loop[i].index for i in code.loop if any(b is code.loop[i].body for b, _ in code.path[id(stmt)])}
     reads = [*found.reads, *(() if found.target is None else (found.target,))]
     forms = [f for r in reads for f in r.at] + [f for c in found.letters for f in (c.low, c.high)]
-    if any(v in inside and v not in own and v not in around for f in forms for v in f.variables):
+    if any(v in inside and v not in own and v not in around for f in forms for v in f.atoms):
         return None  # a subscript that is not known before
     return found
 
@@ -183,7 +183,7 @@ class Lying:
         for axis, index in zip(self.order, indices):
             part = found[axis]
             assert isinstance(part, tuple)
-            found[axis] = part[0].plus(index)
+            found[axis] = part[0] + index
         return Read(self.var, tuple(found))  # type: ignore[arg-type]
 
 

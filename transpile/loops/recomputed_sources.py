@@ -10,7 +10,7 @@ What the temporary was made of must still be there: a nest that overwrites it go
 from __future__ import annotations
 
 from transpile.analysis.accesses import Touches, accesses
-from transpile.analysis.affine import Linear
+from transpile.analysis.affine import form_of
 from transpile.core import nodes as ir
 from transpile.core.walk import Cloner, blocks, leaves, reads, statements
 from transpile.loops.boxes import REALS, Boxes, Nest
@@ -119,8 +119,8 @@ class Sources:
                 first, after = self.boxes.ends(loop)
                 if low.coefficient(loop.index) < 0:
                     return False
-                low, high = low.replaced(loop.index, first), high.replaced(loop.index, after.plus(Linear(-1)))
-            gaps = (low.plus(made.low[axis], -1), made.high[axis].plus(high, -1).plus(Linear(-1)))
+                low, high = low.replaced(loop.index, first), high.replaced(loop.index, after - 1)
+            gaps = (low - made.low[axis], made.high[axis] - high - 1)
             if any(g.terms or g.const < 0 for g in gaps):
                 return False
         return True
@@ -188,9 +188,7 @@ class Sources:
         inner = Cloner()
         for loop, axis in zip(made.loops, made.axes):
             at = cloner.operand(let.args[1 + axis])
-            index = Linear(0) if isinstance(at, ir.Const) else Linear(0, frozenset(((at, 1),)))  # type: ignore[arg-type]
-            index = index.plus(Linear(int(at.value) if isinstance(at, ir.Const) else 0)).plus(made.shifts[axis], -1)
-            inner.mapping[loop.index] = self.boxes.operand(index, lets)
+            inner.mapping[loop.index] = self.boxes.operand(form_of(at) - made.shifts[axis], lets)
         for other in made.lets:
             self._copy(other, inner, known, lets)
         cloner.mapping[let.var] = inner.operand(made.write.value)

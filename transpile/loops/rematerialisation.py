@@ -156,7 +156,7 @@ class _Again:
             one = next((s for s in loops if mine is s.index), None)
             form = self.forms.of(other)
             if one is None:
-                if self.forms.of(mine) != form or form.variables & made:
+                if self.forms.of(mine) != form or form.atoms & made:
                     return None
                 continue
             two = next((s for s in around if form == form_of(s.index)), None)

@@ -45,8 +45,8 @@ class _Promote:
         for stmt in block.stmts:
             if isinstance(stmt, ir.Let) and is_integer(stmt.var):
                 self.facts.define(stmt)
-            elif isinstance(stmt, ir.Effect) and stmt.kind == "check" and len(stmt.args) == 3:
-                self.facts.check(*stmt.args[:2], stmt.params["low"])
+            elif isinstance(stmt, ir.BoundsCheck) and stmt.guard is None:
+                self.facts.check(stmt.at, stmt.size, stmt.low)
             if isinstance(stmt, ir.For):
                 new = with_blocks(stmt, lambda b, loop=stmt: self.block(b, loop))  # type: ignore[misc]
                 assert isinstance(new, ir.For)
@@ -133,7 +133,7 @@ class _Promote:
         if add.buf.type.dtype not in SUMS or add.buf in own:
             return False
         place = [self.forms.of(a) for a in add.args]
-        if any(f.variables & own for f in place):
+        if any(f.atoms & own for f in place):
             return False
         facts = self.facts.inner()
         facts.enter(loop)

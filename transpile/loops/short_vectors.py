@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from transpile.core import nodes as ir
 from transpile.core.walk import blocks, statements
-from transpile.loops.unroll_and_jam_legality import ABREAST, AT_ONCE
+from transpile.loops.unroll_and_jam_legality import AT_ONCE
 from transpile.ops.tables import record_of
 
 LANES = 4
@@ -20,7 +20,9 @@ _REALS = ("float64", "float32")
 
 def lanes_of(loop: ir.For) -> int | None:
     """How many trips are one vector, where that is known before LLVM finds out."""
-    if loop.index.note == ABREAST:
+    if loop.width is not None:
+        return loop.width
+    if loop.kind == "vector":
         if not isinstance(loop.bound, ir.Const):
             return None
         return 1 if _calls(loop.body) else AT_ONCE if _is_of_vectors(loop.body, False) else None

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from transpile.analysis.messages import OTHER_SIZES
 from transpile.core import nodes as ir
 from transpile.core.types import BOOL, INT
 
@@ -65,7 +66,7 @@ def assume(fn: ir.Function, sizes: Sequence[Assumed]) -> ir.Function:
         for other in known[1:]:
             test = ir.Var(ir.SYNTHETIC, BOOL)
             guards.append(ir.Let(test, "not_equal", (other, known[0]), {}, fn.loc))
-            raised = ir.Effect("raise", (), {"class": "OtherSizes", "site": 0, "entry": None}, fn.loc)
+            raised = ir.Raise((), OTHER_SIZES, loc=fn.loc)
             guards.append(ir.If(test, ir.Block((), [raised]), ir.Block(), (), fn.loc))
     if not guards:
         return fn

@@ -20,7 +20,7 @@ class Small:
 
     def is_of_small(self, form: Linear) -> bool:
         """Whether the form is made of small integers, so that it cannot have wrapped."""
-        return all(self._variable(v) for v in form.variables)
+        return all(self._variable(v) for v in form.atoms)
 
     def _variable(self, var: ir.Var) -> bool:
         loop = self.loops.get(var)

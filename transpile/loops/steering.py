@@ -86,10 +86,10 @@ class _Flow:
     def checks(self, fn: ir.Function) -> set[tuple[ir.Var, object]]:
         """The subscripts that a check asks for, and the sizes that they are asked for."""
         return {
-            (s.args[0], self.size(s.args[1]))
+            (s.at, self.size(s.size))
             for s in statements(fn.body)
-            if isinstance(s, ir.Effect) and s.kind == "check" and s.params["low"] and len(s.args) == 3
-            if isinstance(s.args[0], ir.Var)
+            if isinstance(s, ir.BoundsCheck) and s.low and s.guard is None
+            if isinstance(s.at, ir.Var)
         }
 
     def size(self, op: ir.Operand) -> object:

@@ -111,7 +111,7 @@ class Code:
     def _learn(self, body: ir.Block) -> None:
         """Two sizes are one after a guard that compares them."""
         for stmt in body.stmts:
-            if isinstance(stmt, ir.If) and any(isinstance(s, ir.Effect) and s.kind == "raise" for s in stmt.then.stmts):
+            if isinstance(stmt, ir.If) and any(isinstance(s, ir.Raise) for s in stmt.then.stmts):
                 let = self.definer.get(stmt.test) if isinstance(stmt.test, ir.Var) else None
                 if isinstance(let, ir.Let) and let.prim == "not_equal" and all(is_integer(a) for a in let.args):
                     pair = self.forms.as_alias(*let.args)

@@ -33,7 +33,7 @@ from transpile.loops.jammed_rows import with_rows
 from transpile.loops.loop_reductions import held_by
 from transpile.loops.memory_sums import as_additions
 from transpile.loops.unroll_and_jam_code import Bodies, number, over_lanes
-from transpile.loops.unroll_and_jam_legality import ABREAST, AT_ONCE, Search, Trips, may_gain
+from transpile.loops.unroll_and_jam_legality import AT_ONCE, Search, Trips, may_gain
 from transpile.ops.tables import record_of
 
 ROOM = 32_768  # elements of arrays of the trips' own, at most: what the second cache holds
@@ -160,11 +160,7 @@ class _Blocks(Bodies):
 
     def total(self, param: ir.Var, init: ir.Operand) -> ir.Var:
         """What a carried value is with the lanes' sums added."""
-        lane, total, result = (
-            ir.Var("lane", INT, note=ABREAST),
-            ir.Var(param.name, param.type),
-            ir.Var(param.name, param.type),
-        )
+        lane, total, result = ir.Var("lane", INT), ir.Var(param.name, param.type), ir.Var(param.name, param.type)
         value, new = self.read(self.lanes[param], lane), ir.Var(ir.SYNTHETIC, param.type)
         body = ir.Block((total,), [value, ir.Let(new, "add", (total, value.var), {}, self.loc)], (new,))
         self.out.append(over_lanes(lane, body, (init,), (result,)))

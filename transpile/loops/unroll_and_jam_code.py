@@ -16,7 +16,7 @@ from transpile.core.rebuild import with_blocks
 from transpile.core.types import INT, Type
 from transpile.core.walk import Cloner, defines, free, uses
 from transpile.loops.array_contraction import points
-from transpile.loops.unroll_and_jam_legality import ABREAST, AT_ONCE, Trips, is_guard
+from transpile.loops.unroll_and_jam_legality import AT_ONCE, Trips, is_guard
 
 
 @dataclass
@@ -160,7 +160,7 @@ class _Lane:
 
     def __init__(self, around: Bodies, run: _Run) -> None:
         self.around, self.run = around, run
-        self.lane = ir.Var("lane", INT, note=ABREAST)
+        self.lane = ir.Var("lane", INT)
         self.cloner = Cloner(around.same.mapping)
         self.known: set[ir.Var] = set()  # numbers of this trip that are there
         self.out: list[ir.Stmt] = []
@@ -221,7 +221,9 @@ class _Lane:
 
 
 def over_lanes(lane: ir.Var, body: ir.Block, inits: Sequence[ir.Operand], results: Sequence[ir.Var]) -> ir.For:
-    return ir.For(lane, ir.Const(0, INT), number(AT_ONCE, INT), ir.Const(1, INT), tuple(inits), body, tuple(results))
+    """The loop over the lanes; what it carries are sums."""
+    zero, end, one, sums = ir.Const(0, INT), number(AT_ONCE, INT), ir.Const(1, INT), ("add",) * len(results)
+    return ir.For(lane, zero, end, one, tuple(inits), body, tuple(results), kind="vector", combiners=sums)
 
 
 def _with_lanes(var: ir.Var) -> ir.Var:

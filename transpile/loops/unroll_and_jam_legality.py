@@ -27,12 +27,10 @@ from transpile.core.walk import blocks, defined, free, statements
 from transpile.loops.independent_iterations import only_in_one_trip
 from transpile.loops.loop_reductions import folds_of
 from transpile.loops.loop_shape import has_recurrence, known_trips
-from transpile.loops.schedule.parallel_schedule import PARALLEL
 from transpile.ops.tables import record_of
 
 AT_ONCE = 16  # trips: with numbers of 8 bytes four vectors of each, so that none waits for the one before
 LARGE = 200  # statements of a trip that are not written twice
-ABREAST = "abreast"  # the note of the index of a loop over them
 DTYPES = frozenset(("float64", "float32", "int64", "bool"))
 
 
@@ -64,7 +62,7 @@ def may_gain(loop: ir.For) -> bool:
 
 
 def _is_plain(loop: ir.For) -> bool:
-    if loop.trips is not None or loop.body.stop is not None or loop.index.note == PARALLEL:
+    if loop.trips is not None or loop.body.stop is not None or loop.kind == "parallel":
         return False
     return (
         isinstance(loop.step, ir.Const) and len(loop.results) == len(loop.inits) and not any(map(is_array, loop.inits))
@@ -198,7 +196,7 @@ class Search:
 
     def differing(self, indices: Sequence[ir.Operand], found: Trips) -> set[ir.Var]:
         """What differs from trip to trip of what subscripts are computed from."""
-        return {v for i in indices for v in self.forms.of(i).variables if v in found.varying}
+        return {v for i in indices for v in self.forms.of(i).atoms if v in found.varying}
 
 
 # ---------------------------------------------------------------------------------------------------- numbers

@@ -41,6 +41,7 @@ class _Forward:
         self.computed: dict[Key, ir.Var] = {}
         self.held: dict[Place, ir.Operand] = {}  # what elements of arrays hold
         self.checked: set[tuple[Hashable, Hashable, bool, frozenset[ir.Operand]]] = set()
+        self.asked: set[frozenset[ir.Operand]] = set()
         self.depth = 0
         self.facts = Facts(self.forms)
 
@@ -52,9 +53,9 @@ class _Forward:
     # ---- blocks
 
     def block(self, block: ir.Block, learn: Callable[[], None] = lambda: None) -> ir.Block:
-        saved = self.computed, self.held, self.checked, self.equal, self.facts
+        saved = self.computed, self.held, self.checked, self.asked, self.equal, self.facts
         self.computed, self.held = dict(self.computed), dict(self.held)
-        self.checked, self.equal = set(self.checked), dict(self.equal)
+        self.checked, self.asked, self.equal = set(self.checked), set(self.asked), dict(self.equal)
         self.facts = self.facts.inner()
         learn()
         self.depth += 1
@@ -65,7 +66,7 @@ class _Forward:
         self.depth -= 1
         yields = tuple(self.operand(y) for y in block.yields)
         stop = None if block.stop is None else self.operand(block.stop)
-        self.computed, self.held, self.checked, self.equal, self.facts = saved
+        self.computed, self.held, self.checked, self.asked, self.equal, self.facts = saved
         return ir.Block(block.params, stmts.left(), yields, stop)
 
     def stmt(self, old: ir.Stmt) -> Sequence[ir.Stmt]:
@@ -83,18 +84,10 @@ class _Forward:
                 return self.branch(stmt)
             case ir.For() | ir.While():
                 return (self.loop(stmt),)
-            case ir.Effect(kind="check"):
-                check = unguarded(stmt)
-                if check is None or self.holds(check):
-                    return ()
-                stmt = check
-                at, size = (self.form(a) for a in stmt.args[:2])
-                key = (at, size, stmt.params["low"], self.conjuncts(stmt.args[3:]))
-                if any(key[:2] == held[:2] and held[2] >= key[2] and held[3] <= key[3] for held in self.checked):
-                    return ()
-                self.checked.add(key)
-                if len(stmt.args) == 3:
-                    self.facts.check(*stmt.args[:2], stmt.params["low"])
+            case ir.BoundsCheck():
+                return self.bounds_check(stmt)
+            case ir.Check():
+                return self.check(stmt)
             case _:
                 self.forget(stmt)
         return (stmt,)
@@ -205,10 +198,33 @@ class _Forward:
                 found.add(op)
         return frozenset(found)
 
-    def holds(self, check: ir.Effect) -> bool:
+    def check(self, stmt: ir.Check) -> Sequence[ir.Stmt]:
+        tests = self.conjuncts((stmt.test,))
+        if is_false(stmt.test) or any(held <= tests for held in self.asked):
+            return ()
+        self.asked.add(tests)
+        return (stmt,)
+
+    def bounds_check(self, stmt: ir.BoundsCheck) -> Sequence[ir.Stmt]:
+        if isinstance(stmt.guard, ir.Const):
+            if not stmt.guard.value:
+                return ()
+            stmt = replace(stmt, guard=None)
+        if self.holds(stmt):
+            return ()
+        guards = frozenset() if stmt.guard is None else self.conjuncts((stmt.guard,))
+        key = (self.form(stmt.at), self.form(stmt.size), stmt.low, guards)
+        if any(key[:2] == held[:2] and held[2] >= key[2] and held[3] <= key[3] for held in self.checked):
+            return ()
+        self.checked.add(key)
+        if stmt.guard is None:
+            self.facts.check(stmt.at, stmt.size, stmt.low)
+        return (stmt,)
+
+    def holds(self, check: ir.BoundsCheck) -> bool:
         """Whether a check is known to pass."""
-        at, size = self.forms.of(check.args[0]), self.facts.form(check.args[1])
-        if check.params["low"] and not self.facts.is_not_negative(at):
+        at, size = self.forms.of(check.at), self.facts.form(check.size)
+        if check.low and not self.facts.is_not_negative(at):
             return False
         return self.facts.compare(LESS, at, size) is True
 
@@ -262,19 +278,13 @@ class _Forward:
         return replace(stmt, body=self.block(stmt.body, lambda: self.facts.enter(stmt)))
 
 
-def unguarded(check: ir.Effect) -> ir.Effect | None:
-    """A check without a guard that always holds; None if the guard never does."""
-    guards = check.args[3:]
-    if any(isinstance(g, ir.Const) and not g.value for g in guards):
-        return None
-    if any(isinstance(g, ir.Const) for g in guards):
-        return replace(check, args=check.args[:3])
-    return check
-
-
 def ends(block: ir.Block) -> bool:
     """Whether a block raises."""
-    return bool(block.stmts) and isinstance(block.stmts[-1], ir.Effect) and block.stmts[-1].kind == "raise"
+    return bool(block.stmts) and isinstance(block.stmts[-1], ir.Raise)
+
+
+def is_false(op: ir.Operand) -> bool:
+    return isinstance(op, ir.Const) and not op.value
 
 
 def is_zero(op: ir.Operand) -> bool:

@@ -88,7 +88,8 @@ class _Vectors:
         part = replace(loop, start=start, bound=end, inits=carried)
         results = tuple(ir.Var(r.name, r.type) for r in loop.results)
         body = ir.Block(carried, [full, nearer, *test, self.choice(part, inside, partly, results)], results)
-        return [replace(loop, index=start, step=ir.Const(SIZE * loop.step.value, INT), body=body)]
+        step = ir.Const(SIZE * loop.step.value, INT)
+        return [replace(loop, index=start, step=step, body=body, kind="serial", combiners=())]
 
     def choice(self, part: ir.For, inside: ir.Var, partly: list[ir.Let], results: tuple[ir.Var, ...]) -> ir.If:
         """The loop of a block, by whether its arguments are inside."""
@@ -124,7 +125,11 @@ class _Vectors:
         body = ir.Block(tuple(params.values()), stmts, tuple(found.values()))
         results = tuple(ir.Var("outside", t) for t in found)
         inits = tuple(ir.Const(0.0, t) for t in found)
-        after: list[ir.Stmt] = [ir.For(index, start, end, loop.step, inits, body, results, loc=loop.loc)]
+        kind, joined = loop.kind, ("joined",) * len(inits) if loop.kind == "vector" else ()
+        asked = ir.For(
+            index, start, end, loop.step, inits, body, results, None, False, loop.loc, False, kind, joined, loop.width
+        )
+        after: list[ir.Stmt] = [asked]
         inside = [ir.Let(ir.Var("", BOOL), "vector", (r,), {"vector": "all_inside"}, loop.loc) for r in results]
         if len(inside) > 1:
             inside.append(ir.Let(ir.Var("", BOOL), "both", tuple(s.var for s in inside), {}, loop.loc))
@@ -196,7 +201,7 @@ class _Arguments:
 
     def is_own(self, form: Linear) -> bool:
         """Whether no two trips have this subscript."""
-        return form.coefficient(self.loop.index) != 0 and not (form.without(self.loop.index).variables & self.own)
+        return form.coefficient(self.loop.index) != 0 and not (form.without(self.loop.index).atoms & self.own)
 
     def let(self, k: int) -> ir.Let:
         found = self.loop.body.stmts[k]

@@ -155,7 +155,7 @@ class Lowering(Nests):
                 if end is None:
                     total = total + Dim(0, ((atom, coef),))
                 else:
-                    total, changed = total + end.scale(coef), True
+                    total, changed = total + end.times(coef), True
             form = total
             if not changed:
                 break

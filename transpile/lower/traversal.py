@@ -226,7 +226,7 @@ class Traversal(Carried):
         self.receive(stmt.var, new)
 
     @stmt.register
-    def _(self, stmt: ir.Effect) -> None:
+    def _(self, stmt: ir.Print | ir.Raise) -> None:
         lower_effect(self, stmt)
 
 

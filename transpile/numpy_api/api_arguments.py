@@ -186,8 +186,8 @@ def divide(total: Sequence[Dim], by: Sequence[Dim]) -> Dim:
     for d in down:
         left.remove(d) if d in left else right.append(d)
     if not right and divisor and number % divisor == 0:
-        return product(left).scale(number // divisor)
-    whole, part = product(left).scale(number), product(right).scale(divisor)
+        return product(left).times(number // divisor)
+    whole, part = product(left).times(number), product(right).times(divisor)
     if part.is_const and part.const and all(c % part.const == 0 for c in (whole.const, *(c for _, c in whole.terms))):
         return Dim(whole.const // part.const, tuple((a, c // part.const) for a, c in whole.terms))
     return whole // part

@@ -178,12 +178,12 @@ def _even(b: Builder, n: Dim, count: int | None, exact: bool) -> list[Dim]:
         if n.is_const and n.const % count:
             raise RuleError("array split does not result in an equal division", "T202")
         each = divide([n], [Dim(count)])
-        if not (each.scale(count) == n or b.same(n, each.scale(count))):
+        if not (each.times(count) == n or b.same(n, each.times(count))):
             raise RuleError("array split does not result in an equal division", "T202")
-        return [each.scale(k) for k in range(count + 1)]
+        return [each.times(k) for k in range(count + 1)]
     each = n // count
-    extra = n - each.scale(count)
-    return [*(each.scale(k) + smaller(Dim(k), extra) for k in range(count)), n]
+    extra = n - each.times(count)
+    return [*(each.times(k) + smaller(Dim(k), extra) for k in range(count)), n]
 
 
 def _split(exact: bool) -> Callable[..., list[Expr]]:

@@ -307,7 +307,7 @@ def _correlate_vjp(z, z_bar, args, wants, params) -> Any:  # type: ignore[no-unt
     if mode == "same":  # NumPy swaps the two where the second is longer, and turns the result round
         span = y.dims[0] - x.dims[0]
         is_longer = span.clip() - (span - 1).clip()
-        odd = smaller(x.dims[0], y.dims[0]) - 1 - before.scale(2)
+        odd = smaller(x.dims[0], y.dims[0]) - 1 - before.times(2)
         before = before + is_longer * odd
     whole = z_bar if mode == "full" else _whole(z_bar, x, y, before)
     left = _convolve(whole, y, "valid", x) if wants[0] else None

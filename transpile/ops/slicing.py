@@ -30,10 +30,8 @@ def raise_if(test: Expr, exception: str, message: str) -> None:
     """Makes the program raise where a test holds."""
     if isinstance(test.op, ir.Const) and not test.op.value:
         return
-    params = {"exception": exception, "parts": (message,), "check": True}
-    test.b.emit(
-        ir.If(test.op, ir.Block(stmts=[ir.Effect("raise", (), params, test.b.loc)]), ir.Block(), (), test.b.loc)
-    )
+    failed = ir.Raise((), exception, (message,), is_check=True, loc=test.b.loc)
+    test.b.emit(ir.If(test.op, ir.Block(stmts=[failed]), ir.Block(), (), test.b.loc))
 
 
 def slice_place(b: Builder, dims: Sequence[Dim], axis: int, start: Dim, stop: Dim) -> tuple[Any, tuple[Expr, ...]]:

@@ -83,7 +83,7 @@ class _Findings:
         for amount in self.stacks:
             if amount.var in values.entries:
                 exact = _listed(amount, values.entries[amount.var], values.taken[amount.var])
-                bytes_of[amount.var] = int(exact.number)
+                bytes_of[amount.var] = int(exact.const)
         if any(n is None for v, n in bytes_of.items() if v.type.dims or v.type.kind == "stack"):
             return None
         return Walk(

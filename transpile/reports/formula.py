@@ -14,10 +14,13 @@ What a loop adds up has a closed form, if it is a polynomial in the number of th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import comb, lcm
+from typing import Any
+
+from transpile.core.forms import Form
 
 _DIGITS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -49,70 +52,59 @@ Product = tuple[tuple[Atom, int], ...]  # atoms with their powers, in the order 
 
 
 @dataclass(frozen=True)
-class Formula:
-    """A sum of products, each with its coefficient; ``order`` is that in which symbols are written."""
+class Formula(Form[Product, Fraction]):
+    """A form over products of atoms; ``order`` is that in which symbols are written."""
 
+    const: Fraction = Fraction(0)
     terms: tuple[tuple[Product, Fraction], ...] = ()
     order: tuple[str, ...] = field(default=(), compare=False)
 
     @staticmethod
     def of(value: int | Fraction | Formula) -> Formula:
-        if isinstance(value, Formula):
-            return value
-        return Formula((((), Fraction(value)),)) if value else Formula()
+        return value if isinstance(value, Formula) else Formula(Fraction(value))
 
     @staticmethod
     def symbol(name: str) -> Formula:
-        return Formula.atom(name, (name,))
+        return Formula.factor(name, (name,))
 
     @staticmethod
-    def atom(atom: Atom, order: tuple[str, ...]) -> Formula:
-        return Formula(((((atom, 1),), Fraction(1)),), order)
+    def factor(atom: Atom, order: tuple[str, ...]) -> Formula:
+        """One atom; ``order`` is that of the names in it."""
+        return Formula(terms=((((atom, 1),), Fraction(1)),), order=order)
 
     @staticmethod
     def operation(name: str, *operands: int | Formula) -> Formula:
         """``max``, ``min``, ``//`` or ``%``; a number where the operands are numbers."""
         made = tuple(Formula.of(o) for o in operands)
         found = Operation(name, made)
-        if all(o.is_number for o in made):
-            return Formula.of(found.evaluate(tuple(o.number for o in made)))
+        if all(o.is_const for o in made):
+            return Formula.of(found.evaluate(tuple(o.const for o in made)))
         if name in ("max", "min") and made[0] == made[1] or name == "//" and made[1] == Formula.of(1):
             return made[0]
         order = tuple(dict.fromkeys(s for o in made for s in o.order))
-        return Formula.atom(found, order)
+        return Formula.factor(found, order)
 
     # ---- arithmetic
 
-    def _made(self, terms: Mapping[Product, Fraction], other: Formula) -> Formula:
-        kept = sorted(((p, c) for p, c in terms.items() if c), key=lambda t: str(t[0]))
-        return Formula(tuple(kept), tuple(dict.fromkeys((*self.order, *other.order))))
+    @classmethod
+    def collected(cls, terms: Iterable[tuple[Any, Any]]) -> tuple[tuple[Any, Any], ...]:
+        return tuple(sorted(terms, key=lambda t: str(t[0])))
 
-    def __add__(self, other: int | Fraction | Formula) -> Formula:
-        other = Formula.of(other)
-        terms = dict(self.terms)
-        for product, coefficient in other.terms:
-            terms[product] = terms.get(product, Fraction(0)) + coefficient
-        return self._made(terms, other)
+    def made(self, const: Any, terms: Mapping[Any, Any], *others: Formula) -> Formula:
+        order = tuple(dict.fromkeys(s for one in (self, *others) for s in one.order))
+        kept = ((p, Fraction(c)) for p, c in terms.items() if c)
+        return Formula(Fraction(const), self.collected(kept), order)
 
-    def __mul__(self, other: int | Fraction | Formula) -> Formula:
-        other = Formula.of(other)
+    def product(self, other: Formula) -> Formula:
         terms: dict[Product, Fraction] = {}
-        for p, a in self.terms:
-            for q, b in other.terms:
+        for p, a in self.summands:
+            for q, b in other.summands:
                 powers = dict(p)
                 for atom, power in q:
                     powers[atom] = powers.get(atom, 0) + power
-                product = tuple(sorted(powers.items(), key=lambda t: str(t[0])))
-                terms[product] = terms.get(product, Fraction(0)) + a * b
-        return self._made(terms, other)
-
-    __radd__, __rmul__ = __add__, __mul__
-
-    def __neg__(self) -> Formula:
-        return self * -1
-
-    def __sub__(self, other: int | Fraction | Formula) -> Formula:
-        return self + -Formula.of(other)
+                both = tuple(sorted(powers.items(), key=lambda t: str(t[0])))
+                terms[both] = terms.get(both, Fraction(0)) + a * b
+        return self.made(terms.pop((), 0), terms, other)
 
     def __pow__(self, power: int) -> Formula:
         out = Formula.of(1)
@@ -123,13 +115,9 @@ class Formula:
     # ---- questions
 
     @property
-    def is_number(self) -> bool:
-        return all(not product for product, _ in self.terms)
-
-    @property
-    def number(self) -> Fraction:
-        """The coefficient of no atom at all: the value, if it is a number."""
-        return dict(self.terms).get((), Fraction(0))
+    def summands(self) -> tuple[tuple[Product, Fraction], ...]:
+        """The terms, and the number as one of them: that of no atom."""
+        return (((), self.const), *self.terms) if self.const else self.terms
 
     @property
     def symbols(self) -> tuple[str, ...]:
@@ -144,12 +132,12 @@ class Formula:
     def at(self, sizes: Mapping[str, int] | None = None, **more: int) -> int:
         """The value where each symbol has the value that is given; KeyError where one is missing."""
         given = {**(sizes or {}), **more}
-        value = self.substitute(lambda name: Formula.of(given[name])).number
+        value = self.substitute(lambda name: Formula.of(given[name])).const
         return int(value) if value.denominator == 1 else -int(-value // 1)
 
     def substitute(self, found: Callable[[str], Formula | None]) -> Formula:
         """The formula with each symbol replaced by what ``found`` gives (None keeps it)."""
-        total = Formula()
+        total = Formula(self.const)
         for product, coefficient in self.terms:
             part = Formula.of(coefficient)
             for atom, power in product:
@@ -160,11 +148,12 @@ class Formula:
     def coefficients(self, name: str) -> list[Formula] | None:
         """Those of its powers, if it is a polynomial in the symbol ``name``."""
         found: dict[int, Formula] = {}
-        for product, coefficient in self.terms:
-            if any(isinstance(a, Operation) and name in Formula.atom(a, ()).symbols for a, _ in product):
+        for product, coefficient in self.summands:
+            if any(isinstance(a, Operation) and name in Formula.factor(a, ()).symbols for a, _ in product):
                 return None
             power = dict(product).get(name, 0)
-            rest = Formula(((tuple(t for t in product if t[0] != name), coefficient),), self.order)
+            left = tuple(t for t in product if t[0] != name)
+            rest = self.made(0, {left: coefficient}) if left else Formula(coefficient)
             found[power] = found.get(power, Formula()) + rest
         return [found.get(k, Formula()) for k in range(max(found, default=0) + 1)]
 
@@ -182,14 +171,14 @@ class Formula:
 
     def as_factor(self) -> str:
         """The text as part of a product."""
-        if len(self.terms) == 1 and self.terms[0][1] >= 1:
+        if len(self.summands) == 1 and self.summands[0][1] >= 1:
             return str(self)
         return f"({self})"
 
     def __str__(self) -> str:
-        scale = lcm(*(c.denominator for _, c in self.terms)) if self.terms else 1
+        scale = lcm(*(c.denominator for _, c in self.summands))
         rank = {name: k for k, name in enumerate(self.order)}
-        written = sorted(self.terms, key=lambda t: (-sum(p for _, p in t[0]), _key(t[0], rank)))
+        written = sorted(self.summands, key=lambda t: (-sum(p for _, p in t[0]), _key(t[0], rank)))
         out = ""
         for product, coefficient in written:
             factors = [_power(a, p) for a, p in sorted(product, key=lambda t: _rank(t[0], rank))]
@@ -208,9 +197,9 @@ def product_text(number: int, factors: tuple[Formula, ...]) -> str:
     '16·(n - 1)·m'
     """
     for factor in factors:
-        if factor.is_number:
-            number *= int(factor.number)
-    parts = [f.as_factor() for f in factors if not f.is_number]
+        if factor.is_const:
+            number *= int(factor.const)
+    parts = [f.as_factor() for f in factors if not f.is_const]
     if number == 0:
         return "0"
     return "·".join([*([str(number)] if number != 1 or not parts else []), *parts])

@@ -186,9 +186,10 @@ class Walk:
                 made = self.new(stmt.var, stmt.loc)
                 self.bind(self.names[stmt.var], made)
                 self.drop(made)
-            case ir.Store() | ir.Add() | ir.Effect():
+            case ir.Store() | ir.Add() | ir.Print() | ir.Raise():
                 read = [
-                    self.value(o) for o in ((*stmt.args, stmt.value) if not isinstance(stmt, ir.Effect) else stmt.args)
+                    self.value(o)
+                    for o in ((*stmt.args, stmt.value) if isinstance(stmt, (ir.Store, ir.Add)) else stmt.args)
                 ]
                 for value in read:
                     self.drop(value)

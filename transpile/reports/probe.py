@@ -128,7 +128,7 @@ class _Probe:
     def block(self, block: ir.Block) -> None:
         self.defined(block.params)
         for stmt in block.stmts:
-            if isinstance(stmt, ir.Effect) and stmt.kind == "print":
+            if isinstance(stmt, ir.Print):
                 continue
             new = self.stmt(stmt)
             self.b.emit(new)

@@ -93,7 +93,7 @@ def said(report: Report) -> set[str]:
 
 def amount(number: int | None, formula: Formula, exact: bool = True) -> str:
     """``320,000 bytes = 16·n``."""
-    if formula.is_number and number is not None:
+    if formula.is_const and number is not None:
         return "nothing" if not number else f"{number:,} bytes"
     return f"{'unknown' if number is None else f'{number:,} bytes'} {'=' if exact else '≤'} {formula}"
 

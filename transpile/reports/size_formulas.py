@@ -15,6 +15,7 @@ from transpile.analysis.scopes import definitions
 from transpile.core import dims
 from transpile.core import nodes as ir
 from transpile.core.dims import Dim
+from transpile.core.forms import ARITHMETIC
 from transpile.reports.formula import Atom, Formula, Operation
 
 Loop = ir.For | ir.While
@@ -165,7 +166,7 @@ class Sizes:
         """Whether the value is known not to be negative."""
         least = self.extreme(value, largest=False)
         return least is not None and all(
-            c >= 0 and all(power % 2 == 0 or self._is_size(a) for a, power in product) for product, c in least.terms
+            c >= 0 and all(power % 2 == 0 or self._is_size(a) for a, power in product) for product, c in least.summands
         )
 
     def _is_size(self, atom: Atom) -> bool:
@@ -194,10 +195,10 @@ class Sizes:
     def _without_operations(self, value: Formula, largest: bool) -> Formula | None:
         """The value with each operation on the number of a trip at its own largest or smallest."""
         total = Formula()
-        for product, coefficient in value.terms:
+        for product, coefficient in value.summands:
             part: Formula | None = Formula.of(coefficient)
             for atom, power in product:
-                factor: Formula | None = Formula.atom(atom, value.order)
+                factor: Formula | None = Formula.factor(atom, value.order)
                 if not isinstance(atom, str) and any(s in self.trips for s in factor.symbols):  # type: ignore[union-attr]
                     factor = self._bound(atom, largest == (coefficient > 0))
                     if not all(self._is_size(other) for other, _ in product):
@@ -213,7 +214,7 @@ class Sizes:
         if atom.name in ("max", "min"):
             bounds = [self.extreme(o, largest) for o in atom.operands]
             return None if None in bounds else self.one_of(atom.name, *bounds)  # type: ignore[arg-type]
-        if not second.is_number or second.number <= 0:
+        if not second.is_const or second.const <= 0:
             return None
         if atom.name == "%":
             return second - 1 if largest else Formula()
@@ -230,7 +231,7 @@ class Sizes:
 
     def _sign(self, value: Formula) -> int:
         """1 if all terms are positive, -1 if all are negative, 2 if neither is known."""
-        signs = {1 if c > 0 else -1 for _, c in value.terms}
+        signs = {1 if c > 0 else -1 for _, c in value.summands}
         if any(a in self.signed for p, _ in value.terms for a, _ in p if isinstance(a, str)):
             return 2
         return signs.pop() if len(signs) == 1 else 2 if signs else 0
@@ -255,12 +256,8 @@ class Sizes:
 
 
 _ARITHMETIC: dict[str, Callable[..., Formula]] = {
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
-    "mul": lambda a, b: a * b,
-    "neg": lambda a: -a,
-    "cast": lambda a: a,
-    "identity": lambda a: a,
+    **ARITHMETIC,
+    "identity": ARITHMETIC["cast"],
     "floordiv": lambda a, b: Formula.operation("//", a, b),
     "mod": lambda a, b: Formula.operation("%", a, b),
 }

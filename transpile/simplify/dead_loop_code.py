@@ -116,7 +116,9 @@ class _Sweep:
         if all(keep):
             return stmt if body is stmt.body else replace(stmt, body=body)
         body = replace(body, params=_kept(body.params, keep), yields=_kept(body.yields, keep))
-        return replace(stmt, inits=_kept(stmt.inits, keep), results=_kept(stmt.results, keep), body=body)
+        combiners = _kept(stmt.combiners, keep) if stmt.combiners else ()
+        inits, results = _kept(stmt.inits, keep), _kept(stmt.results, keep)
+        return replace(stmt, inits=inits, results=results, body=body, combiners=combiners)
 
     def repeat(self, stmt: ir.While) -> ir.Stmt:
         body, test = self.block(stmt.body), self.block(stmt.test)

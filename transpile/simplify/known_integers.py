@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from transpile.analysis.affine import Forms, Linear
+from transpile.analysis.affine import Forms
 from transpile.analysis.value_ranges import Facts, as_extremum, is_integer
 from transpile.core import nodes as ir
 from transpile.core.types import BOOL, INT
@@ -82,9 +82,9 @@ def _call(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
         return let
     x, n = (facts.form(a) for a in let.args)
     if facts.is_not_negative(x):
-        if facts.is_not_negative(n.plus(x, -1)):
+        if facts.is_not_negative(n - x):
             return let.args[0]
-        if facts.is_not_negative(x.plus(n, -1)):
+        if facts.is_not_negative(x - n):
             return let.args[1]
         return replace(let, prim="minimum", params={"py": True})
     return let
@@ -99,7 +99,7 @@ def _quotient(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
             if found is not None:
                 return found if let.prim == "quick_div" else rest
     x, n = (facts.form(a) for a in let.args)
-    if facts.is_not_negative(x) and facts.is_not_negative(n.plus(x, -1).plus(Linear(1), -1)):
+    if facts.is_not_negative(x) and facts.is_not_negative(n - x - 1):
         return let.args[0] if let.prim == "quick_mod" else ir.Const(0, let.var.type)
     return let
 

@@ -249,8 +249,8 @@ class _Tidy:
 
 def _is_check(stmt: ir.If) -> bool:
     """Whether it does nothing but raise."""
-    return len(stmt.then.stmts) == 1 and not stmt.orelse.stmts and isinstance(stmt.then.stmts[0], ir.Effect) \
-        and stmt.then.stmts[0].kind == "raise" and not stmt.results  # fmt: skip
+    return len(stmt.then.stmts) == 1 and not stmt.orelse.stmts and isinstance(stmt.then.stmts[0], ir.Raise) \
+        and not stmt.results  # fmt: skip
 
 
 def _is_fixed(param: ir.Var, init: ir.Operand, out: ir.Operand) -> bool:

@@ -136,11 +136,7 @@ def silent(routine: Routine) -> Routine:
 
 
 def _silent_block(block: ir.Block) -> ir.Block:
-    stmts = [
-        with_blocks(silent_stmt(s), _silent_block)
-        for s in block.stmts
-        if not (isinstance(s, ir.Effect) and s.kind == "print")
-    ]
+    stmts = [with_blocks(silent_stmt(s), _silent_block) for s in block.stmts if not isinstance(s, ir.Print)]
     return with_stmts(block, stmts)
 
 

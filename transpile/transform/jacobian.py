@@ -24,6 +24,7 @@ from transpile.core.dims import Dim
 from transpile.core.inline import splice
 from transpile.core.types import FLOAT, INT, Type
 from transpile.core.walk import Cloner
+from transpile.core.watch import station
 from transpile.errors import error
 from transpile.ops.tables import prims
 from transpile.simplify.dead_code import remove_dead
@@ -36,6 +37,7 @@ from transpile.transform.vjp import vjp
 Sizes = Mapping[str, int]
 
 
+@station("Jacobian by columns")
 def by_columns(
     core: ir.Function, wrt: Sequence[int], rows: int, sizes: Sizes | None = None, is_compiled: bool = False
 ) -> ir.Function:
@@ -56,6 +58,7 @@ def by_columns(
     return plan.finish()
 
 
+@station("Jacobian by rows")
 def by_rows(
     core: ir.Function, wrt: Sequence[int], rows: int, sizes: Sizes | None = None, is_compiled: bool = False
 ) -> ir.Function:

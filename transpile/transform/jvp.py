@@ -18,6 +18,7 @@ from transpile.core import nodes as ir
 from transpile.core.builder import Builder, Expr, unify_any
 from transpile.core.functions import apart, together
 from transpile.core.inline import splice
+from transpile.core.watch import station
 from transpile.ops.record import REFUSED, UNWRITTEN, ZERO, Prim
 from transpile.ops.tables import prims
 from transpile.transform.calculus import plus, times, zero
@@ -25,6 +26,7 @@ from transpile.transform.function_derivatives import pushforward
 from transpile.transform.prepare import ready, refuse, refuse_forward
 
 
+@station("forward mode")
 def jvp(fn: ir.Function, wrt: Sequence[int], *, value: bool = True, aux: int = 0) -> ir.Function:
     """The forward derivative of ``fn`` with respect to the parameters ``wrt``.
 

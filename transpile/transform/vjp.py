@@ -8,18 +8,17 @@ from dataclasses import replace
 from transpile.analysis.activity import carries_derivative
 from transpile.core import nodes as ir
 from transpile.core.builder import Builder, unify_any
+from transpile.core.watch import station
 from transpile.ops.tables import prims
-from transpile.simplify.dead_code import remove_dead, remove_dead_block
-from transpile.simplify.placeholders import is_move, with_placeholders
-from transpile.simplify.tidy import tidy, tidy_block
-from transpile.transform.backwards import forwards
+from transpile.simplify.dead_code import remove_dead_block
+from transpile.simplify.tidy import tidy_block
+from transpile.transform.array_passes import AFTER_REVERSE, FOR_REVERSE
 from transpile.transform.branch_pullback import by_sides
-from transpile.transform.prepare import count_trips, ready, with_items
-from transpile.transform.private_arrays import private
 from transpile.transform.recompute import link_best
 from transpile.transform.sweep import Nested, Sweep, reverse_sweep
 
 
+@station("reverse mode")
 def vjp(fn: ir.Function, wrt: Sequence[int], *, value: bool = False, seeds: bool = False, aux: int = 0) -> ir.Function:
     """The reverse derivative of ``fn`` with respect to the parameters ``wrt``.
 
@@ -27,7 +26,7 @@ def vjp(fn: ir.Function, wrt: Sequence[int], *, value: bool = False, seeds: bool
     else ``fn`` has one scalar floating-point result, its first, and the cotangent is 1. The last ``aux`` results are not
     differentiated. Results: with ``value`` those of ``fn``, else the ``aux`` ones; then one adjoint for each of ``wrt``.
     """
-    fn = with_items(private(count_trips(remove_dead(tidy(forwards(ready(fn)))))))
+    fn = FOR_REVERSE.run(fn)
     yields = fn.body.yields
     main = len(yields) - aux
     outputs = [k for k in range(main) if carries_derivative(yields[k])]
@@ -40,8 +39,8 @@ def vjp(fn: ir.Function, wrt: Sequence[int], *, value: bool = False, seeds: bool
     params = (*fn.params[:split], *sweep.seeds, *fn.params[split:])
     name = f"{fn.name}_{'vjp' if seeds else 'grad'}"
     body = ir.Block((), body.stmts, (*kept, *body.yields))
-    result = replace(fn, name=name, params=params, body=body, symbols=b.symbols)
-    return remove_dead(tidy(remove_dead(with_placeholders(result, is_move))))
+    result = replace(fn, name=name, params=params, body=body, symbols=b.symbols, out_tree=None)
+    return AFTER_REVERSE.run(result)
 
 
 def _of_rule(fn: ir.Function, wrt: Sequence[int]) -> ir.Function:

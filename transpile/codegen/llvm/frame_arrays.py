@@ -185,8 +185,8 @@ def _leaving(fn: ir.Function, small: Small) -> set[ir.Var]:
             case ir.Let(prim="call") if stmt.var.type.dims or stmt.var.type.kind == "tuple":
                 for op in stmt.args:
                     _add(leaving, op)
-            case ir.Effect() | ir.Push():
-                values = stmt.args if isinstance(stmt, ir.Effect) else (stmt.value,)
+            case ir.Print() | ir.Raise() | ir.Push():
+                values = (stmt.value,) if isinstance(stmt, ir.Push) else stmt.args
                 stack = stmt.stack if isinstance(stmt, ir.Push) else None
                 for op in values:
                     if stack is None or small.of(stack) is None:

@@ -20,7 +20,6 @@ from transpile.core import nodes as ir
 from transpile.core.output import Output
 from transpile.core.walk import statements
 from transpile.loops.independent_iterations import loops_apart
-from transpile.loops.schedule.parallel_schedule import PARALLEL
 from transpile.loops.steering import steering
 from transpile_runtime.compiled.threads import launch
 
@@ -97,7 +96,7 @@ def compile_function(
 
 
 def _is_parallel(fn: ir.Function) -> bool:
-    return any(isinstance(s, ir.For) and s.index.note == PARALLEL for s in statements(fn.body))
+    return any(isinstance(s, ir.For) and s.kind == "parallel" for s in statements(fn.body))
 
 
 def _copied(

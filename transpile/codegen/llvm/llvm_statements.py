@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
+from transpile.analysis.messages import is_other_sizes, message, site
 from transpile.codegen.llvm import function_calls, threads
 from transpile.codegen.llvm.hints import describe, group_of_accesses
 from transpile.codegen.llvm.llvm_values import Array, Scalar, Unsupported, Value, scalar_type
@@ -17,9 +18,6 @@ from transpile.codegen.llvm.scalar_instructions import named
 from transpile.codegen.numba.numba_scalars import element_of
 from transpile.core import nodes as ir
 from transpile.core.types import Type
-from transpile.loops.affine_tests import is_question
-from transpile.loops.index_set_splitting import EDGE
-from transpile.loops.schedule.parallel_schedule import PARALLEL
 from transpile.loops.short_vectors import lanes_of
 
 
@@ -203,7 +201,7 @@ class Statements(Operands):
 
     def branch(self, stmt: ir.If) -> None:
         self.divided(stmt)
-        if len(self.blocks) == 1 and any(_is_other_sizes(s) for s in stmt.then.stmts):
+        if len(self.blocks) == 1 and any(is_other_sizes(s) for s in stmt.then.stmts):
             self.agree(stmt.test)
 
     def agree(self, test: ir.Operand) -> None:
@@ -240,7 +238,7 @@ class Statements(Operands):
     # ---- loops
 
     def loop(self, stmt: ir.For) -> None:
-        if stmt.index.note == PARALLEL:
+        if stmt.kind == "parallel":
             threads.loop(self, stmt)
         else:
             self.counted(stmt)
@@ -271,7 +269,7 @@ class Statements(Operands):
                 stop = carry()
                 b.store(b.add(at, self.number(1), flags=["nsw"]), counter)
                 back = self.back(stop, head, end, stmt if asks else None)
-                describe(self.module, back, stmt, self.group, _lanes(stmt), self.is_large)
+                describe(self.module, back, stmt, self.group, lanes_of(stmt), self.is_large)
                 self.group = None
 
     def back(self, stop: Any, head: Any, end: Any, asks: ir.For | ir.While | None) -> Any:
@@ -358,29 +356,26 @@ class Statements(Operands):
 
     # ---- effects
 
-    def effect(self, stmt: ir.Effect) -> None:
-        b = self.builder
-        if is_question(stmt):
-            self.fail_if(self.truth(self.scalar(stmt.args[3])), f"errors.{stmt.params['class']}", (self.site(stmt),))
-        elif stmt.kind == "check":
-            at, size, given, *guard = (self.scalar(a) for a in stmt.args)
-            unsigned = stmt.params["low"]  # a negative number is a great one
-            wrong = (b.icmp_unsigned if unsigned else b.icmp_signed)(">=", at.value, size.value)
-            if guard:
-                wrong = b.and_(self.truth(guard[0]), wrong)
-            self.fail_if(wrong, f"errors.{stmt.params['class']}", (self.site(stmt), given, size))
-        elif stmt.kind == "raise" and stmt.params["class"] == "OtherSizes":
-            self.fail("again.OtherSizes", ())
-            b.position_at_end(b.function.append_basic_block("unreachable"))
-        elif stmt.kind == "raise":
-            self.fail(f"errors.{stmt.params['class']}", (self.site(stmt), *(self.value(a) for a in stmt.args)))
-            b.position_at_end(b.function.append_basic_block("unreachable"))
-        elif stmt.kind == "print":
-            self.show(stmt)
-        else:
-            raise Unsupported(stmt.kind)
+    def check(self, stmt: ir.Check) -> None:
+        self.fail_if(self.truth(self.scalar(stmt.test)), f"errors.{stmt.exception}_", (self.site(stmt),))
 
-    def show(self, stmt: ir.Effect) -> None:
+    def check_bounds(self, stmt: ir.BoundsCheck) -> None:
+        b = self.builder
+        at, size, given, *guard = (self.scalar(a) for a in stmt.operands)
+        compare = b.icmp_unsigned if stmt.low else b.icmp_signed  # unsigned, a negative number is a great one
+        wrong = compare(">=", at.value, size.value)
+        if guard:
+            wrong = b.and_(self.truth(guard[0]), wrong)
+        self.fail_if(wrong, f"errors.{stmt.exception}_", (self.site(stmt), given, size))
+
+    def raise_(self, stmt: ir.Raise) -> None:
+        if is_other_sizes(stmt):
+            self.fail("again.OtherSizes", ())
+        else:
+            self.fail(f"errors.{stmt.exception}_", (self.site(stmt), *(self.value(a) for a in stmt.args)))
+        self.builder.position_at_end(self.builder.function.append_basic_block("unreachable"))
+
+    def show(self, stmt: ir.Print) -> None:
         """Goes back into the interpreter, which prints."""
         values = [self.value(a) for a in stmt.args] or [self.constant(0, self.types.int64)]
         given = [self.struct(v) if isinstance(v, Array) else v for v in values]
@@ -389,16 +384,7 @@ class Statements(Operands):
         self.call(named("errors.say"), (self.site(stmt), Scalar(whole, type_)))
 
     def site(self, stmt: ir.Effect) -> Scalar:
-        return self.constant(stmt.params["site"], self.types.int64)
-
-
-def _lanes(loop: ir.For) -> int | None:
-    """How many trips are one vector, where that is known."""
-    return 1 if loop.index.note == EDGE else lanes_of(loop)
-
-
-def _is_other_sizes(stmt: ir.Stmt) -> bool:
-    return isinstance(stmt, ir.Effect) and stmt.params.get("class") == "OtherSizes"
+        return self.constant(site(message(stmt)), self.types.int64)
 
 
 _LETS: dict[str, Callable[[Statements, ir.Let], Value]] = {
@@ -422,5 +408,8 @@ _STATEMENTS: dict[type, Callable[[Statements, Any], None]] = {
     ir.NewStack: Statements.new_stack,
     ir.Push: Statements.push,
     ir.Pop: Statements.pop,
-    ir.Effect: Statements.effect,
+    ir.Print: Statements.show,
+    ir.Raise: Statements.raise_,
+    ir.Check: Statements.check,
+    ir.BoundsCheck: Statements.check_bounds,
 }

@@ -20,7 +20,6 @@ from transpile.codegen.llvm.llvm_values import Array, Scalar, Value
 from transpile.codegen.llvm.stacks import Stacks
 from transpile.core import nodes
 from transpile.core.walk import blocks, statements
-from transpile.loops.schedule.parallel_schedule import PARALLEL
 from transpile.ops.record import DEAR
 from transpile.ops.tables import record_of
 
@@ -54,11 +53,7 @@ def is_heavy(stmt: nodes.Stmt) -> bool:
 
 def is_short(loop: nodes.For) -> bool:
     """Whether it has a few trips at most, with nothing in them that may take long, and does little in all."""
-    if (
-        not isinstance(loop.start, nodes.Const)
-        or not isinstance(loop.bound, nodes.Const)
-        or loop.index.note == PARALLEL
-    ):
+    if not isinstance(loop.start, nodes.Const) or not isinstance(loop.bound, nodes.Const) or loop.kind == "parallel":
         return False
     inner, trips = list(statements(loop.body)), abs(loop.bound.value - loop.start.value)
     if trips > _FEW or any(

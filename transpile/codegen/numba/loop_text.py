@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from transpile.analysis.messages import is_other_sizes, message, site
 from transpile.codegen.checked_arithmetic import wrapping
 from transpile.codegen.numba.kernel_names import shared_names
 from transpile.codegen.numba.numba_scalars import ATOM, COMPARE, LOOSE, POWER, SUM, TERM, UNARY, is_narrow, spell
@@ -20,9 +21,7 @@ from transpile.core import nodes as ir
 from transpile.core.types import Type
 from transpile.core.walk import blocks, leaves, reads, statements, uses
 from transpile.errors import error
-from transpile.loops.affine_tests import is_question
 from transpile.loops.check_hoisting import raises
-from transpile.loops.schedule.parallel_schedule import PARALLEL
 from transpile.loops.small_integers import Small
 from transpile.ops.tables import record_of
 
@@ -95,7 +94,7 @@ class _Emitter:
     def __init__(self, fn: ir.Function, text: Text, taken: Sequence[str]) -> None:
         self.fn, self.text = fn, text
         self.names: dict[ir.Var, str] = {}
-        self.has_threads = any(isinstance(s, ir.For) and s.index.note == PARALLEL for s in statements(fn.body))
+        self.has_threads = any(isinstance(s, ir.For) and s.kind == "parallel" for s in statements(fn.body))
         self.taken: set[str] = {*RESERVED, *keyword.kwlist, fn.name, *taken}
         self.count = Counter(o for o in uses(fn.body) if isinstance(o, ir.Var))
         self.same = shared_names(fn)
@@ -317,9 +316,9 @@ class _Emitter:
         span = self.range(stmt, depth)
         index = self.index(stmt.index)
         remark = ""
-        if stmt.index.note == PARALLEL and raises(stmt):
+        if stmt.kind == "parallel" and raises(stmt):
             remark = "  # on threads"  # Numba's own cannot raise: where it compiles this text, it does without
-        elif stmt.index.note == PARALLEL:
+        elif stmt.kind == "parallel":
             span = f"p{span}"
         self.put(depth, f"for {index} in {span}:{remark}")
         if (
@@ -424,36 +423,28 @@ class _Emitter:
     def pop(self, stmt: ir.Pop, depth: int, plan: _Reach) -> None:
         self.put(depth, f"{self.name(stmt.var)} = {self.plain(stmt.stack)}.pop()")
 
-    def effect(self, stmt: ir.Effect, depth: int, plan: _Reach) -> None:
-        if stmt.kind == "check":
-            self.check(stmt, depth)
-            return
-        if stmt.kind == "raise" and stmt.params["class"] == "OtherSizes":
-            self.put(depth, "raise again.OtherSizes")
-            return
-        args = "".join(f", {self.plain(a)}" for a in stmt.args)
-        if stmt.kind == "raise":
-            self.put(depth, f"raise errors.{stmt.params['class']}({stmt.params['site']}{args})")
-        else:
-            self.put(depth, f"errors.say({stmt.params['site']}, {self.shape(stmt.args) if stmt.args else '(0,)'})")
+    def print(self, stmt: ir.Print, depth: int, plan: _Reach) -> None:
+        self.put(depth, f"errors.say({_site(stmt)}, {self.shape(stmt.args) if stmt.args else '(0,)'})")
 
-    def check(self, stmt: ir.Effect, depth: int) -> None:
-        at, size, given, *guard = stmt.args
-        if is_question(stmt):
-            self.put(depth, f"if {self.plain(guard[0])}:")
-            self.put(depth + 1, f"raise errors.{stmt.params['class']}({stmt.params['site']})")
-            return
-        test = self.fill("{0} >= {1}", COMPARE, [at, size])
-        if stmt.params["low"]:
-            test = f"{self.fill('{0} < 0', COMPARE, [at])} or {test}"
-        if guard:
-            test = f"({test})" if stmt.params["low"] else test
-            test = f"{self.fill('{0}', LOOSE, guard)} and {test}"
+    def raise_(self, stmt: ir.Raise, depth: int, plan: _Reach) -> None:
+        self.put(depth, "raise again.OtherSizes" if is_other_sizes(stmt) else self.raised(stmt, stmt.args))
+
+    def raised(self, stmt: ir.Raise | ir.Check | ir.BoundsCheck, args: Sequence[ir.Operand]) -> str:
+        return f"raise errors.{stmt.exception}_({', '.join([str(_site(stmt)), *map(self.plain, args)])})"
+
+    def check(self, stmt: ir.Check, depth: int, plan: _Reach) -> None:
+        self.put(depth, f"if {self.plain(stmt.test)}:")
+        self.put(depth + 1, self.raised(stmt, ()))
+
+    def check_bounds(self, stmt: ir.BoundsCheck, depth: int, plan: _Reach) -> None:
+        test = self.fill("{0} >= {1}", COMPARE, [stmt.at, stmt.size])
+        if stmt.low:
+            test = f"{self.fill('{0} < 0', COMPARE, [stmt.at])} or {test}"
+        if stmt.guard is not None:
+            test = f"({test})" if stmt.low else test
+            test = f"{self.fill('{0}', LOOSE, [stmt.guard])} and {test}"
         self.put(depth, f"if {test}:")
-        self.put(
-            depth + 1,
-            f"raise errors.{stmt.params['class']}({stmt.params['site']}, {self.plain(given)}, {self.plain(size)})",
-        )
+        self.put(depth + 1, self.raised(stmt, (stmt.given, stmt.size)))
 
 
 _STATEMENTS: dict[type, Callable[[_Emitter, Any, int, _Reach], None]] = {
@@ -467,8 +458,15 @@ _STATEMENTS: dict[type, Callable[[_Emitter, Any, int, _Reach], None]] = {
     ir.NewStack: _Emitter.new_stack,
     ir.Push: _Emitter.push,
     ir.Pop: _Emitter.pop,
-    ir.Effect: _Emitter.effect,
+    ir.Print: _Emitter.print,
+    ir.Raise: _Emitter.raise_,
+    ir.Check: _Emitter.check,
+    ir.BoundsCheck: _Emitter.check_bounds,
 }
+
+
+def _site(stmt: ir.Effect) -> int:
+    return site(message(stmt))
 
 
 # --------------------------------------------------------------------------------------- where a value is read

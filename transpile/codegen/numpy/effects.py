@@ -12,21 +12,18 @@ from transpile.core import nodes as ir
 Parts = tuple["str | ast.expr", ...]
 
 
-def effect_lines(stmt: ir.Effect, args: Sequence[ast.expr]) -> Iterator[Parts]:
+def effect_lines(stmt: ir.Print | ir.Raise, args: Sequence[ast.expr]) -> Iterator[Parts]:
     """The statement, as the parts of a line."""
-    if stmt.kind == "raise":
-        message = stmt.params.get("parts", ())
-        error = ast.Name(stmt.params["exception"], LOAD)
-        yield ("raise ", call(error, text(message, args)) if message else error)
+    if isinstance(stmt, ir.Raise):
+        error = ast.Name(stmt.exception, LOAD)
+        yield ("raise ", call(error, text(stmt.parts, args)) if stmt.parts else error)
         return
-    if "call" in stmt.params:
-        yield (call(ast.Name(stmt.params["call"], LOAD)),)
+    if isinstance(stmt, ir.Breakpoint):
+        yield (call(ast.Name("breakpoint", LOAD)),)
         return
-    keywords = {}
-    for name, default in (("sep", " "), ("end", "\n")):
-        if stmt.params.get(name, default) != default:
-            keywords[name] = ast.Constant(stmt.params[name])
-    yield (call(ast.Name("print", LOAD), *(printed(p, args) for p in stmt.params["parts"]), **keywords),)
+    given = (("sep", stmt.sep, " "), ("end", stmt.end, "\n"))
+    keywords = {name: ast.Constant(value) for name, value, default in given if value != default}
+    yield (call(ast.Name("print", LOAD), *(printed(p, args) for p in stmt.parts), **keywords),)
 
 
 def printed(parts: Sequence[Any], args: Sequence[ast.expr]) -> ast.expr:

@@ -108,9 +108,7 @@ class Blocks:
         then = self.captured(lambda: self.side(stmt, stmt.then, depth + 1, after))
         inner = stmt.orelse.stmts
         if then:
-            is_check = (
-                all(isinstance(s, ir.Effect) and s.kind == "raise" for s in stmt.then.stmts) and not then[0].comment
-            )
+            is_check = all(isinstance(s, ir.Raise) for s in stmt.then.stmts) and not then[0].comment
             self.lines.append(Line(depth, (f"{word} ", self.node(stmt.test), ":"), stmt.loc, comment=not is_check))
             self.lines += then
             if (

@@ -95,10 +95,8 @@ def _push(w: Writer, stmt: ir.Push, depth: int) -> None:
     w.line(depth, call(append, w.node(stmt.value)), loc=stmt.loc)
 
 
-def _effect(w: Writer, stmt: ir.Effect, depth: int) -> None:
-    said = any(
-        isinstance(p, str) and f":{stmt.loc.line}:" in p for p in stmt.params["parts"]
-    )  # the message names the line
+def _effect(w: Writer, stmt: ir.Print | ir.Raise, depth: int) -> None:
+    said = any(isinstance(p, str) and f":{stmt.loc.line}:" in p for p in stmt.parts)  # the message names the line
     for parts in effect_lines(stmt, [w.node(a) for a in stmt.args]):
         w.lines.append(Line(depth, parts, stmt.loc, comment=not said))
 
@@ -114,5 +112,7 @@ _STATEMENTS: dict[type, Callable[[Any, Any, int], None]] = {
     ir.NewStack: lambda w, s, depth: w.line(depth, f"{w.names[s.var]} = []", loc=s.loc),
     ir.Push: _push,
     ir.Pop: lambda w, s, depth: w.line(depth, f"{w.names[s.var]} = {w.names[s.stack]}.pop()", loc=s.loc),
-    ir.Effect: _effect,
+    ir.Print: _effect,
+    ir.Breakpoint: _effect,
+    ir.Raise: _effect,
 }

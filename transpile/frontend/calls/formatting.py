@@ -1,4 +1,4 @@
-"""f-strings and the arguments of ``print`` and exceptions: text and slots, see `transpile.core.nodes.Effect`."""
+"""f-strings and the arguments of ``print`` and exceptions: text and slots, see `transpile.core.nodes.Parts`."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def breakpoint_call(lx: Lifter, args: list[Any], kwargs: dict[str, Any], node: A
     """``breakpoint()``: it stops where it stands, as a print would print there."""
     if args or kwargs:
         raise lx.error("T131", "breakpoint with arguments", node, hint="write breakpoint()")
-    lx.b.emit(ir.Effect("print", (), {"parts": (), "call": "breakpoint"}, lx.b.loc))
+    lx.b.emit(ir.Breakpoint((), (), loc=lx.b.loc))
     return Static(None)
 
 
@@ -179,5 +179,5 @@ def print_call(lx: Lifter, args: list[Any], kwargs: dict[str, Any], node: Any) -
         add(lx, parts, ops, value, "", "", node)
         shown.append(merged(parts))
     sep, end = (lx.static(kwargs[k], k, node) if k in kwargs else d for k, d in (("sep", " "), ("end", "\n")))
-    lx.b.emit(ir.Effect("print", tuple(ops), {"parts": tuple(shown), "sep": sep, "end": end}, lx.b.loc))
+    lx.b.emit(ir.Print(tuple(ops), tuple(shown), sep, end, loc=lx.b.loc))
     return Static(None)

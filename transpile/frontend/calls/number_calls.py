@@ -57,7 +57,7 @@ def _number(lx: Lifter, args: Args, to: Any, node: Any) -> Any:
         except (OverflowError, ValueError) as e:  # of infinity and NaN: where the run comes here
             if not lx.regions:
                 raise
-            lx.b.emit(ir.Effect("raise", (), {"exception": type(e).__name__, "parts": (str(e),)}, lx.b.loc))
+            lx.b.emit(ir.Raise((), type(e).__name__, (str(e),), loc=lx.b.loc))
             raise Dead from None
     return Scalar(lx.b.cast(x, to).op)
 

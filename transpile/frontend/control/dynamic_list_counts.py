@@ -41,7 +41,7 @@ def how_many(lx: Lifter, cells: list[Cell], run: Callable[[], None], node: Any) 
         lx.b.symbols[name] = op
     _write_into_copies(lx, at_first)
     for stmt in lx.b.block.stmts[at_first:]:
-        if any(isinstance(s, ir.Effect) and s.kind == "print" for s in statements(ir.Block(stmts=[stmt]))):
+        if any(isinstance(s, ir.Print) for s in statements(ir.Block(stmts=[stmt]))):
             raise lx.error(
                 "T119", "a list grows in a 'while' loop that prints", node, hint="fill an array of known size instead"
             )

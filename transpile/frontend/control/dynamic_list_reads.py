@@ -194,7 +194,7 @@ def raise_if(
     if isinstance(test, ir.Const) and not test.value:
         return
     parts = (message,) if isinstance(message, str) else message
-    failed = ir.Block(stmts=[ir.Effect("raise", args, {"exception": exception, "parts": parts}, lx.b.loc)])
+    failed = ir.Block(stmts=[ir.Raise(args, exception, parts, loc=lx.b.loc)])
     lx.b.emit(ir.If(test, failed, ir.Block(), (), lx.b.loc))
 
 

@@ -96,7 +96,7 @@ def beyond(lx: Lifter, cell: Cell, message: str, node: Any) -> None:
     """An index that no element of a known list has: where a loop or branch comes there only now and then, and may have appended
     by then, that is an error of the run; what follows is dead."""
     if any(cell in region for region in lx.regions):
-        lx.b.emit(ir.Effect("raise", (), {"exception": "IndexError", "parts": (message,)}, lx.b.loc))
+        lx.b.emit(ir.Raise((), "IndexError", (message,), loc=lx.b.loc))
         raise Dead
 
 

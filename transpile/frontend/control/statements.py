@@ -54,7 +54,7 @@ def _raise(lx: Lifter, node: gast.Raise) -> None:
 def raise_exception(lx: Lifter, name: str, args: list[gast.expr]) -> None:
     """Raises in the generated program; what follows is dead."""
     parts, ops = formatting.message(lx, args)
-    lx.b.emit(ir.Effect("raise", tuple(ops), {"exception": name, "parts": parts}, lx.b.loc))
+    lx.b.emit(ir.Raise(tuple(ops), name, parts, loc=lx.b.loc))
     raise Dead
 
 

@@ -79,7 +79,7 @@ def check(lx: Lifter, name: str, value: Maybe) -> None:
     message = f"variable {name!r} has no value here"
     if isinstance(flag, ir.Const):
         raise lx.error("T116", f"{message}: {value.why} leaves it unassigned")
-    failed = ir.Block(stmts=[ir.Effect("raise", (), {"exception": "UnboundLocalError", "parts": (message,)}, lx.b.loc)])
+    failed = ir.Block(stmts=[ir.Raise((), "UnboundLocalError", (message,), loc=lx.b.loc)])
     test = lx.b.elementwise("logical_not", flag).op
     lx.b.emit(ir.If(test, failed, ir.Block(), (), lx.b.loc))
     lx.facts.append(flag)

@@ -120,7 +120,7 @@ class Symbols:
                 if end is None or (coef > 0 and atom.kind == "symbol"):
                     total = total + Dim(0, ((atom, coef),))
                 else:
-                    total, changed = total + end.scale(coef), True
+                    total, changed = total + end.times(coef), True
             if not changed:
                 return total
             dim = total
@@ -458,6 +458,5 @@ def emit_failure(
     """``if test: raise ValueError(parts)``."""
     if isinstance(test, ir.Const) and not test.value:
         return
-    params = {"exception": "ValueError", "parts": parts, "check": True}
-    failed = ir.Block(stmts=[ir.Effect("raise", args, params, loc)])
+    failed = ir.Block(stmts=[ir.Raise(args, "ValueError", parts, is_check=True, loc=loc)])
     lx.b.emit(ir.If(test, failed, ir.Block(), (), loc))

@@ -27,7 +27,6 @@ from transpile.loops.loop_reductions import Fold
 from transpile.loops.schedule.cost_model import Work
 from transpile.ops.tables import neutral_of, record_of
 
-PARALLEL = "parallel"  # the note of the index of a loop whose trips run at once
 _PART = 4.0  # the work for an element of a part: it is set to 0 and added
 _TINY, _LONG = 64.0, 16384.0  # the work of a product that takes no BLAS, and of one that is worth its locks
 
@@ -83,6 +82,10 @@ class Chunks:
 
     def range(self, index: ir.Var, bound: ir.Operand, stmts: list[ir.Stmt]) -> ir.For:
         return ir.For(index, ir.Const(0, INT), bound, ir.Const(1, INT), (), ir.Block((), stmts), loc=self.loc)
+
+    def at_once(self, index: ir.Var, bound: ir.Operand, stmts: list[ir.Stmt]) -> ir.For:
+        """The loop over the chunks."""
+        return replace(self.range(index, bound, stmts), kind="parallel")
 
     def nest(self, sizes: tuple[ir.Operand, ...], stmts: list[ir.Stmt], indices: list[ir.Var]) -> list[ir.Stmt]:
         for index, size in zip(indices[::-1], sizes[::-1]):
@@ -159,7 +162,7 @@ class Chunks:
     def parallel(self, chunks: ir.Var) -> tuple[ir.Operand, ...]:
         """Makes the statements for several chunks; what the carried values are after them."""
         plan, loop = self.plan, self.loop
-        index, phase = ir.Var("c", INT, note=PARALLEL), ir.Var("phase", INT) if plan.reach else None
+        index, phase = ir.Var("c", INT), ir.Var("phase", INT) if plan.reach else None
         parts = {v: self.array(f"{v.label}_parts", v.type.dtype, (chunks, *s)) for v, s in plan.shared.items()}
         count = self.sums_of(chunks)
         sums = [self.array("sums", p.type.dtype, (count,)) for p in loop.body.params]
@@ -267,11 +270,11 @@ class Chunks:
 
     def run(self, index: ir.Var, phase: ir.Var | None, chunks: ir.Var, inside: list[ir.Stmt]) -> None:
         if phase is None:
-            self.stmts.append(self.range(index, chunks, inside))
+            self.stmts.append(self.at_once(index, chunks, inside))
             return
         outside, self.stmts = self.stmts, []
         count = self.let("sub", chunks, phase)
-        self.stmts.append(self.range(index, count, inside))
+        self.stmts.append(self.at_once(index, count, inside))
         outside.append(self.range(phase, ir.Const(2, INT), self.stmts))
         self.stmts = outside
 

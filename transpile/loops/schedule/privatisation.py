@@ -80,7 +80,7 @@ class Sharing:
         for subscripts in zip(*ats):
             forms = [self.forms.of(i) for i in subscripts if i is not None]
             each = abs(forms[0].coefficient(loop.index)) if len(forms) == len(subscripts) else 0
-            if not each or forms[0].variables & own or any(f.terms != forms[0].terms for f in forms):
+            if not each or forms[0].atoms & own or any(f.terms != forms[0].terms for f in forms):
                 continue
             ends = [f.const for f in forms]
             reach = (max(ends) - min(ends)) // each
@@ -106,7 +106,7 @@ def _in_whole(row: ir.Let, at: At) -> At:
 
 def is_bound(stmt: ir.Stmt) -> bool:
     """Whether a statement must stay in the order of the trips, or in their thread."""
-    if isinstance(stmt, (ir.Push, ir.Pop, ir.NewStack)) or (isinstance(stmt, ir.Effect) and stmt.kind == "print"):
+    if isinstance(stmt, (ir.Push, ir.Pop, ir.NewStack, ir.Print)):
         return True
     if not isinstance(stmt, ir.Let) or not any(map(is_array, stmt.args)):
         return False

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from transpile.core import nodes as ir
 from transpile.core.types import BOOL, INT
-from transpile.loops.schedule.parallel_schedule import PARALLEL
 
 _NAMES = {"blas.gemm": "matrix", "blas.gemv": "vector", "blas.part": "part"}
 _ASKED = {
@@ -29,12 +28,12 @@ def is_product(stmt: ir.Let) -> bool:
 def shared(let: ir.Let, threads: int, least: float) -> list[ir.Stmt]:
     """The product in shares for so many threads, each of ``least`` multiplications or more."""
     name = _NAMES[let.params["fn"]]
-    chunks, test, index = ir.Var("chunks", INT), ir.Var(ir.SYNTHETIC, BOOL), ir.Var("s", INT, note=PARALLEL)
+    chunks, test, index = ir.Var("chunks", INT), ir.Var(ir.SYNTHETIC, BOOL), ir.Var("s", INT)
     asked = (*(let.args[k] for k in _ASKED[name]), ir.Const(threads, INT), ir.Const(int(least), INT))
     count = ir.Let(chunks, "call", asked, {"fn": f"shares.of_{name}", "into": ()}, let.loc)
     into = {"fn": f"shares.{name}", "into": let.params["into"]}
     share = ir.Let(ir.Var("done", INT), "call", (*let.args, index, chunks), into, let.loc)
     zero, one = ir.Const(0, INT), ir.Const(1, INT)
-    loop = ir.For(index, zero, chunks, one, (), ir.Block((), [share]), loc=let.loc)
+    loop = ir.For(index, zero, chunks, one, (), ir.Block((), [share]), loc=let.loc, kind="parallel")
     choice = ir.If(test, ir.Block((), [loop]), ir.Block((), [let]), (), let.loc)
     return [count, ir.Let(test, "greater", (chunks, one), {}, let.loc), choice]

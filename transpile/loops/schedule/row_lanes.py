@@ -25,7 +25,7 @@ from transpile.core.walk import blocks, defined, leaves, reads, statements, uses
 from transpile.loops.array_contraction import points
 from transpile.loops.check_hoisting import raises
 from transpile.loops.loop_reductions import fold_of, folds_of, held_by
-from transpile.loops.schedule.parallel_schedule import PARALLEL, Chunks, Plan
+from transpile.loops.schedule.parallel_schedule import Chunks, Plan
 from transpile.loops.schedule.privatisation import Sharing, is_bound
 from transpile.ops.tables import record_of
 
@@ -88,7 +88,7 @@ def _skeleton(block: ir.Block, inner: list[ir.For], outside: list[ir.Stmt]) -> b
             if not all(_skeleton(b, inner, outside) for b in blocks(stmt)):
                 return False
         elif isinstance(stmt, ir.Effect):
-            if stmt.kind == "print" or any(map(is_array, stmt.args)):
+            if isinstance(stmt, ir.Print) or any(map(is_array, reads(stmt))):
                 return False
         elif isinstance(stmt, ir.Let):
             if stmt.prim not in ("index", "dim") and any(map(is_array, stmt.args)):
@@ -164,7 +164,7 @@ def _axes_after(found: list[tuple[ir.For, Access]], own: set[ir.Var], sharing: S
         for one, _, at in places:
             index = at[axis]
             form = None if index is None else sharing.forms.of(index)
-            if form is None or form.coefficient(one.index) != 1 or form.without(one.index).variables & own:
+            if form is None or form.coefficient(one.index) != 1 or form.without(one.index).atoms & own:
                 break
             rests.add(form.without(one.index))
         else:
@@ -197,7 +197,7 @@ class _InLanes(Chunks):
             self.limit = self.let("quick_div", some, ir.Const(lanes.least, INT))
 
     def parallel(self, chunks: ir.Var) -> tuple[ir.Operand, ...]:
-        loop, index = self.loop, ir.Var("c", INT, note=PARALLEL)
+        loop, index = self.loop, ir.Var("c", INT)
         sums = [self.array("sums", p.type.dtype, (chunks,)) for p in loop.body.params]
         outside, self.stmts = self.stmts, []
         after = self.let("add", index, ir.Const(1, INT))

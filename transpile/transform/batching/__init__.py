@@ -16,6 +16,7 @@ from collections.abc import Sequence
 
 from transpile.analysis.called import Pattern
 from transpile.core import nodes as ir
+from transpile.core.watch import station
 from transpile.errors import error
 from transpile.simplify.expansion import expanded
 from transpile.transform.batching.all_lane_function import Emit
@@ -26,6 +27,7 @@ from transpile.transform.batching.direction_cost import is_worth_an_axis
 __all__ = ["batch", "is_worth_an_axis", "of_lanes"]
 
 
+@station("batching")
 def batch(
     fn: ir.Function,
     axes: Sequence[int | None],

@@ -102,8 +102,7 @@ class Emit(AllLanes):
             test = self.b.elementwise("not_equal", size, first[1]).op
             text = f"{param.name} has "
             parts = (text, (0, "", ""), f" lanes along axis {axis}, {first[0]} has ", (1, "", ""))
-            params = {"exception": "ValueError", "parts": parts, "check": True}
-            failed = ir.Block(stmts=[ir.Effect("raise", (size, first[1]), params, self.fn.loc)])
+            failed = ir.Block(stmts=[ir.Raise((size, first[1]), "ValueError", parts, is_check=True, loc=self.fn.loc)])
             self.b.emit(ir.If(test, failed, ir.Block(), (), self.fn.loc))
 
     def result(self, y: ir.Operand, axis: int | None) -> ir.Operand:

@@ -30,23 +30,19 @@ def named(stmt: ir.Call | ir.Let, lane: ir.Operand) -> ir.Call | ir.Let:
 
 def names_lane(effect: ir.Effect) -> bool:
     """Whether it is a raise that can say in which lane."""
-    return (
-        effect.kind == "raise"
-        and effect.params.get("exception") not in (None, "UnboundLocalError")
-        and "parts" in effect.params
-    )
+    return isinstance(effect, ir.Raise) and effect.exception != "UnboundLocalError"
 
 
-def in_lane(effect: ir.Effect, lane: ir.Operand) -> ir.Effect:
+def in_lane(effect: ir.Raise, lane: ir.Operand) -> ir.Raise:
     """The raise with the number of the lane behind its message; the lanes of an inner `vmap` come behind those of an outer."""
-    parts, args = list(effect.params["parts"]), effect.args
+    parts, args = list(effect.parts), effect.args
     slot = (len(args), "", "")
-    lanes = [k for k, part in enumerate(parts) if part in _LANES] if effect.params.get("lanes") else []
+    lanes = [k for k, part in enumerate(parts) if part in _LANES] if effect.has_lane else []
     if lanes:
         parts[lanes[-1] + 1 : lanes[-1] + 1] = [slot, ", "]
     else:
         parts += [_LANES[not parts], slot, ")"]
-    return replace(effect, args=(*args, lane), params={**effect.params, "parts": tuple(parts), "lanes": True})
+    return replace(effect, args=(*args, lane), parts=tuple(parts), has_lane=True)
 
 
 _LANES = (" (lane ", "(lane ")  # behind a message, and for none
@@ -88,7 +84,7 @@ def _with_lane(routine: Routine) -> Routine:
 
 def _named_block(block: ir.Block, lane: ir.Var) -> ir.Block:
     def one(stmt: ir.Stmt) -> ir.Stmt:
-        if isinstance(stmt, ir.Effect) and names_lane(stmt):
+        if isinstance(stmt, ir.Raise) and names_lane(stmt):
             return in_lane(stmt, lane)
         if isinstance(stmt, ir.Call) or routine_of(stmt) is not None:
             return named(stmt, lane)  # type: ignore[arg-type]

@@ -112,7 +112,7 @@ class Region:
             case ir.Store() | ir.Add() if new.buf in self.w.memory:
                 path, args = self.place(new.buf, new.path, new.args)
                 return [replace(new, buf=self.w.memory[new.buf][0], path=path, args=args)]
-            case ir.Effect(kind="raise"):
+            case ir.Raise():
                 return [self.named(new)]
             case ir.Call() | ir.Let(prim="invoke") if self.w.diagonals is None:
                 return [named(new, self.lane)]
@@ -147,7 +147,7 @@ class Region:
         _, first = self.w.memory[source]
         return (*first, *of_lane(path, source.type.rank, len(args))), (*args, self.lane)
 
-    def named(self, stmt: ir.Effect) -> ir.Effect:
+    def named(self, stmt: ir.Raise) -> ir.Raise:
         """A raise that says in which lane, where lanes are the user's."""
         return in_lane(stmt, self.lane) if self.w.diagonals is None and names_lane(stmt) else stmt
 

@@ -1,0 +1,71 @@
+"""What leaving passes out costs a problem of the benchmark: ``python tests/audit/cost.py KEY FILE`` writes it as JSON.
+
+A process of its own for each problem, as in the benchmark. All variants are compiled, then called in turn, the untouched one twice
+in each round: how far its two times are apart says how much the machine says nothing about.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent), str(HERE.parent.parent), str(HERE.parent.parent / "runtime")]
+
+from bench import environment  # noqa: E402
+
+if __name__ == "__main__":
+    environment.pin()
+    os.environ["TRANSPILE_CACHE_DIR"] = tempfile.mkdtemp()
+
+import json  # noqa: E402
+from collections.abc import Callable  # noqa: E402
+from typing import Any  # noqa: E402
+
+from bench import peers, suites  # noqa: E402
+from bench.problem import Problem  # noqa: E402
+from bench.timing import Pace, interleaved, timed  # noqa: E402
+
+from audit.count import Changing  # noqa: E402
+from transpile import api  # noqa: E402
+from transpile.core.watch import left_out, watching  # noqa: E402
+
+PACE = Pace(rounds=9, batch=0.01, budget=1.5)
+AS_IT_IS = "as it is"
+
+NEEDED = frozenset(
+    """array: custom calls expanded, array: placeholders, array: placeholders for moves, array: placeholders for sizes,
+    array: own memory, array: trip counts, array: items, array: checks of sizes said, loops: lowering, array: reverse mode,
+    array: forward mode, array: batching, array: Jacobian by columns, array: Jacobian by rows""".replace(
+        "\n    ", " "
+    ).split(", ")
+)
+"""Without these no program would be right."""
+
+
+def cost(problem: Problem) -> dict[str, Any]:
+    """Seconds of a call and of a first call, as it is and without each pass that changes something; or why there is none."""
+    peers.warm_up()
+    watcher = Changing()
+    with watching(watcher):
+        peers.call_of("ours", problem)()
+    calls: dict[str, Callable[[], Any]] = {}
+    first: dict[str, float] = {}
+    failed: dict[str, str] = {}
+    for name in [AS_IT_IS, *(n for n in watcher.found if n not in NEEDED), "again"]:
+        api._kept.cache_clear()
+        with left_out(name.split(": ")[-1]):
+            try:
+                call = peers.call_of("ours", problem)
+                first[name], _ = timed(call)
+                calls[name] = call
+            except Exception as e:
+                failed[name] = f"{type(e).__name__}: {str(e).splitlines()[0][:100] if str(e) else ''}"
+    times = {name: timing.median for name, timing in interleaved(calls, PACE).items()}
+    return {"times": times, "first": first, "failed": failed}
+
+
+if __name__ == "__main__":
+    Path(sys.argv[2]).write_text(json.dumps(cost(suites.find(sys.argv[1]))), encoding="utf-8")

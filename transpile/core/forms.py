@@ -1,0 +1,143 @@
+"""Linear forms: a number and atoms, each with its coefficient, never 0. Two forms are equal if they are, whatever the atoms are.
+
+What an atom is, is said by who builds on it: a symbol or an operation on sizes (`transpile.core.dims`), an integer variable
+(`transpile.analysis.affine`), a product of unknowns (`transpile.reports.formula`), any name at all
+(`transpile.analysis.fourier_motzkin`).
+
+>>> i, j = Form.atom("i"), Form.atom("j")
+>>> (i + 1).plus(j, -2) == 1 - j * 2 + i
+True
+>>> (i * 3 - 1).replaced("i", j + 2) == j * 3 + 5
+True
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Generic, TypeVar
+
+A = TypeVar("A", bound=Hashable)
+N = TypeVar("N", int, Fraction)
+F = TypeVar("F", bound="Form[Any, Any]")
+
+
+@dataclass(frozen=True, slots=True)
+class Form(Generic[A, N]):
+    """``const + sum(coefficient * atom)``; a kind of forms may keep its ``terms`` in an order (`collected`)."""
+
+    const: N = 0  # type: ignore[assignment]
+    terms: Collection[tuple[A, N]] = frozenset()
+
+    @classmethod
+    def atom(cls: type[F], atom: Hashable) -> F:
+        """The form that is one atom."""
+        return cls(0, cls.collected(((atom, 1),)))
+
+    @classmethod
+    def collected(cls, terms: Iterable[tuple[Any, Any]]) -> Collection[tuple[Any, Any]]:
+        """Terms as a form keeps them, so that equal forms have equal ones."""
+        return frozenset(terms)
+
+    def made(self: F, const: Any, terms: Mapping[Any, Any], *others: F) -> F:
+        """A form of this kind, from this one and others."""
+        return type(self)(const, self.collected((a, c) for a, c in terms.items() if c))
+
+    # ---- arithmetic
+
+    def plus(self: F, other: F | int | Fraction, times: int | Fraction = 1) -> F:
+        """The sum with a multiple of a form or number."""
+        if not isinstance(other, Form):
+            return self.made(self.const + times * other, dict(self.terms))
+        found = dict(self.terms)
+        for atom, coefficient in other.terms:
+            found[atom] = found.get(atom, 0) + times * coefficient
+        return self.made(self.const + times * other.const, found, other)
+
+    def times(self: F, factor: int | Fraction) -> F:
+        return self.made(self.const * factor, {a: c * factor for a, c in self.terms})
+
+    def __add__(self: F, other: F | int | Fraction) -> F:
+        return self.plus(other)
+
+    def __radd__(self: F, other: int | Fraction) -> F:
+        return self.plus(other)
+
+    def __sub__(self: F, other: F | int | Fraction) -> F:
+        return self.plus(other, -1)
+
+    def __rsub__(self: F, other: int | Fraction) -> F:
+        return self.times(-1).plus(other)
+
+    def __neg__(self: F) -> F:
+        return self.times(-1)
+
+    def __mul__(self: F, other: F | int | Fraction) -> F:
+        """The product with a number, or with a form that is one."""
+        if not isinstance(other, Form):
+            return self.times(other)
+        if self.terms and other.terms:
+            return self.product(other)
+        return other.times(self.const) if not self.terms else self.times(other.const)
+
+    def __rmul__(self: F, other: int | Fraction) -> F:
+        return self.times(other)
+
+    def product(self: F, other: F) -> F:
+        """The product with a form that is no number."""
+        raise NotLinear
+
+    # ---- what is in it
+
+    @property
+    def is_const(self) -> bool:
+        return not self.terms
+
+    @property
+    def atoms(self) -> frozenset[A]:
+        return frozenset(a for a, _ in self.terms)
+
+    @property
+    def as_atom(self) -> A | None:
+        """The atom that it is, or None."""
+        if self.const == 0 and len(self.terms) == 1:
+            ((atom, coefficient),) = self.terms
+            return atom if coefficient == 1 else None
+        return None
+
+    def coefficient(self, atom: A) -> Any:
+        return next((c for a, c in self.terms if a == atom), 0)
+
+    def without(self: F, atom: Hashable) -> F:
+        return self.made(self.const, {a: c for a, c in self.terms if a != atom})
+
+    def replaced(self: F, atom: Hashable, by: F) -> F:
+        """The form with another one in the place of an atom."""
+        coefficient = self.coefficient(atom)
+        return self.without(atom).plus(by, coefficient) if coefficient else self
+
+
+class NotLinear(ArithmeticError):
+    """A product of two forms, neither of which is a number."""
+
+
+ARITHMETIC: Mapping[str, Callable[..., Any]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "neg": operator.neg,
+    "cast": lambda form: form,
+}
+"""The primitives that give a form of forms."""
+
+
+def of_operation(prim: str, forms: Iterable[F]) -> F | None:
+    """The form of an integer that is computed from others; None if it is none of theirs."""
+    if prim not in ARITHMETIC:
+        return None
+    try:
+        return ARITHMETIC[prim](*forms)
+    except NotLinear:
+        return None

@@ -1,0 +1,152 @@
+"""A list of passes as data: what each one needs, what it gives and breaks, and why it stands where it does.
+
+A `Chain` is checked when it is made: what a pass requires was ensured by one before it, or held at the beginning, and nothing has
+broken it since. `Chain.run` is how every pass of both dialects runs, so that `transpile.core.watch` sees each of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from transpile.core import nodes as ir
+from transpile.core import watch
+
+
+@dataclass(frozen=True)
+class Property:
+    """What may be true of code between passes. ``holds`` looks at the code, where that can be done."""
+
+    name: str
+    says: str
+    holds: Callable[[ir.Function], bool] | None = None
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One pass. ``run`` takes the function and, of the settings of a run, those that ``given`` names; it returns the same object
+    if it has changed nothing. Where ``when`` names a setting, the pass runs only if that is true."""
+
+    name: str
+    run: Callable[..., ir.Function]
+    why: str
+    requires: tuple[Property, ...] = ()
+    ensures: tuple[Property, ...] = ()
+    breaks: tuple[Property, ...] = ()
+    given: tuple[str, ...] = ()
+    when: str = ""
+    dialect: str = ""  # of what it returns, if that is not the chain's
+
+
+@dataclass(frozen=True)
+class Group:
+    """Passes, and those that follow if one of them has changed something."""
+
+    passes: tuple[Step, ...]
+    after: tuple[Step, ...]
+
+
+Step = Pass | Group
+
+
+class WrongOrder(ValueError):
+    """A pass stands where what it requires does not hold."""
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Passes in their order, over one dialect. ``begins``: what holds before the first one; ``wanted``: what must hold after the
+    last one, for whom follows."""
+
+    dialect: str
+    steps: tuple[Step, ...]
+    vocabulary: tuple[Property, ...]
+    begins: tuple[Property, ...] = ()
+    wanted: tuple[Property, ...] = ()
+
+    def __post_init__(self) -> None:
+        used = {p for one in self.passes() for p in (*one.requires, *one.ensures, *one.breaks)} | {
+            *self.begins,
+            *self.wanted,
+        }
+        if strange := used - {*self.vocabulary}:
+            raise WrongOrder(f"not in the vocabulary: {', '.join(sorted(p.name for p in strange))}")
+        at_end = self.ends()
+        if missing := [p.name for p in self.wanted if p not in at_end]:
+            raise WrongOrder(f"at the end there does not hold: {', '.join(missing)}")
+
+    def passes(self) -> Iterator[Pass]:
+        """Each pass, as often as it stands here."""
+        return _passes(self.steps)
+
+    def ends(self) -> frozenset[Property]:
+        """What holds after the last one."""
+        return _after(self.steps, frozenset(self.begins))
+
+    def run(self, fn: ir.Function, settings: Any = None) -> ir.Function:
+        """The function after all passes."""
+        return _run(self.steps, fn, self.dialect, settings)
+
+    def without(self, name: str) -> Chain:
+        """The chain without a pass; `WrongOrder` if another one needs it."""
+        return replace(self, steps=_mapped(self.steps, lambda one: None if one.name == name else one))
+
+    def instead(self, name: str, run: Callable[..., ir.Function]) -> Chain:
+        """The chain in which a pass does something else."""
+        return replace(self, steps=_mapped(self.steps, lambda one: replace(one, run=run) if one.name == name else one))
+
+
+def _passes(steps: Sequence[Step]) -> Iterator[Pass]:
+    for step in steps:
+        if isinstance(step, Pass):
+            yield step
+        else:
+            yield from _passes(step.passes)
+            yield from _passes(step.after)
+
+
+def _after(steps: Sequence[Step], held: frozenset[Property]) -> frozenset[Property]:
+    """What holds after the steps, whether or not those changed something that need not."""
+    for step in steps:
+        if isinstance(step, Group):
+            held = _unchanged(step.passes, held) & _after((*step.passes, *step.after), held)
+            continue
+        if missing := [p.name for p in step.requires if p not in held]:
+            raise WrongOrder(f"{step.name} requires what does not hold there: {', '.join(missing)}")
+        found = held - {*step.breaks} | {*step.ensures}
+        held = held & found if step.when else found
+    return held
+
+
+def _unchanged(steps: Sequence[Step], held: frozenset[Property]) -> frozenset[Property]:
+    """What holds after steps that have changed nothing: what they look for is not there."""
+    for step in steps:
+        if isinstance(step, Group):
+            held = _unchanged(step.passes, held)
+        elif not step.when:
+            held |= {*step.ensures}
+    return held
+
+
+def _run(steps: Sequence[Step], fn: ir.Function, dialect: str, settings: Any) -> ir.Function:
+    for step in steps:
+        if isinstance(step, Group):
+            new = _run(step.passes, fn, dialect, settings)
+            fn = fn if new is fn else _run(step.after, new, dialect, settings)
+        elif not step.when or getattr(settings, step.when):
+            given = [getattr(settings, name) for name in step.given]
+            fn = watch.run(step, fn, given, step.dialect or dialect) if watch.ON else step.run(fn, *given)
+    return fn
+
+
+def _mapped(steps: Sequence[Step], change: Callable[[Pass], Pass | None]) -> tuple[Step, ...]:
+    """The steps with other passes in the places of those that there are; None is none."""
+    kept: list[Step] = []
+    for step in steps:
+        if isinstance(step, Group):
+            passes = _mapped(step.passes, change)
+            kept += [Group(passes, _mapped(step.after, change))] if passes else []
+        elif (new := change(step)) is not None:
+            kept.append(new)
+    return tuple(kept)

@@ -1,0 +1,214 @@
+"""The form of loop core.
+
+A store goes into an allocation or a parameter that the function may write; an access has one integer for each axis; memory is empty
+when it is made; what loops and branches carry agrees in number, dtype and rank; operands agree in dtype.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from transpile.core import nodes as ir
+from transpile.core.record_protocol import Records
+from transpile.core.types import Type
+from transpile.core.verify_scopes import Scopes
+from transpile.core.walk import uses
+
+VIEWS = ("view", "swap", "row", "item")
+SAME = frozenset("add sub mul div maximum minimum neg".split())  # whose operands have the dtype of the result
+
+
+class LoopForm(Scopes):
+    def __init__(self, fn: ir.Function, prims: Records, after: str = "") -> None:
+        super().__init__(fn, prims, after)
+        self.memory: set[ir.Var] = set()  # what may be written
+
+    def use(self, operand: ir.Operand, undef: bool = True) -> None:
+        super().use(operand, undef)
+
+    def number(self, op: ir.Operand, what: str) -> None:
+        self.use(op)
+        if op.type.dtype != "int64" or op.type.dims:
+            self.fail(f"{what} is {op.type}")
+
+    # ---- function and blocks
+
+    def function(self) -> None:
+        for p in self.fn.params:
+            self.define(p)
+            if p.buffer:
+                self.memory.add(p)
+        self.statements(self.fn.body)
+        self.stmt = None
+        for y in self.fn.body.yields:
+            self.use(y)
+
+    def carried(self, given: Sequence[ir.Operand], taken: Sequence[ir.Var], what: str) -> None:
+        self.check(len(given) == len(taken), f"{len(given)} {what} for {len(taken)}")
+        for op, var in zip(given, taken):
+            self.use(op)
+            self.alike(op.type, var.type, what)
+
+    def alike(self, a: Type, b: Type, what: str) -> None:
+        if (a.dtype, a.rank, a.kind) != (b.dtype, b.rank, b.kind):
+            self.fail(f"{what}: {a} and {b}")
+
+    def flag(self, op: ir.Operand) -> None:
+        self.use(op)
+        if not op.type.is_bool or op.type.dims:
+            self.fail(f"a test is {op.type}")
+
+    # ---- statements
+
+    def let(self, s: ir.Let) -> None:
+        for a in s.args:
+            self.use(a)
+        if s.prim == "index":
+            self.access(s.args[0], s.args[1:], s.params["path"])
+            self.alike(s.var.type, Type(s.args[0].type.dtype), "a read")
+        elif s.prim in SAME:
+            for a in s.args:
+                self.alike(a.type, s.var.type, s.prim)
+        elif s.prim in VIEWS and s.args[0] in self.memory:
+            self.memory.add(s.var)
+        elif s.prim == "dim":
+            self.check(s.params["axis"] < s.args[0].type.rank, "an axis that is not there")
+
+    def access(self, root: ir.Operand, indices: Sequence[ir.Operand], path: Any) -> None:
+        self.use(root)
+        self.check(isinstance(root, ir.Var), "what is accessed is no variable")
+        self.check(len(indices) == root.type.rank, f"{len(indices)} subscripts of rank {root.type.rank}")
+        items = [i for step in path for i in step.items]
+        if [i.arg for i in items if isinstance(i, ir.Point)] != list(range(len(indices))):
+            self.fail(f"the path {path}")
+        for i in indices:
+            self.number(i, "a subscript")
+
+    def alloc(self, s: ir.Alloc) -> None:
+        self.check(s.prim == "empty" and s.var.buffer, "memory that is not empty")
+        self.check(len(s.args) == s.var.type.rank, f"{len(s.args)} sizes of rank {s.var.type.rank}")
+        for a in s.args:
+            self.number(a, "a size")
+        self.memory.add(s.var)
+
+    def store(self, s: ir.Store | ir.Add) -> None:
+        self.access(s.buf, s.args, s.path)
+        self.use(s.value)
+        if s.buf not in self.memory:
+            self.fail(f"{s.buf} is written")
+        self.alike(s.value.type, Type(s.buf.type.dtype), "a write")
+
+    def branch(self, s: ir.If) -> None:
+        self.flag(s.test)
+        for side in (s.then, s.orelse):
+            with self.scope():
+                self.statements(side)
+                self.stmt = s
+                self.carried(side.yields, s.results, "yields")
+
+    def loop(self, s: ir.For) -> None:
+        for op, what in ((s.start, "start"), (s.bound, "bound"), (s.step, "step")):
+            self.number(op, f"the {what}")
+        self.carried(s.inits, s.body.params, "inits")
+        if s.kind != "serial":
+            self.at_once(s)
+        with self.scope():
+            self.define(s.index)
+            self.body(s)
+
+    def at_once(self, s: ir.For) -> None:
+        """The trips can be made at once: they are counted, and no trip needs another."""
+        self.check(ir.is_literal(s.step, 1) and not s.backwards, f"a {s.kind} loop that does not count up by 1")
+        self.check(s.body.stop is None and s.trips is None, f"a {s.kind} loop that may stop")
+        if s.kind == "parallel":
+            self.check(
+                ir.is_literal(s.start, 0) and not s.inits, "a parallel loop that carries something, or begins elsewhere"
+            )
+        self.check(len(s.combiners) == len(s.inits), f"{len(s.combiners)} combiners for {len(s.inits)} values")
+        for k, prim in enumerate(s.combiners):
+            self.check(prim in ir.COMBINERS, f"{prim!r} combines nothing")
+            self.check(is_combined(s.body, k, prim), f"{s.body.params[k]} is not only combined by {prim}")
+
+    def repeat(self, s: ir.While) -> None:
+        self.carried(s.inits, s.body.params, "inits")
+        self.carried(s.inits, s.test.params, "inits")
+        with self.scope():
+            for p in s.test.params:
+                self.define(p)
+            self.statements(s.test)
+            self.stmt = s
+            self.flag(s.test.yields[0])
+        with self.scope():
+            self.body(s)
+
+    def body(self, s: ir.For | ir.While) -> None:
+        for p in s.body.params:
+            self.define(p)
+        self.statements(s.body)
+        self.stmt = s
+        self.carried(s.body.yields, s.body.params, "yields")
+        if s.body.stop is not None:
+            self.flag(s.body.stop)
+        self.check(len(s.results) == len(s.inits), f"{len(s.results)} results for {len(s.inits)}")
+        for r, p in zip(s.results, s.body.params):
+            self.alike(r.type, p.type, "results")
+
+    def push(self, s: ir.Push) -> None:
+        self.use(s.stack)
+        self.use(s.value)
+
+    def pop(self, s: ir.Pop) -> None:
+        self.use(s.stack)
+
+    def effect(self, s: ir.Print | ir.Raise) -> None:
+        for a in s.args:
+            self.use(a)
+
+    def test(self, s: ir.Check) -> None:
+        self.flag(s.test)
+
+    def check_bounds(self, s: ir.BoundsCheck) -> None:
+        for a in (s.at, s.size, s.given):
+            self.number(a, "a part of a check")
+        if s.guard is not None:
+            self.flag(s.guard)
+
+    def new_stack(self, s: ir.NewStack) -> None:
+        self.check(s.var.type.kind == "stack", f"{s.var} is no stack")
+
+
+def is_combined(body: ir.Block, k: int, prim: str) -> bool:
+    """Whether a trip hands on its ``k``-th carried value with something combined in, and does nothing else with it."""
+    held = {body.params[k]}
+    for stmt in body.stmts:
+        mine = [o for o in uses(ir.Block((), [stmt])) if o in held]
+        if not mine:
+            continue
+        is_taken_off = prim == "add" and isinstance(stmt, ir.Let) and stmt.prim == "sub" and stmt.args[0] in held
+        if (
+            len(mine) > 1
+            or not isinstance(stmt, ir.Let)
+            or not (stmt.params.get("vector", stmt.prim) == prim or is_taken_off)
+        ):
+            return False
+        held.add(stmt.var)
+    return body.yields[k] in held and not any(y in held for j, y in enumerate(body.yields) if j != k)
+
+
+LoopForm.handlers = {
+    ir.Let: LoopForm.let,
+    ir.Alloc: LoopForm.alloc,
+    ir.Store: LoopForm.store,
+    ir.Add: LoopForm.store,
+    ir.If: LoopForm.branch,
+    ir.For: LoopForm.loop,
+    ir.While: LoopForm.repeat,
+    ir.NewStack: LoopForm.new_stack,
+    ir.Push: LoopForm.push,
+    ir.Pop: LoopForm.pop,
+    ir.Print: LoopForm.effect,
+    ir.Raise: LoopForm.effect,
+    ir.Check: LoopForm.test,
+    ir.BoundsCheck: LoopForm.check_bounds,
+}

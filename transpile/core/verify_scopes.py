@@ -1,0 +1,85 @@
+"""What both dialects have in common: each variable is defined once, before its uses, in a block around them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, ClassVar, NoReturn
+
+from transpile.core import nodes as ir
+from transpile.core.dump import dump_stmt
+from transpile.core.record_protocol import Records
+from transpile.core.walk import defines
+from transpile.errors import InternalError
+
+
+class Scopes:
+    """Walks over the statements of a function and knows what can be seen; a dialect says what its statements must be."""
+
+    handlers: ClassVar[Mapping[type, Callable[[Any, Any], None]]]
+
+    def __init__(self, fn: ir.Function, prims: Records, after: str = "") -> None:
+        self.fn, self.prims, self.after = fn, prims, after
+        self.visible: set[ir.Var] = set()
+        self.seen: set[ir.Var] = set()
+        self.inside: list[ir.Var] = []  # what the block that is looked at has defined
+        self.stmt: ir.Stmt | None = None
+
+    def function(self) -> None:
+        """Looks at all of it; raises `InternalError`."""
+        raise NotImplementedError
+
+    def fail(self, message: str) -> NoReturn:
+        refuse(self.fn, self.after, message, self.stmt)
+
+    def check(self, condition: bool, message: str) -> None:
+        if not condition:
+            self.fail(message)
+
+    def define(self, var: ir.Var) -> None:
+        if var in self.seen:
+            self.fail(f"{var} is defined twice")
+        self.seen.add(var)
+        self.visible.add(var)
+        self.inside.append(var)
+
+    def use(self, operand: ir.Operand, undef: bool = False) -> None:
+        if isinstance(operand, ir.Var):
+            if operand not in self.visible:
+                outside = "outside the block that defines it" if operand in self.seen else "before it is defined"
+                self.fail(f"{operand} is used {outside}")
+        elif isinstance(operand, ir.Const):
+            if operand.type.dims:
+                self.fail(f"constant {operand.value!r} has dims")
+        elif not isinstance(operand, ir.Undef):
+            self.fail(f"{operand!r} is not an operand")
+        elif not undef:
+            self.fail("Undef is read")
+
+    @contextmanager
+    def scope(self) -> Iterator[None]:
+        around, self.inside = self.inside, []
+        yield
+        self.visible.difference_update(self.inside)
+        self.inside = around
+
+    def statements(self, block: ir.Block) -> None:
+        for stmt in block.stmts:
+            self.stmt = stmt
+            handler = self.handlers.get(type(stmt))
+            if handler is None:
+                self.fail(f"{type(stmt).__name__} is not a statement")
+            handler(self, stmt)
+            self.stmt = stmt
+            for var in defines(stmt):
+                self.define(var)
+
+
+def refuse(fn: ir.Function, after: str, message: str, stmt: ir.Stmt | None = None) -> NoReturn:
+    """Raises `InternalError`, which names the function, the pass, the statement and its line."""
+    where = ""
+    if stmt is not None:
+        line = f"   ({stmt.loc.file}:{stmt.loc.line})" if stmt.loc.line else ""
+        where = f"\n  in: {dump_stmt(stmt).splitlines()[0]}{line}"
+    behind = f" after {after}" if after else ""
+    raise InternalError(f"core of {fn.name!r}{behind}: {message}{where}")

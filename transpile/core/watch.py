@@ -1,0 +1,169 @@
+"""What is done with each pass that runs: written, timed, verified, counted, left out; nothing, unless somebody asks.
+
+A watcher is told of every pass of both dialects, by `transpile.core.pass_list` and by what is marked as a `station` (to lift, the
+transforms). Who runs passes asks `ON` first, so that it costs one test where nobody watches.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, ParamSpec, Protocol
+
+from transpile.core import nodes as ir
+from transpile.core.dump import dump
+
+P = ParamSpec("P")
+
+ON = False
+"""Whether anybody watches, or something is left out."""
+
+_WATCHERS: list[Watcher] = []
+_LEFT_OUT: set[str] = set()
+
+
+@dataclass(frozen=True)
+class Done:
+    """A pass that has run. ``old``: what it was given, None where that is no core; ``seconds``: without those inside it."""
+
+    name: str
+    dialect: str
+    old: ir.Function | None
+    new: ir.Function
+    seconds: float
+    step: Any = None  # the `Pass`, if it is one of a list
+
+    @functools.cached_property
+    def has_changed(self) -> bool:
+        """Whether the code is another one: some passes build it anew."""
+        return self.old is not self.new and (self.old is None or dump(self.old) != dump(self.new))
+
+
+class Watcher(Protocol):
+    def __call__(self, done: Done) -> None: ...
+
+
+def watch(watcher: Watcher) -> None:
+    """From here on the watcher is told."""
+    global ON
+    _WATCHERS.append(watcher)
+    ON = True
+
+
+@contextmanager
+def watching(watcher: Watcher) -> Iterator[None]:
+    """Within it the watcher is told."""
+    watch(watcher)
+    try:
+        yield
+    finally:
+        _WATCHERS.remove(watcher)
+        _settle()
+
+
+@contextmanager
+def left_out(*names: str) -> Iterator[None]:
+    """Within it the passes of these names do not run."""
+    global ON
+    before = set(_LEFT_OUT)
+    _LEFT_OUT.update(names)
+    ON = True
+    try:
+        yield
+    finally:
+        _LEFT_OUT.clear()
+        _LEFT_OUT.update(before)
+        _settle()
+
+
+def _settle() -> None:
+    global ON
+    ON = bool(_WATCHERS or _LEFT_OUT)
+
+
+# ------------------------------------------------------------------------------------------------------ what runs
+
+
+def run(step: Any, fn: ir.Function, given: Sequence[Any], dialect: str) -> ir.Function:
+    """The function after a pass of a list, watched."""
+    if step.name in _LEFT_OUT:
+        return fn
+    new, seconds = _timed(lambda: step.run(fn, *given))
+    _tell(Done(step.name, dialect, fn, new, seconds, step))
+    return new
+
+
+def station(name: str, dialect: str = "array") -> Callable[[Callable[P, ir.Function]], Callable[P, ir.Function]]:
+    """Marks what gives core and is no pass of a list; its first argument is what it was given, if that is core."""
+
+    def mark(make: Callable[P, ir.Function]) -> Callable[P, ir.Function]:
+        @functools.wraps(make)
+        def made(*args: P.args, **kwargs: P.kwargs) -> ir.Function:
+            if not ON:
+                return make(*args, **kwargs)
+            new, seconds = _timed(lambda: make(*args, **kwargs))
+            old = args[0] if args and isinstance(args[0], ir.Function) else None
+            _tell(Done(name, dialect, old, new, seconds))
+            return new
+
+        return made
+
+    return mark
+
+
+_INSIDE: list[float] = []  # of what runs: the seconds of what ran in it
+
+
+def _timed(make: Callable[[], ir.Function]) -> tuple[ir.Function, float]:
+    """What is made, and how long that took without what was timed in it."""
+    _INSIDE.append(0.0)
+    start = time.perf_counter()
+    try:
+        new = make()
+    finally:
+        took = time.perf_counter() - start
+        own = took - _INSIDE.pop()
+        if _INSIDE:
+            _INSIDE[-1] += took
+    return new, own
+
+
+def _tell(done: Done) -> None:
+    for watcher in _WATCHERS:
+        watcher(done)
+
+
+# -------------------------------------------------------------------------------------------------------- watchers
+
+
+@dataclass(frozen=True)
+class Dumping:
+    """Writes the code after each pass that changed something: of a dialect, of both (``all``), or after a pass of such a name."""
+
+    wanted: frozenset[str]
+
+    def __call__(self, done: Done) -> None:
+        if self.wanted.isdisjoint(("all", done.dialect, done.name)) or not done.has_changed:
+            return
+        print(f"# {done.dialect}: {done.new.name} after {done.name}\n{dump(done.new)}\n", file=sys.stderr)
+
+
+class Timing:
+    """How often each pass ran, and how long that took."""
+
+    def __init__(self) -> None:
+        self.found: dict[tuple[str, str], tuple[int, float]] = {}
+
+    def __call__(self, done: Done) -> None:
+        count, seconds = self.found.get((done.dialect, done.name), (0, 0.0))
+        self.found[done.dialect, done.name] = count + 1, seconds + done.seconds
+
+    def table(self) -> str:
+        """A line a pass, in the order in which they first ran."""
+        lines = [f"{'ms':>10} {'runs':>6}  pass"]
+        lines += [f"{1000 * s:10.2f} {k:6}  {dialect}: {name}" for (dialect, name), (k, s) in self.found.items()]
+        return "\n".join(lines)

@@ -1,0 +1,29 @@
+"""Who watches the passes of this process, from the environment.
+
+``TRANSPILE_DUMP``: ``loops``, ``array``, ``all`` or names of passes, with commas between them: the code is written to stderr after
+each of these that changed it. ``TRANSPILE_VERIFY=1``: what each pass gives is verified. ``TRANSPILE_TIMES=1``: the time of each
+pass is written to stderr when the process ends.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+from collections.abc import Mapping
+
+from transpile.core.verify import Verifying
+from transpile.core.watch import Dumping, Timing, watch
+from transpile.ops.tables import prims
+
+
+def from_environment(given: Mapping[str, str] = os.environ) -> None:
+    """Begins to watch what is asked for; nothing, usually."""
+    if wanted := frozenset(name.strip() for name in given.get("TRANSPILE_DUMP", "").split(",") if name.strip()):
+        watch(Dumping(wanted))
+    if given.get("TRANSPILE_VERIFY", "0") not in ("", "0"):
+        watch(Verifying(prims))
+    if given.get("TRANSPILE_TIMES", "0") not in ("", "0"):
+        timing = Timing()
+        watch(timing)
+        atexit.register(lambda: print(timing.table(), file=sys.stderr))
