@@ -59,11 +59,11 @@ class Ends:
         degrees = [self.degree(a) for a in let.args]
         if any(d is None for d in degrees):
             return False
-        match let.prim:
-            case "overflows_add" | "overflows_sub":
-                return True
-            case "overflows_mul":
-                return degrees[0] + degrees[1] <= 1 or let.args[0] is let.args[1]  # type: ignore[operator]
+        asked = record_of(let).asks
+        if asked:
+            record = record_of(asked)
+            square = record.multiplies and let.args[0] is let.args[1]
+            return record.is_polynomial and (square or record.degree([d or 0 for d in degrees]) <= 1)
         relation = record_of(let).relation
         if relation is EQUAL:  # with the least integer
             return isinstance(let.args[1], ir.Const) and let.args[1].value == -(2**63)

@@ -19,7 +19,6 @@ from transpile.loops.interval_analysis import Ranges, interval_of
 from transpile.ops.interval_arithmetic import Interval, is_inside
 from transpile.ops.tables import record_of
 
-ANSWERED = tuple(f"overflows_{prim}" for prim in ("add", "sub", "mul", "pow", "left_shift"))
 EXACT = 2**53
 EXACTLY = (-EXACT, EXACT)
 
@@ -37,7 +36,7 @@ def _is_asked(stmt: ir.Stmt) -> bool:
 
 
 def _is_exact(let: ir.Let) -> bool:
-    return let.prim == "true_divide" or let.prim.startswith("exact_")
+    return bool(record_of(let).in_floats)
 
 
 class _Fits(Ranges):
@@ -51,7 +50,7 @@ class _Fits(Ranges):
         if isinstance(stmt, ir.Check):
             self.passed[id(stmt)] = self.is_false(stmt.test)
         elif isinstance(stmt, ir.Let) and _is_exact(stmt):
-            whole = stmt.args[:1] if stmt.prim != "true_divide" else stmt.args
+            whole = [a for a in stmt.args if not a.type.is_float]
             self.passed[id(stmt)] = all(is_inside(self.counted(a), EXACTLY) for a in whole)
 
     def is_false(self, test: ir.Operand) -> bool:
@@ -59,8 +58,8 @@ class _Fits(Ranges):
         let = self.lets.get(test) if isinstance(test, ir.Var) else None
         if let is None:
             return isinstance(test, ir.Const) and not test.value
-        if let.prim in ANSWERED:
-            found = self.raw(replace(let, prim=let.prim.removeprefix("overflows_"), params={}))
+        if record_of(let).asks:
+            found = self.raw(replace(let, prim=record_of(let).asks, params={}))
             return found is not None and is_inside(found)
         implied = record_of(let).implies
         if implied is not None:
@@ -114,5 +113,4 @@ def in_floats(let: ir.Let) -> list[ir.Stmt]:
         else:
             casts.append(ir.Let(ir.Var(ir.SYNTHETIC, FLOAT), "cast", (a,), {"dtype": "float64", "weak": True}, let.loc))
             args.append(casts[-1].var)  # type: ignore[union-attr]
-    prim = "div" if let.prim == "true_divide" else let.prim.removeprefix("exact_")
-    return [*casts, replace(let, prim=prim, args=tuple(args), params={})]
+    return [*casts, replace(let, prim=record_of(let).in_floats, args=tuple(args), params={})]

@@ -111,7 +111,7 @@ class Split:
         if self.is_fixed(op):
             return self.again(op, cloner, stmts)
         let = self.lets[op]
-        if let.prim == "neg" or (record_of(let).multiplies and any(self.is_fixed(a) for a in let.args)):
+        if record_of(let).is_opposite or (record_of(let).multiplies and any(self.is_fixed(a) for a in let.args)):
             args = tuple(self.value(a, cloner, indices, stmts) for a in let.args)
             stmts.append(replace(let, var=cloner.fresh(op), args=args))
         elif let.prim == "index" and not self.is_changed(let.args[0]):

@@ -41,7 +41,7 @@ class Ranges:
         self.latest: dict[ir.Var, Interval] = {}  # where it was defined, in the last walk
         self.exact: set[ir.Var] = set()  # what has not wrapped
         self.lets = {s.var: s for s in statements(fn.body) if isinstance(s, ir.Let)}
-        self.asked = {(s.prim.removeprefix("overflows_"), s.args) for s in self.lets.values() if "overflows" in s.prim}
+        self.asked = {(record_of(s).asks, s.args) for s in self.lets.values() if record_of(s).asks}
         self.parts: dict[ir.Var, tuple[ir.If | ir.For, int]] = {}  # results: of which statement, and which one
         self.trips: dict[int, int] = {}  # of a loop: how many there are at most
         self.axes: dict[ir.Var, Axes] = {}  # numbers from 0 up to a product of sizes of one array

@@ -22,6 +22,7 @@ from transpile.core.types import BOOL, FLOAT
 from transpile.core.walk import Cloner, blocks, defined, statements
 from transpile.loops.value_numbering import ends
 from transpile.ops.tables import record_of
+from transpile.ops.traits import EQUAL
 
 SAFE = 2.0**62  # rounding is far less than what is left up to 2 ** 63
 MOST = 150  # statements of a loop that stands twice
@@ -123,13 +124,15 @@ class Bounds:
         let = self.lets.get(test) if isinstance(test, ir.Var) else None
         if let is None:
             return None
-        if let.prim == "logical_and":
+        record = record_of(let)
+        if record.is_conjunction:
             found = [self.of_question(a) for a in let.args]
             return next((f for f in found if f is not None), None)
         bound: ir.Operand | None = None
-        if let.prim in ("overflows_add", "overflows_sub", "overflows_mul"):
-            bound = self.both("mul" if let.prim.endswith("mul") else "add", *(self.of(a) for a in let.args))
-        elif let.prim == "equal" and isinstance(let.args[1], ir.Const) and let.args[1].value == -(2**63):
+        asked = record_of(record.asks)
+        if asked.is_polynomial and asked.magnitude is not None:
+            bound = self.both(asked.magnitude.joined, *(self.of(a) for a in let.args))
+        elif record.relation is EQUAL and isinstance(let.args[1], ir.Const) and let.args[1].value == -(2**63):
             bound = self.of(let.args[0])
         if isinstance(bound, ir.Const):
             return ir.Const(bound.value < SAFE, BOOL)

@@ -15,6 +15,7 @@ from transpile.analysis.value_ranges import is_integer
 from transpile.core import nodes as ir
 from transpile.core.walk import blocks, defined, defines, leaves, reads
 from transpile.ops.tables import record_of
+from transpile.ops.traits import NOT_EQUAL
 
 LIMIT = 4  # terms of a sum
 REALS = ("float64", "float32")
@@ -113,7 +114,11 @@ class Code:
         for stmt in body.stmts:
             if isinstance(stmt, ir.If) and any(isinstance(s, ir.Raise) for s in stmt.then.stmts):
                 let = self.definer.get(stmt.test) if isinstance(stmt.test, ir.Var) else None
-                if isinstance(let, ir.Let) and let.prim == "not_equal" and all(is_integer(a) for a in let.args):
+                if (
+                    isinstance(let, ir.Let)
+                    and record_of(let).relation is NOT_EQUAL
+                    and all(is_integer(a) for a in let.args)
+                ):
                     pair = self.forms.as_alias(*let.args)
                     if pair is not None:
                         self.forms.alias(*pair)

@@ -123,7 +123,7 @@ class Search:
         """What differs in the trips of a loop that `may_gain`; None if they cannot run at once."""
         inner = [s for s in statements(loop.body) if isinstance(s, ir.For)]
         folds = folds_of(loop)
-        if folds is None or any(f.prim != "add" for f in folds):
+        if folds is None or any(not record_of(f.prim).is_sum for f in folds):
             return None
         found = Trips({loop.index, *loop.body.params})
         found.private = {s.var: s for s in statements(loop.body) if isinstance(s, ir.Alloc)}

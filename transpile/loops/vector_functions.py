@@ -253,9 +253,17 @@ def named(let: ir.Let, name: str) -> ir.Let:
 
 def is_float(let: ir.Let) -> bool:
     """Whether it is an operation on float64 or float32, without what is Python's own about it."""
-    if let.params.get("py") or let.var.type.weak and let.prim in ("mod", "floordiv"):
+    if let.params.get("py") or _is_pythons(let):
         return False
     return bool(let.args) and all(a.type.dtype in ("float64", "float32") for a in let.args)
+
+
+def _is_pythons(let: ir.Let) -> bool:
+    """Whether it is computed in another way because its operands are Python's numbers."""
+    record, types = record_of(let), [a.type for a in let.args]
+    return record.element_of(types, let.var.type, let.params) != record.element_of(
+        types, let.var.type.strong, let.params
+    )
 
 
 def is_vectorised(loop: ir.For, forms: Forms) -> bool:

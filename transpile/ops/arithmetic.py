@@ -192,7 +192,7 @@ TABLE = [
            neutral=lambda dtype: 1, multiplies=True, magnitude=Magnitude(joined="mul"), wraps="scalars.times", vanishes=(0, 1),
            interval=intervals.product, fits="asked", unlike_python=True),
     binary("div", "/", "Div", "truediv", lambda y, a, b: 1 / b, lambda y, a, b: -(y / b), dtype_rule="div", work=10,
-           names=("divide", "true_divide"), fits="divided", vanishes=(0,), unlike_python=True),
+           names=("divide", "true_divide"), fits="divided", divides=True, vanishes=(0,), unlike_python=True),
     binary("floordiv", "//", "FloorDiv", "floordiv", ZERO, ZERO, dtype_rule="int8", names=("floor_divide",), raises=_divides,
            element=as_python(2, "scalars.floordiv", floats="_float"), interval=intervals.quotient, fits="quotient",
            magnitude=Magnitude(), vector=near("floordiv_near", "outside_near"), unlike_python=True),

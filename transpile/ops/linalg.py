@@ -292,8 +292,8 @@ TABLE = [
     Prim("inv", _square_type, "np.linalg.inv({0})", kind="matrix", entry="linalg.inv", factored="linalg.lu_inv", called="inverse",
          jvp=_inv_jvp, vjp=_inv_vjp, cost=3, examples=matrices(), family="trailing"),
     # solve(a, b): b of rank 1 is one vector
-    Prim("solve", _solve_type, "np.linalg.solve({0}, {1})", kind="matrix", entry="linalg.solve", factored="linalg.lu_solve",
-         called="solution", jvp=_solve_jvp, vjp=_solve_vjp, cost=3, examples=systems(), family="solve"),
+    Prim("solve", _solve_type, "np.linalg.solve({0}, {1})", kind="matrix", together=True, entry="linalg.solve",
+         factored="linalg.lu_solve", called="solution", jvp=_solve_jvp, vjp=_solve_vjp, cost=3, examples=systems(), family="solve"),
     Prim("det", _det_type, "np.linalg.det({0})", kind="matrix", entry="linalg.det", factored="linalg.lu_det", called="det",
          jvp=_det_jvp, vjp=_det_vjp, cost=3, examples=matrices(), family="trailing"),
     Prim("slogdet", _slogdet_type, "np.linalg.slogdet({0})", kind="matrix", entry="linalg.slogdet", factored="linalg.lu_slogdet",

@@ -14,6 +14,7 @@ Conventions for rules (``transpile.core.builder.Expr`` is the currency, operator
 - ``type_rule(types, params)``: the result's type; raises `RuleError` with a message for the user.
 - ``by_order``: the partials of Python's own ``max`` and ``min`` (``params["py"]``), which keep the first where no comparison holds.
 - ``steep(*args)``: elementwise only, where the slope in the first operand is infinite though the value is not; None: nowhere.
+- ``together``: of several operands that differ from lane to lane, or one that all share, it makes all lanes at once.
 - ``cost``: 0 free (a view, a shape), 1 cheap (arithmetic), 2 dear (transcendental, reduction), 3 very dear (products).
 - ``linear``: the derivative reads no operand and no result, so nothing has to be recorded for it.
 - ``view``: what NumPy gives: "" is new memory, "writable" or "read_only" a view of its first operand ("alone": writable, if that is
@@ -25,21 +26,22 @@ Conventions for rules (``transpile.core.builder.Expr`` is the currency, operator
 - ``unlike_python``: NumPy's function of Python's numbers gives something else than the operator, or a value where that raises.
 - ``as_calm``: the function of `math` raises nowhere that a function whose partial derivatives have it in them does not.
 - ``relation``: of a comparison, what it compares. ``implies(holds)``: of a test made of tests, which operands hold, or do not, if
-  it does. ``signs``: of a sum, how often each operand counts; ``multiplies``: it is the product; ``extreme``: 1 the greatest,
-  -1 the least. ``vanishes``: the operands of which each makes it 0 if it is 0. ``positive``: never a number with a minus.
+  it does. ``signs``: of a sum, how often each operand counts; ``multiplies``, ``divides``: it is the product, the quotient;
+  ``extreme``: 1 the greatest, -1 the least. ``vanishes``: the operands of which each makes it 0 if it is 0. ``positive``: never a
+  number with a minus.
 - ``magnitude``: of integers, what its absolute value is at most. ``wraps``: the function of the runtime that wraps at 64 bits.
-- ``folds``: of what a loop that
-  carries its first operand folds with it (``sub`` folds what ``add`` does): the name of that primitive; ``in_lanes``: LLVM
-  makes lanes of such a loop, though nothing else is known of the fold.
-- ``neutral``: of what is folded with, the number of a dtype that changes nothing. ``fold``: of a fold or a scan, the primitive that
-  it folds with. ``entry``: the function of `transpile_runtime.compiled` that is called, or a function of params and of how many
-  operands there are that gives its name; ``flags``: the params that it takes as truth values; ``factored``: the function that
-  takes the factors of the matrix in its place, where several statements share them.
+- ``folds``: of what a loop that carries its first operand folds with it (``sub`` folds what ``add`` does): the name of that
+  primitive; ``in_lanes``: LLVM makes lanes of such a loop, though nothing else is known of the fold. ``neutral``: of what is folded
+  with, the number of a dtype that changes nothing. ``fold``: of a fold or a scan, the primitive that it folds with.
+- ``entry``: the function of `transpile_runtime.compiled` that is called, or a function of params and of how many operands there
+  are that gives its name; ``flags``: the params that it takes as truth values; ``factored``: the function that takes the factors
+  of the matrix in its place, where several statements share them.
 - ``expansion(*args)``: what it is in terms of others. It stands in its place wherever the primitive is differentiated, batched or
   printed (`transpile.simplify.expansion`).
 - ``interval``: of integers, between which numbers the result lies (`transpile.ops.interval_arithmetic`).
 - ``raises(types, values, result)``: whether it may raise; ``values`` are the operands' numbers, None where the run tells.
 - ``fits``: how it is asked whether a result of Python's integers fits into 64 bits (`transpile.lower.overflow`).
+- ``asks``: of which primitive it asks whether the result fits. ``in_floats``: what does the same of integers that floats hold.
 - ``vector``: what computes it in vectors. ``bounded``: its values are small numbers. ``quiet``: it never warns; of others
   ``inside`` is an argument where it does not. ``exact``: it rounds nothing. ``picks``: an element of the result is one of an
   operand, as it is. ``work``: what it costs in a loop (`transpile.loops.schedule.cost_model`).
@@ -154,6 +156,8 @@ class Prim:
     implies: Callable[[bool], tuple[tuple[int, bool], ...]] | None = None
     signs: tuple[int, ...] = ()
     multiplies: bool = False
+    divides: bool = False
+    together: bool = False
     extreme: int = 0
     magnitude: Magnitude | None = None
     vanishes: tuple[int, ...] = ()
@@ -170,6 +174,8 @@ class Prim:
     interval: Any = None
     raises: Any = None
     fits: str = ""
+    asks: str = ""
+    in_floats: str = ""
     vector: Vector | None = None
     work: float = 1
     bounded: bool = False
@@ -241,6 +247,24 @@ class Prim:
     @property
     def is_difference(self) -> bool:
         return self.is_sum and self.signs[1] < 0
+
+    @property
+    def is_opposite(self) -> bool:
+        return self.signs == (-1,)
+
+    @property
+    def commutes(self) -> bool:
+        return self.multiplies or self.signs == (1, 1)
+
+    @property
+    def is_negation(self) -> bool:
+        """Whether it is a test that holds where its operand does not."""
+        return self.implies is not None and self.implies(True) == ((0, False),)
+
+    @property
+    def is_conjunction(self) -> bool:
+        """Whether it is a test that holds where both operands do."""
+        return self.implies is not None and self.implies(True) == ((0, True), (1, True))
 
     @property
     def is_polynomial(self) -> bool:

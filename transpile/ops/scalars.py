@@ -21,7 +21,7 @@ def scalar(name: str, element: Element | ByType, result: Type, **more: Any) -> P
 
 def overflows(prim: str) -> Prim:
     """Whether a result of Python's integers does not fit."""
-    return scalar(f"overflows_{prim}", applied(f"intmath.overflows_{prim}", 2), BOOL)
+    return scalar(f"overflows_{prim}", applied(f"intmath.overflows_{prim}", 2), BOOL, asks=prim)
 
 
 def as_float(prim: str, operands: int) -> Prim:
@@ -33,7 +33,7 @@ def as_float(prim: str, operands: int) -> Prim:
 
 def exact(relation: Relation) -> Prim:
     """A comparison of an integer and a float that rounds neither."""
-    return scalar(f"exact_{relation.name}", applied(f"intmath.exact_{relation.name}", 2), BOOL)
+    return scalar(f"exact_{relation.name}", applied(f"intmath.exact_{relation.name}", 2), BOOL, in_floats=relation.name)
 
 
 def _vector(types: Sequence[Type], result: Type, params: Mapping[str, Any]) -> Element:
@@ -45,7 +45,7 @@ TABLE = [
     # of integers that are known not to be negative
     scalar("quick_div", infix("//"), INT, interval=intervals.quotient, magnitude=Magnitude()),
     scalar("quick_mod", infix("%"), INT, interval=intervals.rest, magnitude=Magnitude(1)),
-    scalar("true_divide", applied("intmath.true_divide", 2), FLOAT),
+    scalar("true_divide", applied("intmath.true_divide", 2), FLOAT, in_floats="div"),
     scalar("vector", _vector, FLOAT),  # a function of vectors that has no counterpart: params["vector"]
     *map(overflows, "add sub mul pow left_shift gcd lcm comb perm".split()),
     *map(exact, RELATIONS),

@@ -22,8 +22,15 @@ def simpler(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
             return chosen
         name = "maximum" if kind == "max" else "minimum"
         return let if let.prim == name else replace(let, prim=name, params={"py": True})
-    rule = _compare if record_of(let).relation is not None else _RULES.get(let.prim)
+    rule = _rule(let)
     return let if rule is None else rule(let, facts)
+
+
+def _rule(let: ir.Let) -> Callable[[ir.Let, Facts], ir.Operand | ir.Let] | None:
+    record = record_of(let)
+    if record.relation is not None:
+        return _compare
+    return _fits if record_of(record.asks).is_polynomial else _RULES.get(let.prim)
 
 
 def shorter(found: ir.Operand | ir.Let, forms: Forms) -> ir.Operand | ir.Let:
@@ -137,14 +144,12 @@ def _cast(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
 def _fits(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
     """Nothing overflows that 0 is added to, or that is multiplied by 0 or 1."""
     a, b = (x.value if isinstance(x, ir.Const) else None for x in let.args)
-    never = b == 0 or (a == 0 and let.prim == "overflows_add")
-    if let.prim == "overflows_mul":
-        never = a in (0, 1) or b in (0, 1)
+    record = record_of(record_of(let).asks)
+    never = a in (0, 1) or b in (0, 1) if record.multiplies else b == 0 or a == 0 and record.commutes
     return ir.Const(False, BOOL) if never else let
 
 
 _RULES: dict[str, Callable[[ir.Let, Facts], ir.Operand | ir.Let]] = {
-    **dict.fromkeys(("overflows_add", "overflows_sub", "overflows_mul"), _fits),
     "logical_and": _logic,
     "logical_or": _logic,
     "logical_not": _not,

@@ -19,6 +19,8 @@ from transpile.codegen.numba.numba_scalars import element_of
 from transpile.core import nodes as ir
 from transpile.core.types import Type
 from transpile.loops.short_vectors import lanes_of
+from transpile.ops.tables import record_of
+from transpile.ops.traits import NOT_EQUAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +209,7 @@ class Statements(Operands):
     def agree(self, test: ir.Operand) -> None:
         """Two sizes are the same from here on: what is one value for LLVM is one in other functions as well."""
         let = self.lets.get(test) if isinstance(test, ir.Var) else None
-        if let is None or let.prim != "not_equal":
+        if let is None or record_of(let).relation is not NOT_EQUAL:
             return
         asked, known = let.args
         size = self.lets.get(asked) if isinstance(asked, ir.Var) else None

@@ -16,6 +16,7 @@ from transpile.codegen.numpy.printer import flat
 from transpile.codegen.numpy.value_nodes import LOAD, Expressions, call
 from transpile.core import nodes as ir
 from transpile.core.walk import statements
+from transpile.ops.tables import record_of
 
 AUGMENTED = {
     "add": "+=",
@@ -28,7 +29,6 @@ AUGMENTED = {
     "mod": "%=",
 }
 _OTHER = {"+=": "-=", "-=": "+="}
-COMMUTES = ("add", "mul")
 Parts = tuple["str | ast.expr", ...]
 
 
@@ -47,7 +47,7 @@ class Updates:
         first, second = let.args
         if not self.is_name(first, name):
             if (
-                let.prim not in COMMUTES
+                not record_of(let).commutes
                 or not self.is_name(second, name)
                 or first.type.dims
                 or (isinstance(first, ir.Const) and not name.endswith("_bar"))
@@ -106,7 +106,7 @@ class Updates:
         first, second = tree.args
         if self.is_place(first, stmt, target):
             return self.signed(AUGMENTED[tree.prim], second)  # type: ignore[arg-type]
-        if tree.prim in COMMUTES and self.is_place(second, stmt, target) and not isinstance(first, ir.Const):
+        if record_of(tree).commutes and self.is_place(second, stmt, target) and not isinstance(first, ir.Const):
             return self.signed(AUGMENTED[tree.prim], first)  # type: ignore[arg-type]
         return None
 

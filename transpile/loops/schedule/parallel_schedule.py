@@ -64,7 +64,7 @@ class Chunks:
 
     def let(self, prim: str, *args: ir.Operand, type: Type = INT) -> ir.Var:
         var = ir.Var(ir.SYNTHETIC, type)
-        self.stmts.append(ir.Let(var, prim, args, {"py": True} if prim in ("minimum", "maximum") else {}, self.loc))
+        self.stmts.append(ir.Let(var, prim, args, {"py": True} if record_of(prim).extreme else {}, self.loc))
         return var
 
     def floating(self, prim: str, *args: ir.Operand) -> ir.Operand:

@@ -109,7 +109,7 @@ def _are_sums_of_lanes(loop: ir.For, inner: list[ir.For], outside: list[ir.Stmt]
         for k, (init, result) in enumerate(zip(one.inits, one.results)):
             if result not in held:
                 fold = fold_of(one, k)
-                if fold is None or fold.prim != "add" or not isinstance(init, ir.Const) or init.value != 0:
+                if fold is None or not record_of(fold.prim).is_sum or not isinstance(init, ir.Const) or init.value != 0:
                     return False
                 sums.add(result)
         if len(one.results) < len(one.inits):
