@@ -17,7 +17,7 @@ from transpile.core.walk import blocks, defined, statements
 from transpile.loops.check_elimination import fit, in_floats
 from transpile.lower import lower
 
-LIBRARY = ("call", "view", "swap", "row", "item")
+LIBRARY = ("call", "view", "item")
 
 
 class NotScalar(Exception):

@@ -119,16 +119,6 @@ def f(x):
 tp.grad(f)(1.0)
 
 
-# T109: match
-def f(x, kind):
-    match kind:
-        case "l2":
-            return np.sum(x * x)
-    return np.sum(np.abs(x))
-
-tp.grad(f)(x, "l2")
-
-
 # T118: branches that return different things
 def f(x):
     if x[0] > 0:

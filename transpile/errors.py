@@ -35,7 +35,6 @@ CODES: dict[str, str] = {
     "T106": "'with' of anything but np.errstate",
     "T107": "a write to a global or enclosing variable",
     "T108": "'del'",
-    "T109": "'match'",
     "T110": "an import that cannot be followed",
     "T112": "a comprehension that cannot be transformed",
     "T113": "a loop over something that cannot be iterated here",

@@ -1,4 +1,4 @@
-"""What leaving passes out costs a problem of the benchmark: ``python tests/audit/cost.py KEY FILE`` writes it as JSON.
+"""What leaving passes out costs a problem of the benchmark: ``python tests/audit/cost.py KEY FILE PASS ...`` writes it as JSON.
 
 A process of its own for each problem, as in the benchmark. All variants are compiled, then called in turn, the untouched one twice
 in each round: how far its two times are apart says how much the machine says nothing about.
@@ -21,7 +21,7 @@ if __name__ == "__main__":
     os.environ["TRANSPILE_CACHE_DIR"] = tempfile.mkdtemp()
 
 import json  # noqa: E402
-from collections.abc import Callable  # noqa: E402
+from collections.abc import Callable, Sequence  # noqa: E402
 from typing import Any  # noqa: E402
 
 from bench import peers, suites  # noqa: E402
@@ -32,21 +32,13 @@ from audit.count import Changing  # noqa: E402
 from transpile import api  # noqa: E402
 from transpile.core.watch import left_out, watching  # noqa: E402
 
-PACE = Pace(rounds=9, batch=0.01, budget=1.5)
-AS_IT_IS = "as it is"
-
-NEEDED = frozenset(
-    """array: custom calls expanded, array: placeholders, array: placeholders for moves, array: placeholders for sizes,
-    array: own memory, array: trip counts, array: items, array: checks of sizes said, loops: lowering, array: reverse mode,
-    array: forward mode, array: batching, array: Jacobian by columns, array: Jacobian by rows""".replace(
-        "\n    ", " "
-    ).split(", ")
-)
-"""Without these no program would be right."""
+PACE = Pace(rounds=7, batch=0.005, budget=0.7)
+AS_IT_IS, AGAIN = "as it is", "again"
 
 
-def cost(problem: Problem) -> dict[str, Any]:
-    """Seconds of a call and of a first call, as it is and without each pass that changes something; or why there is none."""
+def cost(problem: Problem, asked: Sequence[str]) -> dict[str, Any]:
+    """Seconds of a call and of a first call, as it is and without each pass that is asked for and changes something; or why there
+    is none."""
     peers.warm_up()
     watcher = Changing()
     with watching(watcher):
@@ -54,7 +46,7 @@ def cost(problem: Problem) -> dict[str, Any]:
     calls: dict[str, Callable[[], Any]] = {}
     first: dict[str, float] = {}
     failed: dict[str, str] = {}
-    for name in [AS_IT_IS, *(n for n in watcher.found if n not in NEEDED), "again"]:
+    for name in [AS_IT_IS, *(n for n in watcher.found if n in asked), AGAIN]:
         api._kept.cache_clear()
         with left_out(name.split(": ")[-1]):
             try:
@@ -64,8 +56,8 @@ def cost(problem: Problem) -> dict[str, Any]:
             except Exception as e:
                 failed[name] = f"{type(e).__name__}: {str(e).splitlines()[0][:100] if str(e) else ''}"
     times = {name: timing.median for name, timing in interleaved(calls, PACE).items()}
-    return {"times": times, "first": first, "failed": failed}
+    return {"problem": problem.key, "times": times, "first": first, "failed": failed}
 
 
 if __name__ == "__main__":
-    Path(sys.argv[2]).write_text(json.dumps(cost(suites.find(sys.argv[1]))), encoding="utf-8")
+    Path(sys.argv[2]).write_text(json.dumps(cost(suites.find(sys.argv[1]), sys.argv[3:])), encoding="utf-8")

@@ -14,6 +14,7 @@ SUITES = ("corpus", "benchmark", "wild", "random")
 WILD = ("fluids", "chemicals", "ht")
 PATIENCE = 30.0  # seconds for one program
 RANDOM = 500
+SIZE = "medium"
 
 
 @dataclass(frozen=True)
@@ -37,14 +38,14 @@ def loops(target: Any, args: tuple[Any, ...]) -> None:
 # --------------------------------------------------------------------------------------------- corpus and benchmark
 
 
-def _subjects(wanted: Callable[[str], bool], suite: str) -> Iterator[Program]:
+def _corpus() -> Iterator[Program]:
     from oracle.subjects import subjects
 
     each: dict[str, list[Any]] = {}
-    for subject in subjects(lambda name, program: wanted(name)):
-        each.setdefault(f"{subject.suite}/{subject.program}", []).append(subject)
+    for subject in subjects(lambda suite, program: suite == "corpus"):
+        each.setdefault(subject.program, []).append(subject)
     for name, several in each.items():
-        yield Program(suite, name, lambda several=several: _each(several))
+        yield Program("corpus", name, lambda several=several: _each(several))
 
 
 def _each(subjects: list[Any]) -> None:
@@ -59,12 +60,21 @@ def _each(subjects: list[Any]) -> None:
         raise refused
 
 
-def _corpus() -> Iterator[Program]:
-    return _subjects(lambda suite: suite == "corpus", "corpus")
-
-
 def _benchmark() -> Iterator[Program]:
-    return _subjects(lambda suite: suite.startswith("bench"), "benchmark")
+    """What is measured, at the size at which `audit.cost` measures it: what small axes are known to be depends on it."""
+    from bench.suites import all_problems
+
+    for problem in all_problems():
+        if problem.size == SIZE:
+            yield Program("benchmark", problem.key, lambda problem=problem: _measured(problem))
+
+
+def _measured(problem: Any) -> None:
+    args = problem.args()
+    ours = tp.jit(tp.value_and_grad(problem.fn, argnums=problem.wrt)) if problem.ours is None else problem.ours()
+    loops(ours, args)
+    if problem.suite != "batching":
+        loops(tp.jit(problem.fn, cache=False), args)
 
 
 # ------------------------------------------------------------------------------------------- other people's packages
@@ -116,9 +126,9 @@ def _random() -> Iterator[Program]:
 
 def _drawn(subject: Any) -> None:
     args = subject.args()
-    loops(tp.jit(subject.fn, cache=False), args)
+    loops(tp.jit(subject.f, cache=False), args)
     if subject.wrt and isinstance(subject.value, float):
-        loops(tp.jit(tp.grad(subject.fn, argnums=subject.wrt), cache=False), args)
+        loops(tp.jit(tp.grad(subject.f, argnums=subject.wrt), cache=False), args)
 
 
 _SUITES: dict[str, Callable[[], Iterator[Program]]] = {

@@ -1,8 +1,9 @@
 """``make audit``: for each optimising pass on how many programs it changes anything, and what leaving it out costs.
 
-``--count`` and ``--cost`` do one of the two; ``--suite`` and ``--only`` (part of a name) take less. What is found is kept in the
-folder ``--keep`` (`.pytest_cache/audit`), a file a program or problem, so that a run goes on where it stopped; ``--write`` makes
-`results.md` of it.
+``--count`` and ``--cost`` do one of the two; ``--suite`` and ``--only`` (part of a name) take less. Passes that change more than
+``--most`` problems of the benchmark are counted, and only with ``--all`` left out: they have shown what they are for. What is
+found is kept in the folder ``--keep`` (`.pytest_cache/audit`), a file a program or problem, so that a run goes on where it stopped;
+``--write`` makes `results.md` of it.
 """
 
 from __future__ import annotations
@@ -27,9 +28,8 @@ from bench.suites import all_problems  # noqa: E402
 
 from audit import results  # noqa: E402
 from audit.count import changing  # noqa: E402
-from audit.programs import SUITES, programs  # noqa: E402
+from audit.programs import SIZE, SUITES, programs  # noqa: E402
 
-SIZE = "medium"
 PATIENCE = 900  # seconds for one problem with all its variants
 
 
@@ -59,15 +59,16 @@ def count(options: argparse.Namespace) -> None:
 
 
 def cost(options: argparse.Namespace) -> None:
+    asked = results.questioned(options.keep, 10**6 if options.all else options.most)
     for problem in all_problems():
         path = options.keep / f"cost-{_plain(problem.key)}.json"
-        if problem.size != SIZE or options.only not in problem.key or path.exists():
+        changing = results.passes_of(options.keep, "benchmark", problem.key) & asked
+        if problem.size != SIZE or options.only not in problem.key or path.exists() or not changing:
             continue
         start = time.time()
+        command = [sys.executable, str(HERE / "cost.py"), problem.key, str(path), *sorted(changing)]
         try:
-            subprocess.run(
-                [sys.executable, str(HERE / "cost.py"), problem.key, str(path)], timeout=PATIENCE, check=False
-            )
+            subprocess.run(command, timeout=PATIENCE, check=False)
         except subprocess.TimeoutExpired:
             print(f"{problem.key}: too long", flush=True)
         print(f"{problem.key}: {time.time() - start:.0f} s", flush=True)
@@ -84,6 +85,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--suite", action="append", choices=SUITES)
     parser.add_argument("--only", default="", metavar="TEXT", help="programs with this in their names")
     parser.add_argument("--keep", type=Path, default=ROOT / ".pytest_cache" / "audit", metavar="DIR")
+    parser.add_argument("--most", type=int, default=20, metavar="N", help="problems that a questioned pass changes")
+    parser.add_argument("--all", action="store_true", help="every pass is left out in its turn")
     parser.add_argument("--write", action="store_true", help="write results.md")
     return parser.parse_args()
 

@@ -6,8 +6,9 @@ import pytest
 from verified import check, verify
 
 from transpile.core import nodes as ir
+from transpile.core.dims import ANY
 from transpile.core.dump import dump
-from transpile.core.types import BOOL, FLOAT64, INT
+from transpile.core.types import BOOL, FLOAT64, INT, Type
 from transpile.errors import InternalError
 
 ZERO, ONE, TRUE = ir.Const(0, INT), ir.Const(1, INT), ir.Const(True, BOOL)
@@ -106,3 +107,61 @@ def test_trips_at_once_are_counted() -> None:
     refused(function(loop(kind="parallel")), "a parallel loop that carries something")
     ends = ir.For(ir.Var("i", INT), ONE, ir.Const(4, INT), ONE, (), ir.Block(), kind="parallel")
     refused(function(ends), "begins elsewhere")
+
+
+# ------------------------------------------------------------------------------------------------------------- views
+
+MATRIX = ir.Var("a", Type("float64", (ANY, ANY)))
+PART = ir.Index((ir.Point(0), ir.Slice(1, 2)))
+
+
+def viewed(step: ir.Step, *args: ir.Operand, rank: int, dtype: str = "float64") -> ir.Function:
+    return function(ir.view(ir.Var("v", Type(dtype, (ANY,) * rank)), MATRIX, step, args), params=(MATRIX,))
+
+
+def test_views_are_printed() -> None:
+    assert "= view a[0, 0:1]" in dump(viewed(PART, ZERO, ZERO, ONE, rank=1))
+    assert "= view a.permute(1, 0)" in dump(viewed(ir.Permute((1, 0)), rank=2))
+    assert "= view a.view(1)" in dump(viewed(ir.reshape(1), ONE, rank=1))
+
+
+def test_a_view_leads_to_what_it_says() -> None:
+    check(viewed(PART, ZERO, ZERO, ONE, rank=1))
+    check(viewed(ir.Permute((1, 0)), rank=2))
+    check(viewed(ir.reshape(1), ONE, rank=1))
+    refused(viewed(PART, ZERO, ZERO, ONE, rank=2), "a view of rank 2")
+    refused(viewed(ir.Index((ir.Point(1), ir.Slice(0, 2))), ZERO, ZERO, ONE, rank=1), "the items")
+    refused(viewed(PART, ZERO, ZERO, TRUE, rank=1), "a part of a view is bool")
+    refused(viewed(ir.Permute((0, 0)), rank=2), "axes")
+    refused(viewed(ir.Permute((1, 0)), rank=2, dtype="float32"), "a view: float32")
+    refused(viewed(ir.Diagonal(), rank=1), "a view by Diagonal")
+
+
+# ------------------------------------------------------------------------------------------------------------- calls
+
+
+def called(*args: ir.Operand, function: str = "blas.gemv", written: tuple[int, ...] | None = (1,)) -> ir.LibraryCall:
+    return ir.library_call(ir.Var("done", INT), function, args, written)
+
+
+def test_calls_are_printed() -> None:
+    out, given = ir.Var("out", MATRIX.type, buffer=True), ir.Var("n", INT)
+    calls = (called(MATRIX, out), called(MATRIX, written=None), called(MATRIX, written=()))
+    kept = ir.KeptCall(ir.Var("y", FLOAT64), "call", (given,), function="f")
+    text = dump(function(*calls, kept, params=(MATRIX, out, given)))
+    assert "call blas.gemv a, out fills out" in text and "call blas.gemv a fills nothing" in text
+    assert "y: float64 = call f n" in text
+
+
+def test_a_call_fills_memory() -> None:
+    out = ir.Var("out", MATRIX.type, buffer=True)
+    check(function(called(MATRIX, out), params=(MATRIX, out)))
+    refused(function(called(MATRIX, MATRIX), params=(MATRIX,)), "argument 1 is filled")
+    refused(function(called(MATRIX, out, function="gemv"), params=(MATRIX, out)), "is no function of the runtime")
+
+
+def test_a_function_of_numbers_reads_no_memory() -> None:
+    number = ir.Let(ir.Var("k", INT), "arrays.wrap", (ONE, ONE))
+    check(function(number))
+    refused(function(ir.Let(ir.Var("k", INT), "arrays.wrap", (MATRIX, ONE)), params=(MATRIX,)), "is given an array")
+    refused(function(ir.Let(ir.Var("k", INT), "call", (ONE,), {"fn": "arrays.wrap"})), "a call is a node")

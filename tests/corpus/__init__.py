@@ -53,6 +53,7 @@ MODULES = (
     "kernels_control",
     "kernels_finance",
     "kernels_linear",
+    "matches",
 )
 
 

@@ -67,7 +67,6 @@ case(
 case("T107", "C = 0\n\n\ndef f(x):\n    $global C\n    C = 1\n    return np.sum(x)\n", X)
 case("T108", "class P:\n    a = 1\n\n\ndef f(x):\n    p = x\n    del $p.a\n    return np.sum(x)\n", X)
 case("T108", "def f(x):\n    y = x.copy()\n    del $y[0]\n    return np.sum(y)\n", X)
-case("T109", "def f(x):\n    $match 3:\n        case 3:\n            return np.sum(x)\n    return 0.0\n", X)
 case("T110", "def f(x):\n    $import colorsys.nothing as c\n    return np.sum(x)\n", X)
 case("T112", "def f(x):\n    return np.sum(x) * len(${k for k in (1, 2)})\n", X)
 case("T113", "def f(x):\n    s = np.sum(x)\n    for k in $s:\n        s = s + 1.0\n    return s\n", X)

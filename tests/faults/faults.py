@@ -203,8 +203,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "seed_of_two",
         "transpile/transform/sweep.py",
-        "self.adj.add(output, b.expr(Const(1.0, output.type)))",
-        "self.adj.add(output, b.expr(Const(2.0, output.type)))",
+        "self.adj.add(output, b.expr(ir.Const(1.0, output.type)))",
+        "self.adj.add(output, b.expr(ir.Const(2.0, output.type)))",
         "the sweep starts from 2",
     ),
     Fault(
@@ -266,7 +266,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "common_factor_of_one",
         "transpile/transform/calculus.py",
-        "rest = _rest(b, prim, b.expr(dx.args[1 - k]), b.expr(dy.args[1 - j]))",
+        "rest = _rest(sign, b.expr(dx.args[1 - k]), b.expr(dy.args[1 - j]))",
         "rest = b.expr(dx.args[1 - k])",
         "a common factor swallows the second term",
     ),
@@ -280,7 +280,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "tape_never_written",
         "transpile/transform/recording.py",
-        "self.b.emit(Store(tape, self.tape_path(var), tuple(ordinals), var, self.b.loc))",
+        "self.b.emit(ir.Store(tape, self.tape_path(var), tuple(ordinals), var, self.b.loc))",
         "pass",
         "what is recorded is not stored",
     ),
@@ -413,7 +413,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "tangent_of_a_constant_store",
         "transpile/transform/jvp.py",
-        "if value is None and isinstance(stmt, Add):",
+        "if value is None and isinstance(stmt, ir.Add):",
         "if value is None:",
         "a constant written over a varying element leaves its tangent",
     ),
@@ -427,15 +427,15 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "dead_pushes",
         "transpile/simplify/dead_code.py",
-        "            case Push():\n                self.writes.setdefault(stmt.stack, []).append(stmt)\n",
-        "            case Push():\n                pass\n",
+        "            case ir.Push():\n                self.writes.setdefault(stmt.stack, []).append(stmt)\n",
+        "            case ir.Push():\n                pass\n",
         "what is pushed counts as dead",
     ),
     Fault(
         "beginning_of_a_buffer",
         "transpile/transform/prepare.py",
-        "case Alloc() if stmt.prim not in _PLAIN:",
-        "case Alloc() if False:",
+        "case ir.Alloc() if stmt.prim not in _PLAIN:",
+        "case ir.Alloc() if False:",
         "the partial at an allocation reads what was written later",
     ),
     Fault(
@@ -472,8 +472,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "place_taken_away",
         "transpile/analysis/affine.py",
-        'found = number("add" if form.const > 0 else "sub", found, Const(abs(form.const), INT))',
-        'found = number("add", found, Const(abs(form.const), INT))',
+        'found = number("add" if form.const > 0 else "sub", found, ir.Const(abs(form.const), INT))',
+        'found = number("add", found, ir.Const(abs(form.const), INT))',
         "what is computed from a form adds the number that it takes away",
         ("tests/loops/test_loops.py", "-k", "promote"),
     ),
@@ -584,8 +584,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "elements_of_the_room",
         "transpile/frontend/control/dynamic_list_reads.py",
-        "    if known:\n        return (Index((Point(0), *rest)),), (k.op,)\n",
-        "    if True:\n        return (Index((Point(0), *rest)),), (k.op,)\n",
+        "    if known:\n        return (ir.Index((ir.Point(0), *rest)),), (k.op,)\n",
+        "    if True:\n        return (ir.Index((ir.Point(0), *rest)),), (k.op,)\n",
         "an index of a list that grew is one of its room, not of its elements",
         ("tests/frontend/test_dynamic_lists.py",),
     ),
@@ -688,7 +688,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "turned_axes_counted_with_points",
         "transpile/transform/backwards.py",
-        "left = [i for i in items if isinstance(i, (Slice, NewAxis))]",
+        "left = [i for i in items if isinstance(i, (ir.Slice, ir.NewAxis))]",
         "left = list(items)",
         "y[k, ::-1] is turned along an axis that it does not have",
         ("tests/transform/test_backwards.py", "-k", "results and rows"),
@@ -1036,7 +1036,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "shared_results",
         "transpile/transform/batching/__init__.py",
-        "if out is None and isinstance(y, Var) and mapped.has(y):",
+        "if out is None and isinstance(y, ir.Var) and mapped.has(y):",
         "if False:",
         "a result for which out_axes is None is of all lanes",
         (
@@ -1084,8 +1084,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "sizes_from_regions",
         "transpile/transform/batching/lane_modes.py",
-        "if isinstance(stmt, (NewStack, Push, Pop)) or any(v in self.sized for v in defines(stmt)):",
-        "if isinstance(stmt, (NewStack, Push, Pop)):",
+        "if isinstance(stmt, (ir.NewStack, ir.Push, ir.Pop)) or any(v in self.sized for v in defines(stmt)):",
+        "if isinstance(stmt, (ir.NewStack, ir.Push, ir.Pop)):",
         "a size that lanes share is found in their region, and asked for before it",
         (
             "tests/transform/test_vmap_recursion.py",
@@ -1138,7 +1138,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "recorded_of_what_has_changed",
         "transpile/transform/batching/lane_recording.py",
-        "        if any(op in changed for op in reads(one) if isinstance(op, Var) and op not in own):\n            return False\n",
+        "        if any(op in changed for op in reads(one) if isinstance(op, ir.Var) and op not in own):\n"
+        "            return False\n",
         "",
         "what a lane records again is made of memory that has been overwritten since",
         ("tests/transform/test_collectives.py", "-k", "changed_since"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from test_product_invariants import check, normal
+from compiled_check import check, normal
 
 import transpile as tp
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from compiled_check import check, normal
 from corpus.recursion import det
-from test_product_invariants import check, normal
 
 import transpile as tp
 

@@ -247,7 +247,7 @@ def test_against_differences(program):
 def test_elimination_records_the_factors_only():
     fn, _ = elimination()
     g = vjp(fn, [0])
-    tapes = [v for s in statements(g.body) for v in defines(s) if v.note and v.name.endswith("tape")]
+    tapes = [v for s in statements(g.body) for v in defines(s) if getattr(s, "reason", "") and v.name.endswith("tape")]
     assert [str(v.type) for v in tapes] == ["stack of float64", "float64[n]"], dump(
         g
     )  # the factors; the product's steps
@@ -257,5 +257,5 @@ def test_elimination_records_the_factors_only():
 def test_recurrence_is_its_own_tape():
     fn, _ = recurrence()
     g = vjp(fn, [0])
-    tapes = [v for s in statements(g.body) for v in defines(s) if v.note and v.name.endswith("tape")]
+    tapes = [v for s in statements(g.body) for v in defines(s) if getattr(s, "reason", "") and v.name.endswith("tape")]
     assert not tapes, dump(g)

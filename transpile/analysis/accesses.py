@@ -19,12 +19,6 @@ def is_array(op: ir.Operand) -> bool:
     return isinstance(op, ir.Var) and (bool(op.type.dims) or op.buffer or op.type.kind in ("tuple", "stack"))
 
 
-def kinds_of(row: ir.Let) -> list[str]:
-    """For each axis of an array what a part of it takes: a point, a range or all."""
-    kinds = row.params["kinds"]
-    return [*kinds, *["all"] * (row.args[0].type.rank - len(kinds))]
-
-
 class Roots:
     """A union of names that may stand for the same memory."""
 
@@ -83,14 +77,14 @@ def accesses(stmt: ir.Stmt) -> Iterator[Access]:
     match stmt:
         case ir.Let(prim="index"):
             yield Access(stmt.args[0], stmt.args[1:], "read")  # type: ignore[arg-type]
-        case ir.Let(prim="dim" | "view" | "swap" | "row" | "item"):
+        case ir.View() | ir.Let(prim="dim" | "item"):
             return
         case ir.Let():
-            into = stmt.params.get("into")  # which operands a call fills, where that is known
+            filled = stmt.written if isinstance(stmt, ir.LibraryCall) else None
             for k, a in enumerate(stmt.args):
                 if is_array(a):
                     yield Access(a, None, "read")  # type: ignore[arg-type]
-                    if into is None or k in into:
+                    if filled is None or k in filled:
                         yield Access(a, None, "write")  # type: ignore[arg-type]
         case ir.Store():
             yield Access(stmt.buf, stmt.args, "write")
@@ -214,22 +208,13 @@ def has_order(a: Touch, b: Touch) -> bool:
 
 def may_raise(let: ir.Let) -> bool:
     """Whether a *let* may raise: a call that takes memory or steps, or an operation with Python's meaning of a number."""
-    if let.prim == "call":
-        if let.params.get("kept"):
-            return True
-        if let.params.get("fn") in ("arrays.span", "arrays.steps"):
-            return not _is_number(let.args[-1])
-        return any(is_array(a) for a in let.args)
+    if isinstance(let, (ir.LibraryCall, ir.KeptCall)):
+        return True
     raises = record_of(let).raises
     if raises is None:
         return False
     values = [a.value if isinstance(a, ir.Const) else None for a in let.args]
     return bool(raises([a.type for a in let.args], values, let.var.type))
-
-
-def _is_number(op: ir.Operand) -> bool:
-    """Whether it is known, and not 0."""
-    return isinstance(op, ir.Const) and op.value != 0
 
 
 def is_pure(let: ir.Let) -> bool:

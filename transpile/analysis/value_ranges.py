@@ -142,9 +142,9 @@ class Facts:
             self.bound(self.low, let.var, Linear(0))
         elif let.prim in ("floordiv", "mod") and all(is_integer(a) for a in let.args):
             self._divide(let, var)
-        elif let.prim == "call" and let.params.get("fn") == "arrays.wrap":
+        elif let.prim == "arrays.wrap":
             self._divide(replace(let, prim="mod"), var)
-        elif let.prim == "call" and let.params.get("fn") == "arrays.bound":
+        elif let.prim == "arrays.bound":
             self.not_negative(var)
             self.at_most(var, self.form(let.args[1]))
         elif let.prim == "where" and all(is_integer(a) for a in let.args[1:]):
@@ -301,7 +301,7 @@ def is_integer(op: ir.Operand) -> bool:
 def as_extremum(let: ir.Let) -> tuple[str, tuple[ir.Operand, ...]]:
     """``max`` or ``min`` and the two integers, however it is said."""
     if len(let.args) == 2 and all(is_integer(a) for a in let.args) and is_integer(let.var):
-        name = let.params.get("fn") if let.prim == "call" else {1: "max", -1: "min"}.get(record_of(let).extreme)
-        if name in ("max", "min"):
-            return name, let.args
+        kind = {1: "max", -1: "min"}.get(record_of(let).extreme)
+        if kind is not None:
+            return kind, let.args
     return "", ()

@@ -234,9 +234,15 @@ class Builder:
             self.others[result.op] = frozenset(found - {result.dtype})
 
     def bind(
-        self, name: str, type_: Type, prim: str, operands: tuple[ir.Operand, ...], params: Mapping[str, Any]
+        self,
+        name: str,
+        type_: Type,
+        prim: str,
+        operands: tuple[ir.Operand, ...],
+        params: Mapping[str, Any] | None = None,
     ) -> ir.Var:
         """Emits the *let* as it is."""
+        params = params or {}
         if self.canonical is not _itself:
             type_, params = self._canonical(type_, params)
         var = ir.Var(name, type_)
@@ -456,16 +462,16 @@ class Builder:
 
     # ---- memory
 
-    def alloc(self, name: str, type_: Type, prim: str, *args: Any, note: str = "", **params: Any) -> ir.Var:
+    def alloc(self, name: str, type_: Type, prim: str, *args: Any, reason: str = "", **params: Any) -> ir.Var:
         """A new buffer that holds ``prim(args)``."""
-        var = ir.Var(name, type_.strong, buffer=True, note=note)
-        self.emit(ir.Alloc(var, prim, tuple(self.operand(a) for a in args), params, self.loc))
+        var = ir.Var(name, type_.strong, buffer=True)
+        self.emit(ir.Alloc(var, prim, tuple(self.operand(a) for a in args), params, self.loc, reason))
         return var
 
-    def zeros(self, name: str, type_: Type, note: str = "") -> ir.Var:
+    def zeros(self, name: str, type_: Type, reason: str = "") -> ir.Var:
         """A new buffer of zeros."""
         return self.alloc(
-            name, type_, "full", 0.0 if type_.is_float else 0, note=note, dims=type_.dims, dtype=type_.dtype
+            name, type_, "full", 0.0 if type_.is_float else 0, reason=reason, dims=type_.dims, dtype=type_.dtype
         )
 
     def copy(self, name: str, source: Any) -> ir.Var:

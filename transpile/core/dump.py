@@ -149,9 +149,22 @@ def _let(p: _Printer, s: ir.Let, depth: int) -> Iterator[str]:
     yield f"{p.declare(s.var)} = {value}"
 
 
+def _view(p: _Printer, s: ir.View, depth: int) -> Iterator[str]:
+    yield f"{p.declare(s.var)} = view {p.place(s.base, (s.step,), s.args[1:])}"
+
+
+def _library_call(p: _Printer, s: ir.LibraryCall, depth: int) -> Iterator[str]:
+    written = "" if s.written is None else f" fills {', '.join(p.operand(s.args[k]) for k in s.written) or 'nothing'}"
+    yield f"{p.declare(s.var)} = call {s.function} {p.many(s.args)}{written}"
+
+
+def _kept_call(p: _Printer, s: ir.KeptCall, depth: int) -> Iterator[str]:
+    yield f"{p.declare(s.var)} = call {s.function} {p.many(s.args)}"
+
+
 def _alloc(p: _Printer, s: ir.Alloc, depth: int) -> Iterator[str]:
     value = p.value(s.prim, s.args, s.params)
-    yield f"{p.declare(s.var)} = new {value}" + (f"  -- {s.var.note}" if s.var.note else "")
+    yield f"{p.declare(s.var)} = new {value}" + (f"  -- {s.reason}" if s.reason else "")
 
 
 def _store(p: _Printer, s: ir.Store, depth: int) -> Iterator[str]:
@@ -220,6 +233,9 @@ def _bounds_check(p: _Printer, s: ir.BoundsCheck, depth: int) -> Iterator[str]:
 
 _STMTS: dict[type, Callable[[_Printer, Any, int], Iterator[str]]] = {
     ir.Let: _let,
+    ir.View: _view,
+    ir.LibraryCall: _library_call,
+    ir.KeptCall: _kept_call,
     ir.Alloc: _alloc,
     ir.Store: _store,
     ir.Add: _add,
@@ -228,7 +244,7 @@ _STMTS: dict[type, Callable[[_Printer, Any, int], Iterator[str]]] = {
     ir.While: _while,
     ir.Call: _call,
     ir.NewStack: lambda p, s, depth: iter(
-        [f"{p.declare(s.var)} = new stack" + (f"  -- {s.var.note}" if s.var.note else "")]
+        [f"{p.declare(s.var)} = new stack" + (f"  -- {s.reason}" if s.reason else "")]
     ),
     ir.Push: lambda p, s, depth: iter([f"push {p.operand(s.stack)} {p.operand(s.value)}"]),
     ir.Pop: lambda p, s, depth: iter([f"{p.declare(s.var)} = pop {p.operand(s.stack)}"]),

@@ -27,14 +27,13 @@ SYNTHETIC = ""  # the name of a value that the user gave none
 class Var:
     """A value, assigned once; or, with ``buffer``, memory that may be written. Compared by identity."""
 
-    __slots__ = ("buffer", "form", "name", "note", "type")
+    __slots__ = ("buffer", "form", "name", "type")
 
-    def __init__(self, name: str, type: Type, buffer: bool = False, form: Dim | None = None, note: str = "") -> None:
+    def __init__(self, name: str, type: Type, buffer: bool = False, form: Dim | None = None) -> None:
         self.name = name  # the name that the renderer gives if it can: the user's own, or `SYNTHETIC`
         self.type = type
         self.buffer = buffer
         self.form = form  # of an integer scalar: its value as a linear form, if known
-        self.note = note  # of a tape: why it is recorded; of others see `transpile.core.reasons`
 
     @property
     def label(self) -> str:
@@ -152,13 +151,72 @@ Path = tuple[Step, ...]  # the empty path is the whole buffer
 
 @dataclass(slots=True)
 class Let:
-    """``var = prim(args)``; pure. ``params`` is static: an axis, a path, symbolic dims."""
+    """``var = prim(args)``; pure. ``params`` is static: an axis, a path, symbolic dims.
+
+    ``reason``, here and of other statements: why a transform has put it there, or left it (`transpile.core.reasons`).
+    """
 
     var: Var
     prim: str
     args: tuple[Operand, ...]
     params: Mapping[str, Any] = field(default_factory=dict)
     loc: Loc = NOWHERE
+    reason: str = ""
+
+
+@dataclass(slots=True)
+class View(Let):
+    """Of the loop dialect: ``var`` is another name of memory, as ``step`` leads to it from the first of ``args``.
+
+    The step is an `Index` of points and slices of step 1, a `Permute` or a `Reshape`; its slots count the other ``args``.
+    """
+
+    step: Step = field(kw_only=True)
+
+    @property
+    def base(self) -> Operand:
+        """The memory that it is a view of."""
+        return self.args[0]
+
+    @property
+    def items(self) -> tuple[Item, ...]:
+        """Of an index: what it takes of each axis of the base."""
+        assert isinstance(self.step, Index)
+        return (*self.step.items, *(Slice(),) * (self.base.type.rank - len(self.step.items)))
+
+
+def view(var: Var, base: Operand, step: Step, args: tuple[Operand, ...] = (), loc: Loc = NOWHERE) -> View:
+    return View(var, "view", (base, *args), {}, loc, step=step)
+
+
+def reshape(rank: int) -> Reshape:
+    """To sizes that are all the operands."""
+    return Reshape(tuple(range(rank)))
+
+
+@dataclass(slots=True)
+class LibraryCall(Let):
+    """Of the loop dialect: ``var`` is what a function of `transpile_runtime.compiled` gives for arrays among its arguments.
+
+    ``function`` is its module and name; of several results ``var`` is a tuple, which *item* takes apart. ``written`` are the
+    slots of the arguments that it fills, None where nobody has said which.
+    """
+
+    function: str = field(kw_only=True)
+    written: tuple[int, ...] | None = field(kw_only=True)
+
+
+@dataclass(slots=True)
+class KeptCall(Let):
+    """Of the loop dialect: ``var`` is what another function of the program gives, ``function`` by its name there."""
+
+    function: str = field(kw_only=True)
+
+
+def library_call(
+    var: Var, function: str, args: tuple[Operand, ...], written: tuple[int, ...] | None, loc: Loc = NOWHERE
+) -> LibraryCall:
+    return LibraryCall(var, "call", args, {}, loc, function=function, written=written)
 
 
 @dataclass(slots=True)
@@ -170,6 +228,7 @@ class Alloc:
     args: tuple[Operand, ...]
     params: Mapping[str, Any] = field(default_factory=dict)
     loc: Loc = NOWHERE
+    reason: str = ""
 
 
 @dataclass(slots=True)
@@ -253,6 +312,7 @@ class For:
     kind: LoopKind = "serial"
     combiners: tuple[str, ...] = ()
     width: int | None = None
+    reason: str = ""
 
 
 @dataclass(slots=True)
@@ -273,6 +333,7 @@ class NewStack:
 
     var: Var
     loc: Loc = NOWHERE
+    reason: str = ""
 
 
 @dataclass(slots=True)

@@ -15,8 +15,11 @@ from transpile.core.types import Type
 from transpile.core.verify_scopes import Scopes
 from transpile.core.walk import uses
 
-VIEWS = ("view", "swap", "row", "item")
 SAME = frozenset("add sub mul div maximum minimum neg".split())  # whose operands have the dtype of the result
+
+
+def is_memory(op: ir.Operand) -> bool:
+    return isinstance(op, ir.Var) and (bool(op.type.dims) or op.buffer or op.type.kind in ("tuple", "stack"))
 
 
 class LoopForm(Scopes):
@@ -64,16 +67,56 @@ class LoopForm(Scopes):
     def let(self, s: ir.Let) -> None:
         for a in s.args:
             self.use(a)
+        self.check(not s.params.keys() & {"fn", "into", "kept"}, "a call is a node")
+        self.check("." not in s.prim or not any(map(is_memory, s.args)), "a function of numbers is given an array")
         if s.prim == "index":
             self.access(s.args[0], s.args[1:], s.params["path"])
             self.alike(s.var.type, Type(s.args[0].type.dtype), "a read")
         elif s.prim in SAME:
             for a in s.args:
                 self.alike(a.type, s.var.type, s.prim)
-        elif s.prim in VIEWS and s.args[0] in self.memory:
+        elif s.prim == "item" and s.args[0] in self.memory:
             self.memory.add(s.var)
         elif s.prim == "dim":
             self.check(s.params["axis"] < s.args[0].type.rank, "an axis that is not there")
+
+    def library_call(self, s: ir.LibraryCall) -> None:
+        for a in s.args:
+            self.use(a)
+        self.check(s.function.count(".") == 1, f"{s.function!r} is no function of the runtime")
+        for k in s.written or ():
+            self.check(k < len(s.args) and s.args[k] in self.memory, f"argument {k} is filled")
+
+    def kept_call(self, s: ir.KeptCall) -> None:
+        for a in s.args:
+            self.use(a)
+
+    def view(self, s: ir.View) -> None:
+        for a in s.args:
+            self.use(a)
+        for a in s.args[1:]:
+            self.number(a, "a part of a view")
+        self.check(isinstance(s.base, ir.Var) and s.base.type.rank > 0, "a view of a number")
+        self.alike(s.var.type, Type(s.base.type.dtype, s.var.type.dims), "a view")
+        self.check(s.var.type.rank == self.viewed(s), f"a view of rank {s.var.type.rank}")
+        if s.base in self.memory:
+            self.memory.add(s.var)
+
+    def viewed(self, s: ir.View) -> int:
+        """The rank of what the step leads to; each slot is that of an operand, in order."""
+        given, rank = list(range(len(s.args) - 1)), s.base.type.rank
+        match s.step:
+            case ir.Reshape(args):
+                self.check(list(args) == given, f"the sizes {args}")
+                return len(args)
+            case ir.Permute(axes):
+                self.check(sorted(axes) == list(range(rank)) and not given, f"axes {axes} of rank {rank}")
+                return rank
+            case ir.Index(items):
+                slots = [slot for i in items for slot in _slots(i)]
+                self.check(slots == given and len(items) <= rank, f"the items {items}")
+                return rank - sum(isinstance(i, ir.Point) for i in items)
+        self.fail(f"a view by {s.step}")
 
     def access(self, root: ir.Operand, indices: Sequence[ir.Operand], path: Any) -> None:
         self.use(root)
@@ -178,6 +221,17 @@ class LoopForm(Scopes):
         self.check(s.var.type.kind == "stack", f"{s.var} is no stack")
 
 
+def _slots(item: ir.Item) -> tuple[int, ...]:
+    match item:
+        case ir.Point(arg):
+            return (arg,)
+        case ir.Slice(int(start), int(stop), None):
+            return start, stop
+        case ir.Slice(None, None, None):
+            return ()
+    return (-1,)
+
+
 def is_combined(body: ir.Block, k: int, prim: str) -> bool:
     """Whether a trip hands on its ``k``-th carried value with something combined in, and does nothing else with it."""
     held = {body.params[k]}
@@ -198,6 +252,9 @@ def is_combined(body: ir.Block, k: int, prim: str) -> bool:
 
 LoopForm.handlers = {
     ir.Let: LoopForm.let,
+    ir.View: LoopForm.view,
+    ir.LibraryCall: LoopForm.library_call,
+    ir.KeptCall: LoopForm.kept_call,
     ir.Alloc: LoopForm.alloc,
     ir.Store: LoopForm.store,
     ir.Add: LoopForm.store,

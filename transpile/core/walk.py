@@ -224,7 +224,7 @@ class Cloner:
 
     def fresh(self, var: ir.Var) -> ir.Var:
         form = var.form.substitute(self.dims) if self.dims is not None and var.form is not None else var.form
-        new = ir.Var(var.name, self.type(var.type), var.buffer, form, var.note)
+        new = ir.Var(var.name, self.type(var.type), var.buffer, form)
         self.mapping[var] = new
         return new
 

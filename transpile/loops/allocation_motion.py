@@ -23,7 +23,6 @@ from transpile.loops.check_hoisting import raises
 from transpile.ops.tables import record_of
 
 READS = ("index", "dim")  # what an array may be used for without another name being given to it
-VIEWS = ("view", "swap", "row")  # another name, for as long as the trip lasts if it is not handed on itself
 
 
 def hoist(fn: ir.Function) -> ir.Function:
@@ -176,8 +175,10 @@ def _named_otherwise(body: ir.Block) -> set[object]:
         if isinstance(s, (ir.For, ir.While)):
             found.update(s.inits)
     for s in reversed(list(statements(body))):
-        if isinstance(s, ir.Let) and s.prim in VIEWS and s.var in found:
-            found.add(s.args[0])
+        if (
+            isinstance(s, ir.View) and s.var in found
+        ):  # another name, for as long as the trip lasts if it is not handed on itself
+            found.add(s.base)
     return found
 
 
@@ -186,8 +187,9 @@ def _gives_away(stmt: ir.Stmt) -> Iterable[object]:
         return (stmt.value,)
     if (
         isinstance(stmt, ir.Let)
-        and stmt.prim not in (*READS, *VIEWS)
-        and not (stmt.prim == "call" and not stmt.var.type.dims)
+        and stmt.prim not in READS
+        and not isinstance(stmt, ir.View)
+        and not (isinstance(stmt, (ir.LibraryCall, ir.KeptCall)) and not stmt.var.type.dims)
     ):
         return [a for a in stmt.args if isinstance(a, ir.Var) and a.type.dims]
     return ()

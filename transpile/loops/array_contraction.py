@@ -106,7 +106,7 @@ class _Rewrite:
         self.moved: dict[int, list[ir.Stmt]] = {}  # allocations, by the loop that they go into
         for var, dropped in self.axes.items():
             dims = [d for k, d in enumerate(var.type.dims) if k not in dropped] or [var.type.dims[0]]
-            self.new[var] = ir.Var(var.name, Type(var.type.dtype, tuple(dims)), buffer=True, note=var.note)
+            self.new[var] = ir.Var(var.name, Type(var.type.dtype, tuple(dims)), buffer=True)
 
     def function(self, fn: ir.Function) -> ir.Function:
         return replace(fn, body=self.block(fn.body))

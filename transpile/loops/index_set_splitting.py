@@ -158,4 +158,4 @@ class _Parts:
 
 
 def _is_wrap(let: ir.Let) -> bool:
-    return let.prim == "call" and let.params["fn"] == WRAP
+    return let.prim == WRAP

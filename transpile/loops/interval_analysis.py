@@ -104,18 +104,13 @@ class Ranges:
 
     def raw(self, let: ir.Let) -> Interval | None:
         """The range of the result in Python."""
-        name = str(let.params.get("fn", "")) if let.prim == "call" else ""
         match let.prim:
             case "dim":
                 self.axes[let.var] = let.args[0], frozenset((let.params["axis"],))  # type: ignore[assignment]
                 return 0, LONGEST
-            case "call" if name in ("max", "min"):
-                return interval_of(f"{name}imum", [self.of(a) for a in let.args])
-            case "call" if name in ("arrays.bound", "arrays.wrap"):
-                return 0, max(self.of(let.args[1])[1], 0)
             case "item":
                 call = self.lets.get(let.args[0])  # type: ignore[arg-type]
-                return union((0, 0), self.of(call.args[0])) if call and call.params.get("fn") == "arrays.span" else None
+                return union((0, 0), self.of(call.args[0])) if call and call.prim == "arrays.span" else None
             case "cast" if let.args[0].type.is_float:
                 return None
         area = self.area(let) if record_of(let).multiplies else None

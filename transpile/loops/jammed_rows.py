@@ -112,7 +112,7 @@ class _Rows:
         axes = [k for k, f in enumerate(place.fixed) if f is None and k != place.at]
         sizes = [self.size(var, k) for k in axes] or [ir.Const(1, INT)]
         dims = tuple(var.type.dims[k] for k in axes) or (var.type.dims[place.at],)
-        row = ir.Var(var.name, Type(var.type.dtype, dims), buffer=True, note=var.note)
+        row = ir.Var(var.name, Type(var.type.dtype, dims), buffer=True)
         self.rows[var, place.fixed] = row
         self.top.append(ir.Alloc(row, "empty", tuple(sizes), {}, self.old.loc))
         self.top += self.copy(var, row, place, axes, sizes, True)

@@ -23,7 +23,6 @@ from transpile.loops.interchange import order
 from transpile.loops.invariant_motion import move_invariants
 from transpile.loops.loop_versioning import without_questions
 from transpile.loops.power_expansion import expand_powers
-from transpile.loops.product_invariant_motion import take_sides
 from transpile.loops.product_recognition import multiply
 from transpile.loops.properties import (
     CHECKED,
@@ -41,7 +40,6 @@ from transpile.loops.properties import (
     WHOLE,
 )
 from transpile.loops.reassociation import side_by_side
-from transpile.loops.rematerialisation import compute_again
 from transpile.loops.repeated_products import once
 from transpile.loops.scalar_replacement import promote
 from transpile.loops.scatter_to_gather import gather
@@ -174,13 +172,6 @@ STEPS: tuple[Step, ...] = (
         requires=(NUMBERED, CHECKED, FITTED, WHOLE),
         breaks=CODE,
     ),
-    cleaned(
-        "product invariant motion",
-        take_sides,
-        "while products that the user wrote are still calls in loops",
-        requires=EARLY,
-        breaks=CODE,
-    ),
     Group(
         (
             Pass(
@@ -243,13 +234,6 @@ STEPS: tuple[Step, ...] = (
         "zero skipping",
         skip_zeros,
         "after fusion: what depends on one choice then stands in one body",
-        requires=(WHOLE, PLAIN, FUSED),
-        breaks=CODE,
-    ),
-    cleaned(
-        "rematerialisation",
-        compute_again,
-        "after zero skipping, whose branches read little of what all trips stored",
         requires=(WHOLE, PLAIN, FUSED),
         breaks=CODE,
     ),

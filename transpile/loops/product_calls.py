@@ -47,6 +47,15 @@ class Maker:
         self.stmts.append(ir.Let(var, prim, args, params, self.loc))
         return var
 
+    def call(self, function: str, args: tuple[ir.Operand, ...], filled: int) -> None:
+        """A call that fills one of its arguments."""
+        self.stmts.append(ir.library_call(ir.Var(ir.SYNTHETIC, INT), function, args, (filled,), self.loc))
+
+    def view(self, base: ir.Var, step: ir.Step, args: Sequence[ir.Operand], rank: int) -> ir.Var:
+        var = ir.Var(ir.SYNTHETIC, Type(base.type.dtype, (ANY,) * rank))
+        self.stmts.append(ir.view(var, base, step, tuple(args), self.loc))
+        return var
+
     def form(self, form: Linear) -> ir.Operand:
         """The number, computed."""
         found: ir.Operand | None = None
@@ -192,7 +201,7 @@ def _clear(make: Maker, call: Call) -> None:
 
 
 def _copy(make: Maker, var: ir.Var) -> ir.Var:
-    new = ir.Var(var.name, var.type, True, note=var.note)
+    new = ir.Var(var.name, var.type, True)
     sizes = make.code.sizes[var]
     make.before.append(ir.Alloc(new, "empty", sizes, {}, make.loc))
 
@@ -216,7 +225,7 @@ def _call(make: Maker, call: Call, beta: float) -> None:
     if columns is None:
         of_vector = [(first, (rows, summed)), (second, (summed,)), (target, (rows,))]
         a, b, c = (_view(make, read, letters, ends) for read, letters in of_vector)
-        make.let("call", (alpha, a, b, ir.Const(beta, dtype), c), INT, fn="blas.gemv", into=(4,))
+        make.call("blas.gemv", (alpha, a, b, ir.Const(beta, dtype), c), 4)
         return
     if part is not None and rows.index not in (part.first, part.second):  # the columns take the place of the rows
         rows, columns, first, second = columns, rows, second, first
@@ -225,14 +234,14 @@ def _call(make: Maker, call: Call, beta: float) -> None:
     c = _view(make, target, (rows, columns), ends)
     if part is None:
         factor = ir.Const(beta, dtype)
-        make.let("call", (alpha, a, b, factor, c), INT, fn="blas.gemm", into=(4,))
+        make.call("blas.gemm", (alpha, a, b, factor, c), 4)
         return
     if part.first is not rows.index:
         part = part.turned()
     offset = part.offset.plus(boxes[part.first][0]).plus(boxes[part.second][0], -1)
     of_target = ir.Const(part.second is columns.index, BOOL)
     flags = (make.form(offset), ir.Const(part.from_there, BOOL), of_target)
-    make.let("call", (alpha, a, b, c, *flags), INT, fn="blas.part", into=(3,))
+    make.call("blas.part", (alpha, a, b, c, *flags), 3)
 
 
 def _box(call: Call, letter: Letter) -> tuple[Linear, Linear]:
@@ -257,13 +266,13 @@ def _view(
 ) -> ir.Operand:
     """The part of an array whose axes are these letters, in this order."""
     args: list[ir.Operand] = []
-    kinds: list[str] = []
+    items: list[ir.Item] = []
     order: list[ir.Var] = []
     sizes = make.code.sizes.get(read.var, ())
     for axis, form in enumerate(read.at):
         letter = next((c for c in letters if form.coefficient(c.index)), None)
         if letter is None:
-            kinds.append("point")
+            items.append(ir.Point(len(args)))
             args.append(make.form(form))
             continue
         order.append(letter.index)
@@ -271,19 +280,25 @@ def _view(
         rest = form.without(letter.index)
         if not rest.terms and not rest.const:
             if isinstance(start, ir.Const) and start.value == 0 and sizes and _is_all(make, sizes[axis], stop):
-                kinds.append("all")
+                items.append(ir.Slice())
                 continue
         else:
             start, stop = (make.let("add", (o, make.form(rest))) for o in (start, stop))
-        kinds.append("range")
+        items.append(ir.Slice(len(args), len(args) + 1))
         args += [start, stop]
-    while kinds and kinds[-1] == "all":
-        kinds.pop()
-    found = read.var
-    if kinds:
-        found = make.let("row", (found, *args), Type(read.var.type.dtype, (ANY,) * len(letters)), kinds=tuple(kinds))
+    found, items = read.var, shortened(items)
+    if items:
+        found = make.view(found, ir.Index(tuple(items)), args, len(letters))
     if order != [c.index for c in letters]:
-        found = make.let("swap", (found,), Type(read.var.type.dtype, (ANY, ANY)))
+        found = make.view(found, ir.Permute((1, 0)), (), 2)
+    return found
+
+
+def shortened(items: Sequence[ir.Item]) -> list[ir.Item]:
+    """Without the whole axes at the end."""
+    found = list(items)
+    while found and found[-1] == ir.Slice():
+        found.pop()
     return found
 
 
@@ -349,19 +364,16 @@ class _Rest:
         """The trip's part, under one name."""
         assert private.old is not None
         args: list[ir.Operand] = [m.index for m, _ in private.around]
-        kinds = ["point"] * len(args)
+        items: list[ir.Item] = [ir.Point(k) for k in range(len(args))]
         for size, shift, length in zip(private.sizes, private.shifts, private.lengths):
             size, shift = self.here(private, size), self.here(private, shift)
             if not shift.terms and not shift.const and size == length:
-                kinds.append("all")
+                items.append(ir.Slice())
             else:
-                kinds.append("range")
+                items.append(ir.Slice(len(args), len(args) + 1))
                 args += [make.form(shift), make.form(shift + size)]
-        while kinds[-1] == "all":
-            kinds.pop()
-        old = private.old
-        kind = Type(old.type.dtype, (ANY,) * len(private.sizes))
-        self.named[old] = make.let("row", (private.new, *args), kind, kinds=tuple(kinds))
+        step = ir.Index(tuple(shortened(items)))
+        self.named[private.old] = make.view(private.new, step, args, len(private.sizes))
         return make.stmts
 
     def result(self, make: Maker) -> list[ir.Stmt]:

@@ -91,7 +91,7 @@ class _Search:
     def candidates(self, block: ir.Block, chain: tuple[ir.For, ...]) -> Iterator[tuple[tuple[ir.For, ...], ir.Stmt]]:
         """The statements with the loops around them, up to the next branch."""
         for stmt in block.stmts:
-            if isinstance(stmt, ir.For) or (chain and isinstance(stmt, ir.Let) and stmt.prim == "call"):
+            if isinstance(stmt, ir.For) or (chain and isinstance(stmt, (ir.LibraryCall, ir.KeptCall))):
                 yield chain, stmt
             if isinstance(stmt, ir.For):
                 yield from self.candidates(stmt.body, (*chain, stmt))
@@ -250,7 +250,7 @@ class _Search:
         path = self.code.path[id(alloc)]
         around = tuple((m, c) for m, c in moved if any(b is m.body for b, _ in path))
         rank = len(around) + len(alloc.args)
-        new = ir.Var(var.name, Type(var.type.dtype, (ANY,) * rank), True, note=var.note)
+        new = ir.Var(var.name, Type(var.type.dtype, (ANY,) * rank), True)
         sizes = []
         for a in alloc.args:
             form = self.code.forms.of(a)

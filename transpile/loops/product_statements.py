@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from transpile.analysis.accesses import is_pure, kinds_of
+from transpile.analysis.accesses import is_pure
 from transpile.analysis.affine import Linear
 from transpile.core import nodes as ir
 from transpile.core.types import INT
@@ -71,7 +71,7 @@ class Product:
 def product_of(code: Code, stmt: ir.Stmt, outer: ir.For) -> Product | None:
     """What a statement inside a loop adds, if it is such a sum; ``outer`` is the outermost loop around it."""
     inside = code.inside(outer)
-    if isinstance(stmt, ir.Let) and stmt.prim == "call" and stmt.params.get("fn") == "blas.gemv":
+    if isinstance(stmt, ir.LibraryCall) and stmt.function == "blas.gemv":
         return _of_call(code, stmt, inside)
     found = _nest(code, stmt, inside)
     if found is None:
@@ -190,21 +190,20 @@ class Lying:
 def lying(code: Code, op: ir.Operand) -> Lying | None:
     """How an operand of a call lies in the variable that it is a part of."""
     let = code.definer.get(op) if isinstance(op, ir.Var) else None
-    if isinstance(let, ir.Let) and let.prim == "swap":
-        inner = lying(code, let.args[0])
+    if isinstance(let, ir.View) and isinstance(let.step, ir.Permute):
+        inner = lying(code, let.base)
         return None if inner is None else replace(inner, order=inner.order[::-1])
-    if isinstance(let, ir.Let) and let.prim == "row":
-        base, args = let.args[0], iter(let.args[1:])
+    if isinstance(let, ir.View) and isinstance(let.step, ir.Index):
+        base, args = let.base, let.args[1:]
         assert isinstance(base, ir.Var)
-        kinds = kinds_of(let)
         sizes = code.sizes.get(base, ())
         parts: list[Linear | tuple[Linear, Linear | None]] = []
-        for axis, kind in enumerate(kinds):
-            if kind == "point":
-                parts.append(code.forms.of(next(args)))
-            elif kind == "range":
-                start = code.forms.of(next(args))
-                parts.append((start, code.forms.of(next(args)).plus(start, -1)))
+        for axis, item in enumerate(let.items):
+            if isinstance(item, ir.Point):
+                parts.append(code.forms.of(args[item.arg]))
+            elif isinstance(item, ir.Slice) and item.start is not None and item.stop is not None:
+                start = code.forms.of(args[item.start])
+                parts.append((start, code.forms.of(args[item.stop]).plus(start, -1)))
             else:
                 parts.append((ZERO, code.forms.of(sizes[axis]) if sizes else None))
         order = tuple(k for k, p in enumerate(parts) if isinstance(p, tuple))

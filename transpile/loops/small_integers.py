@@ -36,9 +36,9 @@ class Small:
         """Integers between which a value lies, or between 0 and them."""
         if let.prim == "item" and isinstance(let.args[0], ir.Var):
             call = self.forms.lets.get(let.args[0])
-            return call.args[:1] if call is not None and call.params.get("fn") == "arrays.span" else ()
+            return call.args[:1] if call is not None and call.prim == "arrays.span" else ()
         if let.prim == "floordiv" and isinstance(let.args[1], ir.Const) and let.args[1].value > 0:
             return let.args[:1]
-        if let.prim == "call" and let.params.get("fn") in ("arrays.bound", "arrays.wrap"):
+        if let.prim in ("arrays.bound", "arrays.wrap"):
             return let.args[1:]
         return as_extremum(let)[1]

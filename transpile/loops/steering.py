@@ -114,7 +114,7 @@ class _Flow:
             case ir.Let(prim="index"):
                 self.subscripts(stmt.args[0], stmt.args[1:])
                 self.learn(stmt.var, self.held(stmt.args[0]) | self.value(*stmt.args[1:]))
-            case ir.Let(prim="view" | "row" | "swap"):
+            case ir.View():
                 self.steer(self.value(*stmt.args[1:]))
             case ir.Let():
                 self.let(stmt, under)
@@ -150,7 +150,7 @@ class _Flow:
         if stmt.prim == "dim":  # a size is no content; which array it is may be
             self.learn(stmt.var, self.value(stmt.args[0]))
             return
-        if stmt.prim == "call":
+        if isinstance(stmt, (ir.LibraryCall, ir.KeptCall)):
             self.call(stmt)
             found = found.union(*map(self.held, arrays))
             for access in accesses(stmt):
@@ -158,13 +158,12 @@ class _Flow:
                     self.fill(access.var, found | under)
         self.learn(stmt.var, found)
         if is_array(stmt.var):
-            self.fill(stmt.var, found | under if stmt.prim == "call" else NONE)
+            self.fill(stmt.var, found | under if isinstance(stmt, (ir.LibraryCall, ir.KeptCall)) else NONE)
 
-    def call(self, stmt: ir.Let) -> None:
+    def call(self, stmt: ir.LibraryCall | ir.KeptCall) -> None:
         """What a function goes by of what it is given."""
-        name = stmt.params["fn"]
-        inside = self.kept.get(name) if stmt.params.get("kept") else None
-        is_searching = str(name).partition(".")[0] == _SEARCHING
+        inside = self.kept.get(stmt.function) if isinstance(stmt, ir.KeptCall) else None
+        is_searching = stmt.function.partition(".")[0] == _SEARCHING
         has_array = any(map(is_array, stmt.args))
         for k, a in enumerate(stmt.args):
             if inside is not None:

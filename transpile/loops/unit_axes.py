@@ -41,7 +41,7 @@ def _found(fn: ir.Function) -> dict[ir.Var, _View]:
     for stmt in statements(fn.body):
         if isinstance(stmt, ir.Alloc):
             sizes[stmt.var] = list(stmt.args)
-        elif isinstance(stmt, ir.Let) and stmt.prim == "view":
+        elif isinstance(stmt, ir.View) and isinstance(stmt.step, ir.Reshape):
             sizes[stmt.var] = list(stmt.args[1:])
         elif isinstance(stmt, ir.Let) and stmt.prim == "dim" and isinstance(stmt.args[0], ir.Var):
             known = sizes.get(stmt.args[0])
@@ -49,8 +49,8 @@ def _found(fn: ir.Function) -> dict[ir.Var, _View]:
                 known[stmt.params["axis"]] = stmt.var
     views: dict[ir.Var, _View] = {}
     for stmt in statements(fn.body):
-        if isinstance(stmt, ir.Let) and stmt.prim == "view" and isinstance(stmt.args[0], ir.Var):
-            made = _view(stmt.args[0], sizes.get(stmt.args[0]), stmt.args[1:])
+        if isinstance(stmt, ir.View) and isinstance(stmt.step, ir.Reshape) and isinstance(stmt.base, ir.Var):
+            made = _view(stmt.base, sizes.get(stmt.base), stmt.args[1:])
             if made is not None:
                 inner = views.get(made.base)  # a view of a view
                 if inner is not None:

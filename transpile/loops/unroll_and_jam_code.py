@@ -230,7 +230,7 @@ def over_lanes(lane: ir.Var, body: ir.Block, inits: Sequence[ir.Operand], result
 def _with_lanes(var: ir.Var) -> ir.Var:
     """An array of what a variable is in each lane."""
     dims = (*var.type.dims, Dim.of(AT_ONCE))
-    return ir.Var(var.name, Type(var.type.dtype, dims), buffer=True, note=var.note)
+    return ir.Var(var.name, Type(var.type.dtype, dims), buffer=True)
 
 
 def number(value: int, type_: Type) -> ir.Const:

@@ -32,12 +32,8 @@ from transpile.ops.tables import record_of
 
 SIZE = 512  # elements of a block: the arguments are still in the nearest cache when they are read again
 DEAR = 10.0  # what takes as long as what a vector function saves
-DRAWS = {
-    **{f"random.{n}": f"vector.random_{n}" for n in "word bits32 bits64 unit32 unit64 normal32 normal64".split()},
-    "random.normals": "draws.normals",
-    "random.normals32": "draws.normals32",
-}
-"""Calls of `transpile_runtime.compiled.random`, and what does the same with the instructions of a vector."""
+FILLED = {"random.normals": "draws.normals", "random.normals32": "draws.normals32"}
+"""What fills memory with random numbers, and what does so with the instructions of a vector."""
 FEW = 8  # trips that are not worth vectors
 
 
@@ -82,7 +78,7 @@ class _Vectors:
         start, end = ir.Var("start", INT), ir.Var("end", INT)
         up = loop.step.value > 0
         full = ir.Let(ir.Var("", INT), "add" if up else "sub", (start, ir.Const(SIZE, INT)), {}, loop.loc)
-        nearer = ir.Let(end, "call", (full.var, loop.bound), {"fn": "min" if up else "max"}, loop.loc)
+        nearer = ir.Let(end, "minimum" if up else "maximum", (full.var, loop.bound), {"py": True}, loop.loc)
         inside, test = self.test(loop, start, end, needed.lets(), list(tests))
         carried = tuple(ir.Var(p.name, p.type) for p in loop.body.params)
         part = replace(loop, start=start, bound=end, inits=carried)
@@ -246,8 +242,10 @@ def _alone(let: ir.Let) -> str:
 
 def named(let: ir.Let, name: str) -> ir.Let:
     """The statement with the vector function that takes its place, if there is one."""
-    if let.prim == "call" and let.params.get("fn") in DRAWS:
-        return replace(let, params={**let.params, "fn": DRAWS[let.params["fn"]]})
+    if isinstance(let, ir.LibraryCall) and let.function in FILLED:
+        return replace(let, function=FILLED[let.function])
+    if record_of(let).in_vectors:
+        return replace(let, prim=record_of(let).in_vectors)
     return replace(let, params={**let.params, "vector": name}) if name and is_float(let) else let
 
 

@@ -18,6 +18,7 @@ from transpile.lower.element_functions import Elements, is_one, read, write
 from transpile.lower.lowering import Lowering
 from transpile.lower.memory_layout import lying, number, operand, reshaped, scaled
 from transpile.lower.memory_views import At, Range, View
+from transpile.lower.runtime_calls import filled
 
 SMALL = 4  # sizes up to this, if they are known, make loops that LLVM unrolls
 
@@ -270,7 +271,7 @@ def _call(lw: Lowering, p: Product, called: Sequence[str], part: Part, target: V
     args = [part(views[k], p.letters[k], wanted[k]) for k in (first, second)]
     into = part(target, p.letters[2], "".join(called))
     fn = "blas.gemm" if len(called) == 2 else "blas.gemv"
-    b.bind("done", INT, "call", (factor, *args, beta, into), {"fn": fn, "into": (4,)})
+    filled(b, fn, (factor, *args, beta, into), (4,))
 
 
 def _scale(lw: Lowering, target: View, sizes: Sequence[ir.Operand], beta: ir.Operand) -> None:

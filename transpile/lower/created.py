@@ -45,7 +45,7 @@ def _arange(lw: Lowering, stmt: Any) -> Elements:
     else:
         ends = (b.expr(ir.Const(0, result)), args[0]) if len(args) == 1 else args[:2]
         by = b.expr(ir.Const(1, result)) if step is None else step
-        count = b.bind("size", INT, "call", (*(e.op for e in ends), by.op), {"fn": "arrays.steps"})
+        count = b.bind("size", INT, "arrays.steps", (*(e.op for e in ends), by.op))
         count.form = stmt.var.type.dims[0]
         sizes = (count,)
 
@@ -53,7 +53,7 @@ def _arange(lw: Lowering, stmt: Any) -> Elements:
         k = lw.compute("cast", [idx[0]], result, {})
         if result.is_float and start is not None:
             by = b.expr(ir.Const(1.0, result)) if step is None else step
-            return b.expr(b.bind(ir.SYNTHETIC, result, "call", (start.op, by.op, k.op), {"fn": "arrays.arange_at"}))
+            return b.expr(b.bind(ir.SYNTHETIC, result, "arrays.arange_at", (start.op, by.op, k.op)))
         k = k if step is None else lw.compute("mul", [k, step], result, {})
         return k if start is None else lw.compute("add", [start, k], result, {})
 
@@ -71,7 +71,7 @@ def _linspace(lw: Lowering, stmt: Any) -> Elements:
         k = lw.compute("cast", [idx[0]], result, {})
         last = idx[0].eq(parts) if stmt.params["endpoint"] else b.expr(ir.Const(False, Type("bool")))
         args = (start.op, stop.op, shares.op, k.op, last.op)
-        return b.expr(b.bind(ir.SYNTHETIC, result, "call", args, {"fn": "arrays.linspace_at"}))
+        return b.expr(b.bind(ir.SYNTHETIC, result, "arrays.linspace_at", args))
 
     return Elements(lw.sizes(stmt.params["dims"]), result.dtype, at, cheap=False)
 

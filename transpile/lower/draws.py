@@ -17,7 +17,7 @@ from transpile.core.builder import Expr
 from transpile.core.types import INT, Type
 from transpile.lower.element_functions import Elements, is_one, stored
 from transpile.lower.lowering import Lowering
-from transpile.lower.runtime_calls import view
+from transpile.lower.runtime_calls import filled, view
 from transpile.ops.tables import record_of
 
 MANY = {"random.normal64": "random.normals", "random.normal32": "random.normals32"}
@@ -44,7 +44,7 @@ def _place(lw: Lowering, idx: Sequence[Expr], sizes: Sequence[ir.Operand]) -> Ex
 
 
 def _block(lw: Lowering, name: str, dtype: str, *args: Expr) -> Expr:
-    return lw.b.expr(lw.b.bind(ir.SYNTHETIC, Type(dtype), "call", tuple(a.op for a in args), {"fn": name}))
+    return lw.b.expr(lw.b.bind(ir.SYNTHETIC, Type(dtype), name, tuple(a.op for a in args)))
 
 
 def _each(
@@ -75,7 +75,7 @@ def _many(lw: Lowering, stmt: Any, keys: Elements, sizes: tuple[ir.Operand, ...]
     for n in sizes:
         count = count * b.expr(n)
     flat = made.memory if len(sizes) == 1 else view(lw, made, (count.op,))
-    b.bind("done", INT, "call", (flat, *(w.op for w in words)), {"fn": fn, "into": (0,)})
+    filled(b, fn, (flat, *(w.op for w in words)), (0,))
     return made
 
 

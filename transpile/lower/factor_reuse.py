@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from transpile.core import nodes as ir
-from transpile.core.types import INT, Type
+from transpile.core.types import Type
 from transpile.lower.element_functions import Elements
 from transpile.lower.lowering import Lowering
 from transpile.lower.matrix_operands import matrix, part, stacked
 from transpile.lower.memory_views import Range, View
+from transpile.lower.runtime_calls import filled
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ def _factored(lw: Lowering, x: Elements) -> Factors:
 
     def one(idx: list[Any]) -> None:
         args = (matrix(lw, view, x, idx), part(lw, views[0], idx), part(lw, views[1], idx))
-        b.bind("done", INT, "call", args, {"fn": "linalg.lu_factor", "into": (1, 2)})
+        filled(b, "linalg.lu_factor", args, (1, 2))
 
     lw.nest(x.sizes[:-2], one)
     return Factors(x.sizes[:-2], *views)

@@ -43,8 +43,8 @@ def span(
         return n - 1, size, stride
     ends = [b.expr(0) if e is None else e for e in (start, stop)]
     flags = [b.expr(ir.Const(e is not None, BOOL)) for e in (start, stop)]
-    call = b.bind("span", Type("int64", (), kind="tuple"), "call",
-                  (n.op, *(e.op for e in ends), *(f.op for f in flags), stride.op), {"fn": "arrays.span"})  # fmt: skip
+    asked = (n.op, *(e.op for e in ends), *(f.op for f in flags), stride.op)
+    call = b.bind("span", Type("int64", (), kind="tuple"), "arrays.span", asked)
     low, count = (Expr(b, b.bind(w, INT, "item", (call,), {"k": k})) for k, w in enumerate(("start", "count")))
     return low, count.op, stride
 
@@ -58,9 +58,9 @@ def clip(lw: Lowering, x: Expr, n: Expr) -> Expr:
     if isinstance(x.op, ir.Const):
         k = x.op.value
         if k >= 0:
-            return Expr(b, b.bind(ir.SYNTHETIC, INT, "call", (n.op, x.op), {"fn": "min"})) if k else x
+            return Expr(b, b.bind(ir.SYNTHETIC, INT, "minimum", (n.op, x.op), {"py": True})) if k else x
         return at_least_zero(lw, n - (-k))
-    return Expr(b, b.bind(ir.SYNTHETIC, INT, "call", (x.op, n.op), {"fn": "arrays.bound"}))
+    return Expr(b, b.bind(ir.SYNTHETIC, INT, "arrays.bound", (x.op, n.op)))
 
 
 def is_not_negative(lw: Lowering, x: Expr) -> bool:
@@ -73,7 +73,7 @@ def at_least_zero(lw: Lowering, x: Expr) -> Expr:
         return lw.b.expr(max(x.op.value, 0))
     if is_not_negative(lw, x):
         return x
-    return Expr(lw.b, lw.b.bind(ir.SYNTHETIC, INT, "call", (x.op, ir.Const(0, INT)), {"fn": "max"}))
+    return Expr(lw.b, lw.b.bind(ir.SYNTHETIC, INT, "maximum", (x.op, ir.Const(0, INT)), {"py": True}))
 
 
 def form_of(op: ir.Operand) -> Dim | None:

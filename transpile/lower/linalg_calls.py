@@ -15,11 +15,12 @@ from typing import Any
 
 from transpile.core import nodes as ir
 from transpile.core.builder import Expr
-from transpile.core.types import INT, Type
+from transpile.core.types import Type
 from transpile.lower.element_functions import Elements, stored, write
 from transpile.lower.factor_reuse import Factors, factors_of, flag
 from transpile.lower.lowering import Lowering
 from transpile.lower.matrix_operands import Given, column, own_index, part, passed, whole
+from transpile.lower.runtime_calls import filled, library_call
 from transpile.ops.tables import record_of
 
 
@@ -61,11 +62,11 @@ def _call(
     b = lw.b
     scalars = [r for r in results if not r.rank]
     if not scalars:
-        b.bind("done", INT, "call", args, {"fn": fn, "into": into})
+        filled(b, fn, args, into)
         return []
     if len(scalars) == 1:
-        return [Expr(b, b.bind(scalars[0].name, Type(scalars[0].dtype), "call", args, {"fn": fn, "into": ()}))]
-    several = b.bind(ir.SYNTHETIC, Type("float64", (), kind="tuple"), "call", args, {"fn": fn, "into": ()})
+        return [Expr(b, library_call(b, scalars[0].name, Type(scalars[0].dtype), fn, args, ()))]
+    several = library_call(b, ir.SYNTHETIC, Type("float64", (), kind="tuple"), fn, args, ())
     return [Expr(b, b.bind(r.name, Type(r.dtype), "item", (several,), {"k": k})) for k, r in enumerate(scalars)]
 
 
@@ -142,7 +143,7 @@ def _equation(
         args = [*first(idx), *(() if factors is None else flags), *second(idx), *(flags if factors is None else ())]
         out = part(lw, whole(var, sizes), idx)
         out = column(lw, out, sizes[-1]) if is_vector else out
-        lw.b.bind("done", INT, "call", (*args, out), {"fn": fn, "into": (len(args),)})
+        filled(lw.b, fn, (*args, out), (len(args),))
 
     lw.nest(sizes[:-1] if is_vector else sizes[:-2], one)
     return stored(lw.b, var, sizes)

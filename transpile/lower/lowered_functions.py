@@ -88,11 +88,13 @@ def call(lw: Lowering, stmt: Any) -> list[Any]:
     deeper = ir.Const(1, INT) if lw.depth is None else (b.expr(lw.depth) + 1).op
     type_ = stmt.var.type
     types = apart(type_)
-    params = {"fn": lw.routines[stmt.params["routine"]], "kept": True}
+    name = lw.routines[stmt.params["routine"]]
     if len(types) == 1:
-        var = b.bind(stmt.var.name, _whole(types[0]), "call", (*args, deeper), params)
+        var = ir.Var(stmt.var.name, _whole(types[0]))
+        b.emit(ir.KeptCall(var, "call", (*args, deeper), {}, b.loc, function=name))
         return [_held(lw, var, types[0])]
-    whole = b.bind(ir.SYNTHETIC, Type("float64", (), kind="tuple"), "call", (*args, deeper), params)
+    whole = ir.Var(ir.SYNTHETIC, Type("float64", (), kind="tuple"))
+    b.emit(ir.KeptCall(whole, "call", (*args, deeper), {}, b.loc, function=name))
     return [_held(lw, b.bind(ir.SYNTHETIC, _whole(t), "item", (whole,), {"k": k}), t) for k, t in enumerate(types)]
 
 

@@ -12,6 +12,7 @@ from transpile.lower.element_functions import Elements, is_one
 from transpile.lower.lowering import Lowering
 from transpile.lower.memory_layout import lying, operand, view_of
 from transpile.lower.memory_views import At, Range, View
+from transpile.lower.runtime_calls import in_sizes
 
 Given = Callable[[Sequence[Expr]], list[ir.Operand]]  # from the index of a matrix in the stack to operands
 
@@ -62,4 +63,4 @@ def part(lw: Lowering, view: View, idx: Sequence[Expr]) -> ir.Operand:
 
 def column(lw: Lowering, vector: ir.Operand, size: ir.Operand) -> ir.Operand:
     """A vector as a matrix of one column."""
-    return lw.b.bind(ir.SYNTHETIC, Type(vector.type.dtype, (ANY, ANY)), "view", (vector, size, ir.Const(1, INT)), {})
+    return in_sizes(lw.b, ir.SYNTHETIC, Type(vector.type.dtype, (ANY, ANY)), vector, (size, ir.Const(1, INT)))

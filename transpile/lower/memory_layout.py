@@ -15,6 +15,7 @@ from transpile.core.types import INT, Type
 from transpile.lower.element_functions import Elements, is_one
 from transpile.lower.lowering import Lowering
 from transpile.lower.memory_views import At, Made, Range, Times, Uniform, View
+from transpile.lower.runtime_calls import in_sizes, viewed
 from transpile.ops.tables import record_of
 
 
@@ -96,27 +97,28 @@ def operand(lw: Lowering, view: View) -> ir.Operand:
     b, dtype = lw.b, view.var.type.dtype
     found = view.var
     if not view.is_full:
-        args, kinds = [], []
+        args: list[ir.Operand] = []
+        items: list[ir.Item] = []
         for part in view.parts:
             if isinstance(part, At):
                 args.append(part.index)
-                kinds.append("point")
+                items.append(ir.Point(len(args) - 1))
             elif part.start is None:
-                kinds.append("all")
+                items.append(ir.Slice())
             else:
                 args += [part.start, (b.expr(part.start) + b.expr(part.size)).op]
-                kinds.append("range")
-        while kinds[-1] == "all":
-            kinds.pop()
-        rank = len(view.order)
-        found = b.bind(ir.SYNTHETIC, Type(dtype, (ANY,) * rank), "row", (view.var, *args), {"kinds": tuple(kinds)})
+                items.append(ir.Slice(len(args) - 2, len(args) - 1))
+        while items[-1] == ir.Slice():
+            items.pop()
+        type_ = Type(dtype, (ANY,) * len(view.order))
+        found = viewed(b, ir.SYNTHETIC, type_, view.var, ir.Index(tuple(items)), args)
     if list(view.order) != sorted(view.order):  # type: ignore[type-var]
         assert len(view.order) == 2
-        found = b.bind(ir.SYNTHETIC, Type(dtype, (ANY, ANY)), "swap", (found,), {})
+        found = viewed(b, ir.SYNTHETIC, Type(dtype, (ANY, ANY)), found, ir.Permute((1, 0)), ())
     return found
 
 
 def reshaped(lw: Lowering, view: View, sizes: Sequence[ir.Operand]) -> View:
     """All of a variable with axes taken together."""
-    var = lw.b.bind(ir.SYNTHETIC, Type(view.var.type.dtype, (ANY,) * len(sizes)), "view", (view.var, *sizes), {})
+    var = in_sizes(lw.b, ir.SYNTHETIC, Type(view.var.type.dtype, (ANY,) * len(sizes)), view.var, sizes)
     return View(var, tuple(Range(None, s) for s in sizes), tuple(range(len(sizes))))

@@ -162,13 +162,13 @@ def _convolve(lw: Lowering, stmt: Any) -> Elements:
     carried = wide(dtype)
     flipped = stmt.prim == "correlate"  # the convolution with the second reversed
     kind = f"{stmt.prim}_{mode}" if flipped and mode == "same" else f"convolve_{mode}"
-    call = b.bind("bounds", Type("int64", (), kind="tuple"), "call", (n.op, m.op), {"fn": f"arrays.{kind}"})
+    call = b.bind("bounds", Type("int64", (), kind="tuple"), f"arrays.{kind}", (n.op, m.op))
     lead, size = (Expr(b, b.bind(w, INT, "item", (call,), {"k": k})) for k, w in enumerate(("lead", "size")))
 
     def at(idx: Sequence[Expr]) -> Expr:
         k = idx[0] + lead
-        low = Expr(b, b.bind("low", INT, "call", ((k - m + 1).op, b.expr(0).op), {"fn": "max"}))
-        high = Expr(b, b.bind("high", INT, "call", ((k + 1).op, n.op), {"fn": "min"}))
+        low = Expr(b, b.bind("low", INT, "maximum", ((k - m + 1).op, b.expr(0).op), {"py": True}))
+        high = Expr(b, b.bind("high", INT, "minimum", ((k + 1).op, n.op), {"py": True}))
 
         def body(inner: list[Expr], values: list[Expr]) -> list[Expr]:
             i = inner[0] + low

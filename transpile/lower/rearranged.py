@@ -87,7 +87,7 @@ def _turn(lw: Lowering, shift: Expr, size: ir.Operand) -> Expr:
 
 
 def _wrapped(lw: Lowering, i: Expr, size: ir.Operand) -> Expr:
-    return Expr(lw.b, lw.b.bind(ir.SYNTHETIC, INT, "call", (i.op, size), {"fn": "arrays.wrap"}))
+    return Expr(lw.b, lw.b.bind(ir.SYNTHETIC, INT, "arrays.wrap", (i.op, size)))
 
 
 def _tile(lw: Lowering, stmt: Any) -> Elements:
@@ -129,9 +129,7 @@ def _pad(lw: Lowering, stmt: Any) -> Elements:
 
     def move(idx: Sequence[Expr]) -> list[Expr]:
         args = [(i - s, size) for i, s, size in zip(idx, before, x.sizes)]
-        return [
-            Expr(b, b.bind(ir.SYNTHETIC, INT, "call", (i.op, size), {"fn": f"arrays.pad_{mode}"})) for i, size in args
-        ]
+        return [Expr(b, b.bind(ir.SYNTHETIC, INT, f"arrays.pad_{mode}", (i.op, size))) for i, size in args]
 
     return _moved(lw, stmt, sizes, move)
 
@@ -168,7 +166,7 @@ def _diagonal(lw: Lowering, stmt: Any) -> Elements:
     offset = stmt.params["offset"]
     b = lw.b
     m, n = b.expr(x.sizes[first]), b.expr(x.sizes[second])
-    size = Expr(b, b.bind("size", INT, "call", (m.op, n.op, b.expr(offset).op), {"fn": "arrays.diagonal_size"}))
+    size = Expr(b, b.bind("size", INT, "arrays.diagonal_size", (m.op, n.op, b.expr(offset).op)))
     if m.op == n.op and not offset:
         size = m
     rest = [k for k in range(x.rank) if k not in (first, second)]

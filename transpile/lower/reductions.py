@@ -146,7 +146,7 @@ def _trace(lw: Lowering, stmt: Any) -> Elements:
     x = lw.elements(stmt.args[0])
     b, dtype = lw.b, stmt.var.type.dtype
     m, n = x.sizes
-    size = m if m == n else Expr(b, b.bind("size", INT, "call", (m, n), {"fn": "min"})).op
+    size = m if m == n else Expr(b, b.bind("size", INT, "minimum", (m, n), {"py": True})).op
     line = Elements((size,), x.dtype, lambda idx: x.at([idx[0], idx[0]]), deps=x.deps, cheap=False)
     return add_up(lw, line, (0,), False, dtype)
 

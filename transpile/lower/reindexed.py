@@ -16,6 +16,7 @@ from transpile.lower.indices import broadcast_index, regroup
 from transpile.lower.lowering import Lowering, name_of
 from transpile.lower.memory_layout import repeated, view_of
 from transpile.lower.memory_views import Uniform
+from transpile.lower.runtime_calls import in_sizes
 
 
 def _broadcast(lw: Lowering, stmt: Any) -> Elements:
@@ -83,7 +84,7 @@ def _reshape(lw: Lowering, stmt: Any) -> Elements:
     if not sizes:
         root = x.root
         return Elements((), x.dtype, lambda idx: read(lw.b, root, [lw.b.expr(0)] * x.rank), deps=x.deps)
-    view = lw.b.bind(name_of(stmt.var), Type(x.dtype, stmt.var.type.dims), "view", (x.root, *sizes), {})
+    view = in_sizes(lw.b, name_of(stmt.var), Type(x.dtype, stmt.var.type.dims), x.root, sizes)
     return stored(lw.b, view, sizes, x.deps)
 
 

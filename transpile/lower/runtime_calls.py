@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from transpile.core import nodes as ir
+from transpile.core.builder import Builder
 from transpile.core.dims import ANY
-from transpile.core.types import Type
+from transpile.core.types import INT, Type
 from transpile.lower.element_functions import Elements, stored
 from transpile.lower.lowering import Lowering
 
@@ -15,9 +16,28 @@ from transpile.lower.lowering import Lowering
 def call(lw: Lowering, fn: str, dtype: str, rank: int, *args: ir.Operand, name: str = ir.SYNTHETIC) -> Elements:
     """A call that gives a new array."""
     b = lw.b
-    var = b.bind(name, Type(dtype, (ANY,) * rank), "call", args, {"fn": fn})
+    var = library_call(b, name, Type(dtype, (ANY,) * rank), fn, args)
     lw.owned.add(var)
     return fresh(lw, var)
+
+
+def library_call(
+    b: Builder,
+    name: str,
+    type_: Type,
+    function: str,
+    args: Sequence[ir.Operand],
+    written: tuple[int, ...] | None = None,
+) -> ir.Var:
+    """What a function of the runtime gives."""
+    var = ir.Var(name, type_)
+    b.emit(ir.library_call(var, function, tuple(args), written, b.loc))
+    return var
+
+
+def filled(b: Builder, function: str, args: Sequence[ir.Operand], written: tuple[int, ...]) -> None:
+    """A call for what it writes."""
+    library_call(b, "done", INT, function, args, written)
 
 
 def fresh(lw: Lowering, var: ir.Var) -> Elements:
@@ -28,7 +48,7 @@ def fresh(lw: Lowering, var: ir.Var) -> Elements:
 def items(lw: Lowering, fn: str, types: Sequence[tuple[str, int]], *args: ir.Operand) -> list[Any]:
     """A call that gives several arrays and numbers."""
     b = lw.b
-    whole = b.bind(ir.SYNTHETIC, Type("float64", (), kind="tuple"), "call", args, {"fn": fn})
+    whole = library_call(b, ir.SYNTHETIC, Type("float64", (), kind="tuple"), fn, args)
     found: list[Any] = []
     for k, (dtype, rank) in enumerate(types):
         var = b.bind(ir.SYNTHETIC, Type(dtype, (ANY,) * rank), "item", (whole,), {"k": k})
@@ -53,4 +73,15 @@ def view(lw: Lowering, x: Elements, sizes: Sequence[ir.Operand]) -> ir.Operand:
     assert x.root is not None
     if x.rank == 0:
         raise AssertionError("a scalar has no view")
-    return lw.b.bind(ir.SYNTHETIC, Type(x.dtype, (ANY,) * len(sizes)), "view", (x.root, *sizes), {})
+    return in_sizes(lw.b, ir.SYNTHETIC, Type(x.dtype, (ANY,) * len(sizes)), x.root, sizes)
+
+
+def in_sizes(b: Builder, name: str, type_: Type, base: ir.Operand, sizes: Sequence[ir.Operand]) -> ir.Var:
+    """A view of memory in C order under other sizes."""
+    return viewed(b, name, type_, base, ir.reshape(len(sizes)), sizes)
+
+
+def viewed(b: Builder, name: str, type_: Type, base: ir.Operand, step: ir.Step, args: Sequence[ir.Operand]) -> ir.Var:
+    var = ir.Var(name, type_)
+    b.emit(ir.view(var, base, step, tuple(args), b.loc))
+    return var

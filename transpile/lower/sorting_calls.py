@@ -13,7 +13,7 @@ from transpile.lower.element_functions import Elements, stored
 from transpile.lower.fold_loops import cast
 from transpile.lower.indices import unravel
 from transpile.lower.lowering import Lowering
-from transpile.lower.runtime_calls import call, flat, items, view
+from transpile.lower.runtime_calls import call, flat, items, library_call, view
 from transpile.ops.tables import record_of
 
 # -------------------------------------------------------------------------------------------- rows along an axis
@@ -72,7 +72,7 @@ def _each(
     """A call for each element."""
 
     def at(idx: Sequence[Expr]) -> Expr:
-        return Expr(lw.b, lw.b.bind(ir.SYNTHETIC, Type(dtype), "call", args(x.at(idx)), {"fn": fn}))
+        return Expr(lw.b, library_call(lw.b, ir.SYNTHETIC, Type(dtype), fn, args(x.at(idx))))
 
     found = replace(x, dtype=dtype, root=None, made=None, at=at, cheap=False)
     return replace(found.also(*more), cheap=False)

@@ -19,6 +19,7 @@ from transpile.lower.lowering import Lowering
 from transpile.lower.mapped_places import Place, put
 from transpile.lower.memory_layout import lying, number, operand, scaled, uniform, view_of
 from transpile.lower.memory_views import Times, View
+from transpile.lower.runtime_calls import library_call
 from transpile.ops.tables import record_of
 
 
@@ -236,4 +237,4 @@ def _beta(lw: Lowering, own: View, target: View) -> ir.Operand:
     if isinstance(own.factor.op, ir.Const) and own.factor.op.value != 0:
         return own.factor.op
     args = (own.factor.op, operand(lw, target))
-    return lw.b.bind("beta", Type(target.var.type.dtype), "call", args, {"fn": "blas.kept", "into": (1,)})
+    return library_call(lw.b, "beta", Type(target.var.type.dtype), "blas.kept", args, (1,))

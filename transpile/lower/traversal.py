@@ -231,7 +231,7 @@ class Traversal(Carried):
 
 
 def _twin(var: ir.Var) -> ir.Var:
-    return ir.Var(var.name, var.type, var.buffer, None, var.note)
+    return ir.Var(var.name, var.type, var.buffer, None)
 
 
 def lower(fn: ir.Function, routines: Mapping[Routine, str] | None = None, is_kept: bool = False) -> ir.Function:

@@ -133,6 +133,11 @@ def as_it_is(a: Interval) -> Interval:
     return a
 
 
+def within(place: Interval, size: Interval) -> Interval:
+    """Of a place that is brought between 0 and a size."""
+    return 0, max(size[1], 0)
+
+
 def counted(*args: Interval) -> Interval:
     """Of what Python counts: it is not negative, and refused where it does not fit."""
     return 0, LIMIT - 1

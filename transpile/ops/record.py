@@ -42,6 +42,7 @@ Conventions for rules (``transpile.core.builder.Expr`` is the currency, operator
 - ``raises(types, values, result)``: whether it may raise; ``values`` are the operands' numbers, None where the run tells.
 - ``fits``: how it is asked whether a result of Python's integers fits into 64 bits (`transpile.lower.overflow`).
 - ``asks``: of which primitive it asks whether the result fits. ``in_floats``: what does the same of integers that floats hold.
+- ``in_vectors``: which call of numbers does the same with the instructions of a vector.
 - ``vector``: what computes it in vectors. ``bounded``: its values are small numbers. ``quiet``: it never warns; of others
   ``inside`` is an argument where it does not. ``exact``: it rounds nothing. ``picks``: an element of the result is one of an
   operand, as it is. ``work``: what it costs in a loop (`transpile.loops.schedule.cost_model`).
@@ -101,6 +102,7 @@ DEAR = 20.0  # what a function costs that gains by vectors, where a sum of numbe
 REQUIRED: Mapping[str, tuple[str, ...]] = {
     "elementwise": ("render", "partials", "element", "family"),
     "scalar": ("element",),
+    "number": ("element",),
     "statement": (),
     "fold": ("render", "jvp", "vjp", "family", "fold"),
     "scan": ("render", "jvp", "vjp", "family", "fold"),
@@ -118,7 +120,8 @@ REQUIRED: Mapping[str, tuple[str, ...]] = {
 index; ``scalar``: the same of numbers, made by lowering and never differentiated; ``fold``: axes are folded; ``scan``: each
 element folds those before it; ``map``: elements stand at other indices, or are told by theirs; ``product``: sums of products;
 ``rows``: a call of the runtime for the rows along an axis; ``matrix``: one for each matrix of a stack; ``library``: any other;
-``structural``: what the core itself is said in; ``statement``: no value is computed."""
+``number``: a call of the runtime that makes numbers of numbers; ``structural``: what the core itself is said in; ``statement``:
+no value is computed."""
 
 
 BY_EXPANSION = ("render", "jvp", "vjp", "family")
@@ -175,6 +178,7 @@ class Prim:
     raises: Any = None
     fits: str = ""
     asks: str = ""
+    in_vectors: str = ""
     in_floats: str = ""
     vector: Vector | None = None
     work: float = 1

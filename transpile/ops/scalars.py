@@ -40,6 +40,24 @@ def _vector(types: Sequence[Type], result: Type, params: Mapping[str, Any]) -> E
     return applied(f"vector.{params['vector']}", len(types))
 
 
+def number(name: str, **more: Any) -> Prim:
+    """A function of the runtime of numbers, under its own name; those of two results give a tuple."""
+    return Prim(
+        name, lambda types, params: INT, None, "number", element=lambda types, result, params: applied(name, len(types)), work=20,
+        **more,
+    )  # fmt: skip
+
+
+def draw(name: str) -> list[Prim]:
+    """A random number, and the same with the instructions of a vector."""
+    return [number(f"random.{name}", in_vectors=f"vector.random_{name}"), number(f"vector.random_{name}")]
+
+
+def _steps(types: Sequence[Type], values: Sequence[Any], result: Type) -> bool:
+    """By a step that may be 0."""
+    return not values[-1]
+
+
 TABLE = [
     scalar("both", infix("&"), BOOL),  # of tests, without a branch
     # of integers that are known not to be negative
@@ -50,4 +68,12 @@ TABLE = [
     *map(overflows, "add sub mul pow left_shift gcd lcm comb perm".split()),
     *map(exact, RELATIONS),
     *(as_float(prim, k) for prim, k in (("factorial", 1), ("comb", 2), ("perm", 2))),
-]
+    *map(number, """arrays.arange_at arrays.convolve_full arrays.convolve_same arrays.convolve_valid
+         arrays.correlate_same arrays.diagonal_size arrays.linspace_at arrays.pad_edge arrays.pad_reflect arrays.pad_symmetric
+         arrays.pad_wrap""".split()),
+    *(number(f"arrays.{name}", interval=intervals.within) for name in ("bound", "wrap")),
+    number("arrays.span", raises=_steps),
+    number("arrays.steps", raises=_steps),
+    *(record for name in "word bits32 bits64 unit32 unit64 normal32 normal64".split() for record in draw(name)),
+    number("random.log_gamma"),
+]  # fmt: skip

@@ -64,6 +64,7 @@ class Amount:
     text: str
     exact: bool
     entries: Formula | None = None
+    reason: str = ""
 
 
 _FUSED = "runs forward and backward at once, trip by trip: nothing has to last from one to the next"
@@ -82,9 +83,11 @@ def amounts(sizes: Sizes) -> list[Amount]:
         match site.stmt:
             case ir.NewStack(var=var) if var in pushes:
                 found.append(_stack(sizes, site, pushes[var]))
-            case ir.Alloc(var=var) if reasons.is_recorded(var.note):
+            case ir.Alloc(reason=reason) if reasons.is_recorded(reason):
                 found.append(_array(sizes, site, "tape"))
-            case ir.Alloc(var=var) | ir.Let(var=var) if var.note == reasons.KEPT and not var.name.endswith("_bar"):
+            case ir.Alloc(var=var, reason=reasons.KEPT) | ir.Let(var=var, reason=reasons.KEPT) if not var.name.endswith(
+                "_bar"
+            ):
                 if var.type.dims and (isinstance(site.stmt, ir.Alloc) or not is_view(site.stmt)):
                     found.append(_array(sizes, site, "kept"))
     return found
@@ -109,7 +112,7 @@ def _array(sizes: Sizes, site: Site, kind: str) -> Amount:
     for factor in factors:
         total = total * factor  # type: ignore[operator]
     text = product_text(size, tuple(f for f in factors if f is not None))
-    return Amount(var, kind, stmt.loc, total, text, len(varying) < 2)
+    return Amount(var, kind, stmt.loc, total, text, len(varying) < 2, reason=stmt.reason)
 
 
 def _stack(sizes: Sizes, site: Site, push: Site) -> Amount:
@@ -132,8 +135,8 @@ def _stack(sizes: Sizes, site: Site, push: Site) -> Amount:
         total, entries = (
             sizes.extreme(f, largest=True) or f for f in (total, entries)
         )  # of the trip that fills it most
-    kind = "stack" if reasons.is_recorded(stmt.var.note) else "other"
-    return Amount(stmt.var, kind, stmt.loc, total, str(total), exact, entries)
+    kind = "stack" if reasons.is_recorded(stmt.reason) else "other"
+    return Amount(stmt.var, kind, stmt.loc, total, str(total), exact, entries, stmt.reason)
 
 
 def _is_conditional(sizes: Sizes, push: Site, depth: int) -> bool:
@@ -153,11 +156,11 @@ def decisions(sizes: Sizes) -> list[Unrecorded]:
         stmt = site.stmt
         kind = reason = ""
         match stmt:
-            case ir.For() if stmt.index.note == reasons.FUSED:
+            case ir.For(reason=reasons.FUSED):
                 kind, reason = "fused", _FUSED
-            case ir.For() if stmt.index.note == reasons.RERUN:
+            case ir.For(reason=reasons.RERUN):
                 kind, reason = "rerun", _RERUN
-            case ir.Let() if stmt.var.note == reasons.AGAIN and stmt.var.type.is_float and prims()[stmt.prim].cost > 0:
+            case ir.Let(reason=reasons.AGAIN) if stmt.var.type.is_float and prims()[stmt.prim].cost > 0:
                 kind, reason = "again", _AGAIN
             case ir.Let() if (routine := routine_of(stmt)) is not None and routine.origin is not None:
                 kind, reason = "call", _CALL.format(routine)
@@ -211,7 +214,7 @@ def finished(amount: Amount, sizes: Sizes, values: Values, name: str) -> Recorde
         formula_text=amount.text if amount.exact else f"≤ {amount.text}",
         exact=amount.exact,
         bytes=values.taken_by(amount.var, amount.formula),
-        reason=_KEPT if amount.kind == "kept" else amount.var.note,
+        reason=_KEPT if amount.kind == "kept" else amount.reason,
     )
 
 

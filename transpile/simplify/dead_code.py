@@ -74,8 +74,8 @@ class _Liveness:
         match stmt:
             case ir.Let() | ir.Alloc():
                 self._define(stmt.var, stmt, stmt.args)
-                for k in stmt.params.get("into", ()):  # a call of lowered code fills these operands
-                    self.writes.setdefault(stmt.args[k], []).append(stmt)
+                for k in (stmt.written or ()) if isinstance(stmt, ir.LibraryCall) else ():
+                    self.writes.setdefault(stmt.args[k], []).append(stmt)  # type: ignore[arg-type]
             case ir.NewStack():
                 self._define(stmt.var, stmt, ())
             case ir.Call():

@@ -84,8 +84,8 @@ def _where(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
     return let if found is None or found.type.dtype != let.var.type.dtype else found
 
 
-def _call(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
-    if let.params.get("fn") != "arrays.bound" or not all(is_integer(a) for a in let.args):
+def _bound(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
+    if not all(is_integer(a) for a in let.args):
         return let
     x, n = (facts.form(a) for a in let.args)
     if facts.is_not_negative(x):
@@ -156,7 +156,7 @@ _RULES: dict[str, Callable[[ir.Let, Facts], ir.Operand | ir.Let]] = {
     "where": _where,
     "mul": _times,
     "cast": _cast,
-    "call": _call,
+    "arrays.bound": _bound,
     "quick_mod": _quotient,
     "quick_div": _quotient,
 }

@@ -46,10 +46,10 @@ def _read(stmt: ir.Let) -> tuple[ir.Stmt, ...]:
     path, args = compact(path[:-1] if is_whole else (*path[:-1], ir.Index(items)), args)
     turned = {"axes": axes}
     if not path and isinstance(source, ir.Var) and not source.buffer:
-        return (ir.Let(stmt.var, "flip", (source,), turned, stmt.loc),)
+        return (ir.Let(stmt.var, "flip", (source,), turned, stmt.loc, stmt.reason),)
     there = ir.Var(ir.SYNTHETIC, stmt.var.type)
     read = replace(stmt, var=there, args=(source, *args), params={**stmt.params, "path": path})
-    return read, ir.Let(stmt.var, "flip", (there,), turned, stmt.loc)
+    return read, ir.Let(stmt.var, "flip", (there,), turned, stmt.loc, stmt.reason)
 
 
 def _turned(items: Sequence[ir.Item], args: Sequence[ir.Operand]) -> tuple[int, ...]:

@@ -134,7 +134,7 @@ class _Forward:
             self.wholes[stmt.var] = whole
             self.dots[stmt.var] = self.dots[whole] = tuple(None if d is None else d.op for d in tangents)
         else:
-            b.emit(ir.Let(stmt.var, "item", (whole,), {"k": 0}, b.loc))
+            b.emit(ir.Let(stmt.var, "item", (whole,), {"k": 0}, b.loc, stmt.reason))
             assert tangents[0] is not None
             self.dots[stmt.var] = self.named(tangents[0], stmt.var)
         return True

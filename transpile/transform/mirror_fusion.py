@@ -64,8 +64,7 @@ def _fused(  # type: ignore[no-untyped-def]
     linked = link(trip, replace(sweep, block=mirror.body), b, kept)
     both = ir.Block((*body.params, *mirror.body.params), linked.stmts, (*body.yields, *linked.yields), body.stop)
     inits, results = (*loop.inits, *mirror.inits), (*loop.results, *mirror.results)
-    new = replace(loop, inits=inits, body=both, results=results)
-    new.index.note = FUSED
+    new = replace(loop, inits=inits, body=both, results=results, reason=FUSED)
     moved = {id(mirror), *(id(s) for s in hoisted)}
     stmts: list[ir.Stmt] = []
     for stmt in fn.body.stmts:

@@ -110,7 +110,7 @@ def _merge(
                 item.args, item.params = (whole,), {"k": item.params["k"] + offset}
                 items.setdefault(whole, []).append(item)
         else:
-            item = ir.Let(stmt.var, "item", (whole,), {"k": offset}, stmt.loc)
+            item = ir.Let(stmt.var, "item", (whole,), {"k": offset}, stmt.loc, stmt.reason)
             items.setdefault(whole, []).append(item)
             taken.append(item)
     gone = {id(second), *(id(s) for s in moved)}

@@ -63,16 +63,15 @@ def _choose(fn: ir.Function, sweep: Sweep, b: Builder, kept: Sequence[ir.Operand
         inside = [v for v in needs.recorded if any(around is loop for around in needs.defs[v].loops)]
         if not inside:
             continue
-        before = {v: (v.type, v.note) for v in defined(mirror.body)}
+        before = {v: v.type for v in defined(mirror.body)}
         found = _Again(fn, sweep, b, mirror, loop).run(facts)
         if found is not None:
             after = decided(facts, found.sweep, b.symbols)
             if _is_better(fn, needs, after, inside, found, kept):
                 sweep, needs = found.sweep, after
-                mirror.index.note = RERUN
                 continue
-        for var, (type_, note) in before.items():
-            var.type, var.note = type_, note
+        for var, type_ in before.items():
+            var.type = type_
     return sweep, needs
 
 
@@ -221,7 +220,7 @@ class _Again:
         """The sweep with ``linked`` as the body of the mirror."""
         sweep = self.sweep
         mirrors, sides = sweep.mirrors.copy(), sweep.sides.copy()
-        mirror = replace(self.mirror, body=linked)
+        mirror = replace(self.mirror, body=linked, reason=RERUN)
         mirrors[mirror], sides[linked] = self.loop, self.loop.body
 
         def block(old: ir.Block) -> ir.Block:

@@ -66,16 +66,16 @@ class _Linker:
 
     def make_tape(self, var: ir.Var) -> None:
         b, name = self.b, f"{var.label}_tape"
-        note, unknown = self.needs.recorded[var], why_uncountable(var, self.needs)
+        reason, unknown = self.needs.recorded[var], why_uncountable(var, self.needs)
         if unknown:
-            stack = ir.Var(name, replace(var.type, kind="stack"), note=f"{note}; on a stack, since {unknown}")
-            b.emit(ir.NewStack(stack, self._loc(var)))
+            stack = ir.Var(name, replace(var.type, kind="stack"))
+            b.emit(ir.NewStack(stack, self._loc(var), f"{reason}; on a stack, since {unknown}"))
             self.tapes[var] = stack
             return
         counts = tuple(self.trip_count(loop) for loop in self.loops_of(var))  # type: ignore[arg-type]
         type_ = Type(var.type.dtype, (*counts, *var.type.dims))
         with b.at(self._loc(var)):
-            self.tapes[var] = b.alloc(name, type_, "empty", note=note, dims=type_.dims, dtype=type_.dtype)
+            self.tapes[var] = b.alloc(name, type_, "empty", reason=reason, dims=type_.dims, dtype=type_.dtype)
 
     def _loc(self, var: ir.Var):  # type: ignore[no-untyped-def]
         stmt = self.defs[var].stmt
@@ -267,8 +267,9 @@ class _Linker:
 
     def keep(self, var: ir.Var) -> None:
         """Says of an array of the forward sweep that the reverse sweep reads it where it stands."""
-        if var.type.dims and self.defs[var].kind == "stmt":
-            var.note = var.note or KEPT
+        stmt = self.defs[var].stmt
+        if var.type.dims and isinstance(stmt, (ir.Let, ir.Alloc)):
+            stmt.reason = stmt.reason or KEPT
 
     def level_of(self, block: ir.Block) -> _Level:
         for level in reversed(self.levels):
@@ -292,7 +293,7 @@ class _Linker:
         assert isinstance(found.stmt, ir.Let), f"{var} is neither recorded nor recomputed"
         with self.b.at(found.stmt.loc):
             args = tuple(self.resolve(a) for a in self.sources(found.stmt))
-            new = replace(found.stmt, var=ir.Var(var.name, var.type, note=AGAIN), args=args)
+            new = replace(found.stmt, var=ir.Var(var.name, var.type), args=args, reason=AGAIN)
             self.sweep.origins[new.var] = found.stmt
             self.have_dims(found.stmt)
             self.b.emit(new)

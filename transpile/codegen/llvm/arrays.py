@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from transpile.codegen.llvm.llvm_values import Array, Scalar, Unsupported
 from transpile.codegen.llvm.scalar_instructions import Scalars
+from transpile.core import nodes
 
 _ALIGNMENT = 64
 # what the function that makes arrays gives instead of an address of what counts who holds one
@@ -112,34 +113,34 @@ class Arrays(Scalars):
             return array
         return Array(array.dtype, array.data, array.sizes[::-1], self.strides(array)[::-1], array.meminfo, array.root)
 
-    def part(self, array: Array, kinds: Sequence[str], args: Iterator[Any]) -> Array:
+    def part(self, array: Array, items: Sequence[nodes.Item], args: Sequence[Any]) -> Array:
         """A view by indices, ranges and whole axes."""
         b = self.builder
         steps, sizes, kept = [], [], []
         strides = self.strides(array)
         for axis, size in enumerate(array.sizes):
-            kind = kinds[axis] if axis < len(kinds) else "all"
-            if kind == "point":
-                steps.append((next(args), strides[axis]))
+            item = items[axis] if axis < len(items) else nodes.Slice()
+            if isinstance(item, nodes.Point):
+                steps.append((args[item.arg], strides[axis]))
                 continue
-            if kind == "range":
-                low, high = (self.least(x, size) for x in (next(args), next(args)))
+            if isinstance(item, nodes.Slice) and item.start is not None and item.stop is not None:
+                low, high = (self.least(args[x], size) for x in (item.start, item.stop))
                 steps.append((low, strides[axis]))
                 size = b.sub(high, low)
                 size = b.select(b.icmp_signed("<", size, self.number(0)), self.number(0), size)
             sizes.append(size)
             kept.append(strides[axis])
         data = self.moved(array, steps)
-        lies_close = array.strides is None and self.is_prefix(kinds)
+        lies_close = array.strides is None and self.is_prefix(items)
         return Array(array.dtype, data, tuple(sizes), None if lies_close else tuple(kept), array.meminfo, array.root)
 
     @staticmethod
-    def is_prefix(kinds: Sequence[str]) -> bool:
+    def is_prefix(items: Sequence[nodes.Item]) -> bool:
         """Whether such a view of an array in C order is one: indices, at most one range, then whole axes."""
-        rest = list(kinds)
-        while rest and rest[0] == "point":
+        rest = list(items)
+        while rest and isinstance(rest[0], nodes.Point):
             rest.pop(0)
-        return not rest or (rest[0] in ("range", "all") and all(k == "all" for k in rest[1:]))
+        return all(k == nodes.Slice() for k in rest[1:])
 
     def least(self, x: Any, y: Any) -> Any:
         return self.builder.select(self.builder.icmp_signed("<", x, y), x, y)

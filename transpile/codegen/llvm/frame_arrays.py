@@ -24,7 +24,6 @@ FRAME, NARROW = (
 )  # bytes of all of these: a frame is on the stack a thousand times where calls are as deep as they may be
 Sizes = tuple[int, ...]
 _LARGEST = 8  # bytes of an element
-_VIEWS = ("view", "swap", "row")
 
 
 @dataclass
@@ -120,9 +119,9 @@ class _Finder:
         match stmt:
             case ir.Alloc():
                 self.note(stmt.var, [a.value if isinstance(a, ir.Const) else None for a in stmt.args])
-            case ir.Let(prim="swap"):
-                self.note(stmt.var, (self.of(stmt.args[0]) or ())[::-1])
-            case ir.Let(prim="view"):
+            case ir.View(step=ir.Permute()):
+                self.note(stmt.var, (self.of(stmt.base) or ())[::-1])
+            case ir.View(step=ir.Reshape()):
                 self.note(stmt.var, [a.value if isinstance(a, ir.Const) else None for a in stmt.args[1:]])
             case ir.Pop():
                 self.note(stmt.var, self.of(stmt.stack) or ())
@@ -180,9 +179,9 @@ def _leaving(fn: ir.Function, small: Small) -> set[ir.Var]:
         _add(leaving, op)
     for stmt in statements(fn.body):
         match stmt:
-            case ir.Let() if stmt.prim in _VIEWS and isinstance(stmt.args[0], ir.Var):
-                base[stmt.var] = stmt.args[0]
-            case ir.Let(prim="call") if stmt.var.type.dims or stmt.var.type.kind == "tuple":
+            case ir.View() if isinstance(stmt.base, ir.Var):
+                base[stmt.var] = stmt.base
+            case ir.LibraryCall() | ir.KeptCall() if stmt.var.type.dims or stmt.var.type.kind == "tuple":
                 for op in stmt.args:
                     _add(leaving, op)
             case ir.Print() | ir.Raise() | ir.Push():
@@ -210,7 +209,7 @@ def _written_later(fn: ir.Function, small: Small) -> set[ir.Var]:
 
     No pass leaves it so (`transpile.analysis.accesses.Touch`); if one did, numbers would be wrong.
     """
-    base = {s.var: s.args[0] for s in statements(fn.body) if isinstance(s, ir.Let) and s.prim in _VIEWS}
+    base = {s.var: s.base for s in statements(fn.body) if isinstance(s, ir.View)}
     found: set[ir.Var] = set()
 
     def root(op: ir.Operand) -> ir.Operand:

@@ -15,6 +15,7 @@ from transpile.codegen.llvm.llvm_values import Array, Scalar, Unsupported, Value
 from transpile.codegen.llvm.long_call_code import cost
 from transpile.codegen.llvm.operands import Operands, plain
 from transpile.codegen.llvm.scalar_instructions import named
+from transpile.codegen.numba.loop_text import is_call
 from transpile.codegen.numba.numba_scalars import element_of
 from transpile.core import nodes as ir
 from transpile.core.types import Type
@@ -49,7 +50,7 @@ class Statements(Operands):
 
     def let(self, stmt: ir.Let) -> None:
         self.lets[stmt.var] = stmt
-        method = _LETS.get(stmt.prim)
+        method = Statements.called if is_call(stmt) else _LETS.get(stmt.prim)
         if method is not None:
             self.values[stmt.var] = method(self, stmt)
             return
@@ -79,12 +80,13 @@ class Statements(Operands):
         return self.cast(x, wanted)
 
     def called(self, stmt: ir.Let) -> Value:
-        if stmt.params.get("kept"):
+        if isinstance(stmt, ir.KeptCall):
             found = function_calls.call(self, stmt)
         else:
             given = [self.value(a) for a in stmt.args]
-            self.before_call(stmt, given)
-            found = self.call(named(stmt.params["fn"]), given)
+            if isinstance(stmt, ir.LibraryCall):
+                self.before_call(stmt, given)
+            found = self.call(named(stmt.function if isinstance(stmt, ir.LibraryCall) else stmt.prim), given)
         self.held(found)
         if isinstance(found.type, self.types.Array):
             return self.array(found)
@@ -100,18 +102,22 @@ class Statements(Operands):
             return self.array(found)
         return self.cast(found, scalar_type(stmt.var.type))
 
-    def view(self, stmt: ir.Let) -> Value:
-        array = self.whole(stmt.args[0])
-        sizes = tuple(self.index(n) for n in stmt.args[1:])
+    def view(self, stmt: ir.View) -> None:
+        array, args = self.whole(stmt.base), [self.index(n) for n in stmt.args[1:]]
+        self.lets[stmt.var] = stmt
+        match stmt.step:
+            case ir.Reshape():
+                self.values[stmt.var] = self.in_order(array, tuple(args))
+            case ir.Permute():
+                self.values[stmt.var] = self.turned(array)
+            case ir.Index(items):
+                self.values[stmt.var] = self.part(array, items, args)
+
+    def in_order(self, array: Array, sizes: tuple[Any, ...]) -> Array:
+        """The array with other sizes."""
         if array.strides is not None:
             raise Unsupported("a view of what does not lie in C order")
         return Array(array.dtype, array.data, sizes, None, array.meminfo, array.root)
-
-    def swap(self, stmt: ir.Let) -> Value:
-        return self.turned(self.whole(stmt.args[0]))
-
-    def row(self, stmt: ir.Let) -> Value:
-        return self.part(self.whole(stmt.args[0]), stmt.params["kinds"], iter([self.index(a) for a in stmt.args[1:]]))
 
     # ---- memory
 
@@ -393,14 +399,13 @@ _LETS: dict[str, Callable[[Statements, ir.Let], Value]] = {
     "index": Statements.read,
     "dim": Statements.size,
     "cast": Statements.converted,
-    "call": Statements.called,
     "item": Statements.item,
-    "view": Statements.view,
-    "swap": Statements.swap,
-    "row": Statements.row,
 }
 _STATEMENTS: dict[type, Callable[[Statements, Any], None]] = {
     ir.Let: Statements.let,
+    ir.View: Statements.view,
+    ir.LibraryCall: Statements.let,
+    ir.KeptCall: Statements.let,
     ir.Alloc: Statements.alloc,
     ir.Store: Statements.write,
     ir.Add: Statements.write,

@@ -44,10 +44,8 @@ def takes_long(fn: nodes.Function) -> bool:
 
 def is_heavy(stmt: nodes.Stmt) -> bool:
     """Whether it is a call that may take long."""
-    return (
-        isinstance(stmt, nodes.Let)
-        and stmt.prim == "call"
-        and (bool(stmt.params.get("kept")) or any(map(is_array, stmt.args)))
+    return isinstance(stmt, nodes.Let) and (
+        isinstance(stmt, nodes.KeptCall) or (isinstance(stmt, nodes.LibraryCall) and any(map(is_array, stmt.args)))
     )
 
 
@@ -106,7 +104,7 @@ def _is_like_a_sum(let: nodes.Let) -> bool:
 
 def _is_clipped(let: nodes.Let) -> bool:
     """Whether it is a bound of a slice: one of an array."""
-    return let.prim == "call" and let.params.get("fn") == "arrays.bound"
+    return let.prim == "arrays.bound"
 
 
 def cost(block: nodes.Block) -> int:
@@ -455,12 +453,12 @@ class Watching(Stacks):
 
     # ---- calls
 
-    def before_call(self, stmt: nodes.Let, args: Sequence[Any]) -> None:
+    def before_call(self, stmt: nodes.LibraryCall, args: Sequence[Any]) -> None:
         """Before what may take long: the work of it counts."""
         arrays = [a for a in args if isinstance(a, Array)]
-        if self.watch is None or not arrays or stmt.params.get("kept"):
+        if self.watch is None or not arrays:
             return
-        b, module = self.builder, str(stmt.params["fn"]).partition(".")[0]
+        b, module = self.builder, stmt.function.partition(".")[0]
         if module in ("blas", *_CUBIC):
             whole = max(arrays, key=lambda a: len(a.sizes))
             total = b.mul(self.product(whole), self.other(arrays, whole, module))

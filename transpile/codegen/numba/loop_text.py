@@ -27,8 +27,6 @@ from transpile.ops.tables import record_of
 
 _WIDTH = 88  # an expression longer than this gets a name
 
-_VIEWS = ("view", "swap", "row")  # the same memory under another shape
-
 Piece = tuple[str, int]  # text and precedence
 
 
@@ -187,16 +185,35 @@ class _Emitter:
         text, level = self.value(stmt)
         held = [self.inline[a] for a in stmt.args if isinstance(a, ir.Var) and a in self.inline]
         has_read = stmt.prim in ("index", "dim") and stmt.prim == "index" or any(h[2] for h in held)
-        may = plan.once and stmt.var.type.kind == "array" and stmt.prim != "call"
-        may = may and (not stmt.var.type.dims or stmt.prim in _VIEWS)
+        may = plan.once and stmt.var.type.kind == "array" and not is_call(stmt)
+        may = may and (not stmt.var.type.dims or isinstance(stmt, ir.View))
         if may and len(text) < _WIDTH and not (has_read and plan.barrier):
             self.inline[stmt.var] = (text, level, has_read)
-        elif stmt.prim == "call" and not self.count[stmt.var]:
+        elif is_call(stmt) and not self.count[stmt.var]:
             self.put(depth, text)  # for what it writes
         else:
             self.put(depth, f"{self.name(stmt.var)} = {text}")
 
+    def called(self, stmt: ir.Let) -> str:
+        if isinstance(stmt, ir.KeptCall):
+            return f"{stmt.function}({', '.join(map(self.typed, stmt.args))})"
+        name = stmt.function if isinstance(stmt, ir.LibraryCall) else stmt.prim
+        return f"{name}({', '.join(map(self.plain, stmt.args))})"
+
+    def viewed(self, stmt: ir.View) -> str:
+        base = self.plain(stmt.base)
+        match stmt.step:
+            case ir.Reshape():
+                return f"{base}.reshape({self.shape(stmt.args[1:])})"
+            case ir.Permute():
+                return f"{base}.T"
+        return f"{base}[{', '.join(self.parts(stmt))}]"
+
     def value(self, stmt: ir.Let) -> Piece:
+        if isinstance(stmt, ir.View):
+            return self.viewed(stmt), ATOM
+        if is_call(stmt):
+            return self.called(stmt), ATOM
         match stmt.prim:
             case "index":
                 return self.access(stmt.args[0], stmt.args[1:]), ATOM
@@ -204,17 +221,8 @@ class _Emitter:
                 return f"{self.plain(stmt.args[0])}.shape[{stmt.params['axis']}]", ATOM
             case "cast":
                 return self.cast(stmt.args[0], stmt.var.type)
-            case "call":
-                shown = self.typed if stmt.params.get("kept") else self.plain
-                return f"{stmt.params['fn']}({', '.join(shown(a) for a in stmt.args)})", ATOM
             case "item":
                 return f"{self.plain(stmt.args[0])}[{stmt.params['k']}]", ATOM
-            case "view":
-                return f"{self.plain(stmt.args[0])}.reshape({self.shape(stmt.args[1:])})", ATOM
-            case "swap":
-                return f"{self.plain(stmt.args[0])}.T", ATOM
-            case "row":
-                return f"{self.plain(stmt.args[0])}[{', '.join(self.parts(stmt))}]", ATOM
         if stmt.var in self.wrapping or (record_of(stmt).wraps and is_numpy_integer(stmt)):
             return f"{record_of(stmt).wraps}({', '.join(self.plain(a) for a in stmt.args)})", ATOM
         types = [a.type for a in stmt.args]
@@ -227,14 +235,17 @@ class _Emitter:
             return text, level
         return f"{dtype_text(stmt.var.type.dtype)}({text})", ATOM
 
-    def parts(self, stmt: ir.Let) -> Iterator[str]:
+    def parts(self, stmt: ir.View) -> Iterator[str]:
         """The subscripts of a view."""
-        args = iter(stmt.args[1:])
-        for kind in stmt.params["kinds"]:
-            if kind == "range":
-                yield f"{self.plain(next(args))}:{self.plain(next(args))}"
-            else:
-                yield self.plain(next(args)) if kind == "point" else ":"
+        assert isinstance(stmt.step, ir.Index)
+        for item in stmt.step.items:
+            match item:
+                case ir.Point(arg):
+                    yield self.plain(stmt.args[1:][arg])
+                case ir.Slice(int(start), int(stop)):
+                    yield f"{self.plain(stmt.args[1:][start])}:{self.plain(stmt.args[1:][stop])}"
+                case _:
+                    yield ":"
 
     def cast(self, op: ir.Operand, to: Type) -> Piece:
         text, level = self.piece(op)
@@ -449,6 +460,9 @@ class _Emitter:
 
 _STATEMENTS: dict[type, Callable[[_Emitter, Any, int, _Reach], None]] = {
     ir.Let: _Emitter.let,
+    ir.View: _Emitter.let,
+    ir.LibraryCall: _Emitter.let,
+    ir.KeptCall: _Emitter.let,
     ir.Alloc: _Emitter.alloc,
     ir.Store: _Emitter.store,
     ir.Add: _Emitter.store,
@@ -490,7 +504,7 @@ def _plan(block: ir.Block, count: Counter[ir.Var]) -> list[_Reach]:
     for op in leaves(block):
         if isinstance(op, ir.Var):
             last[op] = end
-    walls = [k for k, s in enumerate(block.stmts) if not isinstance(s, (ir.Let, ir.Alloc, ir.NewStack)) or _is_call(s)]
+    walls = [k for k, s in enumerate(block.stmts) if not isinstance(s, (ir.Let, ir.Alloc, ir.NewStack)) or is_call(s)]
     plan = []
     for k, stmt in enumerate(block.stmts):
         at = last.get(stmt.var) if isinstance(stmt, ir.Let) else None
@@ -501,8 +515,9 @@ def _plan(block: ir.Block, count: Counter[ir.Var]) -> list[_Reach]:
     return plan
 
 
-def _is_call(stmt: ir.Stmt) -> bool:
-    return isinstance(stmt, ir.Let) and stmt.prim == "call"
+def is_call(stmt: ir.Stmt) -> bool:
+    """Whether the statement has a line of its own: a call is not read where its value is."""
+    return isinstance(stmt, ir.Let) and (stmt.prim == "call" or record_of(stmt).kind == "number")
 
 
 def is_numpy_integer(let: ir.Let) -> bool:

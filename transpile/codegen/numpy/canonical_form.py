@@ -58,7 +58,7 @@ class _Normal:
         value = ir.Var(ir.SYNTHETIC, stmt.var.type)
         return (
             ir.Let(value, stmt.prim, stmt.args, stmt.params, stmt.loc),
-            ir.Alloc(stmt.var, "copy", (value,), {}, stmt.loc),
+            ir.Alloc(stmt.var, "copy", (value,), {}, stmt.loc, stmt.reason),
         )
 
     def loop(self, stmt: ir.For) -> tuple[ir.Stmt, ...]:

@@ -224,13 +224,13 @@ class _Rewriter:
                         self.names[new.args[0]] = stmt.var.name
                         self.same[stmt.var] = new.args[0]
                         return []
-                    return [ir.Let(stmt.var, "identity", new.args, {}, stmt.loc)]
+                    return [ir.Let(stmt.var, "identity", new.args, {}, stmt.loc, stmt.reason)]
                 self.merge(stmt.var, new.args[0])
                 return []
             case ir.Alloc(prim="copy"):
                 # what is computed has the memory order of what it is computed from
                 params = {"order": "C"} if stmt.var in self.shaped else {}
-                return [ir.Let(stmt.var, "copy", new.args, params, stmt.loc)]
+                return [ir.Let(stmt.var, "copy", new.args, params, stmt.loc, stmt.reason)]
             case ir.Let() if self.is_copied("let", stmt):
                 return self.copied_view(stmt, new)
             case ir.Let(prim="index") if not stmt.params["path"] and is_memory(stmt.var):
@@ -253,6 +253,6 @@ class _Rewriter:
 
     def copied_view(self, stmt: ir.Let, new: ir.Let) -> list[ir.Stmt]:
         if stmt.prim == "index" and not stmt.params["path"]:
-            return [ir.Let(stmt.var, "copy", new.args, {}, stmt.loc)]
+            return [ir.Let(stmt.var, "copy", new.args, {}, stmt.loc, stmt.reason)]
         view = ir.Var(ir.SYNTHETIC, stmt.var.type)
-        return [replace(new, var=view), ir.Let(stmt.var, "copy", (view,), {}, stmt.loc)]
+        return [replace(new, var=view), ir.Let(stmt.var, "copy", (view,), {}, stmt.loc, stmt.reason)]

@@ -27,7 +27,7 @@ def keep_integers(fn: ir.Function) -> ir.Function:
         for s in statements(fn.body)
         if isinstance(s, ir.Alloc)
         and s.prim == "empty"
-        and s.var.note
+        and s.reason
         and s.var.type.dtype == "int64"
         and s.var.type.dims
     }

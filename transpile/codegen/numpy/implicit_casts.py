@@ -143,7 +143,7 @@ class _Relaxer:
         dims = _common(args)
         inner = ir.Var(stmt.var.name, replace(stmt.var.type, dims=dims))
         self.finish(replace(stmt, var=inner, args=tuple(args)), entry, out)
-        outer = ir.Let(stmt.var, "broadcast", (inner,), {"dims": stmt.var.type.dims}, stmt.loc)
+        outer = ir.Let(stmt.var, "broadcast", (inner,), {"dims": stmt.var.type.dims}, stmt.loc, stmt.reason)
         self.defs[stmt.var] = outer
         out.append(outer)
 
@@ -242,7 +242,7 @@ class _Relaxer:
         inner = self.unshaped(value)
         if inner is not value and not inner.type.dims and not isinstance(inner, ir.Undef):
             params = {"dims": stmt.var.type.dims, "dtype": stmt.var.type.dtype}
-            return ir.Alloc(stmt.var, "full", (inner,), params, stmt.loc)
+            return ir.Alloc(stmt.var, "full", (inner,), params, stmt.loc, stmt.reason)
         return stmt
 
     def plain(self, operand: ir.Operand, out: list[ir.Stmt]) -> ir.Operand:

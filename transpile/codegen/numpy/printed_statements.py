@@ -77,7 +77,7 @@ def _unpack(w: Writer, stmt: ir.Let, depth: int) -> None:
 
 
 def _alloc(w: Writer, stmt: ir.Alloc, depth: int) -> None:
-    let = ir.Let(stmt.var, stmt.prim, stmt.args, stmt.params, stmt.loc)
+    let = ir.Let(stmt.var, stmt.prim, stmt.args, stmt.params, stmt.loc, stmt.reason)
     w.line(depth, f"{w.names[stmt.var]} = ", w.expressions.let(let), loc=stmt.loc)
 
 

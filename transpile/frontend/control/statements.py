@@ -189,5 +189,4 @@ STATEMENTS: dict[type, Callable[[Lifter, Any], None]] = {
     gast.AsyncFor: _refused("T103", "'async for' cannot be transformed"),
     gast.AsyncWith: _refused("T103", "'async with' cannot be transformed"),
     gast.Try: _refused("T105", "'try' cannot be transformed", "test for the condition with 'if'"),
-    gast.Match: _refused("T109", "'match' cannot be transformed", "write it with 'if'"),
 }

@@ -17,6 +17,8 @@ from typing import Any, TypeVar
 import gast
 from gast.ast3 import Ast3ToGAst
 
+from transpile.frontend.sources.match_statements import without_match
+
 LONG = 24  # operators; shorter chains stay the trees that they are
 
 T = TypeVar("T")
@@ -56,7 +58,7 @@ class _Converter(Ast3ToGAst):
 
 def to_gast(tree: ast.AST) -> Any:
     """The gast of a tree of Python's."""
-    return _Converter().visit(tree)
+    return _Converter().visit(without_match(tree))
 
 
 def unnested(run: Callable[[], T]) -> T:

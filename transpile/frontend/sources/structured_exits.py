@@ -23,8 +23,8 @@ In: the gast of one function. Out: `Desugared`, whose ``node.body`` has
   this pass, can be asked about ``Name`` nodes afterwards: the lifter trusts a read that it calls assigned even where
   a join has Undef on one side (after ``while True: ...; if c: r = y; break`` the read of ``r`` is fine).
 * locations: each new node has the location of the ``break``, ``return``, ``if`` or loop that it stands for.
-* nested functions, lambdas, classes and comprehensions are left alone: desugar them when they are lifted. ``try`` and
-  ``match`` are left as they are: the lifter refuses them.
+* nested functions, lambdas, classes and comprehensions are left alone: desugar them when they are lifted. ``try`` is
+  left as it is: the lifter refuses it.
 
 An early return needs no flag:
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from transpile.analysis.accesses import is_array, kinds_of
+from transpile.analysis.accesses import is_array
 from transpile.analysis.value_ranges import is_integer
 from transpile.core import nodes as ir
 from transpile.core.types import FLOAT
@@ -21,7 +21,6 @@ from transpile.ops.tables import record_of
 Emit = Callable[..., ir.Operand]  # of a primitive and operands: the result, a statement for it made
 Ask = Callable[[ir.Var, int], ir.Operand]  # of an array that is there, and an axis: the size
 
-_NONE, _CALLED = ("view", "swap", "row"), 20.0  # what has no record: views, and calls of numbers
 _ALLOC, _CALL = 100.0, 1000.0
 _UNKNOWN = 8.0  # trips
 
@@ -63,13 +62,11 @@ class Work:
     def stmt(self, stmt: ir.Stmt) -> ir.Operand | float:
         match stmt:
             case ir.Let():
-                if stmt.prim == "call" and any(map(is_array, stmt.args)):
+                if isinstance(stmt, (ir.LibraryCall, ir.KeptCall)) and any(map(is_array, stmt.args)):
                     return self.call(stmt)
                 if is_integer(stmt.var) and stmt.prim != "index":
                     return 0.0
-                if stmt.prim == "call":
-                    return _CALLED
-                return 0.0 if stmt.prim in _NONE else float(record_of(stmt).effort)
+                return 0.0 if isinstance(stmt, ir.View) else float(record_of(stmt).effort)
             case ir.Store():
                 return 1.0
             case ir.Add():
@@ -87,9 +84,9 @@ class Work:
                 return total
         return 1.0
 
-    def call(self, let: ir.Let) -> ir.Operand | float:
+    def call(self, let: ir.LibraryCall | ir.KeptCall) -> ir.Operand | float:
         """Of a product of matrices a multiplication counts one; of others little is known."""
-        module, _, name = str(let.params.get("fn")).partition(".")
+        module, _, name = let.function.partition(".")
         if module not in ("blas", "linalg"):
             return _CALL
         matrix = next((a for a in let.args if isinstance(a, ir.Var) and a.type.rank == 2), None)
@@ -110,26 +107,20 @@ class Work:
     def size(self, array: ir.Operand, axis: int) -> ir.Operand | float:
         assert isinstance(array, ir.Var)
         let = self.lets.get(array)
-        if let is not None and let.prim == "swap":
-            return self.size(let.args[0], array.type.rank - 1 - axis)
-        if let is not None and let.prim == "row":
+        if isinstance(let, ir.View) and isinstance(let.step, ir.Permute):
+            return self.size(let.base, array.type.rank - 1 - axis)
+        if isinstance(let, ir.View) and isinstance(let.step, ir.Index):
             return self.of_row(let, axis)
         if array in self.made:
             return self.value(self.made[array][axis])
         return _UNKNOWN if array in self.own else self.value(self.ask(array, axis))
 
-    def of_row(self, row: ir.Let, axis: int) -> ir.Operand | float:
-        args, base = iter(row.args[1:]), row.args[0]
-        kinds = kinds_of(row)
-        kept = -1
-        for k, kind in enumerate(kinds):
-            ends = [next(args) for _ in range({"point": 1, "range": 2}.get(kind, 0))]
-            kept += kind != "point"
-            if kept == axis and kind == "range":
-                return self.plus(self.value(ends[1]), self.times(self.value(ends[0]), -1.0))
-            if kept == axis and kind == "all":
-                return self.size(base, k)
-        return _UNKNOWN
+    def of_row(self, row: ir.View, axis: int) -> ir.Operand | float:
+        k, item = [(k, i) for k, i in enumerate(row.items) if isinstance(i, ir.Slice)][axis]
+        if item.start is None or item.stop is None:
+            return self.size(row.base, k)
+        start, stop = (row.args[1:][slot] for slot in (item.start, item.stop))
+        return self.plus(self.value(stop), self.times(self.value(start), -1.0))
 
     # ---- numbers
 

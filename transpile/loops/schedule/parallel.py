@@ -64,7 +64,7 @@ class _Parallel:
             found = self.chunks(stmt) if isinstance(stmt, ir.For) else None
             if found is not None:
                 stmts += found
-            elif isinstance(stmt, ir.Let) and is_product(stmt):
+            elif is_product(stmt):
                 stmts += shared(stmt, self.threads, self.least)
             elif blocks(stmt):
                 inner = stmt if isinstance(stmt, ir.For) else None
@@ -113,5 +113,5 @@ class _Parallel:
 def is_long(stmt: ir.Stmt) -> bool:
     """Whether a statement may take longer than a few operations."""
     return isinstance(stmt, (ir.For, ir.While)) or (
-        isinstance(stmt, ir.Let) and stmt.prim == "call" and any(map(is_array, stmt.args))
+        isinstance(stmt, (ir.LibraryCall, ir.KeptCall)) and any(map(is_array, stmt.args))
     )

@@ -9,12 +9,12 @@ A view is taken for the part that it is of its array, as far as that is known: o
 
 from __future__ import annotations
 
-from transpile.analysis.accesses import Access, Roots, Touches, is_array, kinds_of
+from transpile.analysis.accesses import Access, Roots, Touches, is_array
 from transpile.analysis.affine import Forms
 from transpile.analysis.value_ranges import Facts
 from transpile.core import nodes as ir
 from transpile.core.walk import defined, statements
-from transpile.loops.allocation_motion import READS, VIEWS
+from transpile.loops.allocation_motion import READS
 from transpile.loops.independent_iterations import only_in_one_trip
 from transpile.loops.schedule.parallel_schedule import Plan
 
@@ -68,10 +68,14 @@ class Sharing:
         """The array that an access is one of, and the subscripts there."""
         var = access.var
         at: At = (None,) * var.type.rank if access.indices is None else access.indices
-        while (let := self.forms.lets.get(var)) is not None and let.prim in ("row", "swap"):
-            base = let.args[0]
+        while (
+            (let := self.forms.lets.get(var)) is not None
+            and isinstance(let, ir.View)
+            and not isinstance(let.step, ir.Reshape)
+        ):
+            base = let.base
             assert isinstance(base, ir.Var)
-            var, at = base, at[::-1] if let.prim == "swap" else _in_whole(let, at)
+            var, at = base, at[::-1] if isinstance(let.step, ir.Permute) else _in_whole(let, at)
         return var, at
 
     def reach(self, ats: list[At], loop: ir.For, own: set[ir.Var]) -> int | None:
@@ -88,19 +92,16 @@ class Sharing:
         return found if found is not None and found <= FAR else None
 
 
-def _in_whole(row: ir.Let, at: At) -> At:
+def _in_whole(row: ir.View, at: At) -> At:
     """The subscripts in an array of those in a part of it."""
-    args, rest = iter(row.args[1:]), iter(at)
+    rest = iter(at)
     found: list[ir.Operand | None] = []
-    for kind in kinds_of(row):
-        if kind == "point":
-            found.append(next(args))
+    for item in row.items:
+        if isinstance(item, ir.Point):
+            found.append(row.args[1:][item.arg])
             continue
         index = next(rest, None)
-        if kind == "range":
-            next(args), next(args)
-            index = None
-        found.append(index)
+        found.append(index if isinstance(item, ir.Slice) and item.is_full else None)
     return tuple(found)
 
 
@@ -110,4 +111,6 @@ def is_bound(stmt: ir.Stmt) -> bool:
         return True
     if not isinstance(stmt, ir.Let) or not any(map(is_array, stmt.args)):
         return False
-    return stmt.prim not in (*READS, *VIEWS, "call", "item") or bool(stmt.params.get("kept"))
+    if isinstance(stmt, ir.View):
+        return False
+    return not isinstance(stmt, ir.LibraryCall) and stmt.prim not in (*READS, "item")

@@ -10,6 +10,8 @@ blas.gemm(1.0, a, b, 0.0, c)    ->    chunks = shares.of_matrix(a, b, c, 2, 1000
 
 from __future__ import annotations
 
+from typing import TypeGuard
+
 from transpile.core import nodes as ir
 from transpile.core.types import BOOL, INT
 
@@ -21,18 +23,18 @@ _ASKED = {
 }  # arguments that say how much work it is
 
 
-def is_product(stmt: ir.Let) -> bool:
-    return stmt.prim == "call" and stmt.params.get("fn") in _NAMES and "into" in stmt.params
+def is_product(stmt: ir.Stmt) -> TypeGuard[ir.LibraryCall]:
+    return isinstance(stmt, ir.LibraryCall) and stmt.function in _NAMES and stmt.written is not None
 
 
-def shared(let: ir.Let, threads: int, least: float) -> list[ir.Stmt]:
+def shared(let: ir.LibraryCall, threads: int, least: float) -> list[ir.Stmt]:
     """The product in shares for so many threads, each of ``least`` multiplications or more."""
-    name = _NAMES[let.params["fn"]]
+    name = _NAMES[let.function]
     chunks, test, index = ir.Var("chunks", INT), ir.Var(ir.SYNTHETIC, BOOL), ir.Var("s", INT)
     asked = (*(let.args[k] for k in _ASKED[name]), ir.Const(threads, INT), ir.Const(int(least), INT))
-    count = ir.Let(chunks, "call", asked, {"fn": f"shares.of_{name}", "into": ()}, let.loc)
-    into = {"fn": f"shares.{name}", "into": let.params["into"]}
-    share = ir.Let(ir.Var("done", INT), "call", (*let.args, index, chunks), into, let.loc)
+    count = ir.library_call(chunks, f"shares.of_{name}", asked, (), let.loc)
+    done = ir.Var("done", INT)
+    share = ir.library_call(done, f"shares.{name}", (*let.args, index, chunks), let.written, let.loc)
     zero, one = ir.Const(0, INT), ir.Const(1, INT)
     loop = ir.For(index, zero, chunks, one, (), ir.Block((), [share]), loc=let.loc, kind="parallel")
     choice = ir.If(test, ir.Block((), [loop]), ir.Block((), [let]), (), let.loc)

@@ -158,9 +158,9 @@ class Emit(AllLanes):
             case ir.For() | ir.While():
                 self.loop(stmt)
             case ir.NewStack():
-                var = ir.Var(stmt.var.name, self.with_lanes(stmt.var.type, 0), note=stmt.var.note)
+                var = ir.Var(stmt.var.name, self.with_lanes(stmt.var.type, 0))
                 self.memory[stmt.var] = (var, ())
-                self.b.emit(ir.NewStack(var, stmt.loc))
+                self.b.emit(ir.NewStack(var, stmt.loc, stmt.reason))
             case ir.Push():
                 self.b.emit(ir.Push(self.memory[stmt.stack][0], self.whole(stmt.value), stmt.loc))
             case ir.Pop():
@@ -212,7 +212,7 @@ class Emit(AllLanes):
         type_ = self.batched(stmt.var.type)
         if stmt.prim in ("full", "empty") and not any(self.differs(a) for a in stmt.args):
             params = {**stmt.params, "dims": (self.lanes, *stmt.params["dims"])}
-            buf = b.alloc(name, type_, stmt.prim, *stmt.args, note=stmt.var.note, **params)
+            buf = b.alloc(name, type_, stmt.prim, *stmt.args, reason=stmt.reason, **params)
         else:
             if any(self.differs(a) for a in stmt.args):
                 made = Made(stmt.prim, stmt.args, stmt.params, stmt.var.type)
@@ -223,7 +223,7 @@ class Emit(AllLanes):
                 value = ir.Var(ir.SYNTHETIC, stmt.var.type)
                 b.emit(ir.Let(value, stmt.prim, stmt.args, stmt.params, stmt.loc))
                 found = b.let("broadcast", value, dims=type_.dims).op
-            buf = b.alloc(name, type_, "copy", found, note=stmt.var.note)
+            buf = b.alloc(name, type_, "copy", found, reason=stmt.reason)
         self.memory[stmt.var] = (buf, ())
 
     def store(self, stmt: ir.Store | ir.Add) -> None:

@@ -29,7 +29,7 @@ def emit(w: AllLanes, stmt: ir.Let) -> None:
     if isinstance(last, ir.Let) and last.var is found and found.type == stmt.var.type and stmt.prim != "all_gather":
         last.var = stmt.var  # it was made for this
     else:
-        w.b.emit(ir.Let(stmt.var, "identity", (found,), {}, stmt.loc))
+        w.b.emit(ir.Let(stmt.var, "identity", (found,), {}, stmt.loc, stmt.reason))
 
 
 def _sum(w: AllLanes, stmt: ir.Let, x: ir.Operand) -> ir.Operand:

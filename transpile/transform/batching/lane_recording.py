@@ -23,15 +23,15 @@ def recording_later(fn: ir.Function, axis: Axis) -> ir.Function | None:
     """The function with what fills stacks done once more behind the collectives; None where nothing is to be had by that."""
     stmts = fn.body.stmts
     for k, stmt in enumerate(stmts):
-        filled = [s.var for s in stmts[:k] if isinstance(s, ir.NewStack) and _touches(stmt, ir.Push, s.var)]
-        stacks = [s for s in filled if _is_only(stmts, k, s)]
+        made = {s.var: s for s in stmts[:k] if isinstance(s, ir.NewStack)}
+        stacks = [s for s in made if _touches(stmt, ir.Push, s) and _is_only(stmts, k, s)]
         if not stacks or not _may_run_again(stmt, stacks, stmts[k + 1 :]):
             continue
         first = min(j for s in stacks for j in range(k + 1, len(stmts)) if _touches(stmts[j], ir.Pop, s))
         if not any(axis.is_in(s) for s in stmts[k + 1 : first]):
             continue
         again = Cloner()
-        with_stacks = [again.stmt(ir.NewStack(s)) for s in stacks]
+        with_stacks = [again.stmt(ir.NewStack(s, reason=made[s].reason)) for s in stacks]
         mapping = {s: again.mapping[s] for s in stacks}
         emptied = _Renamed(mapping)
         new = [

@@ -34,7 +34,7 @@ class Region:
     def emit(self) -> None:
         w, b = self.w, self.b
         with b.at(self.step.stmts[0].loc):
-            results = {v: self.memory_of(v) for s in self.step.stmts for v in defines(s) if v in self.step.outside}
+            results = {v: self.memory_of(v, s) for s in self.step.stmts for v in defines(s) if v in self.step.outside}
         with b.into(ir.Block()) as body:
             stmts = [one for s in self.step.stmts for one in self.moved(s)]
             body.stmts += stmts
@@ -51,11 +51,12 @@ class Region:
             if not var.buffer:
                 w.alls[var] = b.read(buf, name=var.name).op
 
-    def memory_of(self, var: ir.Var) -> ir.Var:
-        """Memory for what goes out of all lanes."""
+    def memory_of(self, var: ir.Var, stmt: ir.Stmt) -> ir.Var:
+        """Memory for what goes out of all lanes, and is made by the statement."""
         w = self.w
         type_ = w.batched(var.type)
-        buf = self.b.alloc(var.name, type_, "empty", dims=type_.dims, dtype=type_.dtype, note=var.note)
+        reason = stmt.reason if isinstance(stmt, (ir.Let, ir.Alloc)) else ""
+        buf = self.b.alloc(var.name, type_, "empty", dims=type_.dims, dtype=type_.dtype, reason=reason)
         if var.buffer:
             w.memory[var] = (buf, ())
         return buf
