@@ -1,6 +1,6 @@
 """Runs core functions directly on NumPy, statement by statement: what every pass is compared with.
 
-Primitives are run by their own spelling (`Prim.render`), so that a wrong spelling is found here as well. Every value is
+Primitives are run by their own spelling (`Op.render`), so that a wrong spelling is found here as well. Every value is
 checked against its declared type: dtype, rank, and the dims whose symbols are known.
 
 >>> from transpile.core.builder import Builder

@@ -369,6 +369,22 @@ FAULTS: tuple[Fault, ...] = (
         "the adjoint of a transpose permutes forward",
     ),
     Fault(
+        "record_without_its_fields",
+        "transpile/ops/record.py",
+        "        if lacks:",
+        "        if False:",
+        "a record that lacks what its kind needs is found out by a call, not when the tables are built",
+        ("tests/ops/test_records.py", "-k", "what_its_kind_needs"),
+    ),
+    Fault(
+        "comparison_turned_and_negated",
+        "transpile/ops/traits.py",
+        "return _of_cases(self.greater, self.equal, self.less)",
+        "return _of_cases(self.greater, not self.equal, self.less)",
+        "a < b said of b and a is b >= a",
+        ("tests/ops/test_records.py", "-k", "relations"),
+    ),
+    Fault(
         "product_rule",
         "transpile/ops/arithmetic.py",
         "lambda y, a, b: b, lambda y, a, b: a, of_truths",

@@ -7,15 +7,18 @@ import importlib
 import itertools
 import math
 import operator
+import re
+from dataclasses import fields
 
 import numpy as np
 import pytest
 from house import named
+from house.imports import modules
 
 import transpile as tp
 from transpile.core.types import FLOAT, Type
 from transpile.ops.element import Apply, Arg, Infix, applied, infix, parts
-from transpile.ops.record import REQUIRED, Prim
+from transpile.ops.record import REQUIRED, Op
 from transpile.ops.tables import neutral_of, prims, records
 from transpile.ops.traits import LESS, RELATIONS
 
@@ -66,18 +69,31 @@ def test_a_record_has_what_its_kind_needs(kind):
     fields |= {"jvp": 1, "vjp": 1, "fold": "add", "entry": "linalg.inv"}
     full = {"name": "f", "type_rule": lambda types, params: FLOAT, "render": None, "kind": kind}
     full |= {f: fields[f] for f in REQUIRED[kind]}
-    assert Prim(**full).kind == kind
+    assert Op(**full).kind == kind
     for field in REQUIRED[kind]:
         if (kind, field) != ("elementwise", "family"):  # which is its own
             with pytest.raises(ValueError, match=f"'f' of kind '{kind}' has no {field}"):
-                Prim(**{**full, field: None})
+                Op(**{**full, field: None})
 
 
 def test_a_record_is_of_a_kind_and_a_family():
     with pytest.raises(ValueError, match="is of no kind: 'none'"):
-        Prim("f", lambda types, params: FLOAT, None, "none")
+        Op("f", lambda types, params: FLOAT, None, "none")
     with pytest.raises(ValueError, match="is of no family of batching: 'none'"):
-        Prim("f", lambda types, params: FLOAT, None, "statement", family="none")
+        Op("f", lambda types, params: FLOAT, None, "statement", family="none")
+
+
+@pytest.mark.parametrize("name", [f.name for f in fields(Op)])
+def test_every_field_is_asked_for(name):
+    """By somebody outside of the records, or by a question of the record's own."""
+    asked = re.compile(rf"[\w)\]]\.{name}\b")
+    own = {"transpile.ops.record", "transpile.ops.algebra", "transpile.ops.computation"}
+    texts = [
+        path.read_text()
+        for module, path in modules().items()
+        if module in own or not module.startswith("transpile.ops.")
+    ]
+    assert name == "examples" or any(asked.search(text) for text in texts)
 
 
 def test_no_name_stands_twice():
@@ -87,7 +103,7 @@ def test_no_name_stands_twice():
 # --------------------------------------------------------------------------------------------------- elements
 
 
-def _element(record: Prim, dtype: str):
+def _element(record: Op, dtype: str):
     """The element for operands of a dtype."""
     params = {"decimals": 2, "rtol": 1.0, "atol": 1.0, "equal_nan": False, "vector": "joined"}
     if record.kind == "elementwise":
@@ -153,7 +169,7 @@ def test_what_a_test_implies(record):
         assert set(record.implies(holds)) == known
 
 
-def _function(record: Prim):
+def _function(record: Op):
     """What computes it of Python's integers."""
     method = record.operator.method if record.operator is not None else ""
     of_parts = {"quick_div": operator.floordiv, "quick_mod": operator.mod, "maximum": max, "minimum": min, "cast": int}
@@ -223,7 +239,7 @@ def test_only_lowering_knows_what_has_an_expansion():
 
 
 def test_an_expansion_is_in_place_of_derivatives_and_spelling():
-    bare = Prim("f", lambda types, params: FLOAT, None, "matrix", entry="linalg.inv", expansion=lambda x: x)
+    bare = Op("f", lambda types, params: FLOAT, None, "matrix", entry="linalg.inv", expansion=lambda x: x)
     assert bare.expansion is not None
     with pytest.raises(ValueError, match="has no entry"):
-        Prim("f", lambda types, params: FLOAT, None, "matrix", expansion=lambda x: x)
+        Op("f", lambda types, params: FLOAT, None, "matrix", expansion=lambda x: x)

@@ -9,7 +9,7 @@ from transpile.core.types import Type
 
 
 class Record(Protocol):
-    """The part of `transpile.ops.record.Prim` that types are found by."""
+    """The part of `transpile.ops.record.Op` that types are found by."""
 
     @property
     def type_rule(self) -> Callable[[Sequence[Type], Mapping[str, Any]], Type]: ...

@@ -22,7 +22,7 @@ from transpile.core.types import BOOL, FLOAT, INT, Type
 from transpile.lower.lowered_effects import unless
 from transpile.lower.lowering import Lowering
 from transpile.lower.weak_integers import LEAST, MOST, is_weak
-from transpile.ops.record import Prim
+from transpile.ops.record import Op
 from transpile.ops.tables import record_of, records
 
 Rule = Callable[["Lowering", ir.Let, Sequence[Expr]], "Expr | None"]
@@ -43,7 +43,7 @@ def _ask(lw: Lowering, test: Expr, prim: str) -> None:
     lw.b.emit(unless(lw.b.loc, test, "OverflowError", text))
 
 
-def _symbol(record: Prim) -> str:
+def _symbol(record: Op) -> str:
     """How Python says it: an operator, or a function."""
     if record.render.startswith("op:"):
         return str(record.render).removeprefix("op:")

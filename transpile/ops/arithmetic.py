@@ -13,7 +13,7 @@ from transpile.errors import RuleError
 from transpile.ops import interval_arithmetic as intervals
 from transpile.ops.element import BOTH, EITHER, NOT, SAME, Arg, Choose, Element, applied, as_python, infix, prefix
 from transpile.ops.language import call, elementwise, log, pow, where
-from transpile.ops.record import ZERO, Prim
+from transpile.ops.record import ZERO, Op
 from transpile.ops.traits import (
     EQUAL,
     GREATER,
@@ -141,40 +141,40 @@ def _chosen(name: str) -> Any:
     return element
 
 
-def binary(name: str, sign: str, token: str, method: str, *partials: Any, **more: Any) -> Prim:
+def binary(name: str, sign: str, token: str, method: str, *partials: Any, **more: Any) -> Op:
     """One of Python's operators of two operands."""
     more.setdefault("element", infix(sign))
     more.setdefault("names", (name,))
     more.setdefault("type_rule", same)
     operator = Operator(sign, token, method)
-    return Prim(name, render=f"op:{sign}", kind="elementwise", operator=operator, partials=partials, **more)
+    return Op(name, render=f"op:{sign}", kind="elementwise", operator=operator, partials=partials, **more)
 
 
-def unary(name: str, render: str, partial: Any, **more: Any) -> Prim:
+def unary(name: str, render: str, partial: Any, **more: Any) -> Op:
     more.setdefault("element", applied(f"scalars.{name}", 1))
     more.setdefault("type_rule", same)
-    return Prim(name, render=render, kind="elementwise", partials=(partial,), **more)
+    return Op(name, render=render, kind="elementwise", partials=(partial,), **more)
 
 
-def compare(relation: Relation, sign: str, token: str, method: str, called: str) -> Prim:
+def compare(relation: Relation, sign: str, token: str, method: str, called: str) -> Op:
     more = {"type_rule": boolean, "dtype_rule": "compare", "relation": relation, "called": called, "fits": "compared"}
     return binary(relation.name, sign, token, method, ZERO, ZERO, quiet=True, **more)
 
 
-def logical(name: str, element: Element, **more: Any) -> Prim:
+def logical(name: str, element: Element, **more: Any) -> Op:
     partials = (ZERO, ZERO)
-    return Prim(
+    return Op(
         name, boolean, f"np.{name}({{0}}, {{1}})", "elementwise", "logical", partials, element=element, names=(name,), quiet=True,
         **more,
     )  # fmt: skip
 
 
-def bits(name: str, sign: str, token: str, method: str, of_truths: Element, interval: Any) -> Prim:
+def bits(name: str, sign: str, token: str, method: str, of_truths: Element, interval: Any) -> Op:
     more = {"type_rule": whole, "dtype_rule": "truths", "quiet": True, "interval": interval}
     return binary(name, sign, token, method, ZERO, ZERO, of_truths=of_truths, **more)
 
 
-def shift(name: str, sign: str, token: str, method: str, interval: Any) -> Prim:
+def shift(name: str, sign: str, token: str, method: str, interval: Any) -> Op:
     names = (name, f"bitwise_{name}")
     more = {"type_rule": whole, "dtype_rule": "int8", "raises": _shifts, "fits": "shift", "unlike_python": True}
     element = as_python(2, f"scalars.{name}")
@@ -211,12 +211,12 @@ TABLE = [
           magnitude=Magnitude(), positive=True, quiet=True, said="abs"),
     unary("sign", "np.sign({0})", ZERO, type_rule=no_bool, names=("sign",), interval=intervals.sign, quiet=True, bounded=True,
           vector=Vector("sign", alone=True), said="sign"),
-    Prim("maximum", same, "np.maximum({0}, {1})", "elementwise", "truths", partials=(lambda y, a, b: _half(y, a, b, a > b),
+    Op("maximum", same, "np.maximum({0}, {1})", "elementwise", "truths", partials=(lambda y, a, b: _half(y, a, b, a > b),
          lambda y, a, b: _half(y, a, b, b > a)), by_order=(lambda y, a, b: _rest(y, a, b, b > a), lambda y, a, b: _half(y, a, b,
          b > a)), element=_chosen("maximum"), of_truths=EITHER, names=("maximum",), python="max({0}, {1})", folds="maximum",
          neutral=intervals.least, picks=True, extreme=1, magnitude=Magnitude(joined="maximum"), interval=intervals.greatest,
          quiet=True, vector=Vector("maximum", alone=True),),
-    Prim("minimum", same, "np.minimum({0}, {1})", "elementwise", "truths", partials=(lambda y, a, b: _half(y, a, b, a < b),
+    Op("minimum", same, "np.minimum({0}, {1})", "elementwise", "truths", partials=(lambda y, a, b: _half(y, a, b, a < b),
          lambda y, a, b: _half(y, a, b, b < a)), by_order=(lambda y, a, b: _rest(y, a, b, b < a), lambda y, a, b: _half(y, a, b,
          b < a)), element=_chosen("minimum"), of_truths=BOTH, names=("minimum",), python="min({0}, {1})", folds="minimum",
          neutral=intervals.most, picks=True, extreme=-1, magnitude=Magnitude(joined="maximum"), interval=intervals.smallest,
@@ -241,13 +241,13 @@ TABLE = [
     shift("right_shift", ">>", "RShift", "rshift", intervals.right),
     unary("invert", "op:~", ZERO, type_rule=whole, element=prefix("~"), of_truths=NOT, operator=Operator("~", "Invert", "invert"),
           names=("invert", "bitwise_not", "bitwise_invert"), interval=intervals.inverted, quiet=True, unlike_python=True),
-    Prim(
+    Op(
         "where", _where_type, "np.where({0}, {1}, {2})", "elementwise", "where",
         # the reverse rule is special: the mask goes with the adjoint (transform/reverse.py)
         partials=(ZERO, lambda y, c, a, b: where(c, 1.0, 0.0), lambda y, c, a, b: where(c, 0.0, 1.0)),
         element=Choose(Arg(0), Arg(1), Arg(2)), picks=True, interval=intervals.either,
         magnitude=Magnitude(1, "maximum"), called="chosen",
     ),
-    Prim("cast", _cast_type, "cast", "structural", jvp=_cast_jvp, vjp=_cast_vjp, linear=True, family="cast", exact=True,
+    Op("cast", _cast_type, "cast", "structural", jvp=_cast_jvp, vjp=_cast_vjp, linear=True, family="cast", exact=True,
          vanishes=(0,), magnitude=Magnitude(), interval=intervals.as_it_is, fits="cast"),
 ]  # fmt: skip

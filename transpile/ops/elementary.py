@@ -28,7 +28,7 @@ from transpile.ops.element import SAME, Arg, Element, Infix, applied, by_kind, w
 from transpile.ops.language import (  # isort: skip
     absolute, call, cos, cosh, elementwise, exp, isnan, sin, sinh, sqrt, where,
 )  # fmt: skip
-from transpile.ops.record import ZERO, Prim
+from transpile.ops.record import ZERO, Op
 from transpile.ops.spelling import Spelling, sequence
 from transpile.ops.traits import Operator, Vector, near
 
@@ -36,7 +36,7 @@ from transpile.ops.traits import Operator, Vector, near
 _STEP = "arith" if tuple(int(p) for p in np.__version__.split(".")[:2]) >= (2, 1) else "float"
 
 
-def smooth(name: str, partial: Any, cost: int = 2, **more: Any) -> Prim:
+def smooth(name: str, partial: Any, cost: int = 2, **more: Any) -> Op:
     """A real function of one float argument that NumPy calls by its own name; ``math=True``: `math` has it under the same."""
     more.setdefault("dtype_rule", "float")
     more.setdefault("names", (name,))
@@ -45,7 +45,7 @@ def smooth(name: str, partial: Any, cost: int = 2, **more: Any) -> Prim:
     return unary(name, more.pop("render", f"np.{name}({{0}})"), partial, cost=cost, **more)
 
 
-def libm(name: str, partial: Any, own: str = "", **more: Any) -> Prim:
+def libm(name: str, partial: Any, own: str = "", **more: Any) -> Op:
     """A function that C has as well, by this name or its ``own``: `math` has it, and Numba has that one."""
     own = own or name
     more.setdefault("as_calm", True)
@@ -53,7 +53,7 @@ def libm(name: str, partial: Any, own: str = "", **more: Any) -> Prim:
     return smooth(name, partial, element=applied(f"math.{own}", 1), math=f"math.{own}({{0}})", names=names, **more)
 
 
-def two(name: str, first: Any, second: Any, dtype_rule: str = "float", cost: int = 2, **more: Any) -> Prim:
+def two(name: str, first: Any, second: Any, dtype_rule: str = "float", cost: int = 2, **more: Any) -> Op:
     """A function of two arguments that NumPy calls by its own name."""
     more.setdefault("element", applied(f"scalars.{name}", 2))
     more.setdefault("type_rule", same)
@@ -62,7 +62,7 @@ def two(name: str, first: Any, second: Any, dtype_rule: str = "float", cost: int
         more["math"] = f"math.{name}({{0}}, {{1}})"
     partials = (first, second)
     render = more.pop("render", f"np.{name}({{0}}, {{1}})")
-    return Prim(name, render=render, kind="elementwise", partials=partials, dtype_rule=dtype_rule, cost=cost, **more)
+    return Op(name, render=render, kind="elementwise", partials=partials, dtype_rule=dtype_rule, cost=cost, **more)
 
 
 def _whole_numbers(types, params) -> Type:  # type: ignore[no-untyped-def]
@@ -71,13 +71,13 @@ def _whole_numbers(types, params) -> Type:  # type: ignore[no-untyped-def]
     return same(types, params)
 
 
-def test(name: str, **more: Any) -> Prim:
+def test(name: str, **more: Any) -> Op:
     """A boolean property of one number."""
     vector = Vector(name, alone=True)
     return smooth(name, ZERO, 1, type_rule=boolean, dtype_rule="as_is", quiet=True, vector=vector, **more)
 
 
-def step(name: str, **more: Any) -> Prim:
+def step(name: str, **more: Any) -> Op:
     vector = Vector(name, alone=True)
     return smooth(name, ZERO, 1, dtype_rule=_STEP, quiet=True, vector=vector, **more)
 
@@ -288,12 +288,12 @@ def _clip_high(y, x, low, high):  # type: ignore[no-untyped-def]
 
 
 THREE = [
-    Prim(
+    Op(
         "clip", same, "np.clip({0}, {1}, {2})", "elementwise",
         partials=(lambda y, x, low, high: indicator((low <= x) & (x <= high)), _clip_low, _clip_high),
         element=applied("scalars.clip", 3), picks=True, vector=Vector("clip", alone=True),
     ),
-    Prim(
+    Op(
         "fma", same, "math.fma({0}, {1}, {2})", "elementwise", "float", family="lane",
         partials=(lambda y, a, b, c: b, lambda y, a, b, c: a, lambda y, a, b, c: 1), element=applied("scalars.fma", 3),
     ),
@@ -312,15 +312,13 @@ def _integers(types, params) -> Type:  # type: ignore[no-untyped-def]
     return Type(params.get("dtype", "int32"), best.dims)
 
 
-def scalar_int(
-    name: str, render: str, operands: int, module: str = "scalars", family: str = "lane", **more: Any
-) -> Prim:
+def scalar_int(name: str, render: str, operands: int, module: str = "scalars", family: str = "lane", **more: Any) -> Op:
     """A function of ``math`` that gives a Python int."""
     partials, element = (ZERO,) * operands, applied(f"{module}.{name}", operands)
-    return Prim(name, _weak_int, render, "elementwise", "as_is", partials, element=element, family=family, **more)
+    return Op(name, _weak_int, render, "elementwise", "as_is", partials, element=element, family=family, **more)
 
 
-def count(name: str, operands: int, **more: Any) -> Prim:
+def count(name: str, operands: int, **more: Any) -> Op:
     """What Python counts, and raises of negative numbers."""
     slots = ", ".join(f"{{{k}}}" for k in range(operands))
     more = {"interval": intervals.counted, "raises": lambda types, values, result: True, **more}
@@ -348,7 +346,7 @@ def _fsum_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
     return call("fsum", *(0.0 if d is None else d for d in dots))
 
 
-FSUM = Prim(
+FSUM = Op(
     "fsum",
     lambda types, params: FLOAT,
     Spelling(lambda params, types: f"math.fsum({sequence(len(types))})"),

@@ -14,43 +14,24 @@ Conventions for rules (``transpile.core.builder.Expr`` is the currency, operator
 - ``type_rule(types, params)``: the result's type; raises `RuleError` with a message for the user.
 - ``by_order``: the partials of Python's own ``max`` and ``min`` (``params["py"]``), which keep the first where no comparison holds.
 - ``steep(*args)``: elementwise only, where the slope in the first operand is infinite though the value is not; None: nowhere.
-- ``together``: of several operands that differ from lane to lane, or one that all share, it makes all lanes at once.
 - ``cost``: 0 free (a view, a shape), 1 cheap (arithmetic), 2 dear (transcendental, reduction), 3 very dear (products).
 - ``linear``: the derivative reads no operand and no result, so nothing has to be recorded for it.
-- ``view``: what NumPy gives: "" is new memory, "writable" or "read_only" a view of its first operand ("alone": writable, if that is
-  the only one), "held" is what a tuple holds.
-- ``family``: how it is batched, one of `FAMILIES` (their rules: `transpile.transform.batching.families`); that of an
-  elementwise one is its own unless it says otherwise.
-- ``operator``, ``names``, ``math``, ``python``: how Python, NumPy (the names of its functions), `math` (a *let* with the param
-  ``via="math"``) and Python's builtins (``py=True``) say it.
-- ``unlike_python``: NumPy's function of Python's numbers gives something else than the operator, or a value where that raises.
-- ``as_calm``: the function of `math` raises nowhere that a function whose partial derivatives have it in them does not.
-- ``relation``: of a comparison, what it compares. ``implies(holds)``: of a test made of tests, which operands hold, or do not, if
-  it does. ``signs``: of a sum, how often each operand counts; ``multiplies``, ``divides``: it is the product, the quotient;
-  ``extreme``: 1 the greatest, -1 the least. ``vanishes``: the operands of which each makes it 0 if it is 0. ``positive``: never a
-  number with a minus.
-- ``magnitude``: of integers, what its absolute value is at most. ``wraps``: the function of the runtime that wraps at 64 bits.
-- ``folds``: of what a loop that carries its first operand folds with it (``sub`` folds what ``add`` does): the name of that
-  primitive; ``in_lanes``: LLVM makes lanes of such a loop, though nothing else is known of the fold. ``neutral``: of what is folded
-  with, the number of a dtype that changes nothing. ``fold``: of a fold or a scan, the primitive that it folds with.
-- ``entry``: the function of `transpile_runtime.compiled` that is called, or a function of params and of how many operands there
-  are that gives its name; ``flags``: the params that it takes as truth values; ``factored``: the function that takes the factors
-  of the matrix in its place, where several statements share them.
 - ``expansion(*args)``: what it is in terms of others. It stands in its place wherever the primitive is differentiated, batched or
   printed (`transpile.simplify.expansion`).
-- ``interval``: of integers, between which numbers the result lies (`transpile.ops.interval_arithmetic`).
-- ``raises(types, values, result)``: whether it may raise; ``values`` are the operands' numbers, None where the run tells.
-- ``fits``: how it is asked whether a result of Python's integers fits into 64 bits (`transpile.lower.overflow`).
-- ``asks``: of which primitive it asks whether the result fits. ``in_floats``: what does the same of integers that floats hold.
-- ``in_vectors``: which call of numbers does the same with the instructions of a vector.
-- ``vector``: what computes it in vectors. ``bounded``: its values are small numbers. ``quiet``: it never warns; of others
-  ``inside`` is an argument where it does not. ``exact``: it rounds nothing. ``picks``: an element of the result is one of an
-  operand, as it is. ``work``: what it costs in a loop (`transpile.loops.schedule.cost_model`).
+- ``family``: how it is batched, one of `FAMILIES` (their rules: `transpile.transform.batching.families`); that of an
+  elementwise one is its own unless it says otherwise. ``together``: of several operands that differ from lane to lane, or one that
+  all share, it makes all lanes at once.
+- ``view``: what NumPy gives: "" is new memory, "writable" or "read_only" a view of its first operand ("alone": writable, if that is
+  the only one), "held" is what a tuple holds.
+- ``operator``, ``names``, ``math``, ``python``: how Python, NumPy (the names of its functions), `math` (a *let* with the param
+  ``via="math"``) and Python's builtins (``py=True``) say it. ``unlike_python``: NumPy's function of Python's numbers gives
+  something else than the operator, or a value where that raises. ``as_calm``: the function of `math` raises nowhere that a
+  function whose partial derivatives have it in them does not.
 - ``called``: what a value of it is named; ``said``: what it is named after its operand, as in ``exp_x``.
 - ``kind``: one of `REQUIRED`, which has the fields that a record of the kind must have; one that is not there is an error when the
   tables are built.
-- ``element``: how one element is computed (`transpile.ops.element`), or a function of types that gives it; ``of_truths`` is that
-  of operands that are all truth values.
+
+What it is as an operation on numbers `transpile.ops.algebra` says, how it is computed `transpile.ops.computation`.
 """
 
 from __future__ import annotations
@@ -60,8 +41,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from transpile.core.types import Type
-from transpile.ops.element import ByType, Element, Infix, Prefix, applied, is_instruction, parts
-from transpile.ops.traits import Magnitude, Operator, Relation, Vector
+from transpile.ops.algebra import Algebra
+from transpile.ops.computation import Computation
+from transpile.ops.traits import Operator
 
 
 class Marker:
@@ -97,8 +79,6 @@ FAMILIES = frozenset(
 )
 
 
-DEAR = 20.0  # what a function costs that gains by vectors, where a sum of numbers is 1
-
 REQUIRED: Mapping[str, tuple[str, ...]] = {
     "elementwise": ("render", "partials", "element", "family"),
     "scalar": ("element",),
@@ -127,11 +107,9 @@ no value is computed."""
 BY_EXPANSION = ("render", "jvp", "vjp", "family")
 """What is not asked of a primitive that has an expansion."""
 
-Entry = str | Callable[[Mapping[str, Any], int], str]
-
 
 @dataclass(frozen=True)
-class Prim:
+class Op(Algebra, Computation):
     """One primitive. ``render`` is its NumPy spelling: a template for ``str.format`` over the printed operands
     (``"np.tanh({0})"``), an operator (``"op:+"``), or a function of (printed operands as gast nodes, params, types)."""
 
@@ -142,51 +120,19 @@ class Prim:
     dtype_rule: str = "arith"  # elementwise only: how the operands' common dtype is found (transpile.core.promotion)
     partials: tuple[Any, ...] = ()
     by_order: tuple[Any, ...] = ()
-    element: Element | ByType | None = None
-    of_truths: Element | None = None
     steep: Any = None
     jvp: Any = None
     vjp: Any = None
     cost: int = 1
     linear: bool = False
-    view: str = ""
+    expansion: Any = None
     family: str = ""
+    together: bool = False
+    view: str = ""
     operator: Operator | None = None
     names: tuple[str, ...] = ()
     math: str = ""
     python: str = ""
-    relation: Relation | None = None
-    implies: Callable[[bool], tuple[tuple[int, bool], ...]] | None = None
-    signs: tuple[int, ...] = ()
-    multiplies: bool = False
-    divides: bool = False
-    together: bool = False
-    extreme: int = 0
-    magnitude: Magnitude | None = None
-    vanishes: tuple[int, ...] = ()
-    positive: bool = False
-    wraps: str = ""
-    folds: str = ""
-    in_lanes: bool = False
-    neutral: Callable[[str], Any] | None = None
-    fold: str = ""
-    entry: Entry = ""
-    flags: tuple[str, ...] = ()
-    factored: str = ""
-    expansion: Any = None
-    interval: Any = None
-    raises: Any = None
-    fits: str = ""
-    asks: str = ""
-    in_vectors: str = ""
-    in_floats: str = ""
-    vector: Vector | None = None
-    work: float = 1
-    bounded: bool = False
-    quiet: bool = False
-    inside: float = 0.5
-    exact: bool = False
-    picks: bool = False
     unlike_python: bool = False
     as_calm: bool = False
     said: str = ""
@@ -209,22 +155,10 @@ class Prim:
     def elementwise(self) -> bool:
         return self.kind == "elementwise"
 
-    def element_of(self, types: Sequence[Type], result: Type, params: Mapping[str, Any]) -> Element | None:
-        """How one element is computed of operands of these types; None where this is no matter of elements."""
-        if "vector" in params:
-            return applied(f"vector.{params['vector']}", len(types))
-        if self.of_truths is not None and all(t.is_bool for t in types):
-            return self.of_truths
-        return self.element(types, result, params) if callable(self.element) else self.element
-
     @property
     def operands(self) -> int:
         """How many operands an elementwise one has."""
         return len(self.partials)
-
-    def entry_of(self, params: Mapping[str, Any], operands: int) -> str:
-        """The function of the runtime that is called."""
-        return self.entry(params, operands) if callable(self.entry) else self.entry
 
     def partials_of(self, params: Mapping[str, Any]) -> tuple[Any, ...]:
         return self.by_order if self.by_order and params.get("py") else self.partials
@@ -244,65 +178,9 @@ class Prim:
         return self.view in ("writable", "alone")
 
     @property
-    def is_sum(self) -> bool:
-        """Whether it is a sum or a difference of two."""
-        return len(self.signs) == 2
-
-    @property
-    def is_difference(self) -> bool:
-        return self.is_sum and self.signs[1] < 0
-
-    @property
-    def is_opposite(self) -> bool:
-        return self.signs == (-1,)
-
-    @property
-    def commutes(self) -> bool:
-        return self.multiplies or self.signs == (1, 1)
-
-    @property
-    def is_negation(self) -> bool:
-        """Whether it is a test that holds where its operand does not."""
-        return self.implies is not None and self.implies(True) == ((0, False),)
-
-    @property
-    def is_conjunction(self) -> bool:
-        """Whether it is a test that holds where both operands do."""
-        return self.implies is not None and self.implies(True) == ((0, True), (1, True))
-
-    @property
-    def is_polynomial(self) -> bool:
-        """Whether it is a sum, a product or an opposite."""
-        return bool(self.signs) or self.multiplies
-
-    @property
-    def is_arithmetic(self) -> bool:
-        """Whether it is one of the four operations of a machine, or the opposite."""
-        return isinstance(self.element, (Infix, Prefix)) and self.element.sign in ("+", "-", "*", "/")
-
-    def degree(self, degrees: Sequence[int]) -> int:
-        """Of a polynomial, by those of its operands."""
-        return sum(degrees) if self.multiplies else max(degrees)
-
-    @property
     def is_folding(self) -> bool:
         """Whether LLVM makes lanes of a loop that folds with it."""
         return bool(self.folds) or self.in_lanes
-
-    @property
-    def effort(self) -> float:
-        """What it costs in a loop, where a sum is 1."""
-        return DEAR if self.is_dear else self.work
-
-    @property
-    def is_dear(self) -> bool:
-        """Whether it gains several times its own time by vectors."""
-        return self.vector is not None and not self.vector.alone
-
-    @property
-    def is_instruction(self) -> bool:
-        """Whether LLVM makes vectors of it by itself."""
-        return self.element is not None and not callable(self.element) and all(map(is_instruction, parts(self.element)))
 
     @property
     def is_zero(self) -> bool:

@@ -11,27 +11,27 @@ from typing import Any
 from transpile.core.types import BOOL, FLOAT, INT, Type
 from transpile.ops import interval_arithmetic as intervals
 from transpile.ops.element import ByType, Element, applied, infix
-from transpile.ops.record import Prim
+from transpile.ops.record import Op
 from transpile.ops.traits import RELATIONS, Magnitude, Relation
 
 
-def scalar(name: str, element: Element | ByType, result: Type, **more: Any) -> Prim:
-    return Prim(name, lambda types, params: result, None, "scalar", element=element, **more)
+def scalar(name: str, element: Element | ByType, result: Type, **more: Any) -> Op:
+    return Op(name, lambda types, params: result, None, "scalar", element=element, **more)
 
 
-def overflows(prim: str) -> Prim:
+def overflows(prim: str) -> Op:
     """Whether a result of Python's integers does not fit."""
     return scalar(f"overflows_{prim}", applied(f"intmath.overflows_{prim}", 2), BOOL, asks=prim)
 
 
-def as_float(prim: str, operands: int) -> Prim:
+def as_float(prim: str, operands: int) -> Op:
     """What Python counts, as a float."""
     return scalar(
         f"{prim}_float", applied(f"intmath.{prim}_float", operands), FLOAT, raises=lambda types, values, result: True
     )
 
 
-def exact(relation: Relation) -> Prim:
+def exact(relation: Relation) -> Op:
     """A comparison of an integer and a float that rounds neither."""
     return scalar(f"exact_{relation.name}", applied(f"intmath.exact_{relation.name}", 2), BOOL, in_floats=relation.name)
 
@@ -40,15 +40,15 @@ def _vector(types: Sequence[Type], result: Type, params: Mapping[str, Any]) -> E
     return applied(f"vector.{params['vector']}", len(types))
 
 
-def number(name: str, **more: Any) -> Prim:
+def number(name: str, **more: Any) -> Op:
     """A function of the runtime of numbers, under its own name; those of two results give a tuple."""
-    return Prim(
+    return Op(
         name, lambda types, params: INT, None, "number", element=lambda types, result, params: applied(name, len(types)), work=20,
         **more,
     )  # fmt: skip
 
 
-def draw(name: str) -> list[Prim]:
+def draw(name: str) -> list[Op]:
     """A random number, and the same with the instructions of a vector."""
     return [number(f"random.{name}", in_vectors=f"vector.random_{name}"), number(f"vector.random_{name}")]
 

@@ -16,14 +16,14 @@ from transpile.core.types import Type
 from transpile.ops.arithmetic import same
 from transpile.ops.element import applied
 from transpile.ops.language import elementwise, exp, log, log1p, sign, where
-from transpile.ops.record import UNWRITTEN, ZERO, Prim
+from transpile.ops.record import UNWRITTEN, ZERO, Op
 from transpile.ops.traits import Vector, near
 
 # SciPy's dtype depends on which loop of the ufunc stands first: ``erfinv(int8)`` is a float32, ``erf(int8)`` a float64.
 _PREFER_SINGLE = frozenset("erfinv erfcinv ndtri entr rel_entr kl_div iv ive jv betainc betaincc".split())
 
 
-def special(name: str, *partials: Any, **more: Any) -> Prim:
+def special(name: str, *partials: Any, **more: Any) -> Op:
     """A function that scipy.special has under this name."""
     slots = ", ".join(f"{{{k}}}" for k in range(len(partials)))
     more.setdefault("render", f"scipy.special.{name}({slots})")
@@ -31,10 +31,10 @@ def special(name: str, *partials: Any, **more: Any) -> Prim:
     more.setdefault("dtype_rule", "special_single" if name in _PREFER_SINGLE else "special")
     more.setdefault("element", applied(f"special.{name}", len(partials)))
     more.setdefault("cost", 2)
-    return Prim(name, kind="elementwise", partials=partials, **more)
+    return Op(name, kind="elementwise", partials=partials, **more)
 
 
-def in_math(name: str, own: str, partial: Any, **more: Any) -> Prim:
+def in_math(name: str, own: str, partial: Any, **more: Any) -> Op:
     """A function that `math` has under its ``own`` name."""
     return special(name, partial, element=applied(f"math.{own}", 1), math=f"math.{own}({{0}})", **more)
 
@@ -90,7 +90,7 @@ def _gamma_moment(n: int, a, x):  # type: ignore[no-untyped-def]
     return f("gammainc", a, x) if n == 0 else f(f"gammainc_moment{n}", a, x)
 
 
-def _gamma_moment_prim(n: int) -> Prim:
+def _gamma_moment_prim(n: int) -> Op:
     """C_n(a, x) = the integral from 0 to x of (log t - digamma(a))**n times the density: d gammainc / d a = C_1."""
 
     def da(y, a, x):  # type: ignore[no-untyped-def]
@@ -111,7 +111,7 @@ def _beta_moment(m: int, n: int, a, b, x):  # type: ignore[no-untyped-def]
     return f("betainc", a, b, x) if m == n == 0 else f(f"betainc_moment{m}{n}", a, b, x)
 
 
-def _beta_moment_prim(m: int, n: int) -> Prim:
+def _beta_moment_prim(m: int, n: int) -> Op:
     """C_mn(a, b, x) = the integral from 0 to x of (log t - l_a)**m (log(1-t) - l_b)**n times the density, where l_a
     and l_b are the means of the two logarithms: d betainc / d a = C_10, d betainc / d b = C_01."""
 

@@ -24,7 +24,7 @@ from transpile.ops import (
     special,
     structural,
 )
-from transpile.ops.record import Prim
+from transpile.ops.record import Op
 from transpile.ops.scalars import TABLE as SCALARS
 from transpile.ops.traits import Operator
 
@@ -49,9 +49,9 @@ MODULES = (
 
 
 @cache
-def prims() -> dict[str, Prim]:
+def prims() -> dict[str, Op]:
     """All primitives by name."""
-    merged: dict[str, Prim] = {}
+    merged: dict[str, Op] = {}
     for module in MODULES:
         for prim in module.TABLE:
             if prim.name in merged:
@@ -61,22 +61,22 @@ def prims() -> dict[str, Prim]:
 
 
 @cache
-def records() -> dict[str, Prim]:
+def records() -> dict[str, Op]:
     """All of both dialects: with the operations on numbers that lowering makes."""
     return {**prims(), **{prim.name: prim for prim in SCALARS}}
 
 
-UNKNOWN = Prim("", lambda types, params: BOOL, None, "statement")
+UNKNOWN = Op("", lambda types, params: BOOL, None, "statement")
 """What is known of a *let* that calls, views or takes: nothing."""
 
 
-def record_of(let: Any) -> Prim:
+def record_of(let: Any) -> Op:
     """The record of a statement's primitive, or of a name."""
     return records().get(let if isinstance(let, str) else let.prim, UNKNOWN)
 
 
 @cache
-def by_token() -> dict[str, Prim]:
+def by_token() -> dict[str, Op]:
     """Those that are operators of Python's, by the names of their classes in `ast`."""
     return {p.operator.token: p for p in prims().values() if p.operator is not None and p.operator.token}
 

@@ -20,7 +20,7 @@ from transpile.codegen.llvm.llvm_values import Array, Scalar, Value
 from transpile.codegen.llvm.stacks import Stacks
 from transpile.core import nodes
 from transpile.core.walk import blocks, statements
-from transpile.ops.record import DEAR
+from transpile.ops.computation import DEAR
 from transpile.ops.tables import record_of
 
 _CALL = 200  # of what a load, a store or a sum of numbers is 1

@@ -23,13 +23,13 @@ from transpile.frontend.resolve.bindings import Known
 from transpile.frontend.values import aliases, contents, memory, overloads
 from transpile.frontend.values.convert import describe
 from transpile.frontend.values.values import Array, Iteration, RangeOf, Ref, Scalar, Static, Tuple
-from transpile.ops.record import Prim
+from transpile.ops.record import Op
 from transpile.ops.tables import by_token, operator_of
 
 RECORDS = {getattr(gast, t): r for t, r in by_token().items() if r.relation is not None}
 
 
-def _methods(record: Prim) -> tuple[str, str]:
+def _methods(record: Op) -> tuple[str, str]:
     """The special method of the left side, and the reflected one of the right side."""
     assert record.relation is not None
     first, second = (f"__{operator_of(name).method}__" for name in (record.name, record.relation.turned.name))
