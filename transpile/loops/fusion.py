@@ -23,6 +23,7 @@ from transpile.core import nodes as ir
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.walk import blocks, map_operands, statements
 from transpile.loops.loop_shape import Kind, kind_of
+from transpile.ops.traits import NOT_EQUAL
 
 LIMIT = 120  # statements of a fused loop
 
@@ -164,7 +165,7 @@ class _Fusion:
         facts.enter(a)
         facts.enter(b)
         pairs = [(self.forms.of(i), self.forms.of(j)) for i, j in zip(x.indices, y.indices)]
-        return any(facts.compare("not_equal", p, q) for p, q in pairs)
+        return any(facts.compare(NOT_EQUAL, p, q) for p, q in pairs)
 
     def joined(self, a: ir.For, b: ir.For) -> ir.For:
         def operand(o: ir.Operand) -> ir.Operand:
