@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from transpile.analysis.runtime_numbers import NUMBER_CALLS
 from transpile.analysis.value_ranges import is_integer
 from transpile.core import nodes as ir
+from transpile.core.number_functions import NUMBER_CALLS
 from transpile.core.walk import blocks, reads, statements, uses
 from transpile.loops.small_integers import Small
 

@@ -21,10 +21,10 @@ from dataclasses import dataclass, field
 
 from transpile.analysis.accesses import Access, Roots, accesses, is_array, may_raise
 from transpile.analysis.affine import Forms
-from transpile.analysis.runtime_numbers import NUMBER_CALLS
 from transpile.analysis.value_ranges import Facts, is_integer
 from transpile.analysis.vector_forms import DEAR
 from transpile.core import nodes as ir
+from transpile.core.number_functions import NUMBER_CALLS
 from transpile.core.walk import blocks, defined, free, statements
 from transpile.loops.independent_iterations import only_in_one_trip
 from transpile.loops.loop_reductions import folds_of

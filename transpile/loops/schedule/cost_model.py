@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from transpile.analysis.accesses import is_array
-from transpile.analysis.runtime_numbers import NUMBER_CALLS
 from transpile.analysis.value_ranges import is_integer
 from transpile.analysis.vector_forms import DEAR
 from transpile.core import nodes as ir
+from transpile.core.number_functions import NUMBER_CALLS
 from transpile.core.types import FLOAT
 from transpile.core.walk import blocks, statements
 
