@@ -16,7 +16,7 @@ from transpile.codegen.size_guards import say_guards
 from transpile.core import nodes as ir
 from transpile.core.functions import Routine
 from transpile.core.output import Output
-from transpile.core.pass_list import Chain, Group, Pass, Property
+from transpile.core.pass_list import Chain, Pass, Property
 from transpile.core.types import Type
 from transpile.driver.machine_code import Source, build
 from transpile.errors import error
@@ -24,8 +24,9 @@ from transpile.loops import optimise
 from transpile.lower import lower
 from transpile.lower.known_adjoints import known_adjoints
 from transpile.lower.lowered_functions import functions
+from transpile.simplify.dead_code import remove_dead
 from transpile.simplify.placeholders import is_any, with_placeholders
-from transpile.transform.array_passes import CLEAN, DEAD, EXPANDED, LIVE, PROPERTIES
+from transpile.transform.array_passes import CLEAN, EXPANDED, LIVE, PROPERTIES
 
 IS_DIRECT = os.environ.get("TRANSPILE_DIRECT", "1") != "0"
 """Whether lowered core becomes machine code without Numba's front end (`transpile.codegen.llvm`), where that can be."""
@@ -69,6 +70,12 @@ class Lowered:
         return not self.is_kept
 
 
+def lower_formulas(core: ir.Function, names: Mapping[Routine, str], is_kept: bool) -> ir.Function:
+    """The lowered function, where formulas that have a faster way are a call each: that of a library, which array core has not."""
+    found = known_adjoints(core)
+    return lower(core if found is core else remove_dead(found), names, is_kept)
+
+
 VALUES = Property(
     "values defined", "nothing is read that may have no value", lambda fn: with_placeholders(fn, is_any) is fn
 )
@@ -91,10 +98,9 @@ LOWERING = Chain(
             when="is_entry",
             breaks=(LIVE,),
         ),
-        Group((Pass("known adjoints", known_adjoints, "while their formulas are whole", breaks=(LIVE,)),), (DEAD,)),
         Pass(
             "lowering",
-            lower,
+            lower_formulas,
             "from here on the passes of `transpile.loops`",
             requires=(EXPANDED, VALUES),
             given=("names", "is_kept"),
