@@ -27,7 +27,6 @@ OURS = """
     codegen/size_guards.py: _check
     driver/failing_lanes.py: _better
     driver/failing_lanes.py: _is_check
-    driver/interpreted.py: _is_raised
 """
 """What still reads what we have printed: this list only shrinks."""
 
