@@ -54,6 +54,8 @@ class _Vectors:
     def stmt(self, stmt: ir.Stmt) -> list[ir.Stmt]:
         if isinstance(stmt, ir.Let):
             return [named(stmt, PLAIN)]
+        if isinstance(stmt, ir.Call):
+            return [drawn(stmt)]
         if isinstance(stmt, ir.For) and is_vectorised(stmt, self.forms):
             return self.in_blocks(stmt) or [vectorised(stmt)]
         return [with_blocks(stmt, self.block) if blocks(stmt) else stmt]
@@ -212,6 +214,8 @@ def vectorised(loop: ir.For, inside: Collection[ir.Var] = ()) -> ir.For:
         return replace(body, stmts=[stmt(s) for s in body.stmts])
 
     def stmt(s: ir.Stmt) -> ir.Stmt:
+        if isinstance(s, ir.Call):
+            return drawn(s)
         if not isinstance(s, ir.Let):
             return with_blocks(s, block) if blocks(s) else s
         return named(s, {s.prim: PARTLY[s.prim][0]} if s.var in inside else IN_LOOPS)
@@ -219,10 +223,13 @@ def vectorised(loop: ir.For, inside: Collection[ir.Var] = ()) -> ir.For:
     return replace(loop, body=block(loop.body))
 
 
+def drawn(call: ir.Call) -> ir.Call:
+    """The call of what fills an array of random numbers by vectors."""
+    return replace(call, function=ir.Library(DRAWS[call.library])) if call.library in DRAWS else call
+
+
 def named(let: ir.Let, table: Mapping[str, str]) -> ir.Let:
     """The statement with the vector function of a table that takes its place."""
-    if isinstance(let, ir.LibraryCall) and let.function in DRAWS:
-        return replace(let, function=DRAWS[let.function])
     if let.prim in DRAWS:
         return replace(let, prim=DRAWS[let.prim])
     name = table.get(let.prim)

@@ -96,6 +96,7 @@ class _Emitter:
         self.taken: set[str] = {*RESERVED, *keyword.kwlist, fn.name, *taken}
         self.count = Counter(o for o in uses(fn.body) if isinstance(o, ir.Var))
         self.same = shared_names(fn)
+        self.once: set[ir.Var] = set()  # results of calls that are read once, in their block
         self.inline: dict[ir.Var, tuple[str, int, bool]] = {}
         self.loc: ir.Loc | None = None
         self.lets = {s.var: s for s in statements(fn.body) if isinstance(s, ir.Let)}
@@ -173,7 +174,7 @@ class _Emitter:
         self.text.add(depth, line, self.loc)
 
     def block(self, block: ir.Block, depth: int) -> None:
-        plan = _plan(block, self.count)
+        plan = _plan(block, self.count, self.once)
         for k, stmt in enumerate(block.stmts):
             self.loc = stmt.loc
             self.statement(stmt, depth, plan[k])
@@ -194,11 +195,29 @@ class _Emitter:
         else:
             self.put(depth, f"{self.name(stmt.var)} = {text}")
 
+    def call(self, stmt: ir.Call, depth: int, plan: _Reach) -> None:
+        assert not isinstance(stmt.function, ir.Custom)
+        shown = self.typed if isinstance(stmt.function, ir.Kept) else self.plain
+        text = f"{stmt.function.name}({', '.join(map(shown, stmt.args))})"
+        if not any(self.count[r] for r in stmt.results):
+            self.put(depth, text)
+        elif len(stmt.results) == 1:
+            self.put(depth, f"{self.name(stmt.results[0])} = {text}")
+        else:
+            self.several(stmt.results, text, depth)
+
+    def several(self, results: Sequence[ir.Var], text: str, depth: int) -> None:
+        """The results of a call, each from the tuple that it gives."""
+        whole = self.fresh("")
+        self.put(depth, f"{whole} = {text}")
+        for k, result in enumerate(results):
+            if result in self.once and not result.type.dims:
+                self.inline[result] = (f"{whole}[{k}]", ATOM, False)
+            elif self.count[result]:
+                self.put(depth, f"{self.name(result)} = {whole}[{k}]")
+
     def called(self, stmt: ir.Let) -> str:
-        if isinstance(stmt, ir.KeptCall):
-            return f"{stmt.function}({', '.join(map(self.typed, stmt.args))})"
-        name = stmt.function if isinstance(stmt, ir.LibraryCall) else stmt.prim
-        return f"{name}({', '.join(map(self.plain, stmt.args))})"
+        return f"{stmt.prim}({', '.join(map(self.plain, stmt.args))})"
 
     def viewed(self, stmt: ir.View) -> str:
         base = self.plain(stmt.base)
@@ -461,8 +480,7 @@ class _Emitter:
 _STATEMENTS: dict[type, Callable[[_Emitter, Any, int, _Reach], None]] = {
     ir.Let: _Emitter.let,
     ir.View: _Emitter.let,
-    ir.LibraryCall: _Emitter.let,
-    ir.KeptCall: _Emitter.let,
+    ir.Call: _Emitter.call,
     ir.Alloc: _Emitter.alloc,
     ir.Store: _Emitter.store,
     ir.Add: _Emitter.store,
@@ -494,7 +512,8 @@ class _Reach:
     barrier: bool = False
 
 
-def _plan(block: ir.Block, count: Counter[ir.Var]) -> list[_Reach]:
+def _plan(block: ir.Block, count: Counter[ir.Var], once: set[ir.Var]) -> list[_Reach]:
+    """``once`` is told of the results of calls that are read once and in the block."""
     last: dict[ir.Var, int] = {}
     end = len(block.stmts)
     for k, stmt in enumerate(block.stmts):
@@ -507,6 +526,8 @@ def _plan(block: ir.Block, count: Counter[ir.Var]) -> list[_Reach]:
     walls = [k for k, s in enumerate(block.stmts) if not isinstance(s, (ir.Let, ir.Alloc, ir.NewStack)) or is_call(s)]
     plan = []
     for k, stmt in enumerate(block.stmts):
+        if isinstance(stmt, ir.Call):
+            once.update(r for r in stmt.results if r in last and count[r] == 1)
         at = last.get(stmt.var) if isinstance(stmt, ir.Let) else None
         if at is None or count[stmt.var] != 1:  # type: ignore[union-attr]
             plan.append(_Reach())
@@ -517,7 +538,7 @@ def _plan(block: ir.Block, count: Counter[ir.Var]) -> list[_Reach]:
 
 def is_call(stmt: ir.Stmt) -> bool:
     """Whether the statement has a line of its own: a call is not read where its value is."""
-    return isinstance(stmt, ir.Let) and (stmt.prim == "call" or stmt.prim in NUMBER_CALLS)
+    return isinstance(stmt, ir.Let) and stmt.prim in NUMBER_CALLS
 
 
 def is_numpy_integer(let: ir.Let) -> bool:

@@ -63,9 +63,9 @@ class Work:
 
     def stmt(self, stmt: ir.Stmt) -> ir.Operand | float:
         match stmt:
+            case ir.Call():
+                return self.call(stmt) if any(map(is_array, stmt.args)) else float(_COSTS["call"])
             case ir.Let():
-                if isinstance(stmt, (ir.LibraryCall, ir.KeptCall)) and any(map(is_array, stmt.args)):
-                    return self.call(stmt)
                 if is_integer(stmt.var) and stmt.prim != "index":
                     return 0.0
                 return (
@@ -90,9 +90,9 @@ class Work:
                 return total
         return 1.0
 
-    def call(self, let: ir.LibraryCall | ir.KeptCall) -> ir.Operand | float:
+    def call(self, let: ir.Call) -> ir.Operand | float:
         """Of a product of matrices a multiplication counts one; of others little is known."""
-        module, _, name = let.function.partition(".")
+        module, _, name = let.library.partition(".")
         if module not in ("blas", "linalg"):
             return _CALL
         matrix = next((a for a in let.args if isinstance(a, ir.Var) and a.type.rank == 2), None)
