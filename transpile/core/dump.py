@@ -157,15 +157,6 @@ def _view(p: _Printer, s: ir.View, depth: int) -> Iterator[str]:
     yield f"{p.declare(s.var)} = view {p.place(s.base, (s.step,), s.args[1:])}"
 
 
-def _library_call(p: _Printer, s: ir.LibraryCall, depth: int) -> Iterator[str]:
-    written = "" if s.written is None else f" fills {', '.join(p.operand(s.args[k]) for k in s.written) or 'nothing'}"
-    yield f"{p.declare(s.var)} = call {s.function} {p.many(s.args)}{written}"
-
-
-def _kept_call(p: _Printer, s: ir.KeptCall, depth: int) -> Iterator[str]:
-    yield f"{p.declare(s.var)} = call {s.function} {p.many(s.args)}"
-
-
 def _alloc(p: _Printer, s: ir.Alloc, depth: int) -> Iterator[str]:
     value = p.value(s.prim, s.args, s.params)
     space = "" if s.space == "heap" else f"in the {s.space} "
@@ -212,7 +203,14 @@ def _for(p: _Printer, s: ir.For, depth: int) -> Iterator[str]:
 
 
 def _call(p: _Printer, s: ir.Call, depth: int) -> Iterator[str]:
-    yield f"{p.results(s.results)}call {s.fn.name} {p.many(s.args)} rule={s.rule}"
+    if isinstance(s.function, ir.Custom):
+        more = f" rule={s.function.rule}"
+        name = s.function.fn.name
+    else:
+        filled = None if s.written is None else ", ".join(p.operand(s.args[k]) for k in s.written)
+        more = "" if filled is None else f" fills {filled or 'nothing'}"
+        name = s.function.name
+    yield f"{p.results(s.results)}call {name} {p.many(s.args)}{more}"
 
 
 def _while(p: _Printer, s: ir.While, depth: int) -> Iterator[str]:
@@ -247,8 +245,6 @@ def _bounds_check(p: _Printer, s: ir.BoundsCheck, depth: int) -> Iterator[str]:
 _STMTS: dict[type, Callable[[_Printer, Any, int], Iterator[str]]] = {
     ir.Let: _let,
     ir.View: _view,
-    ir.LibraryCall: _library_call,
-    ir.KeptCall: _kept_call,
     ir.Alloc: _alloc,
     ir.Store: _store,
     ir.PacketRead: _packet_read,

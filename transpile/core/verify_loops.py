@@ -20,6 +20,10 @@ from transpile.core.walk import uses
 SAME = frozenset("add sub mul div maximum minimum neg".split())  # whose operands have the dtype of the result
 
 
+def is_memory(op: ir.Operand) -> bool:
+    return isinstance(op, ir.Var) and (bool(op.type.dims) or op.buffer or op.type.kind in ("tuple", "stack"))
+
+
 class LoopForm(Scopes):
     def __init__(self, fn: ir.Function, prims: Records, after: str = "") -> None:
         super().__init__(fn, prims, after)
@@ -92,16 +96,18 @@ class LoopForm(Scopes):
         elif s.prim == "dim":
             self.check(s.params["axis"] < s.args[0].type.rank, "an axis that is not there")
 
-    def library_call(self, s: ir.LibraryCall) -> None:
+    def call(self, s: ir.Call) -> None:
         for a in s.args:
             self.use(a)
-        self.check(s.function.count(".") == 1, f"{s.function!r} is no function of the runtime")
+        match s.function:
+            case ir.Library(name):
+                self.check(name.count(".") == 1, f"{name!r} is no function of the runtime")
+            case ir.Custom():
+                self.fail("a rule of the user's is called")
         for k in s.written or ():
             self.check(k < len(s.args) and s.args[k] in self.memory, f"argument {k} is filled")
-
-    def kept_call(self, s: ir.KeptCall) -> None:
-        for a in s.args:
-            self.use(a)
+        for r in s.results:
+            self.check(r.type.kind == "array" and not r.buffer, f"a call gives {r}")
 
     def view(self, s: ir.View) -> None:
         for a in s.args:
@@ -278,8 +284,7 @@ LoopForm.handlers = {
     ir.PacketRead: verify_packets.read,
     ir.PacketStore: LoopForm.packet_store,
     ir.View: LoopForm.view,
-    ir.LibraryCall: LoopForm.library_call,
-    ir.KeptCall: LoopForm.kept_call,
+    ir.Call: LoopForm.call,
     ir.Alloc: LoopForm.alloc,
     ir.Store: LoopForm.store,
     ir.Add: LoopForm.store,

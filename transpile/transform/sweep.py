@@ -338,7 +338,7 @@ class _Reverse:
     @stmt.register
     def _(self, stmt: ir.Call) -> None:
         """The user's pullback in the place of the call."""
-        outs = stmt.results[: stmt.outputs]
+        outs = stmt.results[: stmt.custom.outputs]
         if not any(r in self.active for r in outs):
             return
         bars = [self.adj.settle(r) for r in outs]
@@ -350,13 +350,13 @@ class _Reverse:
             if carries_derivative(r)
         ]
         floats = [a for a in stmt.args if carries_derivative(a)]
-        if stmt.rule == "vjp":
-            found = splice(self.b, stmt.derivative, (*stmt.results[stmt.outputs :], *cts))
-        elif stmt.pullback is not None:
-            found = splice(self.b, stmt.pullback, (*stmt.args, *outs, *cts))
+        if stmt.custom.rule == "vjp":
+            found = splice(self.b, stmt.custom.derivative, (*stmt.results[stmt.custom.outputs :], *cts))
+        elif stmt.custom.pullback is not None:
+            found = splice(self.b, stmt.custom.pullback, (*stmt.args, *outs, *cts))
         else:
             dots = [zero(self.b, a.type).op for a in floats]
-            known = (*stmt.args, *outs) if stmt.rule == "implicit" else stmt.args
+            known = (*stmt.args, *outs) if stmt.custom.rule == "implicit" else stmt.args
             back, used = transposed(stmt, self.nested.rule)
             floats, found = [floats[k] for k in used], splice(self.b, back, (*known, *dots, *cts))
         for arg, bar in zip(floats, found):

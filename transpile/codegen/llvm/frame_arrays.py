@@ -190,7 +190,7 @@ def _leaving(fn: ir.Function, small: Small) -> set[ir.Var]:
         match stmt:
             case ir.View() if isinstance(stmt.base, ir.Var):
                 base[stmt.var] = stmt.base
-            case ir.LibraryCall() | ir.KeptCall() if stmt.var.type.dims or stmt.var.type.kind == "tuple":
+            case ir.Call() if len(stmt.results) > 1 or any(r.type.dims for r in stmt.results):
                 for op in stmt.args:
                     _add(leaving, op)
             case ir.Print() | ir.Raise() | ir.Push():

@@ -18,7 +18,7 @@ from transpile.codegen.llvm.wrapper import Copied, write_wrapper
 from transpile.codegen.numba.entry_guard import Guard
 from transpile.core import nodes as ir
 from transpile.core.output import Output
-from transpile.core.walk import statements
+from transpile.core.walk import statements, uses
 from transpile.loops.independent_iterations import loops_apart
 from transpile.loops.steering import steering
 from transpile_runtime.compiled.threads import launch
@@ -130,6 +130,7 @@ def _write(
     """Writes one function of the module."""
     name = own.qualname
     fn, written.small = placed(fn, written.is_narrow)
+    written.read_somewhere = set(uses(fn.body))
     written.module, written.kept = module, dict(kept)
     _, given = written.begin(own)
     written.begin_watch(fn, given)

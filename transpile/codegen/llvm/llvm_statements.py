@@ -84,20 +84,30 @@ class Statements(Operands):
         return self.cast(x, wanted)
 
     def called(self, stmt: ir.Let) -> Value:
-        if isinstance(stmt, ir.KeptCall):
+        found = self.call(named(stmt.prim), [self.value(a) for a in stmt.args])
+        self.held(found)
+        return found if isinstance(found.type, self.types.BaseTuple) else self.cast(found, scalar_type(stmt.var.type))
+
+    def calls(self, stmt: ir.Call) -> None:
+        if isinstance(stmt.function, ir.Kept):
             found = function_calls.call(self, stmt)
         else:
             given = [self.value(a) for a in stmt.args]
-            if isinstance(stmt, ir.LibraryCall):
-                self.before_call(stmt, given)
-            found = self.call(named(stmt.function if isinstance(stmt, ir.LibraryCall) else stmt.prim), given)
+            self.before_call(stmt, given)
+            found = self.call(named(stmt.library), given)
         self.held(found)
+        if len(stmt.results) == 1:
+            self.values[stmt.results[0]] = self.result(found, stmt.results[0])
+        for k, result in enumerate(stmt.results if len(stmt.results) > 1 else ()):
+            if result not in self.read_somewhere:
+                continue
+            one = Scalar(self.builder.extract_value(found.value, k), found.type[k])
+            self.values[result] = self.result(one, result)
+
+    def result(self, found: Scalar, var: ir.Var) -> Value:
         if isinstance(found.type, self.types.Array):
             return self.array(found)
-        if found.type == self.types.none or isinstance(found.type, self.types.BaseTuple):
-            return found
-        wanted = stmt.var.type
-        return self.cast(found, scalar_type(wanted)) if wanted.kind == "array" and not wanted.dims else found
+        return self.cast(found, scalar_type(var.type)) if not var.type.dims else found
 
     def item(self, stmt: ir.Let) -> Value:
         whole, k = self.scalar(stmt.args[0]), stmt.params["k"]
@@ -421,8 +431,7 @@ _LETS: dict[str, Callable[[Statements, ir.Let], Value]] = {
 _STATEMENTS: dict[type, Callable[[Statements, Any], None]] = {
     ir.Let: Statements.let,
     ir.View: Statements.view,
-    ir.LibraryCall: Statements.let,
-    ir.KeptCall: Statements.let,
+    ir.Call: Statements.calls,
     ir.Alloc: Statements.alloc,
     ir.Store: Statements.write,
     ir.PacketRead: Statements.packet_read,
