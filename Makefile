@@ -11,7 +11,7 @@ export MPLBACKEND := Agg
 
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test test-pythons wheel test-all test-matrix test-wild test-guards test-faults oracle check bench accuracy fuzz golden docs clean
+.PHONY: help demo test test-pythons wheel test-all test-matrix test-wild test-guards test-faults oracle check bench accuracy fuzz golden docs new-op clean
 
 help:
 	@echo 'make demo         train a network on the handwritten digits, with a generated gradient'
@@ -30,6 +30,7 @@ help:
 	@echo 'make fuzz         random programs against differences'
 	@echo 'make golden       rewrite the expected sources in tests/golden'
 	@echo 'make docs         rewrite docs/errors.md, the messages with examples'
+	@echo 'make new-op       NAME=dawsn: the skeleton of a new primitive (CONTRIBUTING.md)'
 	@echo 'make clean        remove .venv and all that was built'
 
 # --- the environment ---------------------------------------------------------------------------
@@ -124,6 +125,9 @@ docs: $(STAMP)-test
 
 golden: $(STAMP)-test
 	TRANSPILE_GOLDEN=rewrite $(PY) -m pytest -q tests/codegen/test_golden.py tests/face/test_readme.py
+
+new-op: $(STAMP)-test
+	$(PY) tests/house/new_op.py $(NAME) $(KIND)
 
 clean:
 	rm -rf $(VENV) $(VENV)-* build dist *.egg-info examples/out .pytest_cache .ruff_cache .mypy_cache

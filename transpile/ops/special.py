@@ -279,4 +279,8 @@ BESSEL = [
     special("jv", UNWRITTEN, lambda y, v, x: 0.5 * (f("jv", v - 1, x) - f("jv", v + 1, x))),
 ]
 
-TABLE = [*GAMMA, *INCOMPLETE, *ERROR, *ENTROPY, *BESSEL]
+# ----------------------------------------------------------------------------------------------------- others
+
+OTHERS: list[Op] = []
+
+TABLE = [*GAMMA, *INCOMPLETE, *ERROR, *ENTROPY, *BESSEL, *OTHERS]

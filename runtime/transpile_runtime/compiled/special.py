@@ -58,30 +58,10 @@ def _wrap(name, count):
     return _njit(**options)(lambda a, b, x: raw(a, b, x, 0))
 
 
-(
-    psi,
-    erfcx,
-    erfi,
-    erfinv,
-    erfcinv,
-    ndtr,
-    ndtri,
-    log_ndtr,
-    expit,
-    log_expit,
-    logit,
-    entr,
-    i0,
-    i1,
-    i0e,
-    i1e,
-    j0,
-    j1,
-    loggamma,
-) = (_wrap(name, 1) for name in _ONE)
-betaln, beta, gammainc, gammaincc, rel_entr, kl_div, iv, ive, jv = (_wrap(name, 2) for name in _TWO)
-betainc, betaincc = (_wrap(name, 3) for name in _THREE)
-digamma = psi
+for _names, _count in ((_ONE, 1), (_TWO, 2), (_THREE, 3)):
+    globals().update({_name: _wrap(_name, _count) for _name in _names})
+psi = digamma = globals()["psi"]
+gammainc, gammaincc, betainc, betaincc = (globals()[_name] for _name in ("gammainc", "gammaincc", *_THREE))
 
 
 @njit
