@@ -27,7 +27,7 @@ SHAPES = [(0.6, 1.4, 0.3), (2.5, 0.8, 0.9), (5.0, 4.0, 0.5)]
 
 _ANY = """exp exp2 expm1 sin cos arctan sinh cosh tanh arcsinh radians degrees sinc np_i0 square positive neg absolute
 sign fabs rint spacing floor ceil trunc round isnan isinf isfinite signbit nan_to_num stop_gradient fraction exponent
-logical_not erf erfc erfi ndtr log_ndtr expit log_expit i0 i1 i0e i1e j0 j1 erfcx""".split()
+logical_not erf erfc erfi ndtr log_ndtr expit log_expit i0 i1 i0e i1e j0 j1 erfcx dawsn""".split()
 _POSITIVE = "log log2 log10 sqrt log1p gammaln loggamma gamma digamma entr".split()
 _PAIRS = """add sub mul div maximum minimum arctan2 hypot logaddexp logaddexp2 fmax fmin fmod ieee_remainder copysign
 heaviside nextafter floordiv mod less less_equal greater greater_equal equal not_equal logical_and logical_or
@@ -172,6 +172,7 @@ SPECIAL: list[tuple[str, tuple[Any, ...], tuple[Any, ...]]] = [
     ("expit", (-1000.0,), (0.0,)),
     ("expit", (INF,), (0.0,)),
     ("log_expit", (-1000.0,), (1.0,)),
+    ("dawsn", (INF,), (0.0,)),
     ("logit", (0.0,), (INF,)),
     ("xlogy", (0.0, 0.0), (0.0, 0.0)),
     ("xlogy", (0.0, -1.0), (0.0, 0.0)),

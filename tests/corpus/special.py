@@ -81,3 +81,9 @@ def cross_entropy(scores, labels):
     """The softmax loss of class scores."""
     logp = scores - logsumexp(scores, axis=1, keepdims=True)
     return -np.mean(logp[np.arange(len(labels)), labels])
+
+
+@program(args=lambda: (np.array([-40.0, -3.0, 0.2, 1.1, 29.0]),), tags="dawson")
+def line_profile(x):
+    """Dawson's integral, near and far."""
+    return sp.dawsn(x) * x + sp.dawsn(2.0 * x)

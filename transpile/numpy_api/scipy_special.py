@@ -62,7 +62,7 @@ def _multigammaln(b: Builder, a: Any, d: int) -> Expr:
 
 ONE = (
     "gammaln loggamma gamma digamma erf erfc erfcx erfi erfinv erfcinv ndtr ndtri log_ndtr expit log_expit logit entr "
-    "i0 i1 i0e i1e j0 j1"
+    "i0 i1 i0e i1e j0 j1 dawsn"
 ).split()
 TWO = "betaln beta gammainc gammaincc xlogy xlog1py rel_entr kl_div iv ive jv".split()
 THREE = "betainc betaincc".split()

@@ -14,9 +14,7 @@ from numba.extending import get_cython_function_address
 
 from transpile_runtime.compiled.options import NAN_SAFE, njit
 
-_ONE = (
-    "psi erfcx erfi erfinv erfcinv ndtr ndtri log_ndtr expit log_expit logit entr i0 i1 i0e i1e j0 j1 loggamma".split()
-)
+_ONE = "psi erfcx erfi erfinv erfcinv ndtr ndtri log_ndtr expit log_expit logit entr i0 i1 i0e i1e j0 j1 loggamma dawsn".split()
 _TWO = "betaln beta gammainc gammaincc rel_entr kl_div iv ive jv".split()
 _THREE = "betainc betaincc".split()
 
