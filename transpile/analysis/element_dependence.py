@@ -12,6 +12,7 @@ from dataclasses import replace
 from transpile.analysis.affine import Linear
 from transpile.analysis.value_ranges import Facts
 from transpile.core import nodes as ir
+from transpile.ops.traits import NOT_EQUAL
 
 
 def never_meet(x: Sequence[Linear], y: Sequence[Linear], facts: Facts) -> bool:
@@ -19,7 +20,7 @@ def never_meet(x: Sequence[Linear], y: Sequence[Linear], facts: Facts) -> bool:
     pairs = list(zip(x, y))
     if any(p.key == q.key and p.const != q.const for p, q in pairs):
         return True
-    return any(p != q and facts.compare("not_equal", p, q) for p, q in pairs)
+    return any(p != q and facts.compare(NOT_EQUAL, p, q) for p, q in pairs)
 
 
 class OtherTrip:

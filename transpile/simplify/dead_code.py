@@ -92,13 +92,13 @@ class _Liveness:
         match stmt:
             case ir.Let() | ir.Alloc():
                 self._define(stmt.var, stmt, stmt.args)
-                for k in (stmt.written or ()) if isinstance(stmt, ir.LibraryCall) else ():
-                    self.writes.setdefault(stmt.args[k], []).append(stmt)  # type: ignore[arg-type]
             case ir.NewStack():
                 self._define(stmt.var, stmt, ())
             case ir.Call():
                 for r in stmt.results:
                     self._define(r, stmt, stmt.args)
+                for k in stmt.written or ():
+                    self.writes.setdefault(stmt.args[k], []).append(stmt)  # type: ignore[arg-type]
             case ir.Pop():
                 self._define(stmt.var, stmt, (stmt.stack,))
                 self.writes.setdefault(stmt.stack, []).append(stmt)

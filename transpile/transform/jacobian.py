@@ -80,7 +80,7 @@ def _check_results(core: ir.Function, rows: int) -> None:
 
 
 def _with_results(core: ir.Function, results: Sequence[ir.Operand]) -> ir.Function:
-    return replace(core, body=replace(core.body, yields=tuple(results)))
+    return replace(core, body=replace(core.body, yields=tuple(results)), out_tree=None)
 
 
 class _Plan:

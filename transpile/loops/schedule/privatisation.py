@@ -109,8 +109,8 @@ def is_bound(stmt: ir.Stmt) -> bool:
     """Whether a statement must stay in the order of the trips, or in their thread."""
     if isinstance(stmt, (ir.Push, ir.Pop, ir.NewStack, ir.Print)):
         return True
-    if not isinstance(stmt, ir.Let) or not any(map(is_array, stmt.args)):
+    if isinstance(stmt, ir.Call):
+        return isinstance(stmt.function, ir.Kept) and any(map(is_array, stmt.args))
+    if not isinstance(stmt, ir.Let) or isinstance(stmt, ir.View):
         return False
-    if isinstance(stmt, ir.View):
-        return False
-    return not isinstance(stmt, ir.LibraryCall) and stmt.prim not in (*READS, "item")
+    return stmt.prim not in (*READS, "item") and any(map(is_array, stmt.args))

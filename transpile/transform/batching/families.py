@@ -14,6 +14,7 @@ from transpile.core import nodes as ir
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim, product
 from transpile.core.types import Type
+from transpile.ops.tables import record_of
 
 Differs = Callable[[ir.Operand], bool]
 
@@ -86,9 +87,9 @@ def transposed(w: Emitter, op: ir.Operand, axes: Sequence[int]) -> ir.Operand:
 def _elementwise(w: Emitter, made: Made) -> ir.Operand:
     b = w.b
     args = [op if isinstance(op, ir.Const) else w.whole(op) for op in made.args]
-    if made.prim in ("maximum", "minimum") and made.params.get("py"):
+    if record_of(made).extreme and made.params.get("py"):
         x, y = args  # Python keeps the first where no comparison holds
-        test = b.elementwise("greater" if made.prim == "maximum" else "less", y, x)
+        test = b.elementwise("greater" if record_of(made).extreme > 0 else "less", y, x)
         return b.elementwise("where", test, y, x).op
     kept = {k: v for k, v in made.params.items() if k not in ("via", "ufunc", "py", "whole")}
     if not args or all(isinstance(a, ir.Const) for a in args):
