@@ -43,20 +43,6 @@ def computed(form: Linear, number: Callable[[str, ir.Operand, ir.Operand], ir.Op
     return found
 
 
-class Twins:
-    """Forms as they are in another trip of a loop: what a trip defines has other values there."""
-
-    def __init__(self, own: set[ir.Var]) -> None:
-        self.own = own
-        self.twins: dict[ir.Var, ir.Var] = {}
-
-    def of(self, var: ir.Var) -> ir.Var:
-        return self.twins.setdefault(var, ir.Var(var.name, var.type))
-
-    def form(self, form: Linear) -> Linear:
-        return Linear(form.const, tuple((self.of(v) if v in self.own else v, c) for v, c in form.terms))
-
-
 class Forms:
     """The linear forms of the operands of one function."""
 

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from transpile.core import nodes as ir
-from transpile.core.types import Type
+from transpile.core.types import BOOL, Type
 
 
 class Emitting(Protocol):
@@ -23,6 +23,42 @@ class Emitting(Protocol):
 
     def let(self, prim: str, *args: Any, name: str = "", **params: Any) -> object: ...
 
+
+def identity(prim: str, args: tuple[ir.Operand, ...]) -> ir.Operand | None:
+    """The operand that has the value of ``prim(args)``, whatever the others are: NaN and infinity too. Whether it has the type is
+    for the caller to ask."""
+    rule = _IDENTITIES.get(prim)
+    return None if rule is None else rule(*args)
+
+
+def _unit(one: ir.Operand, other: ir.Operand) -> ir.Operand | None:
+    return other if is_const(one, 1) else None
+
+
+def _chosen(test: ir.Operand, x: ir.Operand, y: ir.Operand) -> ir.Operand | None:
+    if isinstance(test, ir.Const):
+        return x if test.value else y
+    return x if x is y else None
+
+
+def _logic(neutral: bool) -> Callable[..., ir.Operand | None]:
+    def rule(a: ir.Operand, b: ir.Operand) -> ir.Operand | None:
+        for one, other in ((a, b), (b, a)):
+            if isinstance(one, ir.Const) and one.type.is_bool and other.type.is_bool and not other.type.dims:
+                return other if bool(one.value) == neutral else ir.Const(not neutral, BOOL)
+        return a if a is b else None
+
+    return rule
+
+
+_IDENTITIES: dict[str, Callable[..., ir.Operand | None]] = {
+    "mul": lambda x, y: _unit(x, y) or _unit(y, x),
+    "div": lambda x, y: _unit(y, x),
+    "where": _chosen,
+    "logical_and": _logic(True),
+    "logical_or": _logic(False),
+    "logical_not": lambda x: ir.Const(not x.value, x.type) if isinstance(x, ir.Const) else None,
+}
 
 Rule = Callable[[Emitting, tuple[ir.Operand, ...], Mapping[str, Any]], "Any"]
 
@@ -110,9 +146,10 @@ def _sub(b: Emitting, ops: tuple[ir.Operand, ...], params: Mapping[str, Any]) ->
 
 def _mul(b: Emitting, ops: tuple[ir.Operand, ...], params: Mapping[str, Any]) -> Any:
     x, y = ops
+    same = identity("mul", ops)
+    if same is not None and x.type.dtype == y.type.dtype and not isinstance(same, ir.Const):
+        return same
     for one, other in ((x, y), (y, x)):
-        if is_const(one, 1) and _keeps(other, one):
-            return other
         if is_const(one, -1) and _keeps(other, one) and other.type.is_float:
             return b.let("neg", other)
     folded = fold_floats("mul", ops) or _int_fold(operator.mul)(b, ops, params)
@@ -128,7 +165,7 @@ def _mul(b: Emitting, ops: tuple[ir.Operand, ...], params: Mapping[str, Any]) ->
 
 def _div(b: Emitting, ops: tuple[ir.Operand, ...], params: Mapping[str, Any]) -> Any:
     x, y = ops
-    if is_const(y, 1) and _keeps(x, y):
+    if identity("div", ops) is x and _keeps(x, y):
         return x
     d = definition(b, x)
     if d is not None and d.prim == "neg" and x.type.is_float:
@@ -199,16 +236,14 @@ def _transpose(b: Emitting, ops: tuple[ir.Operand, ...], params: Mapping[str, An
 
 
 def _where(b: Emitting, ops: tuple[ir.Operand, ...], params: Mapping[str, Any]) -> Any:
-    test, x, y = ops
-    if isinstance(test, ir.Const):
-        return x if test.value else y
-    return x if x == y and isinstance(x, ir.Var) else None
+    return identity("where", ops)
 
 
 def _not(b: Emitting, ops: tuple[ir.Operand, ...], params: Mapping[str, Any]) -> Any:
     (x,) = ops
-    if isinstance(x, ir.Const):
-        return ir.Const(not x.value, x.type)
+    known = identity("logical_not", ops)
+    if known is not None:
+        return known
     d = definition(b, x)
     return d.args[0] if d is not None and d.prim == "logical_not" else None
 

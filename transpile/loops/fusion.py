@@ -18,12 +18,12 @@ from dataclasses import replace
 
 from transpile.analysis.accesses import Access, Roots, Touch, Touches, has_order
 from transpile.analysis.affine import Forms, Linear
+from transpile.analysis.element_dependence import never_meet
 from transpile.analysis.value_ranges import Facts, is_integer
 from transpile.core import nodes as ir
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.walk import blocks, map_operands, statements
 from transpile.loops.loop_shape import Kind, kind_of
-from transpile.ops.traits import NOT_EQUAL
 
 LIMIT = 120  # statements of a fused loop
 
@@ -164,8 +164,8 @@ class _Fusion:
         facts = self.facts.inner()
         facts.enter(a)
         facts.enter(b)
-        pairs = [(self.forms.of(i), self.forms.of(j)) for i, j in zip(x.indices, y.indices)]
-        return any(facts.compare(NOT_EQUAL, p, q) for p, q in pairs)
+        at, other = (tuple(map(self.forms.of, one.indices)) for one in (x, y) if one.indices is not None)
+        return never_meet(at, other, facts)
 
     def joined(self, a: ir.For, b: ir.For) -> ir.For:
         def operand(o: ir.Operand) -> ir.Operand:

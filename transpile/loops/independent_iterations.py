@@ -7,14 +7,13 @@ does not know that they do not meet, and makes no vectors.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from transpile.analysis.accesses import Access, Roots, accesses, is_array
-from transpile.analysis.affine import Forms, Twins
+from transpile.analysis.affine import Forms
+from transpile.analysis.element_dependence import OtherTrip
 from transpile.analysis.value_ranges import Facts, is_integer
 from transpile.core import nodes as ir
 from transpile.core.walk import blocks, defined, statements
-from transpile.ops.traits import NOT_EQUAL
 
 
 def loops_apart(fn: ir.Function) -> set[ir.Var]:
@@ -35,11 +34,7 @@ def only_in_one_trip(
     pairs = [(forms.of(i), forms.of(j)) for i, j in zip(x, y) if i is not None and j is not None]
     if any(p == q and p.coefficient(loop.index) and not p.atoms & own for p, q in pairs):
         return True
-    twins = Twins({loop.index, *own})
-    facts = facts.inner()
-    facts.enter(loop)
-    facts.enter(replace(loop, index=twins.of(loop.index)))
-    return any(facts.compare(NOT_EQUAL, p, twins.form(q)) for p, q in pairs)
+    return OtherTrip((loop,), {loop.index, *own}, facts).never_meet([p for p, _ in pairs], [q for _, q in pairs])
 
 
 class _Search:

@@ -18,7 +18,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from transpile.analysis.accesses import Access, Roots, Touches, is_pure
-from transpile.analysis.affine import Forms, Twins
+from transpile.analysis.affine import Forms
+from transpile.analysis.element_dependence import OtherTrip
 from transpile.analysis.value_ranges import Facts, is_integer
 from transpile.core import nodes as ir
 from transpile.core.dims import ANY
@@ -28,7 +29,6 @@ from transpile.core.walk import Cloner, blocks, defined, statements
 from transpile.loops.array_contraction import points
 from transpile.loops.fusion import is_conflict
 from transpile.loops.small_integers import Small
-from transpile.ops.traits import NOT_EQUAL
 
 WIDE = 8
 
@@ -130,32 +130,29 @@ class _Pair:
         inner = of(self.inner)
         if params & inner.uses or any(params & set(s.args) for s in self.before):
             return False
-        facts, twins = self.around.facts.inner(), Twins(own)
-        for loop in (self.outer, self.inner):
-            facts.enter(loop)
-            facts.enter(replace(loop, index=twins.of(loop.index)))
+        other = OtherTrip((self.outer, self.inner), own, self.around.facts)
         mine = inner.found
         everything = [a for s in (*self.before, self.inner, *self.after) for a in of(s).found]
         first = [a for s in self.early for a in of(s).found]
-        if not all(self.is_never(x, y, facts, twins) for x in first for y in everything if self.meet(x, y)):
+        if not all(self.is_never(x, y, other) for x in first for y in everything if self.meet(x, y)):
             return False
         early = [a for s in self.before for a in of(s).found]
-        if not all(self.is_never(x, y, facts, twins) for x in early for y in mine if self.meet(x, y)):
+        if not all(self.is_never(x, y, other) for x in early for y in mine if self.meet(x, y)):
             return False
-        if not all(self.is_own(x, y, facts, twins) for x in mine for y in mine if self.meet(x, y)):
+        if not all(self.is_own(x, y, other) for x in mine for y in mine if self.meet(x, y)):
             return False
         late = [a for s in self.after for a in of(s).found]
-        return all(self.is_own(x, y, facts, twins) for x in early + mine for y in late if self.meet(x, y))
+        return all(self.is_own(x, y, other) for x in early + mine for y in late if self.meet(x, y))
 
     def meet(self, x: Access, y: Access) -> bool:
         return self.around.roots.of(x.var) is self.around.roots.of(y.var) and is_conflict(x, y)
 
-    def is_own(self, x: Access, y: Access, facts: Facts, twins: Twins) -> bool:
+    def is_own(self, x: Access, y: Access, other: OtherTrip) -> bool:
         """Whether both touch one element only in the same trip of the outer loop, or never. The trips of the inner one then keep
         their order."""
         if x.var is not y.var or x.indices is None or y.indices is None:
             return False
-        if self.is_never(x, y, facts, twins):
+        if self.is_never(x, y, other):
             return True
         forms = self.around.forms
         pairs = [(forms.of(i), forms.of(j)) for i, j in zip(x.indices, y.indices)]
@@ -165,12 +162,12 @@ class _Pair:
         ]
         return any(p.coefficient(self.outer.index) and not p.coefficient(self.inner.index) for p in same)
 
-    def is_never(self, x: Access, y: Access, facts: Facts, twins: Twins) -> bool:
+    def is_never(self, x: Access, y: Access, other: OtherTrip) -> bool:
         """Whether they touch no common element in any two trips."""
         if x.var is not y.var or x.indices is None or y.indices is None:
             return False
         of = self.around.forms.of
-        return any(facts.compare(NOT_EQUAL, of(i), twins.form(of(j))) for i, j in zip(x.indices, y.indices))
+        return other.never_meet(tuple(map(of, x.indices)), tuple(map(of, y.indices)))
 
     # ---- the new loops
 

@@ -15,13 +15,14 @@ from dataclasses import replace
 
 from transpile.analysis.accesses import Roots, accesses
 from transpile.analysis.affine import Forms, Linear, computed
+from transpile.analysis.element_dependence import never_meet
 from transpile.analysis.value_ranges import Facts, is_integer
 from transpile.base.loc import Loc
 from transpile.core import nodes as ir
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.types import BOOL, INT, Type
 from transpile.core.walk import blocks, defined, statements
-from transpile.ops.traits import LESS, NOT_EQUAL
+from transpile.ops.traits import LESS
 
 SUMS = ("float64", "float32")
 
@@ -147,7 +148,7 @@ class _Promote:
                 other = [self.forms.of(i) for i in a.indices]
                 if isinstance(stmt, ir.Add) and other == place and any(stmt is s for s in loop.body.stmts):
                     continue
-                if not any(facts.compare(NOT_EQUAL, p, q) for p, q in zip(place, other)):
+                if not never_meet(place, other, facts):
                     return False
         return True
 

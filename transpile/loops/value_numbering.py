@@ -15,6 +15,7 @@ from dataclasses import replace
 
 from transpile.analysis.accesses import Roots, Touches, accesses, is_array, is_pure
 from transpile.analysis.affine import Forms, Linear
+from transpile.analysis.element_dependence import never_meet
 from transpile.analysis.value_ranges import Facts, is_integer
 from transpile.core import nodes as ir
 from transpile.core.types import BOOL, Type
@@ -176,11 +177,7 @@ class _Forward:
 
     def is_elsewhere(self, a: Place, b: Place) -> bool:
         """Whether two places of one array differ for certain."""
-        if a[0] is not b[0]:
-            return False
-        if any(p.key == q.key and p.const != q.const for p, q in zip(a[1], b[1])):
-            return True
-        return any(p != q and self.facts.compare(NOT_EQUAL, p, q) is True for p, q in zip(a[1], b[1]))
+        return a[0] is b[0] and never_meet(a[1], b[1], self.facts)
 
     def forget_inside(self, stmt: ir.Stmt) -> None:
         roots = self.touches.changed(stmt) if self.held else ()

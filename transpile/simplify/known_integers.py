@@ -8,6 +8,7 @@ from dataclasses import replace
 from transpile.analysis.affine import Forms
 from transpile.analysis.value_ranges import Facts, as_extremum, is_integer
 from transpile.core import nodes as ir
+from transpile.core.peephole import identity
 from transpile.core.types import BOOL, INT
 from transpile.ops.tables import record_of
 from transpile.ops.traits import LESS
@@ -22,6 +23,9 @@ def simpler(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
             return chosen
         name = "maximum" if kind == "max" else "minimum"
         return let if let.prim == name else replace(let, prim=name, params={"py": True})
+    same = identity(let.prim, let.args)
+    if same is not None and same.type.dtype == let.var.type.dtype:
+        return same
     rule = _rule(let)
     return let if rule is None else rule(let, facts)
 
@@ -64,26 +68,6 @@ def _compare(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
     return let if known is None else ir.Const(known, BOOL)
 
 
-def _logic(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
-    neutral = let.prim == "logical_and"
-    a, b = let.args
-    for one, other in ((a, b), (b, a)):
-        if isinstance(one, ir.Const) and one.type.is_bool and other.type.is_bool:
-            return other if bool(one.value) == neutral else ir.Const(not neutral, BOOL)
-    return a if a is b else let
-
-
-def _not(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
-    (a,) = let.args
-    return ir.Const(not a.value, BOOL) if isinstance(a, ir.Const) else let
-
-
-def _where(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
-    test, a, b = let.args
-    found = (a if test.value else b) if isinstance(test, ir.Const) else a if a is b else None
-    return let if found is None or found.type.dtype != let.var.type.dtype else found
-
-
 def _bound(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
     if not all(is_integer(a) for a in let.args):
         return let
@@ -123,15 +107,6 @@ def _split(product: ir.Operand, rest: ir.Operand, n: ir.Operand, facts: Facts) -
     return None
 
 
-def _times(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
-    """``1.0 * x``, whatever ``x`` is."""
-    for one, other in (let.args, let.args[::-1]):
-        if isinstance(one, ir.Const) and not isinstance(one.value, bool) and one.value == 1:
-            if isinstance(other, ir.Var) and other.type.dtype == let.var.type.dtype:
-                return other
-    return let
-
-
 def _cast(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
     """A truth value or a small integer as a number."""
     (a,) = let.args
@@ -150,11 +125,6 @@ def _fits(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
 
 
 _RULES: dict[str, Callable[[ir.Let, Facts], ir.Operand | ir.Let]] = {
-    "logical_and": _logic,
-    "logical_or": _logic,
-    "logical_not": _not,
-    "where": _where,
-    "mul": _times,
     "cast": _cast,
     "arrays.bound": _bound,
     "quick_mod": _quotient,

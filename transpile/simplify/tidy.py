@@ -16,7 +16,7 @@ from transpile.analysis.undefined import has_trip
 from transpile.core import nodes as ir
 from transpile.core.dims import Dim
 from transpile.core.functions import must_run
-from transpile.core.peephole import fold_floats, is_const
+from transpile.core.peephole import fold_floats, identity, is_const
 from transpile.core.walk import (
     blocks,
     dim_symbols,
@@ -290,21 +290,11 @@ def _identity(stmt: ir.Let) -> ir.Operand | None:
     """What ``1 * x``, ``x / 1`` and ``0 + x`` are; they appear when a carried constant is no longer carried."""
     if (number := fold_floats(stmt.prim, stmt.args)) is not None:
         return number
-    if stmt.prim == "mul":
-        pairs = [(stmt.args[0], stmt.args[1]), (stmt.args[1], stmt.args[0])]
-    elif stmt.prim == "add":
-        for zero, other in (stmt.args, stmt.args[::-1]):
-            if is_const(zero, 0) and isinstance(other, ir.Var) and other.type == stmt.var.type:
-                return other
-        return None
-    elif stmt.prim == "div":
-        pairs = [(stmt.args[1], stmt.args[0])]
+    if stmt.prim == "add":
+        same = next((y for x, y in (stmt.args, stmt.args[::-1]) if is_const(x, 0)), None)
     else:
-        return None
-    for one, other in pairs:
-        if is_const(one, 1) and isinstance(other, ir.Var) and other.type == stmt.var.type:
-            return other
-    return None
+        same = identity(stmt.prim, stmt.args)
+    return same if isinstance(same, ir.Var) and same.type == stmt.var.type else None
 
 
 def _mergeable(stmts: list[ir.Stmt], second: ir.If, symbols: Mapping[str, ir.Operand]) -> int | None:
