@@ -32,6 +32,7 @@ from transpile.analysis.messages import sites
 from transpile.base.captured import Place
 from transpile.base.levels import jit_level
 from transpile.codegen.numba.loop_text import emit
+from transpile.codegen.numba.numba_text import UNWRAPPED, Module, printed
 from transpile.core import nodes as ir
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.driver.lifted_request import leaf_slots, lift
@@ -47,8 +48,12 @@ from transpile.lower import lower
 from transpile_runtime.compiled.again import OtherSizes
 
 STAGES = ("lowered", "optimised", "assumed", "parallel")
-MODULES = "again, arrays, blas, errors, intmath, linalg, scalars, shares, special, vector"
 THREADS = 3
+
+
+def text_of(fn: ir.Function) -> str:
+    """The function as Numba gets it."""
+    return printed(emit(fn), UNWRAPPED)[0]
 
 
 @dataclass
@@ -135,8 +140,8 @@ class Loops:
         return self.functions[stage]
 
     def text(self, stage: str) -> str:
-        lines = emit(self.function(stage), "", MODULES).lines
-        return "\n".join(lines) + "\n"
+        fn = self.function(stage)
+        return Module({}, tuple(emit(fn))).text(UNWRAPPED)[0]
 
     def callable(self, stage: str) -> Callable[..., Any]:
         if stage not in self.made:

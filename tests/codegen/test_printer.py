@@ -7,7 +7,8 @@ import random
 
 import pytest
 
-from transpile.codegen.numpy.printer import broken, flat
+from transpile.codegen.numpy.printer import flat
+from transpile.codegen.numpy.wrapping import broken
 
 
 class _Maker:

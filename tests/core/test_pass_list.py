@@ -91,7 +91,7 @@ def test_the_order_of_loops_is_held_by_what_passes_require():
         replace(PASSES, steps=tuple(swapped))
     with pytest.raises(WrongOrder, match="array contraction"):
         PASSES.without("loop fusion")
-    PASSES.without("reassociation")
+    PASSES.without("buffer reuse")
 
 
 # -------------------------------------------------------------------------------------------------------- what runs

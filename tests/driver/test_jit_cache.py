@@ -562,7 +562,7 @@ def test_each_file_alone_is_missing(project):
         data = path.read_bytes()
         path.unlink()
         forget()
-        assert run(project, 2.0) == (12.0, path.suffix == ".py"), path
+        assert run(project, 2.0) == (12.0, False), path
         path.write_bytes(data)
 
 

@@ -14,11 +14,10 @@ import pytest
 from corpus.indexing import mask_write_array
 from corpus.shapes import triangles
 from loop_compare import Subject
-from loop_text import MODULES, Loops
+from loop_text import Loops, text_of
 from verified import check
 
 import transpile as tp
-from transpile.codegen.numba.loop_text import emit
 from transpile.core import nodes as ir
 from transpile.core.dims import Dim
 from transpile.core.types import FLOAT64, INT, Type
@@ -52,9 +51,8 @@ def text(f: Any, args: tuple[Any, ...], *passes: Pass) -> str:
     fn = check(Loops(f, args).lowered)
     for p in passes:
         fn = check(p(fn), getattr(p, "__name__", "pass"))
-    lines = emit(fn, "", MODULES).lines
-    start = next(k for k, line in enumerate(lines) if line.startswith("def "))
-    found = "\n".join(line[4:] for line in lines[start + 1 :])
+    _, *lines = text_of(fn).splitlines()
+    found = "\n".join(line[4:] for line in lines)
     return re.sub(r"errors\.(\w+)_\(\d+(, )?", r"\1(", found) + "\n"
 
 

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 from loop_compare import Subject
-from loop_text import MODULES, Loops
+from loop_text import Loops, text_of
 from verified import check
 
 import transpile as tp
-from transpile.codegen.numba.loop_text import emit
 from transpile.loops.check_hoisting import hoist_checks
 from transpile.loops.scatter_to_gather import gather
 from transpile.loops.unroll import unroll
@@ -27,7 +26,7 @@ def gathered(f: Callable[..., Any], *args: Any, wrt: tuple[int, ...] = (0,)) -> 
     for p in (forward, hoist_checks, forward, hoist_checks, forward, unroll, forward):
         fn = p(fn)
     found = gather(fn)
-    return None if found is fn else "\n".join(emit(remove_dead(forward(check(found, "gather"))), "", MODULES).lines)
+    return None if found is fn else text_of(remove_dead(forward(check(found, "gather"))))
 
 
 def agree(f: Callable[..., Any], *calls: tuple[Any, ...], wrt: tuple[int, ...] = (0,)) -> None:

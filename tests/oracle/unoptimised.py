@@ -76,12 +76,9 @@ _PATTERNS = (
     (re.compile(r"B\d+v\d+(?=[BE])"), "B2v0"),  # Numba's number of a function that was compiled in this process
 )
 
-_FLAG = "(?:afn|arcp|contract|fast|nnan|ninf|nsz|reassoc)"
-_FLAGS = re.compile(rf"\b{_FLAG}(?: {_FLAG})+\b")  # Numba holds them in a set: they stand in the order of the hash seed
-
 
 def normal(text: str) -> str:
     """The text without what differs from process to process and from machine to machine."""
     for pattern, instead in _PATTERNS:
         text = pattern.sub(instead, text)
-    return _FLAGS.sub(lambda found: " ".join(sorted(found[0].split())), text)
+    return text

@@ -62,10 +62,10 @@ def lifted(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], is_compi
 def printed(cores: Sequence[Any], standalone: bool) -> str:
     """The readable module."""
     try:
-        text = render_module(cores, runtime=not standalone)
+        rendered = render_module(cores, runtime=not standalone)
     except ValueError as failed:
         hint = "leave --standalone out, and install the package with the emitted file"
         raise error("T901", f"--standalone: {failed}", cores[0].loc, hint) from None
     if standalone:
-        text = copied(text, cores[0])
-    return text
+        return copied(rendered, cores[0])
+    return rendered.text

@@ -413,9 +413,12 @@ class Builder:
         return op.form
 
     def _int_form(self, prim: str, operands: tuple[ir.Operand, ...]) -> Dim | None:
-        if prim not in ARITHMETIC or not all(o.type.is_int and not o.type.dims for o in operands):
+        if not all(o.type.is_int and not o.type.dims for o in operands):
             return None
-        return of_operation(prim, map(self.form, operands))
+        if prim == "maximum" and any(ir.is_literal(o, 0) for o in operands):
+            (other,) = [o for o in operands if not ir.is_literal(o, 0)] or operands[:1]
+            return self.form(other).clip()
+        return of_operation(prim, map(self.form, operands)) if prim in ARITHMETIC else None
 
     def dim(self, dim: Dim) -> Expr:
         """The run-time value of a dimension, as an integer."""

@@ -10,16 +10,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from transpile.core import nodes as ir
+from transpile.core.number_functions import NUMBER_CALLS
 from transpile.core.record_protocol import Records
 from transpile.core.types import Type
 from transpile.core.verify_scopes import Scopes
 from transpile.core.walk import uses
 
 SAME = frozenset("add sub mul div maximum minimum neg".split())  # whose operands have the dtype of the result
-
-
-def is_memory(op: ir.Operand) -> bool:
-    return isinstance(op, ir.Var) and (bool(op.type.dims) or op.buffer or op.type.kind in ("tuple", "stack"))
 
 
 class LoopForm(Scopes):
@@ -68,7 +65,10 @@ class LoopForm(Scopes):
         for a in s.args:
             self.use(a)
         self.check(not s.params.keys() & {"fn", "into", "kept"}, "a call is a node")
-        self.check("." not in s.prim or not any(map(is_memory, s.args)), "a function of numbers is given an array")
+        self.check(
+            s.prim not in NUMBER_CALLS or not any(a.type.dims for a in s.args),
+            "a function of numbers is given an array",
+        )
         if s.prim == "index":
             self.access(s.args[0], s.args[1:], s.params["path"])
             self.alike(s.var.type, Type(s.args[0].type.dtype), "a read")
@@ -113,10 +113,20 @@ class LoopForm(Scopes):
                 self.check(sorted(axes) == list(range(rank)) and not given, f"axes {axes} of rank {rank}")
                 return rank
             case ir.Index(items):
-                slots = [slot for i in items for slot in _slots(i)]
+                slots = [slot for i in items for slot in self.slots(i)]
                 self.check(slots == given and len(items) <= rank, f"the items {items}")
                 return rank - sum(isinstance(i, ir.Point) for i in items)
         self.fail(f"a view by {s.step}")
+
+    def slots(self, item: ir.Item) -> tuple[int, ...]:
+        match item:
+            case ir.Point(arg):
+                return (arg,)
+            case ir.Slice(int(start), int(stop), None):
+                return start, stop
+            case ir.Slice(None, None, None):
+                return ()
+        self.fail(f"{item} in a view")
 
     def access(self, root: ir.Operand, indices: Sequence[ir.Operand], path: Any) -> None:
         self.use(root)
@@ -219,17 +229,6 @@ class LoopForm(Scopes):
 
     def new_stack(self, s: ir.NewStack) -> None:
         self.check(s.var.type.kind == "stack", f"{s.var} is no stack")
-
-
-def _slots(item: ir.Item) -> tuple[int, ...]:
-    match item:
-        case ir.Point(arg):
-            return (arg,)
-        case ir.Slice(int(start), int(stop), None):
-            return start, stop
-        case ir.Slice(None, None, None):
-            return ()
-    return (-1,)
 
 
 def is_combined(body: ir.Block, k: int, prim: str) -> bool:

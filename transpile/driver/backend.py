@@ -9,8 +9,8 @@ from functools import partial
 from typing import Any
 
 from transpile.codegen.numba import kernel_module
-from transpile.codegen.numba.entry_guard import Guard, guarded
-from transpile.codegen.numba.numba_text import Options, written
+from transpile.codegen.numba.entry_guard import Guard
+from transpile.codegen.numba.numba_text import UNWRAPPED, Module, Options
 from transpile.codegen.results_passed_in import outward
 from transpile.codegen.size_guards import say_guards
 from transpile.core import nodes as ir
@@ -18,7 +18,7 @@ from transpile.core.functions import Routine
 from transpile.core.output import Output
 from transpile.core.pass_list import Chain, Pass, Property
 from transpile.core.types import Type
-from transpile.driver.machine_code import build
+from transpile.driver.machine_code import Source, build
 from transpile.errors import error
 from transpile.loops import optimise
 from transpile.lower import lower
@@ -34,19 +34,17 @@ USUAL = Options()
 
 def text_of(core: ir.Function, options: Options = USUAL) -> tuple[str, dict[int, ir.Loc]]:
     """The module that Numba compiles for a core function, and the user's line of each of its lines."""
-    return written(lowered(core, options), options)
+    return Module.of(lowered(core, options), options).text(UNWRAPPED)
 
 
-def text_of_several(cores: Sequence[ir.Function], options: Options, decorators: Sequence[str]) -> str:
-    """The module of several core functions, no two of one name, each with its arguments of ``njit``."""
-    each = [lowered(core, options) for core in cores]
-    own = {fns[-1].name: given for fns, given in zip(each, decorators)}
-    return written(list({fn.name: fn for fns in each for fn in fns}.values()), options, own)[0]
+def lowered_together(cores: Sequence[ir.Function], options: Options) -> list[ir.Function]:
+    """Several core functions, no two of one name, and what they keep, lowered."""
+    return list({fn.name: fn for core in cores for fn in lowered(core, options)}.values())
 
 
 def modules_text(cores: Sequence[tuple[ir.Function, set[int]]], standalone: bool = False, level: Any = None) -> str:
     """The module that is emitted; see `transpile.codegen.numba.kernel_module`."""
-    return kernel_module.modules_text(cores, text_of_several, standalone, level)
+    return kernel_module.modules_text(cores, lowered_together, standalone, level)
 
 
 def lowered(core: ir.Function, options: Options) -> list[ir.Function]:
@@ -135,15 +133,7 @@ def compile_core(core: ir.Function, options: Options, cache: bool, guard: Guard 
     *kept, fn = lowered(core, options)
     if guard is not None:
         fn, outputs = outward(fn)
-    text, lines = written([*kept, fn], options)
-    if guard is not None:
-        text, lines = guarded(text, lines, core.name, guard)
-    kinds = tuple([(p.type.dtype, p.type.rank) for p in fn.params])
-
-    def direct(compile_function: Any, name: str) -> Any:
-        return compile_function(fn, name, options.fastmath, guard, kept, outputs)
-
-    kernel = build(core.name, text, lines, kinds, cache, core.loc, direct if IS_DIRECT else None, bool(kept))
+    kernel = build(Source((*kept, fn), options, guard, outputs), cache, core.loc, IS_DIRECT)
     kernel.outputs = outputs
     return kernel
 
@@ -153,4 +143,4 @@ def check_type(type_: Type, name: str, loc: ir.Loc) -> None:
         raise error("T502", f"argument {name!r} is float16, which Numba does not have", loc, hint="use float32")
 
 
-__all__ = ["Guard", "Options", "compile_core", "lowered", "modules_text", "text_of", "text_of_several"]
+__all__ = ["Guard", "Options", "compile_core", "lowered", "modules_text", "text_of"]

@@ -15,7 +15,7 @@ from transpile.codegen.numpy import render
 from transpile.core import nodes as ir
 from transpile.core.dump import dump_all
 from transpile.driver import docstrings
-from transpile.driver.backend import Options, text_of
+from transpile.driver.backend import USUAL, Options, lowered, text_of
 from transpile.driver.compiling import assumed_sizes, threads_of
 from transpile.driver.interpreted import interpreted
 from transpile.driver.lifted_request import leaf_slots, lift
@@ -81,4 +81,4 @@ def reported(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Rep
         own = copy.deepcopy((list(args), dict(kwargs), list(request.leaves)))  # what is no derivative may write them
         return interpreted(None, fn, request, True)(*own)
 
-    return find(core, docstrings.arguments(core), given, run, text_of)
+    return find(core, docstrings.arguments(core), given, run, lambda fn: lowered(fn, USUAL))

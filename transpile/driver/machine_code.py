@@ -1,86 +1,115 @@
-"""From the text of a kernel to its callable: found on disk, or compiled, and kept on disk."""
+"""From lowered functions to a callable: found on disk, or compiled, and kept on disk. Text is made only where Numba compiles it."""
 
 from __future__ import annotations
 
-import ast
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from transpile.analysis.messages import sites
 from transpile.base.loader import register
+from transpile.codegen.numba.entry_guard import Guard
 from transpile.codegen.numba.numba_build import compiled as by_numba
 from transpile.codegen.numba.numba_build import loaded, ordinary
+from transpile.codegen.numba.numba_text import UNWRAPPED, Module, Options
 from transpile.core import nodes as ir
+from transpile.core.output import Output
 from transpile.driver.cache import cached_kernels
 
-Kinds = cached_kernels.Kinds
-Direct = Callable[[Any, str], Any]  # of `transpile.codegen.llvm.compile_function` and a name that no other function has
+
+@dataclass(frozen=True)
+class Source:
+    """What is compiled: a lowered function behind those that it keeps, and how."""
+
+    functions: Sequence[ir.Function]
+    options: Options
+    guard: Guard | None = None
+    outputs: Sequence[Output] = ()
+
+    @property
+    def main(self) -> ir.Function:
+        return self.functions[-1]
+
+    @property
+    def kinds(self) -> cached_kernels.Kinds:
+        return tuple([(p.type.dtype, p.type.rank) for p in self.main.params])
+
+    @property
+    def messages(self) -> dict[int, Any]:
+        return {number: entry for fn in self.functions for number, entry in sites(fn).items()}
+
+    def text(self) -> tuple[str, dict[int, ir.Loc]]:
+        """What Numba would compile, and the user's line of each of its lines."""
+        return Module.of(self.functions, self.options, guard=self.guard).text(UNWRAPPED)
 
 
-def build(
-    name: str,
-    text: str,
-    lines: Mapping[int, ir.Loc],
-    kinds: Kinds,
-    cache: bool,
-    loc: ir.Loc,
-    direct: Direct | None = None,
-    is_recursive: bool = False,
-) -> Any:
-    """The kernel of function ``name`` of a module text, for parameters of these kinds.
+def build(source: Source, cache: bool, loc: ir.Loc, is_direct: bool = True) -> Any:
+    """The kernel of the source's main function. ``loc`` is the user's function's.
 
-    It raises `transpile_runtime.compiled.again.Again` for arguments that are not. ``lines`` are the user's, ``loc`` is the
-    function's. ``direct`` compiles the same without the text, if it can (`transpile.codegen.llvm`). Of text whose functions call
-    themselves nothing is kept on disk: Numba reaches them by an address that it finds when it compiles.
+    It raises `transpile_runtime.compiled.again.Again` for arguments of other types. With ``is_direct`` no text is made if
+    `transpile.codegen.llvm` can write the functions.
     """
     from transpile_runtime.compiled import objects
 
-    direct = direct if objects.is_known() else None
-    stem = cached_kernels.stem(name, text, kinds, direct is not None, lines)
-    if cache:
+    is_direct = is_direct and objects.is_known()
+    stem = cached_kernels.stem(source.main.name, source, is_direct)
+    if cache and stem is not None:
         found = cached_kernels.find(stem)
         if found is not None:
             return found
-    path = cached_kernels.text_file(stem, text) if cache else None
-    file = path or f"<transpile jit {stem}>"
-    register(file, text, lines)
-    compiled = None
-    if direct is not None:
-        compiled = _directly(direct, f"{name}.{uuid.uuid4().hex}", text)
+    compiled = _directly(source) if is_direct else None
     if compiled is None:
-        path = None if is_recursive else path
-        module = loaded(text, path or f"<transpile jit {stem}>", stem)
-        if not objects.is_known():
-            return ordinary(module, name, kinds, lines, loc, path is not None)
-        compiled = by_numba(module, name, kinds, lines, loc)
-    return _kernel(name, text, lines, kinds, stem, path, compiled)
+        return _by_numba(source, stem if cache else None, loc)
+    return _kernel(source, compiled, stem if cache else None)
 
 
-def _directly(direct: Direct, unique: str, text: str) -> Any:
+def _directly(source: Source) -> Any:
     from transpile.codegen.llvm import Unsupported, compile_function
     from transpile_runtime.compiled import pending
     from transpile_runtime.compiled.machine import constants_before_loops
 
+    *kept, main = source.functions
+    name = f"{main.name}.{uuid.uuid4().hex}"  # that no other function has
     try:
         with constants_before_loops():
-            compiled = direct(compile_function, unique)
+            compiled = compile_function(main, name, source.options.fastmath, source.guard, kept, source.outputs)
     except Unsupported:
         return None
-    pending.add({**_sites(text), **compiled.metadata["sites"]})
+    pending.add({**source.messages, **compiled.metadata["sites"]})
     return compiled
 
 
+def _by_numba(source: Source, stem: str | None, loc: ir.Loc) -> Any:
+    """By Numba's front end. Of functions that call themselves nothing is kept on disk: Numba reaches them by an address that it
+    finds when it compiles."""
+    from transpile_runtime.compiled import objects
+
+    text, lines = source.text()
+    stem = None if len(source.functions) > 1 else stem
+    path = cached_kernels.text_file(stem, text) if stem is not None else None
+    name = source.main.name
+    file = path or f"<transpile jit {name}_{uuid.uuid4().hex[:20]}>"
+    register(file, text, lines)
+    module = loaded(text, file, stem or uuid.uuid4().hex[:20])
+    if not objects.is_known():
+        return ordinary(module, name, source.kinds, lines, loc, path is not None)
+    compiled = by_numba(module, name, source.kinds, lines, loc)
+    return _kernel(source, compiled, None if path is None else stem, path, lines)
+
+
 def _kernel(
-    name: str, text: str, lines: Mapping[int, ir.Loc], kinds: Kinds, stem: str, path: str | None, compiled: Any
+    source: Source, compiled: Any, stem: str | None, file: str | None = None, lines: Mapping[int, ir.Loc] | None = None
 ) -> Any:
+    """The callable, kept on disk if it has a ``stem``; ``file`` has its text, if that was made."""
     from transpile_runtime.compiled.kernel import Kernel
 
-    kernel = Kernel(name, kinds, compiled.entry_point)
+    kernel = Kernel(source.main.name, source.kinds, compiled.entry_point)
     kernel.returns = _returns(compiled.signature.return_type)
-    if path is not None:
+    if stem is not None:
         kernel.stem = stem
-        sites = {**_sites(text), **compiled.metadata.get("sites", {})}
-        cached_kernels.keep(kernel, compiled, sites, path, lines)
+        messages = {**source.messages, **compiled.metadata.get("sites", {})}
+        cached_kernels.keep(kernel, compiled, messages, file, lines)
     return kernel
 
 
@@ -92,9 +121,3 @@ def _returns(type_: Any) -> tuple[str, ...]:
     found = tuple(type_) if several else () if type_ == numba_types.none else (type_,)
     numbers = (numba_types.Number, numba_types.Boolean)
     return tuple([str(t) if isinstance(t, numbers) else "" for t in found])
-
-
-def _sites(text: str) -> dict[int, Any]:
-    """The messages that the module text registers when it runs."""
-    _, found, rest = text.partition("errors.SITES.update(")
-    return ast.literal_eval(rest[: rest.index("\n})") + 2]) if found else {}

@@ -39,7 +39,6 @@ from transpile.loops.properties import (
     VIEWED,
     WHOLE,
 )
-from transpile.loops.reassociation import side_by_side
 from transpile.loops.repeated_products import once
 from transpile.loops.scalar_replacement import promote
 from transpile.loops.scatter_to_gather import gather
@@ -276,13 +275,6 @@ STEPS: tuple[Step, ...] = (
         split_wrapped,
         "on final loops: each part is a copy of the body",
         breaks=(*CODE, WHOLE),
-    ),
-    Pass(
-        "reassociation",
-        side_by_side,
-        "on sums that nothing will take apart or number again",
-        requires=(SCALARS,),
-        breaks=(NUMBERED,),
     ),
     Pass("buffer reuse", reuse, "once no pass asks any more which array is which", breaks=(NUMBERED,)),
     Pass(

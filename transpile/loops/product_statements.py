@@ -203,7 +203,7 @@ def lying(code: Code, op: ir.Operand) -> Lying | None:
                 parts.append(code.forms.of(args[item.arg]))
             elif isinstance(item, ir.Slice) and item.start is not None and item.stop is not None:
                 start = code.forms.of(args[item.start])
-                parts.append((start, code.forms.of(args[item.stop]).plus(start, -1)))
+                parts.append((start, code.forms.of(args[item.stop]) - start))
             else:
                 parts.append((ZERO, code.forms.of(sizes[axis]) if sizes else None))
         order = tuple(k for k, p in enumerate(parts) if isinstance(p, tuple))

@@ -10,7 +10,7 @@ from transpile.core import nodes as ir
 from transpile.core.functions import reached
 from transpile.reports.call_numbers import Values
 from transpile.reports.formula import Formula
-from transpile.reports.loop_peak import Plan, TextOf, compiled_plan
+from transpile.reports.loop_peak import Lowered, Plan, compiled_plan
 from transpile.reports.measured_values import values_of
 from transpile.reports.peak import Peak, Walk, variables
 from transpile.reports.probe import Run
@@ -22,17 +22,17 @@ POINTER = 8  # bytes of an entry of a Python list, without what it points at
 NUMBER, ARRAY = 32, 112  # of a number in it; of an array without its elements
 
 
-def find(core: ir.Function, signature: str, given: Mapping[ir.Var, Any], run: Run, text_of: TextOf) -> Report:
+def find(core: ir.Function, signature: str, given: Mapping[ir.Var, Any], run: Run, lowered: Lowered) -> Report:
     """What a derivative does with memory in a call: ``given`` are the values of its parameters, ``run`` runs another function on
-    the arguments, ``text_of`` is what Numba compiles for a function; ``signature`` says in the report what the arguments are."""
-    found = _Findings(core, Sizes(core, given), text_of)
+    the arguments, ``lowered`` gives what is compiled for a function; ``signature`` says in the report what the arguments are."""
+    found = _Findings(core, Sizes(core, given), lowered)
     return found.report(signature, values_of(found.sizes, found.amounts, found.every(), run))
 
 
 class _Findings:
     """What can be said of a function before any number is known."""
 
-    def __init__(self, core: ir.Function, sizes: Sizes, text_of: TextOf) -> None:
+    def __init__(self, core: ir.Function, sizes: Sizes, lowered: Lowered) -> None:
         self.core, self.sizes = core, sizes
         self.amounts = amounts(sizes)
         self.stacks = [a for a in self.amounts if a.entries is not None]
@@ -42,7 +42,7 @@ class _Findings:
         self.results = [self.most(sizes.bytes_of(y)) for y in core.body.yields if isinstance(y, ir.Var)]
         self.calls = bool(reached(core))  # of functions that hold memory of their own
         given = [(a, self.dims_of(a.var)) for a in self.stacks]
-        self.plan: Plan | None = None if self.calls else compiled_plan(core, sizes, given, text_of)
+        self.plan: Plan | None = None if self.calls else compiled_plan(core, sizes, given, lowered)
 
     def most(self, formula: Formula) -> Formula:
         """The formula in the trip that makes it largest."""

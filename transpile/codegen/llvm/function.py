@@ -52,7 +52,7 @@ def compile_function(
         context = Context.under(
             target,
             enable_nrt=True,
-            fastmath=FastMathOptions(set(fastmath) if isinstance(fastmath, (tuple, set)) else fastmath),
+            fastmath=_flags(FastMathOptions(set(fastmath) if isinstance(fastmath, (tuple, set)) else fastmath)),
             error_model=callconv.create_error_model("numpy", target),
         )
         library = new_library(context.codegen(), name)
@@ -93,6 +93,12 @@ def compile_function(
             metadata={"sites": written.sites},
             reload_init=[*library._reload_init, *([launch] if written.starts_threads else [])],
         )
+
+
+def _flags(options: Any) -> Any:
+    """The options with the flags in order: Numba holds them in a set, and writes them as they come."""
+    options.flags = sorted(options.flags)
+    return options
 
 
 def _is_parallel(fn: ir.Function) -> bool:

@@ -5,21 +5,37 @@ Every variable has one Python name; a value that is read once is printed where i
 
 from __future__ import annotations
 
+import ast
 import keyword
-import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from transpile.analysis.messages import is_other_sizes, message, site
 from transpile.codegen.checked_arithmetic import wrapping
+from transpile.codegen.numba.entry_guard import Guard
 from transpile.codegen.numba.kernel_names import shared_names
-from transpile.codegen.numba.numba_scalars import ATOM, COMPARE, LOOSE, POWER, SUM, TERM, UNARY, is_narrow, spell
+from transpile.codegen.numba.kernel_nodes import (
+    attribute,
+    constant,
+    dtype_node,
+    is_natural,
+    less_one,
+    listed,
+    mentions,
+    part,
+    undefined,
+)
+from transpile.codegen.numba.numba_scalars import element_node, is_narrow
+from transpile.codegen.numba.value_reach import Reach, is_call, reaches
+from transpile.codegen.numpy.layout import Line
+from transpile.codegen.numpy.place_nodes import dotted, number
+from transpile.codegen.numpy.printer import flat
+from transpile.codegen.numpy.value_nodes import LOAD, boolean, call, operator
 from transpile.core import nodes as ir
-from transpile.core.types import Type
-from transpile.core.walk import blocks, leaves, reads, statements, uses
+from transpile.core.types import INT, Type
+from transpile.core.walk import statements, uses
 from transpile.errors import error
 from transpile.loops.check_hoisting import raises
 from transpile.loops.small_integers import Small
@@ -27,77 +43,49 @@ from transpile.ops.tables import record_of
 
 _WIDTH = 88  # an expression longer than this gets a name
 
-Piece = tuple[str, int]  # text and precedence
-
-
-@dataclass
-class Text:
-    """Lines of a module and, for each (from 1), the user's line."""
-
-    lines: list[str] = field(default_factory=list)
-    locs: dict[int, ir.Loc] = field(default_factory=dict)
-
-    def add(self, depth: int, line: str, loc: ir.Loc | None = None) -> None:
-        self.lines.append("    " * depth + line)
-        if loc is not None and loc.line:
-            self.locs[len(self.lines)] = loc
-
-
-HEADER = """import math
-
-import numpy as np
-from numba import njit
-
-from transpile_runtime.compiled import {modules}
-"""
-RESERVED = (
+MODULES = (
     "again",
-    "prange",
-    "np",
-    "math",
-    "njit",
-    "range",
+    "arrays",
+    "blas",
+    "draws",
+    "entry",
+    "errors",
     "intmath",
+    "linalg",
+    "random",
     "scalars",
+    "shares",
     "special",
     "vector",
-    "linalg",
-    "blas",
-    "arrays",
-    "draws",
-    "random",
-    "stop",
-    "errors",
-    "float",
-    "int",
-    "max",
-    "min",
-    "bool",
 )
+"""Those of `transpile_runtime.compiled` that the text may name."""
+
+RESERVED = (*MODULES, *"prange np math njit range stop float int max min bool".split())
 
 
-def emit(fn: ir.Function, options: str, modules: str, taken: Sequence[str] = ()) -> Text:
-    """The module text of a lowered function; ``options`` are the arguments of ``njit``, names ``taken`` are no variables."""
-    text = Text()
-    for line in HEADER.format(modules=modules).splitlines():
-        text.add(0, line)
-    text.add(0, "")
-    text.add(0, "")
-    text.add(0, f"@njit({options})")
-    _Emitter(fn, text, taken).function()
-    return text
+def emit(fn: ir.Function, taken: Sequence[str] = (), guard: Guard | None = None) -> list[Line]:
+    """The lines of a lowered function; names ``taken`` are no variables, the ``guard`` is asked first."""
+    return _Emitter(fn, taken).function(guard)
+
+
+def kernel_variables(fn: ir.Function) -> dict[ir.Var, str]:
+    """What the variables of a lowered function are called in its text."""
+    emitter = _Emitter(fn, ())
+    emitter.function(None)
+    return {var: emitter.name(var) for var in (*emitter.names, *emitter.same)}
 
 
 class _Emitter:
-    def __init__(self, fn: ir.Function, text: Text, taken: Sequence[str]) -> None:
-        self.fn, self.text = fn, text
+    def __init__(self, fn: ir.Function, taken: Sequence[str]) -> None:
+        self.fn = fn
+        self.lines: list[Line] = []
         self.names: dict[ir.Var, str] = {}
         self.has_threads = any(isinstance(s, ir.For) and s.kind == "parallel" for s in statements(fn.body))
         self.taken: set[str] = {*RESERVED, *keyword.kwlist, fn.name, *taken}
         self.count = Counter(o for o in uses(fn.body) if isinstance(o, ir.Var))
         self.same = shared_names(fn)
-        self.inline: dict[ir.Var, tuple[str, int, bool]] = {}
-        self.loc: ir.Loc | None = None
+        self.inline: dict[ir.Var, tuple[ast.expr, bool]] = {}
+        self.loc = ir.NOWHERE
         self.lets = {s.var: s for s in statements(fn.body) if isinstance(s, ir.Let)}
         self.small = Small(fn)
         self.wrapping = wrapping(fn)
@@ -134,146 +122,143 @@ class _Emitter:
 
     # ---- operands
 
-    def piece(self, op: ir.Operand) -> Piece:
+    def plain(self, op: ir.Operand) -> ast.expr:
         if isinstance(op, ir.Const):
             return constant(op)
         if isinstance(op, ir.Undef):
-            return undefined(op.type), ATOM
+            return undefined(op.type)
         held = self.inline.get(op)
-        return (held[0], held[1]) if held is not None else (self.name(op), ATOM)
+        return held[0] if held is not None else self.variable(op)
 
-    def plain(self, op: ir.Operand) -> str:
-        return self.piece(op)[0]
+    def variable(self, var: ir.Var) -> ast.expr:
+        return ast.Name(self.name(var), LOAD)
 
-    def typed(self, op: ir.Operand) -> str:
+    def all(self, operands: Sequence[ir.Operand]) -> list[ast.expr]:
+        return [self.plain(o) for o in operands]
+
+    def typed(self, op: ir.Operand) -> ast.expr:
         """An argument; a number is no literal, of which Numba would make a function of its own."""
-        text = self.plain(op)
-        return f"np.int64({text})" if isinstance(op, ir.Const) and op.type.dtype == "int64" else text
-
-    def fill(self, template: str, level: int, args: Sequence[ir.Operand]) -> str:
-        """The template with its operands, in parentheses where they bind less."""
-        alone = "(" in template and level == ATOM  # a call: its arguments need none
-        parts = []
-        for k, arg in enumerate(args):
-            text, own = self.piece(arg)
-            tight = own >= level if (k or level in (POWER, UNARY, COMPARE, LOOSE)) else own > level
-            parts.append(f"({text})" if not alone and own != ATOM and tight else text)
-        return template.format(*parts)
+        node = self.plain(op)
+        return call(dotted("np.int64"), node) if isinstance(op, ir.Const) and op.type.dtype == "int64" else node
 
     # ---- function and blocks
 
-    def function(self) -> None:
-        params = ", ".join(self.name(p) for p in self.fn.params)
-        self.text.add(0, f"def {self.fn.name}({params}):", self.fn.loc)
+    def function(self, guard: Guard | None) -> list[Line]:
+        self.loc = self.fn.loc
+        self.put(0, f"def {self.fn.name}", call(ast.Name("", LOAD), *map(self.variable, self.fn.params)), ":")
+        for test in guard.tests([self.variable(p) for p in self.fn.params]) if guard is not None else ():
+            self.lines += [Line(1, ("if ", test, ":")), Line(2, ("raise ", dotted("again.Again")))]
         self.block(self.fn.body, 1)
-        results = ", ".join(self.plain(y) for y in self.fn.body.yields)
-        self.text.add(1, f"return {results}" if results else "return", self.fn.loc)
+        self.loc = self.fn.loc
+        self.put(1, "return", *([" ", *listed(self.all(self.fn.body.yields))] if self.fn.body.yields else []))
+        return self.lines
 
-    def put(self, depth: int, line: str) -> None:
-        self.text.add(depth, line, self.loc)
+    def put(self, depth: int, *parts: str | ast.expr) -> None:
+        self.lines.append(Line(depth, parts, self.loc))
 
     def block(self, block: ir.Block, depth: int) -> None:
-        plan = _plan(block, self.count)
+        plan = reaches(block, self.count)
         for k, stmt in enumerate(block.stmts):
             self.loc = stmt.loc
             self.statement(stmt, depth, plan[k])
 
-    def statement(self, stmt: ir.Stmt, depth: int, plan: _Reach) -> None:
+    def statement(self, stmt: ir.Stmt, depth: int, plan: Reach) -> None:
         _STATEMENTS[type(stmt)](self, stmt, depth, plan)
 
-    def let(self, stmt: ir.Let, depth: int, plan: _Reach) -> None:
-        text, level = self.value(stmt)
+    def let(self, stmt: ir.Let, depth: int, plan: Reach) -> None:
+        node = self.value(stmt)
         held = [self.inline[a] for a in stmt.args if isinstance(a, ir.Var) and a in self.inline]
-        has_read = stmt.prim in ("index", "dim") and stmt.prim == "index" or any(h[2] for h in held)
+        has_read = stmt.prim == "index" or any(h[1] for h in held)
         may = plan.once and stmt.var.type.kind == "array" and not is_call(stmt)
         may = may and (not stmt.var.type.dims or isinstance(stmt, ir.View))
-        if may and len(text) < _WIDTH and not (has_read and plan.barrier):
-            self.inline[stmt.var] = (text, level, has_read)
+        if may and not (has_read and plan.barrier) and len(flat(node)) < _WIDTH:
+            self.inline[stmt.var] = (node, has_read)
         elif is_call(stmt) and not self.count[stmt.var]:
-            self.put(depth, text)  # for what it writes
+            self.put(depth, node)  # for what it writes
         else:
-            self.put(depth, f"{self.name(stmt.var)} = {text}")
+            self.assign(depth, stmt.var, node)
 
-    def called(self, stmt: ir.Let) -> str:
+    def assign(self, depth: int, var: ir.Var, node: ast.expr) -> None:
+        """``var = node``; nothing, if that is the variable."""
+        name = self.name(var)
+        if not (isinstance(node, ast.Name) and node.id == name):
+            self.put(depth, f"{name} = ", node)
+
+    def called(self, stmt: ir.Let) -> ast.expr:
         if isinstance(stmt, ir.KeptCall):
-            return f"{stmt.function}({', '.join(map(self.typed, stmt.args))})"
-        name = stmt.function if isinstance(stmt, ir.LibraryCall) else stmt.prim
-        return f"{name}({', '.join(map(self.plain, stmt.args))})"
+            return call(dotted(stmt.function), *map(self.typed, stmt.args))
+        return call(dotted(stmt.function if isinstance(stmt, ir.LibraryCall) else stmt.prim), *self.all(stmt.args))
 
-    def viewed(self, stmt: ir.View) -> str:
+    def viewed(self, stmt: ir.View) -> ast.expr:
         base = self.plain(stmt.base)
         match stmt.step:
             case ir.Reshape():
-                return f"{base}.reshape({self.shape(stmt.args[1:])})"
+                return call(attribute(base, "reshape"), self.shape(stmt.args[1:]))
             case ir.Permute():
-                return f"{base}.T"
-        return f"{base}[{', '.join(self.parts(stmt))}]"
+                return attribute(base, "T")
+        return part(base, *self.parts(stmt))
 
-    def value(self, stmt: ir.Let) -> Piece:
+    def value(self, stmt: ir.Let) -> ast.expr:
         if isinstance(stmt, ir.View):
-            return self.viewed(stmt), ATOM
+            return self.viewed(stmt)
         if is_call(stmt):
-            return self.called(stmt), ATOM
+            return self.called(stmt)
         match stmt.prim:
             case "index":
-                return self.access(stmt.args[0], stmt.args[1:]), ATOM
+                return self.access(stmt.args[0], stmt.args[1:])
             case "dim":
-                return f"{self.plain(stmt.args[0])}.shape[{stmt.params['axis']}]", ATOM
+                return part(attribute(self.plain(stmt.args[0]), "shape"), number(stmt.params["axis"]))
             case "cast":
                 return self.cast(stmt.args[0], stmt.var.type)
             case "item":
-                return f"{self.plain(stmt.args[0])}[{stmt.params['k']}]", ATOM
-        if stmt.var in self.wrapping or (record_of(stmt).wraps and is_numpy_integer(stmt)):
-            return f"{record_of(stmt).wraps}({', '.join(self.plain(a) for a in stmt.args)})", ATOM
+                return part(self.plain(stmt.args[0]), number(stmt.params["k"]))
+        wraps = record_of(stmt).wraps
+        if stmt.var in self.wrapping or (wraps and is_numpy_integer(stmt)):
+            return call(dotted(wraps), *self.all(stmt.args))
         types = [a.type for a in stmt.args]
-        found = spell(stmt.prim, types, stmt.var.type, stmt.params)
-        if found is None:
+        element = record_of(stmt).element_of(types, stmt.var.type, stmt.params)
+        if element is None:
             raise error("T501", f"'{stmt.prim}' cannot be compiled yet", stmt.loc)
-        template, level = found
-        text = self.fill(template, level, stmt.args)
+        node = element_node(element, self.all(stmt.args))
         if is_natural(stmt.var.type) or is_narrow(stmt.prim, types, stmt.params):
-            return text, level
-        return f"{dtype_text(stmt.var.type.dtype)}({text})", ATOM
+            return node
+        return call(dtype_node(stmt.var.type.dtype), node)
 
-    def parts(self, stmt: ir.View) -> Iterator[str]:
+    def parts(self, stmt: ir.View) -> Iterator[ast.expr]:
         """The subscripts of a view."""
         assert isinstance(stmt.step, ir.Index)
+        args = stmt.args[1:]
         for item in stmt.step.items:
             match item:
                 case ir.Point(arg):
-                    yield self.plain(stmt.args[1:][arg])
+                    yield self.plain(args[arg])
                 case ir.Slice(int(start), int(stop)):
-                    yield f"{self.plain(stmt.args[1:][start])}:{self.plain(stmt.args[1:][stop])}"
+                    yield ast.Slice(self.plain(args[start]), self.plain(args[stop]))
                 case _:
-                    yield ":"
+                    yield ast.Slice()
 
-    def cast(self, op: ir.Operand, to: Type) -> Piece:
-        text, level = self.piece(op)
+    def cast(self, op: ir.Operand, to: Type) -> ast.expr:
+        node = self.plain(op)
         if op.type.dtype == to.dtype:
-            return text, level
+            return node
         match to.dtype:
             case "bool":
-                return self.fill("{0} != 0", COMPARE, [op]), COMPARE
+                return operator("!=", [node, number(0)])
             case "float64" | "int64" if op.type.is_bool:
-                one, none = ("1.0", "0.0") if to.dtype == "float64" else ("1", "0")
-                return self.fill(f"{one} if {{0}} else {none}", LOOSE, [op]), LOOSE
-            case "float64" | "int64" if not is_natural(op.type):  # float() of a float32 is one
-                return f"{dtype_text(to.dtype)}({text})", ATOM
-            case "float64":
-                return f"float({text})", ATOM
-            case "int64":
-                return f"int({text})", ATOM
-        return f"{dtype_text(to.dtype)}({text})", ATOM
+                one, none = (1.0, 0.0) if to.dtype == "float64" else (1, 0)
+                return ast.IfExp(node, number(one), number(none))
+            case "float64" | "int64" if is_natural(op.type):  # float() of a float32 is one
+                return call(ast.Name(to.dtype[:-2], LOAD), node)
+        return call(dtype_node(to.dtype), node)
 
-    def access(self, root: ir.Operand, indices: Sequence[ir.Operand]) -> str:
-        inner = ", ".join(self.subscript(i) for i in indices)
-        return f"{self.plain(root)}[{inner or '()'}]"
+    def access(self, root: ir.Operand, indices: Sequence[ir.Operand]) -> ast.expr:
+        return part(self.plain(root), *map(self.subscript, indices))
 
-    def subscript(self, op: ir.Operand) -> str:
+    def subscript(self, op: ir.Operand) -> ast.expr:
         """An index, known not to be negative. Numba asks whether it is, unless it is unsigned, and so keeps LLVM from vectors;
         of a loop index, or one with a number added, LLVM knows it."""
-        text = self.plain(op)
-        return text if self.is_steady(op) else f"np.uint64({text})"
+        node = self.plain(op)
+        return node if self.is_steady(op) else call(dotted("np.uint64"), node)
 
     def is_steady(self, op: ir.Operand) -> bool:
         if isinstance(op, ir.Const) or op in self.steady:
@@ -286,91 +271,83 @@ class _Emitter:
             isinstance(a, ir.Const) and self.is_steady(b) and not record_of(let).is_difference
         )
 
-    def shape(self, sizes: Sequence[ir.Operand]) -> str:
-        inner = ", ".join(self.plain(s) for s in sizes)
-        return f"({inner},)" if len(sizes) == 1 else f"({inner})"
+    def shape(self, sizes: Sequence[ir.Operand]) -> ast.expr:
+        return ast.Tuple(self.all(sizes), LOAD)
 
     # ---- statements
 
-    def alloc(self, stmt: ir.Alloc, depth: int, plan: _Reach) -> None:
-        self.put(depth, f"{self.name(stmt.var)} = np.empty({self.shape(stmt.args)}, {dtype_text(stmt.var.type.dtype)})")
+    def alloc(self, stmt: ir.Alloc, depth: int, plan: Reach) -> None:
+        made = call(dotted("np.empty"), self.shape(stmt.args), dtype_node(stmt.var.type.dtype))
+        self.assign(depth, stmt.var, made)
 
-    def store(self, stmt: ir.Store | ir.Add, depth: int, plan: _Reach) -> None:
+    def store(self, stmt: ir.Store | ir.Add, depth: int, plan: Reach) -> None:
         place = self.access(stmt.buf, [stmt.args[i.arg] for i in _points(stmt)])
-        sign = "+=" if isinstance(stmt, ir.Add) else "="
-        self.put(depth, f"{place} {sign} {self.plain(stmt.value)}")
+        self.put(depth, place, " += " if isinstance(stmt, ir.Add) else " = ", self.plain(stmt.value))
 
-    def branch(self, stmt: ir.If, depth: int, plan: _Reach) -> None:
-        test = self.plain(stmt.test)
+    def branch(self, stmt: ir.If, depth: int, plan: Reach) -> None:
         loc = stmt.loc
-        self.put(depth, f"if {test}:")
-        start = len(self.text.lines)
-        self.side(stmt.then, stmt.results, depth + 1)
-        if len(self.text.lines) == start:
-            self.text.add(depth + 1, "pass", loc)
-        start = len(self.text.lines)
-        self.text.add(depth, "else:", loc)
+        self.put(depth, "if ", self.plain(stmt.test), ":")
+        self.inside(loc, depth + 1, lambda: self.side(stmt.then, stmt.results, depth + 1))
+        start = len(self.lines)
+        self.loc = loc
+        self.put(depth, "else:")
         self.side(stmt.orelse, stmt.results, depth + 1)
-        if len(self.text.lines) == start + 1:
-            self.text.lines.pop()
+        if len(self.lines) == start + 1:
+            self.lines.pop()
+
+    def inside(self, loc: ir.Loc, depth: int, write: Callable[[], None]) -> None:
+        """What is written, or that nothing is."""
+        start = len(self.lines)
+        write()
+        if len(self.lines) == start:
+            self.loc = loc
+            self.put(depth, "pass")
 
     def side(self, block: ir.Block, results: Sequence[ir.Var], depth: int) -> None:
         self.block(block, depth)
         for result, out in zip(results, block.yields):
-            name, text = self.name(result), self.plain(out)
-            if name != text:
-                self.put(depth, f"{name} = {text}")
+            self.assign(depth, result, self.plain(out))
 
-    def loop(self, stmt: ir.For, depth: int, plan: _Reach) -> None:
-        loc = stmt.loc
+    def loop(self, stmt: ir.For, depth: int, plan: Reach) -> None:
         trips = self.begin(stmt, depth)
-        span = self.range(stmt, depth)
+        span = self.range(stmt)
         index = self.index(stmt.index)
+        is_parallel = stmt.kind == "parallel"
         remark = ""
-        if stmt.kind == "parallel" and raises(stmt):
+        if is_parallel and raises(stmt):
             remark = "  # on threads"  # Numba's own cannot raise: where it compiles this text, it does without
-        elif stmt.kind == "parallel":
-            span = f"p{span}"
-        self.put(depth, f"for {index} in {span}:{remark}")
-        if (
-            isinstance(stmt.start, ir.Const)
-            and stmt.start.value >= 0
-            and isinstance(stmt.step, ir.Const)
-            and stmt.step.value > 0
-        ):
-            self.steady.add(stmt.index)
-        start = len(self.text.lines)
-        self.turn(stmt, depth + 1, trips)
+        elif is_parallel:
+            span = call(ast.Name("prange", LOAD), *span.args)
+        self.put(depth, f"for {index} in ", span, f":{remark}")
+        match stmt.start, stmt.step:
+            case ir.Const(value=first), ir.Const(value=step) if first >= 0 and step > 0:
+                self.steady.add(stmt.index)
+        self.inside(stmt.loc, depth + 1, lambda: self.turn(stmt, depth + 1, trips))
         self.released.setdefault(stmt.index.name, []).append(index)
-        if len(self.text.lines) == start:
-            self.text.add(depth + 1, "pass", loc)
 
-    def range(self, stmt: ir.For, depth: int) -> str:
+    def range(self, stmt: ir.For) -> ast.Call:
         start, bound, step = stmt.start, stmt.bound, stmt.step
-        if not stmt.backwards:
-            if ir.is_literal(step, 1):
-                return (
-                    f"range({self.plain(bound)})"
-                    if ir.is_literal(start, 0)
-                    else f"range({self.plain(start)}, {self.plain(bound)})"
-                )
-            return f"range({self.plain(start)}, {self.plain(bound)}, {self.plain(step)})"
-        first = self.fill("{0} - 1", SUM, [start])
-        if ir.is_literal(start, 0):
-            first = "-1"
-        elif not self.small.is_small(start):
-            first = f"scalars.minus({self.plain(start)}, 1)"
+        ends = [start, bound, step]
+        if stmt.backwards:
+            return self.downwards(stmt) if ir.is_literal(step, 1) else call(dotted("arrays.backwards"), *self.all(ends))
         if ir.is_literal(step, 1):
-            last = self.fill("{0} - 1", SUM, [bound])
-            if not self.small.is_small(bound):  # with the least integer `- 1` would wrap, and the loop run
-                last = f"max({self.plain(bound)}, {self.plain(start)}) - 1"
-                if not self.small.is_small(start):
-                    last = f"scalars.minus({last[:-4]}, 1)"
-            return f"range({last}, {first}, -1)"
-        args = f"{self.plain(start)}, {self.plain(bound)}, {self.plain(step)}"
-        return f"arrays.backwards({args})"
+            ends = [bound] if ir.is_literal(start, 0) else [start, bound]
+        return call(ast.Name("range", LOAD), *self.all(ends))
 
-    def repeat(self, stmt: ir.While, depth: int, plan: _Reach) -> None:
+    def downwards(self, stmt: ir.For) -> ast.Call:
+        """From the last number to the first. With the least integer ``- 1`` would wrap, and the loop run."""
+        start, bound = stmt.start, stmt.bound
+        is_small = self.small.is_small(start)
+        first = less_one(self.plain(start), is_small)
+        if ir.is_literal(start, 0):
+            first = number(-1)
+        if self.small.is_small(bound):
+            last = less_one(self.plain(bound))
+        else:
+            last = less_one(call(ast.Name("max", LOAD), self.plain(bound), self.plain(start)), is_small)
+        return call(ast.Name("range", LOAD), last, first, number(-1))
+
+    def repeat(self, stmt: ir.While, depth: int, plan: Reach) -> None:
         trips = self.begin(stmt, depth)
         for param, twin in zip(stmt.body.params, stmt.test.params):
             self.names[twin] = self.name(param)
@@ -378,17 +355,14 @@ class _Emitter:
         self.put(depth, "while True:")
         self.block(stmt.test, depth + 1)
         self.loc = loc
-        test = self.fill("not {0}", LOOSE, [stmt.test.yields[0]])
-        self.put(depth + 1, f"if {test}:")
+        self.put(depth + 1, "if ", ast.UnaryOp(ast.Not(), self.plain(stmt.test.yields[0])), ":")
         self.put(depth + 2, "break")
         self.turn(stmt, depth + 1, trips)
 
     def begin(self, stmt: ir.For | ir.While, depth: int) -> str | None:
         """Sets what the loop carries; its results go by the names of what is carried."""
         for param, init in zip(stmt.body.params, stmt.inits):
-            name, text = self.name(param), self.plain(init)
-            if name != text:
-                self.put(depth, f"{name} = {text}")
+            self.assign(depth, param, self.plain(init))
         if stmt.trips is None:
             return None
         self.put(depth, f"{self.name(stmt.trips)} = 0")
@@ -398,67 +372,69 @@ class _Emitter:
         body, loc = stmt.body, stmt.loc
         self.block(body, depth)
         self.loc = loc
-        stop = None
-        if body.stop is not None:
-            stop = self.plain(body.stop)
-            if not stop.isidentifier():
-                name = self.fresh("done")
-                self.put(depth, f"{name} = {stop}")
-                stop = name
+        stop = None if body.stop is None else self.plain(body.stop)
+        if stop is not None and not isinstance(stop, ast.Name):
+            name = self.fresh("done")
+            self.put(depth, f"{name} = ", stop)
+            stop = ast.Name(name, LOAD)
         self.carry(body, depth)
         if trips is not None:
             self.put(depth, f"{trips} += 1")
         if stop is not None:
-            self.put(depth, f"if {stop}:")
+            self.put(depth, "if ", stop, ":")
             self.put(depth + 1, "break")
 
     def carry(self, body: ir.Block, depth: int) -> None:
-        pairs = [(self.name(p), self.plain(y)) for p, y in zip(body.params, body.yields)]
-        pairs = [(name, text) for name, text in pairs if name != text]
-        clash = any(_mentions(text, name) for k, (name, _) in enumerate(pairs) for _, text in pairs[k + 1 :])
+        pairs = [(p, self.plain(y)) for p, y in zip(body.params, body.yields)]
+        pairs = [(p, node) for p, node in pairs if not (isinstance(node, ast.Name) and node.id == self.name(p))]
+        clash = any(mentions(node, self.name(p)) for k, (p, _) in enumerate(pairs) for _, node in pairs[k + 1 :])
         if clash:
-            self.put(depth, f"{', '.join(n for n, _ in pairs)} = {', '.join(t for _, t in pairs)}")
+            self.put(depth, f"{', '.join(self.name(p) for p, _ in pairs)} = ", *listed([node for _, node in pairs]))
+            return
+        for param, node in pairs:
+            self.assign(depth, param, node)
+
+    def new_stack(self, stmt: ir.NewStack, depth: int, plan: Reach) -> None:
+        none = call(ast.Name("range", LOAD), number(0))
+        made = ast.ListComp(undefined(stmt.var.type), [ast.comprehension(ast.Name("_", ast.Store()), none, [], 0)])
+        self.assign(depth, stmt.var, made)
+
+    def push(self, stmt: ir.Push, depth: int, plan: Reach) -> None:
+        self.put(depth, call(attribute(self.variable(stmt.stack), "append"), self.plain(stmt.value)))
+
+    def pop(self, stmt: ir.Pop, depth: int, plan: Reach) -> None:
+        self.assign(depth, stmt.var, call(attribute(self.plain(stmt.stack), "pop")))
+
+    def print(self, stmt: ir.Print, depth: int, plan: Reach) -> None:
+        shown = self.shape(stmt.args or (ir.Const(0, INT),))
+        self.put(depth, call(dotted("errors.say"), number(site(message(stmt))), shown))
+
+    def raise_(self, stmt: ir.Raise, depth: int, plan: Reach) -> None:
+        if is_other_sizes(stmt):
+            self.put(depth, "raise ", dotted("again.OtherSizes"))
         else:
-            for name, text in pairs:
-                self.put(depth, f"{name} = {text}")
+            self.failing(stmt, depth, stmt.args)
 
-    def new_stack(self, stmt: ir.NewStack, depth: int, plan: _Reach) -> None:
-        type_ = stmt.var.type
-        rank = len(type_.dims)
-        element = f"np.empty(({'0, ' * rank}), {dtype_text(type_.dtype)})" if rank else zero(type_.dtype)
-        self.put(depth, f"{self.name(stmt.var)} = [{element} for _ in range(0)]")
+    def failing(self, stmt: ir.Raise | ir.Check | ir.BoundsCheck, depth: int, args: Sequence[ir.Operand]) -> None:
+        """``raise`` with the number of the message."""
+        made = dotted(f"errors.{stmt.exception}_")
+        self.put(depth, "raise ", call(made, number(site(message(stmt))), *self.all(args)))
 
-    def push(self, stmt: ir.Push, depth: int, plan: _Reach) -> None:
-        self.put(depth, f"{self.name(stmt.stack)}.append({self.plain(stmt.value)})")
+    def check(self, stmt: ir.Check, depth: int, plan: Reach) -> None:
+        self.put(depth, "if ", self.plain(stmt.test), ":")
+        self.failing(stmt, depth + 1, ())
 
-    def pop(self, stmt: ir.Pop, depth: int, plan: _Reach) -> None:
-        self.put(depth, f"{self.name(stmt.var)} = {self.plain(stmt.stack)}.pop()")
-
-    def print(self, stmt: ir.Print, depth: int, plan: _Reach) -> None:
-        self.put(depth, f"errors.say({_site(stmt)}, {self.shape(stmt.args) if stmt.args else '(0,)'})")
-
-    def raise_(self, stmt: ir.Raise, depth: int, plan: _Reach) -> None:
-        self.put(depth, "raise again.OtherSizes" if is_other_sizes(stmt) else self.raised(stmt, stmt.args))
-
-    def raised(self, stmt: ir.Raise | ir.Check | ir.BoundsCheck, args: Sequence[ir.Operand]) -> str:
-        return f"raise errors.{stmt.exception}_({', '.join([str(_site(stmt)), *map(self.plain, args)])})"
-
-    def check(self, stmt: ir.Check, depth: int, plan: _Reach) -> None:
-        self.put(depth, f"if {self.plain(stmt.test)}:")
-        self.put(depth + 1, self.raised(stmt, ()))
-
-    def check_bounds(self, stmt: ir.BoundsCheck, depth: int, plan: _Reach) -> None:
-        test = self.fill("{0} >= {1}", COMPARE, [stmt.at, stmt.size])
+    def check_bounds(self, stmt: ir.BoundsCheck, depth: int, plan: Reach) -> None:
+        test = operator(">=", [self.plain(stmt.at), self.plain(stmt.size)])
         if stmt.low:
-            test = f"{self.fill('{0} < 0', COMPARE, [stmt.at])} or {test}"
+            test = boolean(ast.Or(), operator("<", [self.plain(stmt.at), number(0)]), test)
         if stmt.guard is not None:
-            test = f"({test})" if stmt.low else test
-            test = f"{self.fill('{0}', LOOSE, [stmt.guard])} and {test}"
-        self.put(depth, f"if {test}:")
-        self.put(depth + 1, self.raised(stmt, (stmt.given, stmt.size)))
+            test = boolean(ast.And(), self.plain(stmt.guard), test)
+        self.put(depth, "if ", test, ":")
+        self.failing(stmt, depth + 1, (stmt.given, stmt.size))
 
 
-_STATEMENTS: dict[type, Callable[[_Emitter, Any, int, _Reach], None]] = {
+_STATEMENTS: dict[type, Callable[[_Emitter, Any, int, Reach], None]] = {
     ir.Let: _Emitter.let,
     ir.View: _Emitter.let,
     ir.LibraryCall: _Emitter.let,
@@ -479,47 +455,6 @@ _STATEMENTS: dict[type, Callable[[_Emitter, Any, int, _Reach], None]] = {
 }
 
 
-def _site(stmt: ir.Effect) -> int:
-    return site(message(stmt))
-
-
-# --------------------------------------------------------------------------------------- where a value is read
-
-
-@dataclass(frozen=True)
-class _Reach:
-    """Of a *let*: whether it is read once and in its own block; whether a write lies before that."""
-
-    once: bool = False
-    barrier: bool = False
-
-
-def _plan(block: ir.Block, count: Counter[ir.Var]) -> list[_Reach]:
-    last: dict[ir.Var, int] = {}
-    end = len(block.stmts)
-    for k, stmt in enumerate(block.stmts):
-        for op in reads(stmt):
-            if isinstance(op, ir.Var):
-                last[op] = k
-    for op in leaves(block):
-        if isinstance(op, ir.Var):
-            last[op] = end
-    walls = [k for k, s in enumerate(block.stmts) if not isinstance(s, (ir.Let, ir.Alloc, ir.NewStack)) or is_call(s)]
-    plan = []
-    for k, stmt in enumerate(block.stmts):
-        at = last.get(stmt.var) if isinstance(stmt, ir.Let) else None
-        if at is None or count[stmt.var] != 1:  # type: ignore[union-attr]
-            plan.append(_Reach())
-        else:
-            plan.append(_Reach(True, any(k < w < at for w in walls)))
-    return plan
-
-
-def is_call(stmt: ir.Stmt) -> bool:
-    """Whether the statement has a line of its own: a call is not read where its value is."""
-    return isinstance(stmt, ir.Let) and (stmt.prim == "call" or record_of(stmt).kind == "number")
-
-
 def is_numpy_integer(let: ir.Let) -> bool:
     """Whether the result is an integer of NumPy's, which wraps: of sums as they stand, Numba tells LLVM that none does."""
     return not let.var.type.weak and all(x.type.dtype == "int64" for x in (let.var, *let.args))
@@ -529,52 +464,4 @@ def _points(stmt: ir.Store | ir.Add) -> list[ir.Point]:
     return [i for step in stmt.path for i in step.items]  # type: ignore[union-attr, misc]
 
 
-def _mentions(text: str, name: str) -> bool:
-    import re
-
-    return re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", text) is not None
-
-
-# ------------------------------------------------------------------------------------------------------ types
-
-
-def is_natural(type_: Type) -> bool:
-    """Whether Numba's arithmetic gives the dtype by itself."""
-    return type_.dtype in ("float64", "int64", "bool")
-
-
-def dtype_text(dtype: str) -> str:
-    """The dtype as generated code names it."""
-    return "np.bool_" if dtype == "bool" else f"np.{dtype}"
-
-
-def zero(dtype: str) -> str:
-    return {"float64": "0.0", "int64": "0", "bool": "False"}.get(dtype, f"{dtype_text(dtype)}(0)")
-
-
-def undefined(type_: Type) -> str:
-    """Some value of the type: it is never read."""
-    if not type_.dims:
-        return zero(type_.dtype)
-    return f"np.empty(({'0, ' * len(type_.dims)}), {dtype_text(type_.dtype)})"
-
-
-def constant(op: ir.Const) -> Piece:
-    value, dtype = op.value, op.type.dtype
-    if isinstance(value, bool):
-        return repr(value), ATOM
-    if isinstance(value, float):
-        if math.isnan(value):
-            text, level = "math.nan", ATOM
-        elif math.isinf(value):
-            text, level = ("math.inf", ATOM) if value > 0 else ("-math.inf", UNARY)
-        else:
-            text, level = repr(value), UNARY if value < 0 or str(value).startswith("-") else ATOM
-    else:
-        text, level = repr(value), UNARY if value < 0 else ATOM
-    if dtype in ("float64", "int64"):
-        return (f"float({text})", ATOM) if dtype == "float64" and isinstance(value, int) else (text, level)
-    return f"{dtype_text(dtype)}({text})", ATOM
-
-
-__all__ = ["TERM", "Text", "blocks", "constant", "emit"]
+__all__ = ["MODULES", "emit", "kernel_variables"]

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import ast
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
 from transpile.analysis.messages import sites
-from transpile.codegen.numba.loop_text import Text, emit
+from transpile.codegen.numba.entry_guard import Guard
+from transpile.codegen.numba.loop_text import MODULES, emit
+from transpile.codegen.numpy.layout import WIDTH, Line, lay_out
+from transpile.codegen.numpy.place_nodes import dotted
+from transpile.codegen.numpy.printed_imports import import_lines, imported, imported_from
+from transpile.codegen.numpy.templates import literal
+from transpile.codegen.numpy.value_nodes import LOAD, call
 from transpile.core import nodes as ir
 from transpile.loops.size_assumptions import Assumed
 
-MODULES = (
-    "again",
-    "arrays",
-    "blas",
-    "draws",
-    "errors",
-    "intmath",
-    "linalg",
-    "random",
-    "scalars",
-    "shares",
-    "special",
-    "vector",
-)
+UNWRAPPED = 10**9  # columns, of text that nobody is to read line by line
+EMPTY = Line(0, ())
 
 
 @dataclass(frozen=True)
@@ -38,12 +33,11 @@ class Options:
     vectors: bool = True  # whether `transpile_runtime.compiled.vector` may be called
 
     @property
-    def text(self) -> str:
-        """The arguments of ``njit``."""
-        flags = self.fastmath
-        shown = flags if isinstance(flags, bool) else "{" + ", ".join(repr(f) for f in flags) + "}"
-        threads = f", parallel={PRANGE}" if self.threads else ""
-        return f'error_model="numpy", fastmath={shown}{threads}'
+    def decorator(self) -> ast.Call:
+        """``njit`` with its arguments."""
+        flags = self.fastmath if isinstance(self.fastmath, bool) else frozenset(self.fastmath)
+        more = {"parallel": literal(PRANGE)} if self.threads else {}
+        return call(ast.Name("njit", LOAD), error_model=literal("numpy"), fastmath=literal(flags), **more)
 
 
 PRANGE = {
@@ -53,50 +47,74 @@ PRANGE = {
 """Numba makes parallel what is written as such, nothing else."""
 
 
-def written(
-    lowered: Sequence[ir.Function], options: Options, own: Mapping[str, str] = MappingProxyType({})
-) -> tuple[str, dict[int, ir.Loc]]:
-    """The module, and the user's line of each of its lines; ``own``: the arguments of ``njit`` of a function that has others."""
-    found = {number: entry for fn in lowered for number, entry in sites(fn).items()}
-    names = [fn.name for fn in lowered]
-    bodies = [emit(fn, own.get(fn.name, options.text), ", ".join(MODULES), names) for fn in lowered]
-    used = [m for m in MODULES if any(f"{m}." in line for body in bodies for line in body.lines[7:])]
-    if found and "errors" not in used:
-        used = sorted([*used, "errors"])
-    return _assemble(_joined(bodies), used, found)
+@dataclass(frozen=True)
+class Module:
+    """Functions as lines, and the messages of what they raise, by number."""
+
+    messages: Mapping[int, Any]
+    functions: tuple[Line, ...]
+
+    @staticmethod
+    def of(
+        lowered: Sequence[ir.Function],
+        options: Options,
+        own: Mapping[str, ast.expr] = MappingProxyType({}),
+        guard: Guard | None = None,
+    ) -> Module:
+        """The module of functions; ``own``: the decorators of those that have others. The last function has the ``guard``."""
+        names = [fn.name for fn in lowered]
+        lines: list[Line] = []
+        for fn in lowered:
+            decorator = Line(0, ("@", own.get(fn.name, options.decorator)))
+            lines += [EMPTY, EMPTY, decorator, *emit(fn, names, guard if fn is lowered[-1] else None)]
+        return Module({number: entry for fn in lowered for number, entry in sites(fn).items()}, tuple(lines))
+
+    @property
+    def names(self) -> set[str]:
+        """All names in it."""
+        return {n.id for n in self.nodes() if isinstance(n, ast.Name)}
+
+    def nodes(self) -> Iterator[ast.AST]:
+        for line in self.functions:
+            for part in line.parts:
+                if isinstance(part, ast.expr):
+                    yield from ast.walk(part)
+
+    def registered(self) -> list[Line]:
+        """The statement that makes the messages known."""
+        entries = [Line(1, (f"{number}: ", literal(entry), ",")) for number, entry in self.messages.items()]
+        update = Line(0, (dotted("errors.SITES.update"), "({"))
+        return [update, *entries, Line(0, ("})",))] if entries else []
+
+    def imports(self) -> list[list[ast.stmt]]:
+        """What it imports that is not ours, in groups."""
+        names = self.names
+        numba = [imported_from("numba", n) for n in ("njit", "prange") if n in names]
+        return [[imported("math")] if "math" in names else [], [imported("numpy", "np"), *numba]]
+
+    def ours(self) -> list[ast.stmt]:
+        names = self.names | ({"errors"} if self.messages else set())
+        used = [m for m in MODULES if m in names]
+        return [imported_from("transpile_runtime.compiled", *used)] if used else []
+
+    def text(self, width: int = WIDTH) -> tuple[str, dict[int, ir.Loc]]:
+        """The text, wrapped where lines are longer than ``width``, and the user's line of each of its lines."""
+        head = [Line(0, (text,)) for text in import_lines([*self.imports(), self.ours()])]
+        messages = self.registered()
+        return printed([*head, *([EMPTY] if messages else []), *messages, *self.functions], width)
+
+    def body(self) -> list[Line]:
+        """What stands below the imports."""
+        messages = self.registered()
+        return [*messages, *self.functions[0 if messages else 2 :]]
 
 
-def _joined(bodies: Sequence[Text]) -> Text:
-    """The functions of several modules in one, under the header of the first."""
-    whole = bodies[0]
-    for body in bodies[1:]:
-        start = _start(body)
-        whole.lines += ["", ""]
-        shift = len(whole.lines) - start
-        whole.lines += body.lines[start:]
-        whole.locs.update((k + shift, loc) for k, loc in body.locs.items())
-    return whole
-
-
-def _start(body: Text) -> int:
-    return next(k for k, line in enumerate(body.lines) if line.startswith("@njit"))
-
-
-def _assemble(body: Text, used: Sequence[str], found: dict[int, Any]) -> tuple[str, dict[int, ir.Loc]]:
-    start = _start(body)
-    rest = body.lines[start:]
-    head = []
-    if any("math." in line for line in rest):
-        head += ["import math", ""]
-    head += ["import numpy as np", "from numba import njit"]
-    if any(" in prange(" in line for line in rest):
-        head += ["from numba import prange"]
-    if used:
-        head += ["", f"from transpile_runtime.compiled import {', '.join(used)}"]
-    if found:
-        head += ["", "errors.SITES.update({"]
-        head += [f"    {k}: {v!r}," for k, v in found.items()]
-        head += ["})"]
-    head += ["", ""]
-    shift = len(head) - start
-    return "\n".join([*head, *rest]) + "\n", {k + shift: loc for k, loc in body.locs.items()}
+def printed(lines: Sequence[Line], width: int = WIDTH) -> tuple[str, dict[int, ir.Loc]]:
+    """The text of lines, and the user's line of each line of the text."""
+    text: list[str] = []
+    locs: dict[int, ir.Loc] = {}
+    for line, loc in lay_out(lines, False, width):
+        text.append(line)
+        if loc.line:
+            locs[len(text)] = loc
+    return "\n".join(text) + "\n", locs

@@ -12,13 +12,16 @@ with the functions of `transpile_runtime.random` that a readable module imports;
 from __future__ import annotations
 
 import ast
-import re
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
 
-from transpile.codegen.numba.numba_text import MODULES
+from transpile.codegen.numba.loop_text import MODULES
+from transpile.codegen.numba.numba_text import Module, printed
+from transpile.codegen.numpy import Rendered
 from transpile.core import nodes as ir
 from transpile.errors import error
 
@@ -37,48 +40,54 @@ OPTIONS = {
 """What stands for each decorator of the package."""
 
 
-def inlined(text: str, core: ir.Function) -> str:
-    """The text with the functions of `transpile_runtime.compiled` that it calls in it."""
-    head, found, rest = text.partition(f"from {PACKAGE} import ")
-    if not found:
-        return text
+def inlined(module: Module, core: ir.Function) -> str:
+    """The text of a module with the functions of `transpile_runtime.compiled` that it calls in it."""
     bundle = _Bundle(core)
-    rest = rest.partition("\n")[2].lstrip("\n")
-    for module, name in _calls(ast.parse(rest)):
-        bundle.gather(module, name)
+    if module.messages:
+        bundle.gather("errors", "SITES")
+    for name, member in _calls(module.nodes()):
+        bundle.gather(name, member)
     parts = [ast.unparse(ast.fix_missing_locations(s)) for s in bundle.statements]
-    imports = _imports([*ast.parse(head).body, *bundle.imports])
-    return "\n\n\n".join([imports, *parts, _renamed(rest, bundle)])
+    imports = _imports([*chain(*module.imports()), *bundle.imports])
+    renaming = _Calls(bundle)
+    rest = [replace(line, parts=tuple(map(renaming.part, line.parts))) for line in module.body()]
+    return "\n\n\n".join([imports, *parts, printed(rest)[0]])
 
 
-def copied(text: str, core: ir.Function) -> str:
+def copied(rendered: Rendered, core: ir.Function) -> str:
     """The readable text with the functions of `transpile_runtime.random` that it imports in it."""
-    head, found, rest = text.partition(f"from {READABLE} import ")
-    if not found:
-        return text
-    line, _, rest = rest.partition("\n")
-    names = line.split(", ")
+    names = sorted(rendered.imports.members.get(READABLE, ()))
+    if not names:
+        return rendered.text
     bundle = _Bundle(core, "transpile_runtime", frozenset(names))
     for name in names:
         bundle.gather("random", name)
     parts = [ast.unparse(ast.fix_missing_locations(s)) for s in bundle.statements]
-    imports = _imports([*ast.parse(head).body, *bundle.imports])
-    return "\n\n\n".join([imports, *parts, rest.lstrip("\n")])
+    own = [s for s in chain(*rendered.imports.groups()) if not (isinstance(s, ast.ImportFrom) and s.module == READABLE)]
+    return "\n\n\n".join([_imports([*own, *bundle.imports]), *parts, rendered.body])
 
 
-def _calls(tree: ast.AST) -> Iterator[tuple[str, str]]:
-    for node in ast.walk(tree):
+def _calls(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, str]]:
+    for node in nodes:
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in MODULES:
             yield node.value.id, node.attr
 
 
-def _renamed(text: str, bundle: _Bundle) -> str:
+class _Calls(ast.NodeTransformer):
     """``scalars.maximum`` as the name of its copy."""
 
-    def copy(found: re.Match[str]) -> str:
-        return bundle.copy_of(bundle.module(found[1]), found[2]) or found[0]
+    def __init__(self, bundle: _Bundle) -> None:
+        self.bundle = bundle
 
-    return re.sub(rf"\b({'|'.join(MODULES)})\.(\w+)", copy, text)
+    def part(self, part: str | ast.expr) -> str | ast.expr:
+        return part if isinstance(part, str) else self.visit(part)
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
+        self.generic_visit(node)
+        if not isinstance(node.value, ast.Name) or node.value.id not in MODULES:
+            return node
+        found = self.bundle.copy_of(self.bundle.module(node.value.id), node.attr)
+        return node if found is None else ast.Name(found, ast.Load())
 
 
 def _own(module: str, name: str) -> str:

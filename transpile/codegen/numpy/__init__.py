@@ -24,9 +24,9 @@ def render(fn: ir.Function, *, runtime: bool = True) -> Rendered:
     return render_function(fn, runtime)
 
 
-def render_module(fns: Sequence[ir.Function], *, runtime: bool = True) -> str:
+def render_module(fns: Sequence[ir.Function], *, runtime: bool = True) -> Rendered:
     """The text of one module with several functions, whose names and those of what they keep differ.
 
     With ``runtime=False`` it imports of ``transpile_runtime`` only what `transpile.codegen.numba.standalone.copied` puts in it.
     """
-    return render_functions(fns, runtime).text
+    return render_functions(fns, runtime)

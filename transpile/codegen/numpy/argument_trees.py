@@ -80,10 +80,11 @@ def _taken_apart(
                 yield (f"{targets}{',' if len(leaves) == 1 else ''} = ", base)
             return
     for k, child in enumerate(tree.children):
-        yield from _taken_apart(child, _part(tree, k, base), fn, names, used, imports)
+        yield from _taken_apart(child, part_of(tree, k, base), fn, names, used, imports)
 
 
-def _part(tree: Node, k: int, base: ast.expr) -> ast.expr:
+def part_of(tree: Node, k: int, base: ast.expr) -> ast.expr:
+    """Child number ``k`` of the container that ``base`` is."""
     if tree.kind == "dataclass" or tree.kind == "namedtuple" and not making.is_descriptor(tree.cls, tree.keys[k]):
         return ast.Attribute(base, tree.keys[k], ast.Load())
     key = tree.keys[k] if tree.kind == "dict" else k

@@ -9,7 +9,8 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from transpile.codegen.numpy.printer import broken, flat
+from transpile.codegen.numpy.printer import flat
+from transpile.codegen.numpy.wrapping import broken
 from transpile.core import nodes as ir
 
 WIDTH = 100
@@ -29,9 +30,9 @@ class Line:
         return "".join(p if isinstance(p, str) else flat(p) for p in self.parts)
 
 
-def lay_out(lines: Sequence[Line], comments: bool = True) -> Iterator[tuple[str, ir.Loc]]:
+def lay_out(lines: Sequence[Line], comments: bool = True, width: int = WIDTH) -> Iterator[tuple[str, ir.Loc]]:
     """The physical lines, each with the user's line that it comes from."""
-    physical = [(wrap(line), line.loc, comments and line.comment and bool(line.loc.line)) for line in lines]
+    physical = [(wrap(line, width), line.loc, comments and line.comment and bool(line.loc.line)) for line in lines]
     column = _column([text for text, _, has_comment in physical if has_comment])
     for text, loc, has_comment in physical:
         note = f"# {_place(loc)}" if has_comment else ""
@@ -64,21 +65,21 @@ def _commented(text: Sequence[str], note: str, column: int) -> int | None:
     return None
 
 
-def wrap(line: Line) -> list[str]:
+def wrap(line: Line, width: int = WIDTH) -> list[str]:
     """The physical lines of a statement."""
     pad = " " * (4 * line.depth)
-    text = pad + line.text
-    if len(text) <= WIDTH:
-        return [text]
+    text = pad + line.text if line.parts else ""
     nodes = [k for k, p in enumerate(line.parts) if not isinstance(p, str)]
     if not nodes:
+        return text.split("\n")
+    if len(text) <= width:
         return [text]
     first, last = nodes[0], nodes[-1]
     if last > first and last == len(line.parts) - 1 and all(p == ", " for p in line.parts[first + 1 : last : 2]):
         whole = ast.Tuple([p for p in line.parts if not isinstance(p, str)], ast.Load())  # parentheses to break in
-        return wrap(Line(line.depth, (*line.parts[:first], whole), line.loc, line.comment))
-    longest = max(nodes, key=lambda k: len(flat(line.parts[k])))
+        return wrap(Line(line.depth, (*line.parts[:first], whole), line.loc, line.comment), width)
+    longest = max(nodes, key=lambda k: len(flat(line.parts[k])))  # type: ignore[arg-type]
     head = pad + "".join(p if isinstance(p, str) else flat(p) for p in line.parts[:longest])
     tail = "".join(p if isinstance(p, str) else flat(p) for p in line.parts[longest + 1 :])
-    lines = broken(line.parts[longest], len(head), len(pad), WIDTH - len(tail))
+    lines = broken(line.parts[longest], len(head), len(pad), width - len(tail))
     return [head + lines[0], *lines[1:-1], lines[-1] + tail] if len(lines) > 1 else [head + lines[0] + tail]

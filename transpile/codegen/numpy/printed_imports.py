@@ -6,7 +6,7 @@ import ast
 import builtins
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -115,18 +115,28 @@ class Imports:
         self.classes[name] = value
         return ast.Name(name, ast.Load())
 
-    def lines(self) -> list[str]:
+    def groups(self) -> list[list[ast.stmt]]:
         """The import statements, the standard library first."""
-        standard = ["import math"] if "math" in self.modules else []
-        other = [f"import {m}" for m in sorted(self.modules) if m not in ALIASES]
+        standard: list[ast.stmt] = [imported("math")] if "math" in self.modules else []
+        other = [imported(m) for m in sorted(self.modules) if m not in ALIASES]
         if "np" in self.modules:
-            other.insert(0, "import numpy as np")
-        members = [f"from {m} import {', '.join(sorted(names))}" for m, names in sorted(self.members.items())]
-        groups = [g for g in (standard, other, members) if g]
-        out: list[str] = []
-        for k, group in enumerate(groups):
-            out += ["", *group] if k else group
-        return out
+            other.insert(0, imported("numpy", "np"))
+        members = [imported_from(m, *sorted(names)) for m, names in sorted(self.members.items())]
+        return [g for g in (standard, other, members) if g]
+
+
+def imported(module: str, name: str | None = None) -> ast.stmt:
+    return ast.Import([ast.alias(module, name)])
+
+
+def imported_from(module: str, *names: str) -> ast.stmt:
+    return ast.ImportFrom(module, [ast.alias(n) for n in names], 0)
+
+
+def import_lines(groups: Iterable[Sequence[ast.stmt]]) -> list[str]:
+    """The statements, with an empty line between groups."""
+    parts = ["\n".join(map(ast.unparse, group)) for group in groups if group]
+    return "\n\n".join(parts).split("\n") if parts else []
 
 
 def _is_generated(cls: type) -> bool:

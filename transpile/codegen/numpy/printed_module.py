@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from transpile.codegen.numpy.argument_trees import pack, unpack, whole
@@ -15,9 +15,10 @@ from transpile.codegen.numpy.exact_integers import keep_integers
 from transpile.codegen.numpy.expression_trees import Nested, nest
 from transpile.codegen.numpy.implicit_casts import relax
 from transpile.codegen.numpy.layout import Line, lay_out
+from transpile.codegen.numpy.loop_invariants import memory_before_loops, numbers_before_loops
 from transpile.codegen.numpy.printed_blocks import bare
 from transpile.codegen.numpy.printed_exits import resolve
-from transpile.codegen.numpy.printed_imports import Imports
+from transpile.codegen.numpy.printed_imports import Imports, import_lines
 from transpile.codegen.numpy.printed_shapes import say_shapes
 from transpile.codegen.numpy.printed_statements import Writer
 from transpile.codegen.numpy.variable_names import name_variables
@@ -31,13 +32,18 @@ from transpile.simplify.placeholders import with_placeholders
 
 @dataclass(frozen=True)
 class Rendered:
-    """Generated source. ``line_map``: line -> the user's; ``classes``: what the text names and does not import."""
+    """Generated source. ``line_map``: line -> the user's; ``body`` is what stands below the ``imports``."""
 
     text: str
     name: str
     line_map: Mapping[int, ir.Loc]
-    imports: tuple[str, ...] = ()
-    classes: Mapping[str, Any] = field(default_factory=dict)
+    imports: Imports
+    body: str
+
+    @property
+    def classes(self) -> Mapping[str, Any]:
+        """What the text names and does not import."""
+        return self.imports.classes
 
 
 def render_function(fn: ir.Function, runtime: bool) -> Rendered:
@@ -86,9 +92,10 @@ def _printable(fn: ir.Function) -> tuple[Nested, dict[ir.Var, str]]:
     fn = remove_dead(
         replace(fn, symbols=defaultdict(lambda: ZERO)), sizes=False
     )  # what a size reads is an operand by now
-    settled = settle_copies(fn)
+    settled = settle_copies(memory_before_loops(fn))
     final = remove_dead(settled.fn, sizes=False)
-    return nest(final, settled.names), settled.names
+    nested = nest(final, settled.names)
+    return replace(nested, fn=numbers_before_loops(nested.fn, nested.trees)), settled.names
 
 
 def named(fn: ir.Function) -> tuple[Nested, dict[ir.Var, str]]:
@@ -99,16 +106,17 @@ def named(fn: ir.Function) -> tuple[Nested, dict[ir.Var, str]]:
 
 def _module(fn: ir.Function, texts: Sequence[Sequence[Line]], imports: Imports) -> Rendered:
     """Imports, then the functions, each behind two empty lines."""
-    text: list[str] = imports.lines()
+    head = import_lines(imports.groups())
+    text = list(head)
     line_map: dict[int, ir.Loc] = {}
     for lines in texts:
         text += ["", ""] if text else []
         for line, loc in lay_out(lines):
-            for physical in line.split("\n"):
-                text.append(physical)
-                if loc.line:
-                    line_map[len(text)] = loc
-    return Rendered("\n".join(text) + "\n", fn.name, line_map, tuple(imports.lines()), imports.classes)
+            text.append(line)
+            if loc.line:
+                line_map[len(text)] = loc
+    whole, body = ("\n".join(part) + "\n" for part in (text, text[len(head) + 2 if head else 0 :]))
+    return Rendered(whole, fn.name, line_map, imports, body)
 
 
 class _Function:

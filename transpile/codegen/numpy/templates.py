@@ -54,6 +54,10 @@ def literal(value: Any) -> ast.expr:
         return ast.Tuple([literal(v) for v in value], ast.Load())
     if isinstance(value, list):
         return ast.List([literal(v) for v in value], ast.Load())
+    if isinstance(value, dict):
+        return ast.Dict([literal(k) for k in value], [literal(v) for v in value.values()])
+    if isinstance(value, (set, frozenset)):
+        return ast.Set([literal(v) for v in sorted(value)])
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return number(value)
     return ast.Constant(value)

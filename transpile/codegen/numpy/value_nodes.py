@@ -204,7 +204,7 @@ class Expressions:
 # ------------------------------------------------------------------------------------------------ small builders
 
 
-def call(fn: ast.expr, *args: ast.expr, **keywords: ast.expr) -> ast.expr:
+def call(fn: ast.expr, *args: ast.expr, **keywords: ast.expr) -> ast.Call:
     return ast.Call(fn, list(args), [ast.keyword(k, v) for k, v in keywords.items()])
 
 

@@ -1,8 +1,7 @@
-"""Compiled kernels on disk: object code, and what goes with it, under a hash of the text that it was compiled from."""
+"""Compiled kernels on disk: object code, and what goes with it, under a hash of the functions that it was compiled from."""
 
 from __future__ import annotations
 
-import hashlib
 import pickle
 import re
 from collections.abc import Mapping
@@ -12,7 +11,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from transpile.base import loader
-from transpile.base.loc import Loc
+from transpile.core import structure
 from transpile.driver.cache import directory
 from transpile_runtime.compiled.cache import digest, environment
 
@@ -21,17 +20,18 @@ Kinds = tuple[tuple[str, int], ...]  # of each parameter the dtype and the rank
 _loaded: WeakValueDictionary[str, Any] = WeakValueDictionary()  # the same code twice in a process would clash
 
 
-def stem(name: str, text: str, kinds: Kinds, direct: bool, lines: Mapping[int, Loc]) -> str:
-    """The name of a kernel's files: it says what is in them and what that depends on. ``direct``: made by `transpile.codegen.llvm`.
-    The user's ``lines`` are part of it: errors name them."""
-    written_by = _writer() if direct else ()
-    places = [(k, at.file, at.line, at.col) for k, at in sorted(lines.items())]
-    stamp = hashlib.sha256(repr((text, kinds, environment(), written_by, places)).encode()).hexdigest()[:20]
+def stem(name: str, *source: object) -> str | None:
+    """The name of a kernel's files: it says what is in them and what that depends on, the user's lines too, which errors name.
+    None if something of that cannot be said."""
+    try:
+        stamp = structure.digest(*source, environment(), _writer())[:20]
+    except TypeError:
+        return None
     return f"{re.sub(r'[^A-Za-z0-9_]', '_', name)[:60]}_{stamp}"
 
 
 WRITERS = ("codegen", "loops", "simplify", "analysis", "ops", "core", "base")
-"""What writes machine code, and what it asks: not all that it is told stands in the text."""
+"""What writes machine code of lowered functions, and what it asks."""
 
 
 @lru_cache(maxsize=1)
@@ -63,12 +63,16 @@ def _revived(stem: str, kept: Mapping[str, Any]) -> Any:
     made = Kernel(kept["name"], kept["kinds"], objects.entry(kept["object"]))
     made.stem, made.returns = stem, kept["returns"]
     pending.add(kept["sites"])
-    loader.register_later(kept["file"], kept["lines"])
+    if kept["file"] is not None:
+        loader.register_later(kept["file"], kept["lines"])
     return made
 
 
-def keep(kernel: Any, compiled: Any, sites: Mapping[int, Any], file: str, lines: Mapping[int, Any]) -> None:
-    """Writes a kernel that was just compiled. ``sites`` are its messages, ``lines`` the user's line for each of ``file``."""
+def keep(
+    kernel: Any, compiled: Any, sites: Mapping[int, Any], file: str | None, lines: Mapping[int, Any] | None
+) -> None:
+    """Writes a kernel that was just compiled. ``sites`` are its messages, ``lines`` the user's line for each of ``file``, if there
+    is text."""
     from numba.core.serialize import dumps
 
     from transpile_runtime.compiled import objects
@@ -82,7 +86,7 @@ def keep(kernel: Any, compiled: Any, sites: Mapping[int, Any], file: str, lines:
         "object": objects.describe(compiled, linking=False),
         "sites": dict(sites),
         "file": file,
-        "lines": pickle.dumps(dict(lines)),
+        "lines": pickle.dumps(dict(lines or {})),
     }
     if directory.write(f"{kernel.stem}.kernel", dumps(kept)):
         _loaded[kernel.stem] = kernel

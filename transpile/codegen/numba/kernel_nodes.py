@@ -1,0 +1,67 @@
+"""Nodes of the text that Numba compiles: constants, dtypes, elements of arrays."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Iterator, Sequence
+
+from transpile.codegen.numpy.place_nodes import dotted, number
+from transpile.codegen.numpy.value_nodes import LOAD, call, operator
+from transpile.core import nodes as ir
+from transpile.core.types import Type
+
+
+def mentions(node: ast.expr, name: str) -> bool:
+    return any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(node))
+
+
+def attribute(node: ast.expr, name: str) -> ast.expr:
+    return ast.Attribute(node, name, LOAD)
+
+
+def part(node: ast.expr, *indices: ast.expr) -> ast.expr:
+    """``node[i, j]``."""
+    return ast.Subscript(node, indices[0] if len(indices) == 1 else ast.Tuple(list(indices), LOAD), LOAD)
+
+
+def less_one(node: ast.expr, is_small: bool = True) -> ast.expr:
+    return operator("-", [node, number(1)]) if is_small else call(dotted("scalars.minus"), node, number(1))
+
+
+def listed(nodes: Sequence[ast.expr]) -> Iterator[str | ast.expr]:
+    """``a, b`` as parts of a line."""
+    for k, node in enumerate(nodes):
+        yield from (", ", node) if k else (node,)
+
+
+def is_natural(type_: Type) -> bool:
+    """Whether Numba's arithmetic gives the dtype by itself."""
+    return type_.dtype in ("float64", "int64", "bool")
+
+
+def dtype_node(dtype: str) -> ast.expr:
+    """The dtype as generated code names it."""
+    return dotted("np.bool_" if dtype == "bool" else f"np.{dtype}")
+
+
+def undefined(type_: Type) -> ast.expr:
+    """Some value of the type: it is never read."""
+    if type_.dims:
+        return call(dotted("np.empty"), ast.Tuple([number(0)] * len(type_.dims), LOAD), dtype_node(type_.dtype))
+    zeros = {"float64": 0.0, "int64": 0, "bool": False}
+    known = zeros.get(type_.dtype)
+    return call(dtype_node(type_.dtype), number(0)) if known is None else number(known)
+
+
+def constant(op: ir.Const) -> ast.expr:
+    value, dtype = op.value, op.type.dtype
+    if isinstance(value, bool):
+        return ast.Constant(value)
+    node = number(value)
+    if isinstance(value, float) and not math.isfinite(value):
+        node = dotted("math.nan" if math.isnan(value) else "math.inf")
+        node = ast.UnaryOp(ast.USub(), node) if value < 0 else node
+    if dtype in ("float64", "int64"):
+        return call(ast.Name("float", LOAD), node) if dtype == "float64" and isinstance(value, int) else node
+    return call(dtype_node(dtype), node)

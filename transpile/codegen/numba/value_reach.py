@@ -1,0 +1,44 @@
+"""Where a value is read: what is read once, with no write in between, is printed where it is read."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from transpile.core import nodes as ir
+from transpile.core.number_functions import NUMBER_CALLS
+from transpile.core.walk import leaves, reads
+
+
+@dataclass(frozen=True)
+class Reach:
+    """Of a *let*: whether it is read once and in its own block; whether a write lies before that."""
+
+    once: bool = False
+    barrier: bool = False
+
+
+def reaches(block: ir.Block, count: Counter[ir.Var]) -> list[Reach]:
+    last: dict[ir.Var, int] = {}
+    end = len(block.stmts)
+    for k, stmt in enumerate(block.stmts):
+        for op in reads(stmt):
+            if isinstance(op, ir.Var):
+                last[op] = k
+    for op in leaves(block):
+        if isinstance(op, ir.Var):
+            last[op] = end
+    walls = [k for k, s in enumerate(block.stmts) if not isinstance(s, (ir.Let, ir.Alloc, ir.NewStack)) or is_call(s)]
+    plan = []
+    for k, stmt in enumerate(block.stmts):
+        at = last.get(stmt.var) if isinstance(stmt, ir.Let) else None
+        if at is None or count[stmt.var] != 1:  # type: ignore[union-attr]
+            plan.append(Reach())
+        else:
+            plan.append(Reach(True, any(k < w < at for w in walls)))
+    return plan
+
+
+def is_call(stmt: ir.Stmt) -> bool:
+    """Whether the statement has a line of its own: a call is not read where its value is."""
+    return isinstance(stmt, ir.Let) and (stmt.prim == "call" or stmt.prim in NUMBER_CALLS)

@@ -1,0 +1,141 @@
+"""What each trip of a loop would do again to the same end is done once, before the loop: loop-invariant code motion.
+
+    for _ in range(steps):                    t = 2.0 * dx
+        t = 2.0 * dx                          new = np.empty_like(x)
+        new = np.empty_like(x)        ->      for _ in range(steps):
+        ...                                       ...
+
+A loop may have no trip, so only what can neither raise nor warn leaves it: numbers of Python's own, and memory that is no larger
+than an array that is there, and that no trip hands on. It is done last, on what is printed: a number that is written inside an
+expression stays there, and derivatives, trips that run side by side and compiled code see arrays where they belong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from math import prod
+
+from transpile.codegen.numpy.memory_sharing import is_view
+from transpile.core import nodes as ir
+from transpile.core.dims import Dim
+from transpile.core.rebuild import with_blocks, with_body, with_stmts
+from transpile.core.types import Type
+from transpile.core.walk import blocks, defined, defines, leaves, reads, statements
+
+Trees = Mapping[ir.Var, ir.Let | ir.If]
+Arrays = Sequence[ir.Var]
+Leaving = Callable[[ir.Block, set[ir.Var], Arrays], set[ir.Var]]
+"""Which variables of the body of a loop leave it; handed also what the loop defines, and the arrays that are there before it."""
+
+HARMLESS = frozenset(
+    "add sub mul neg absolute less less_equal greater greater_equal equal not_equal logical_not".split()
+)
+"""What has a value for all numbers of Python's, and says nothing."""
+SMALL = 4096  # elements that are always there
+
+
+def numbers_before_loops(fn: ir.Function, trees: Trees) -> ir.Function:
+    """The function with such numbers before the outermost loop that they can leave; ``trees``: what is written inside others."""
+
+    def leaving(body: ir.Block, own: set[ir.Var], arrays: Arrays) -> set[ir.Var]:
+        found: set[ir.Var] = set()
+        for stmt in body.stmts:
+            if isinstance(stmt, ir.Let) and _is_steady(stmt, trees, own - found):
+                found.add(stmt.var)
+        return found
+
+    return with_body(fn, _block(fn.body, leaving, fn.params))
+
+
+def memory_before_loops(fn: ir.Function) -> ir.Function:
+    """The function with arrays that a trip makes, fills and forgets made before the outermost loop that they can leave."""
+
+    def leaving(body: ir.Block, own: set[ir.Var], arrays: Arrays) -> set[ir.Var]:
+        empty = [s for s in body.stmts if isinstance(s, ir.Alloc) and s.prim == "empty" and own.isdisjoint(s.args)]
+        return {s.var for s in empty if _has_room(s.var.type, arrays) and not _is_handed_on(s.var, body)}
+
+    return with_body(fn, _block(fn.body, leaving, fn.params))
+
+
+def _block(block: ir.Block, leaving: Leaving, arrays: Iterable[ir.Var]) -> ir.Block:
+    stmts: list[ir.Stmt] = []
+    there = [*arrays, *(p for p in block.params if p.type.dims)]
+    for stmt in block.stmts:
+        stmt = with_blocks(stmt, partial(_block, leaving=leaving, arrays=there))
+        if isinstance(stmt, (ir.For, ir.While)):
+            own = {v for b in blocks(stmt) for v in defined(b)}
+            moved = leaving(stmt.body, own | {stmt.index} if isinstance(stmt, ir.For) else own, there)
+            stmts += [s for s in stmt.body.stmts if not moved.isdisjoint(defines(s))]
+            kept = [s for s in stmt.body.stmts if moved.isdisjoint(defines(s))]
+            stmt = replace(stmt, body=replace(stmt.body, stmts=kept)) if moved else stmt
+        stmts.append(stmt)
+        there += [v for v in defines(stmt) if v.type.dims and v.type.kind == "array"]
+    return with_stmts(block, stmts)
+
+
+# ------------------------------------------------------------------------------------------------------ numbers
+
+
+def _is_steady(value: ir.Let | ir.Operand, trees: Trees, own: set[ir.Var]) -> bool:
+    """Whether it is a number that is the same in all trips, and that may be computed where there is none."""
+    if isinstance(value, ir.Let):
+        return _is_harmless(value) and all(_is_steady(a, trees, own) for a in value.args)
+    if not isinstance(value, ir.Var):
+        return isinstance(value, ir.Const)
+    tree = trees.get(value)
+    if tree is not None:
+        return isinstance(tree, ir.Let) and _is_steady(tree, trees, own)
+    return value not in own and value.type.kind == "array"
+
+
+def _is_harmless(let: ir.Let) -> bool:
+    """Whether it can neither raise nor warn: NumPy's own numbers warn where they overflow."""
+    if let.prim == "dim":
+        return True
+    if not let.var.type.weak or not all(a.type.weak for a in let.args):
+        return False
+    if let.prim in ("maximum", "minimum"):
+        return bool(let.params.get("py"))
+    if let.prim in ("div", "floordiv", "mod"):
+        of, by = let.args
+        return isinstance(by, ir.Const) and bool(by.value) and (of.type.is_float or let.prim != "div")
+    return let.prim in HARMLESS
+
+
+# ------------------------------------------------------------------------------------------------------- memory
+
+
+def _has_room(type_: Type, arrays: Arrays) -> bool:
+    """Whether an array of the type is surely no larger than one that is there, and has a size at all."""
+    if all(d.is_const for d in type_.dims):
+        return 0 <= prod(d.const for d in type_.dims) <= SMALL
+    alike = [a.type.dims for a in arrays if a.type.rank == type_.rank]
+    return any(all(map(_is_at_most, type_.dims, dims)) for dims in alike)
+
+
+def _is_at_most(a: Dim, b: Dim) -> bool:
+    """Whether one size is never negative, and never more than another one."""
+    return a.is_size and b.is_size and (b - a.unclipped).is_size
+
+
+def _is_handed_on(buf: ir.Var, body: ir.Block) -> bool:
+    """Whether the memory gets a name that another trip, or who comes after the loop, may know."""
+    names: set[ir.Operand] = {buf}
+    for stmt in statements(body):
+        if isinstance(stmt, ir.Let):
+            if (
+                not names.isdisjoint(stmt.args)
+                and (stmt.var.type.dims or stmt.var.type.kind != "array")
+                and is_view(stmt)
+            ):
+                names.add(stmt.var)
+        elif isinstance(stmt, (ir.Store, ir.Add)):
+            if stmt.buf is not buf and stmt.buf in names:
+                return True
+        elif not names.isdisjoint(reads(stmt)):
+            return True
+        if not all(names.isdisjoint(leaves(b)) for b in blocks(stmt)):
+            return True
+    return not names.isdisjoint(leaves(body))
