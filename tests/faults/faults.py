@@ -84,7 +84,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "tables_as_arguments",
         "transpile/simplify/unread.py",
-        "if v in marker.needed or v.type.dims]",
+        "if v in read or v.type.dims]",
         "]",
         "all numbers of a table are read at each call",
         ("tests/driver/test_outside.py", "-k", "table"),

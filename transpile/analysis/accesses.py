@@ -41,6 +41,10 @@ class Roots:
     def _block(self, block: ir.Block) -> None:
         for stmt in block.stmts:
             match stmt:
+                case ir.Call():
+                    for result in stmt.results:
+                        for a in stmt.args:
+                            self._join(a, result)
                 case ir.Let() if is_array(stmt.var):
                     for a in stmt.args:
                         self._join(a, stmt.var)
@@ -80,16 +84,24 @@ def accesses(stmt: ir.Stmt) -> Iterator[Access]:
         case ir.View() | ir.Let(prim="dim" | "item"):
             return
         case ir.Let():
-            filled = stmt.written if isinstance(stmt, ir.LibraryCall) else None
+            for a in stmt.args:
+                if is_array(a):
+                    yield Access(a, None, "read")  # type: ignore[arg-type]
+                    yield Access(a, None, "write")  # type: ignore[arg-type]
+        case ir.Call():
             for k, a in enumerate(stmt.args):
                 if is_array(a):
                     yield Access(a, None, "read")  # type: ignore[arg-type]
-                    if filled is None or k in filled:
+                    if stmt.written is None or k in stmt.written:
                         yield Access(a, None, "write")  # type: ignore[arg-type]
         case ir.Store():
             yield Access(stmt.buf, stmt.args, "write")
         case ir.Add():
             yield Access(stmt.buf, stmt.args, "add")
+        case ir.PacketRead():
+            yield Access(stmt.buf, None, "read")
+        case ir.PacketStore():
+            yield Access(stmt.buf, None, "write")
         case ir.Push():
             yield Access(stmt.stack, None, "write")
             if is_array(stmt.value):
@@ -164,7 +176,7 @@ class Touches:
         if isinstance(stmt, ir.Effect):
             t.raises |= not isinstance(stmt, ir.Print)
             t.acts |= isinstance(stmt, ir.Print)
-        if isinstance(stmt, ir.Let) and may_raise(stmt):
+        if isinstance(stmt, ir.Call) or isinstance(stmt, ir.Let) and may_raise(stmt):
             t.raises = True
         # what a branch or a loop hands on is complete then: small arrays are handed on by their elements
         t.read.update(self.roots.of(o) for _, o in handed(stmt) if is_array(o))  # type: ignore[arg-type]
@@ -208,8 +220,6 @@ def has_order(a: Touch, b: Touch) -> bool:
 
 def may_raise(let: ir.Let) -> bool:
     """Whether a *let* may raise: a call that takes memory or steps, or an operation with Python's meaning of a number."""
-    if isinstance(let, (ir.LibraryCall, ir.KeptCall)):
-        return True
     raises = record_of(let).raises
     if raises is None:
         return False

@@ -56,7 +56,7 @@ def _edges(stmt: ir.Stmt, table: dict[str, Op]) -> Iterator[Edge]:
             yield stmt.stack, stmt.var
         case ir.Call():
             for arg in stmt.args:
-                yield from ((arg, r) for r in stmt.results[: stmt.outputs])
+                yield from ((arg, r) for r in stmt.results[: stmt.custom.outputs])
         case ir.If():
             for result, a, b in zip(stmt.results, stmt.then.yields, stmt.orelse.yields):
                 yield a, result

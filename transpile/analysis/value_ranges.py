@@ -223,8 +223,8 @@ class Facts:
                 if not f.terms:
                     if f.const >= 0:
                         return True
-                elif best.get(f.terms, f.const - 1) < f.const:
-                    best[f.terms] = f.const
+                elif best.get(f.key, f.const - 1) < f.const:
+                    best[f.key] = f.const
                     if depth < DEPTH:
                         deeper += self.weaker(f)
             forms = deeper

@@ -66,7 +66,7 @@ def _flow(body: ir.Block) -> tuple[dict[ir.Var, list[ir.Operand]], list[ir.Opera
                     sources.setdefault(stmt.var, []).extend(stmt.args)
             case ir.Store() | ir.Add() | ir.Alloc():
                 roots += stmt.args
-            case ir.Check() | ir.BoundsCheck():
+            case ir.Check() | ir.BoundsCheck() | ir.Call():
                 roots += reads(stmt)
             case ir.If():
                 for result, a, b in zip(stmt.results, stmt.then.yields, stmt.orelse.yields):

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from transpile.core import nodes as ir
-from transpile.core.dims import Dim
+from transpile.core.dims import Dim, product
 from transpile.core.forms import ARITHMETIC, of_operation
 from transpile.core.peephole import definition, simplify
 from transpile.core.places import Least, _itself, place_dims
@@ -458,10 +458,7 @@ class Builder:
 
     def size(self, dims: Sequence[Dim]) -> Expr:
         """The product of dimensions, as an integer."""
-        total = Dim(1)
-        for d in dims:
-            total = total * d
-        return self.dim(total)
+        return self.dim(product(dims))
 
     # ---- memory
 

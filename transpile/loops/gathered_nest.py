@@ -142,9 +142,9 @@ class Gathered:
         """The least or the greatest of the ends, whatever is assumed of them."""
         found: dict[frozenset[tuple[ir.Var, int]], Linear] = {}
         for end in side.ends:
-            other = found.get(end.terms)
+            other = found.get(end.key)
             if other is None or (end.const < other.const) == (record_of(prim).extreme < 0):
-                found[end.terms] = end
+                found[end.key] = end
         first, *rest = [self.boxes.operand(f, stmts) for f in found.values()]
         for other_end in rest:
             first = number(prim, first, other_end, stmts)

@@ -65,7 +65,7 @@ def _is_recent(write: Access, read: Access, loop: ir.For, forms: Forms) -> bool:
         return False
     trips: set[float] = set()
     for p, q in zip(map(forms.of, write.indices), map(forms.of, read.indices)):
-        if p.terms != q.terms:
+        if p.key != q.key:
             return False
         each = p.coefficient(loop.index) * loop.step.value * (-1 if loop.backwards else 1)
         if each:
@@ -80,7 +80,7 @@ def _is_scalar_only(stmt: ir.Stmt) -> bool:
         return True
     if isinstance(stmt, ir.If):
         return any(isinstance(s, (ir.Store, ir.Add, ir.Effect)) for b in blocks(stmt) for s in statements(b))
-    return isinstance(stmt, (ir.LibraryCall, ir.KeptCall)) and any(is_array(a) for a in stmt.args)
+    return isinstance(stmt, ir.Call) and any(is_array(a) for a in stmt.args)
 
 
 def _is_reduction(loop: ir.For, k: int) -> bool:

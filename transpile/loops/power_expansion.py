@@ -11,7 +11,7 @@ import math
 from dataclasses import replace
 
 from transpile.core import nodes as ir
-from transpile.core.rebuild import with_blocks
+from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.types import BOOL, Type
 from transpile.core.walk import blocks, statements
 from transpile.ops.tables import record_of
@@ -22,7 +22,7 @@ MOST_ROOT = 4.5
 
 def expand_powers(fn: ir.Function) -> ir.Function:
     """The function with such powers as products."""
-    return replace(fn, body=_Expansion(fn).block(fn.body))
+    return with_body(fn, _Expansion(fn).block(fn.body))
 
 
 class _Expansion:
@@ -39,7 +39,7 @@ class _Expansion:
                 _Product(stmt, stmts, self.is_positive(stmt.args[0])).power(p)
             else:
                 stmts.append(with_blocks(stmt, self.block) if blocks(stmt) else stmt)
-        return replace(block, stmts=stmts)
+        return with_stmts(block, stmts)
 
     def is_positive(self, op: ir.Operand) -> bool:
         """Whether it is seen to have no minus: a square, a sum of squares, what no negative number comes out of."""

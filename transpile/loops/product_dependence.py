@@ -56,7 +56,7 @@ class Conflicts:
 
     def _spots(self, stmt: ir.Stmt) -> Iterator[Spot]:
         for found in accesses(stmt):
-            if isinstance(stmt, (ir.LibraryCall, ir.KeptCall)):
+            if isinstance(stmt, ir.Call):
                 yield self._whole(found.var, found.kind)
             else:
                 at = None if found.indices is None else tuple(self.code.forms.of(i) for i in found.indices)

@@ -71,7 +71,7 @@ class Product:
 def product_of(code: Code, stmt: ir.Stmt, outer: ir.For) -> Product | None:
     """What a statement inside a loop adds, if it is such a sum; ``outer`` is the outermost loop around it."""
     inside = code.inside(outer)
-    if isinstance(stmt, ir.LibraryCall) and stmt.function == "blas.gemv":
+    if isinstance(stmt, ir.Call) and stmt.library == "blas.gemv":
         return _of_call(code, stmt, inside)
     found = _nest(code, stmt, inside)
     if found is None:
@@ -208,7 +208,7 @@ def lying(code: Code, op: ir.Operand) -> Lying | None:
                 parts.append((ZERO, code.forms.of(sizes[axis]) if sizes else None))
         order = tuple(k for k, p in enumerate(parts) if isinstance(p, tuple))
         return Lying(base, tuple(parts), order)
-    if not isinstance(op, ir.Var) or isinstance(let, ir.Let):
+    if not isinstance(op, ir.Var) or isinstance(let, (ir.Let, ir.Call)):
         return None
     sizes = code.sizes.get(op, ())
     return Lying(
@@ -218,7 +218,7 @@ def lying(code: Code, op: ir.Operand) -> Lying | None:
     )
 
 
-def _of_call(code: Code, let: ir.Let, inside: set[ir.Var]) -> Product | None:
+def _of_call(code: Code, let: ir.Call, inside: set[ir.Var]) -> Product | None:
     alpha, beta = let.args[0], let.args[3]
     views = [lying(code, let.args[k]) for k in (1, 2, 4)]
     if any(v is None for v in views) or not isinstance(beta, ir.Const) or beta.value not in (0, 1):

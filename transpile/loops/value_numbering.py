@@ -178,7 +178,7 @@ class _Forward:
         """Whether two places of one array differ for certain."""
         if a[0] is not b[0]:
             return False
-        if any(p.terms == q.terms and p.const != q.const for p, q in zip(a[1], b[1])):
+        if any(p.key == q.key and p.const != q.const for p, q in zip(a[1], b[1])):
             return True
         return any(p != q and self.facts.compare(NOT_EQUAL, p, q) is True for p, q in zip(a[1], b[1]))
 

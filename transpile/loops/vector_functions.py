@@ -53,6 +53,8 @@ class _Vectors:
     def stmt(self, stmt: ir.Stmt) -> list[ir.Stmt]:
         if isinstance(stmt, ir.Let):
             return [named(stmt, _alone(stmt))]
+        if isinstance(stmt, ir.Call):
+            return [drawn(stmt)]
         if isinstance(stmt, ir.For) and is_vectorised(stmt, self.forms):
             return self.in_blocks(stmt) or [vectorised(stmt)]
         return [with_blocks(stmt, self.block) if blocks(stmt) else stmt]
@@ -215,6 +217,8 @@ def vectorised(loop: ir.For, inside: Collection[ir.Var] = ()) -> ir.For:
         return replace(body, stmts=[stmt(s) for s in body.stmts])
 
     def stmt(s: ir.Stmt) -> ir.Stmt:
+        if isinstance(s, ir.Call):
+            return drawn(s)
         if not isinstance(s, ir.Let):
             return with_blocks(s, block) if blocks(s) else s
         return named(s, near(s)[0] if s.var in inside else in_loops(s))
@@ -240,10 +244,13 @@ def _alone(let: ir.Let) -> str:
     return "" if vector is None or not vector.alone else vector.name
 
 
+def drawn(call: ir.Call) -> ir.Call:
+    """The call of what fills an array of random numbers by vectors."""
+    return replace(call, function=ir.Library(FILLED[call.library])) if call.library in FILLED else call
+
+
 def named(let: ir.Let, name: str) -> ir.Let:
     """The statement with the vector function that takes its place, if there is one."""
-    if isinstance(let, ir.LibraryCall) and let.function in FILLED:
-        return replace(let, function=FILLED[let.function])
     if record_of(let).in_vectors:
         return replace(let, prim=record_of(let).in_vectors)
     return replace(let, params={**let.params, "vector": name}) if name and is_float(let) else let

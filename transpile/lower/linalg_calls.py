@@ -66,8 +66,9 @@ def _call(
         return []
     if len(scalars) == 1:
         return [Expr(b, library_call(b, scalars[0].name, Type(scalars[0].dtype), fn, args, ()))]
-    several = library_call(b, ir.SYNTHETIC, Type("float64", (), kind="tuple"), fn, args, ())
-    return [Expr(b, b.bind(r.name, Type(r.dtype), "item", (several,), {"k": k})) for k, r in enumerate(scalars)]
+    several = tuple(ir.Var(r.name, Type(r.dtype)) for r in scalars)
+    b.emit(ir.Call(ir.Library(fn), args, several, (), b.loc))
+    return [Expr(b, r) for r in several]
 
 
 # -------------------------------------------------------------------------------------------------------- rules

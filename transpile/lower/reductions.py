@@ -30,14 +30,7 @@ def _sum(lw: Lowering, stmt: Any) -> Elements:
 
 
 def _scaled(lw: Lowering, total: Elements, by: Expr, dtype: str) -> Elements:
-    return replace(
-        total,
-        root=None,
-        made=None,
-        dtype=dtype,
-        cheap=False,
-        at=lambda idx: cast(lw, op(lw, "div", total.at(idx), by), dtype),
-    )
+    return total.each(lambda idx: cast(lw, op(lw, "div", total.at(idx), by), dtype), dtype)
 
 
 def _mean(lw: Lowering, stmt: Any) -> Elements:
@@ -63,7 +56,7 @@ def _moment(root: bool) -> Callable[[Lowering, Any], Elements]:
             d = op(lw, "sub", cast(lw, x.at(idx), carried), mean.at([idx[k] for k in kept]))
             return op(lw, "mul", d, d)
 
-        squares = replace(x, root=None, made=None, dtype=carried, at=square, cheap=False)
+        squares = x.each(square, carried)
         total = add_up(lw, squares, axes, stmt.params["keepdims"], carried)
         freedom = op(lw, "maximum", op(lw, "sub", n, number(lw, stmt.params["ddof"], carried)), number(lw, 0, carried))
         found = _scaled(lw, total, freedom, carried)
@@ -82,16 +75,9 @@ def _norm(lw: Lowering, stmt: Any) -> Elements:
         e = cast(lw, x.at(idx), carried)
         return op(lw, "mul", e, e)
 
-    squares = replace(x, root=None, made=None, dtype=carried, at=square, cheap=False)
+    squares = x.each(square, carried)
     total = add_up(lw, squares, axes, stmt.params["keepdims"], carried)
-    return replace(
-        total,
-        root=None,
-        made=None,
-        cheap=False,
-        dtype=dtype,
-        at=lambda idx: cast(lw, op(lw, "sqrt", total.at(idx)), dtype),
-    )
+    return total.each(lambda idx: cast(lw, op(lw, "sqrt", total.at(idx)), dtype), dtype)
 
 
 def _nansum(lw: Lowering, stmt: Any) -> Elements:
@@ -108,7 +94,7 @@ def _without_nan(lw: Lowering, x: Elements) -> Elements:
         e = x.at(idx)
         return lw.compute("where", [is_nan(lw, e), number(lw, 0, x.dtype), e], Type(x.dtype), {})
 
-    return replace(x, root=None, made=None, at=at, cheap=False)
+    return x.each(at)
 
 
 def _nanmean(lw: Lowering, stmt: Any) -> Elements:
@@ -116,29 +102,16 @@ def _nanmean(lw: Lowering, stmt: Any) -> Elements:
     axes, dtype, keepdims = stmt.params["axes"], stmt.var.type.dtype, stmt.params["keepdims"]
     carried = wide(dtype)
     total = add_up(lw, _without_nan(lw, x), axes, keepdims, carried)
-    valid = replace(
-        x,
-        root=None,
-        made=None,
-        dtype="float64",
-        at=lambda idx: cast(lw, op(lw, "logical_not", is_nan(lw, x.at(idx)), dtype="bool"), "float64"),
+    valid = x.each(
+        lambda idx: cast(lw, op(lw, "logical_not", is_nan(lw, x.at(idx)), dtype="bool"), "float64"), "float64"
     )
     n = add_up(lw, valid, axes, keepdims, "float64")
-    return replace(
-        total,
-        root=None,
-        made=None,
-        cheap=False,
-        dtype=dtype,
-        at=lambda idx: cast(lw, op(lw, "div", total.at(idx), cast(lw, n.at(idx), carried)), dtype),
-    )
+    return total.each(lambda idx: cast(lw, op(lw, "div", total.at(idx), cast(lw, n.at(idx), carried)), dtype), dtype)
 
 
 def _count_nonzero(lw: Lowering, stmt: Any) -> Elements:
     x = lw.elements(stmt.args[0])
-    truth = replace(
-        x, root=None, made=None, dtype="int64", at=lambda idx: cast(lw, cast(lw, x.at(idx), "bool"), "int64")
-    )
+    truth = x.each(lambda idx: cast(lw, cast(lw, x.at(idx), "bool"), "int64"), "int64")
     return add_up(lw, truth, stmt.params["axes"], stmt.params["keepdims"], "int64")
 
 

@@ -74,8 +74,7 @@ def _each(
     def at(idx: Sequence[Expr]) -> Expr:
         return Expr(lw.b, library_call(lw.b, ir.SYNTHETIC, Type(dtype), fn, args(x.at(idx))))
 
-    found = replace(x, dtype=dtype, root=None, made=None, at=at, cheap=False)
-    return replace(found.also(*more), cheap=False)
+    return replace(x.each(at, dtype).also(*more), cheap=False)
 
 
 def _digitize(lw: Lowering, stmt: Any) -> Elements:

@@ -182,10 +182,10 @@ def shift(name: str, sign: str, token: str, method: str, interval: Any) -> Op:
 
 
 TABLE = [
-    binary("add", "+", "Add", "add", lambda y, a, b: 1, lambda y, a, b: 1, of_truths=EITHER, signs=(1, 1), folds="add",
+    binary("add", "+", "Add", "add", lambda y, a, b: 1, lambda y, a, b: 1, linear=True, of_truths=EITHER, signs=(1, 1), folds="add",
            neutral=lambda dtype: 0, magnitude=Magnitude(joined="add"), wraps="scalars.plus", interval=intervals.plus, fits="asked",
            quiet=True, unlike_python=True),
-    binary("sub", "-", "Sub", "sub", lambda y, a, b: 1, lambda y, a, b: -1, type_rule=no_bool, names=("subtract",),
+    binary("sub", "-", "Sub", "sub", lambda y, a, b: 1, lambda y, a, b: -1, linear=True, type_rule=no_bool, names=("subtract",),
            signs=(1, -1), folds="add", magnitude=Magnitude(joined="add"), wraps="scalars.minus", interval=intervals.minus,
            fits="asked", quiet=True, unlike_python=True),
     binary("mul", "*", "Mult", "mul", lambda y, a, b: b, lambda y, a, b: a, of_truths=BOTH, names=("multiply",), folds="mul",
@@ -203,7 +203,7 @@ TABLE = [
            names=("power", "pow"), math="math.pow({0}, {1})", python="pow({0}, {1})", interval=intervals.power, raises=_to_negative,
            fits="power", called="power", unlike_python=True,
            vector=Vector("pow", near=("pow_moderate", "outside_moderate_pow"))),
-    unary("neg", "op:-", lambda y, x: -1, type_rule=no_bool, element=prefix("-"), operator=Operator("-", "USub",
+    unary("neg", "op:-", lambda y, x: -1, linear=True, type_rule=no_bool, element=prefix("-"), operator=Operator("-", "USub",
           "neg"), names=("negative",), signs=(-1,), exact=True, vanishes=(0,), magnitude=Magnitude(), interval=intervals.opposite,
           fits="opposite", quiet=True, unlike_python=True),
     unary("absolute", "np.abs({0})", lambda y, x: elementwise("sign", x), names=("absolute", "abs"), operator=Operator("", "",
@@ -248,6 +248,6 @@ TABLE = [
         element=Choose(Arg(0), Arg(1), Arg(2)), picks=True, interval=intervals.either,
         magnitude=Magnitude(1, "maximum"), called="chosen",
     ),
-    Op("cast", _cast_type, "cast", "structural", jvp=_cast_jvp, vjp=_cast_vjp, family="cast", exact=True,
+    Op("cast", _cast_type, "cast", "structural", jvp=_cast_jvp, vjp=_cast_vjp, linear=True, family="cast", exact=True,
          vanishes=(0,), magnitude=Magnitude(), interval=intervals.as_it_is, fits="cast"),
 ]  # fmt: skip

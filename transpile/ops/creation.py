@@ -103,11 +103,11 @@ def _tri_spelling(params, types) -> str:  # type: ignore[no-untyped-def]
 
 TABLE = [
     # arange(stop) | (start, stop) | (start, stop, step): params["dims"] is how many there are
-    Op("arange", _made, Spelling(_arange_spelling), kind="map", jvp=_arange_jvp, vjp=_arange_vjp, examples=(
+    Op("arange", _made, Spelling(_arange_spelling), kind="map", jvp=_arange_jvp, vjp=_arange_vjp, linear=True, examples=(
         (lambda: (0.5, 3.6, 0.75), {"dims": (Dim(5),), "dtype": "float64"}),
         (lambda: (0.5, 3.6), {"dims": (Dim(4),), "dtype": "float64"}),
     ), family="lane"),
-    Op("linspace", _made, Spelling(_linspace_spelling), kind="map", jvp=_linspace_jvp, vjp=_linspace_vjp, examples=(
+    Op("linspace", _made, Spelling(_linspace_spelling), kind="map", jvp=_linspace_jvp, vjp=_linspace_vjp, linear=True, examples=(
         (lambda: (0.5, 2.5, 5), {"dims": (Dim(5),), "dtype": "float64", "endpoint": True}),
         (lambda: (0.5, 2.5, 4), {"dims": (Dim(4),), "dtype": "float64", "endpoint": False}),
         (lambda: (0.5, 2.5, 1), {"dims": (Dim(1),), "dtype": "float64", "endpoint": True}),

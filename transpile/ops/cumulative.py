@@ -109,7 +109,7 @@ _ZEROS = (
 )
 
 TABLE = [
-    Op("cumsum", _wide, along_axis("np.cumsum"), kind="scan", fold="add", jvp=_cumsum_jvp, vjp=_cumsum_vjp,
+    Op("cumsum", _wide, along_axis("np.cumsum"), kind="scan", fold="add", jvp=_cumsum_jvp, vjp=_cumsum_vjp, linear=True,
          examples=_CASES, family="axis"),
     Op("cumprod", _wide, along_axis("np.cumprod"), kind="scan", fold="mul", jvp=_cumprod_jvp, vjp=_cumprod_vjp, cost=2,
          examples=(*_CASES, *_ZEROS), family="axis"),

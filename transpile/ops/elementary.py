@@ -146,8 +146,8 @@ ONE = [
     libm("arcsinh", lambda y, x: 1 / elementwise("hypot", x, 1.0), "asinh", vector=Vector("arcsinh")),
     libm("arccosh", _arccosh, "acosh", steep=lambda x: x.eq(1), vector=Vector("arccosh"), inside=2.0),
     libm("arctanh", lambda y, x: 1 / ((1 - x) * (1 + x)), "atanh", vector=Vector("arctanh")),
-    smooth("radians", lambda y, x: math.pi / 180, cost=1, math=True, names=("radians", "deg2rad")),
-    smooth("degrees", lambda y, x: 180 / math.pi, cost=1, math=True, names=("degrees", "rad2deg")),
+    smooth("radians", lambda y, x: math.pi / 180, cost=1, linear=True, math=True, names=("radians", "deg2rad")),
+    smooth("degrees", lambda y, x: 180 / math.pi, cost=1, linear=True, math=True, names=("degrees", "rad2deg")),
     smooth("fabs", lambda y, x: elementwise("sign", x), cost=1, element=applied("math.fabs", 1), math=True, quiet=True),
     smooth("sinc", _sinc, dtype_rule="div", vector=near("sinc_bounded", "outside_bounded")),
     smooth("np_i0", lambda y, x: elementwise("i1", x), render="np.i0({0})", dtype_rule="div", element=applied("special.i0", 1),
@@ -158,7 +158,7 @@ ONE = [
            interval=intervals.square),
     smooth("reciprocal", lambda y, x: -(y * y), cost=1, dtype_rule="int8",
            element=by_kind(1, integers="scalars.reciprocal_int", floats="scalars.reciprocal")),
-    unary("positive", "op:+", lambda y, x: 1, type_rule=no_bool, element=SAME, operator=Operator("+", "UAdd", "pos"),
+    unary("positive", "op:+", lambda y, x: 1, linear=True, type_rule=no_bool, element=SAME, operator=Operator("+", "UAdd", "pos"),
           names=("positive",), signs=(1,), vanishes=(0,), interval=intervals.as_it_is, quiet=True),
     step("floor"),
     step("ceil"),
@@ -327,7 +327,7 @@ def count(name: str, operands: int, **more: Any) -> Op:
 
 PARTS = [
     # np.modf and np.frexp have two results: fraction and trunc, ldexp(x, -exponent) and exponent
-    smooth("fraction", lambda y, x: 1, cost=1, render="np.modf({0})[0]", math="math.modf({0})[0]", names=()),
+    smooth("fraction", lambda y, x: 1, cost=1, render="np.modf({0})[0]", linear=True, math="math.modf({0})[0]", names=()),
     unary("exponent", "np.frexp({0})[1]", ZERO, type_rule=_integers, dtype_rule="float"),
     unary("bitwise_count", "np.bitwise_count({0})", ZERO, dtype_rule="as_is", names=("bitwise_count",),
           type_rule=lambda types, params: Type("uint8", types[0].dims)),
@@ -354,6 +354,7 @@ FSUM = Op(
     fold="add",
     jvp=_fsum_jvp,
     vjp=lambda y, y_bar, args, wants, params: tuple(y_bar if w else None for w in wants),
+    linear=True,
     examples=((lambda: (0.5, -1.25, 3.0), {}),),
     family="lane",
 )

@@ -46,7 +46,7 @@ def _linear(prim: str, transpose: str) -> dict[str, Any]:
     def vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
         return m.call(transpose, y_bar, args[-1], **params), None
 
-    return {"jvp": jvp, "vjp": vjp, "cost": 2}
+    return {"jvp": jvp, "vjp": vjp, "linear": True, "cost": 2}
 
 
 def _permute_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
@@ -91,6 +91,6 @@ TABLE = [
     _prim("all_gather", _gathered_type, **_linear("all_gather", "psum_scatter")),
     _prim("psum_scatter", _scattered_type, **_linear("psum_scatter", "all_gather")),
     # args[1:3]: the numbers of the lanes that send, and of those that get it; who gets nothing has zeros
-    _prim("ppermute", _same_type, jvp=_permute_jvp, vjp=_permute_vjp, cost=2),
-    _prim("axis_index", lambda types, params: INT, jvp=ZERO, vjp=ZERO, cost=0),
+    _prim("ppermute", _same_type, jvp=_permute_jvp, vjp=_permute_vjp, linear=True, cost=2),
+    _prim("axis_index", lambda types, params: INT, jvp=ZERO, vjp=ZERO, linear=True, cost=0),
 ]

@@ -15,6 +15,7 @@ Conventions for rules (``transpile.core.builder.Expr`` is the currency, operator
 - ``by_order``: the partials of Python's own ``max`` and ``min`` (``params["py"]``), which keep the first where no comparison holds.
 - ``steep(*args)``: elementwise only, where the slope in the first operand is infinite though the value is not; None: nowhere.
 - ``cost``: 0 free (a view, a shape), 1 cheap (arithmetic), 2 dear (transcendental, reduction), 3 very dear (products).
+- ``linear``: the derivative reads no operand and no result, so nothing has to be recorded for it.
 - ``expansion(*args)``: what it is in terms of others. It stands in its place wherever the primitive is differentiated, batched or
   printed (`transpile.simplify.expansion`).
 - ``family``: how it is batched, one of `FAMILIES` (their rules: `transpile.transform.batching.families`); that of an
@@ -123,6 +124,7 @@ class Op(Algebra, Computation):
     jvp: Any = None
     vjp: Any = None
     cost: int = 1
+    linear: bool = False
     expansion: Any = None
     family: str = ""
     together: bool = False

@@ -336,7 +336,7 @@ _ZEROS = (
 
 TABLE = [
     Op("mean", _float_type, reduction("np.mean"), kind="fold", fold="add", said="mean", called="mean",
-         jvp=_same_reduction("mean"), vjp=_mean_vjp, examples=_cases(), family="axes"),
+         jvp=_same_reduction("mean"), vjp=_mean_vjp, linear=True, examples=_cases(), family="axes"),
     Op("prod", _summed_type, reduction("np.prod"), kind="fold", fold="mul", jvp=_prod_jvp, vjp=_prod_vjp, cost=2,
          examples=_cases(*_ZEROS), family="axes"),
     Op("max", reduced_type, reduction("np.max", initial=None), kind="fold", fold="maximum", said="max", jvp=_MAX_JVP,

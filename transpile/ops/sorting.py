@@ -228,7 +228,7 @@ TABLE = [
          cost=3, family="axis"),
     Op("take_along_axis", _take_type, "np.take_along_axis({0}, {1}, axis={axis})", kind="map", jvp=_take_jvp, vjp=_take_vjp,
          cost=1,
-         examples=(
+         linear=True, examples=(
              (_indices((2, 4), 3, 3, 4), {"axis": 0}), (_indices((3, 5), 4, 3, 4), {"axis": 1}),
              (_indices((6,), 4, 4), {"axis": 0}),
          ), family="along"),
@@ -240,13 +240,13 @@ TABLE = [
          entry="arrays.resort", jvp=ZERO, vjp=ZERO, cost=3, family="lane"),
     # bincount(indices[, weights]): params["dims"] is the size of the result
     Op("bincount", _bincount_type, Spelling(_bincount_spelling), kind="library", entry=lambda params,
-         n: "arrays.bincount_weighted" if n > 1 else "arrays.bincount", jvp=_bincount_jvp, vjp=_bincount_vjp, cost=1,
+         n: "arrays.bincount_weighted" if n > 1 else "arrays.bincount", jvp=_bincount_jvp, vjp=_bincount_vjp, cost=1, linear=True,
          examples=((lambda: (np.array([0, 2, 2, 1]), np.array([0.5, 1.5, -2.0, 3.0])), {"minlength": 4, "dims": (Dim(4),)}),),
          family="lane"),
     # scatter_add(indices, weights, n): the weights summed by index, for indices below n
     Op("scatter_add", lambda types, params: Type(types[1].dtype, tuple(params["dims"])),
          "np.bincount({0}, weights={1}, minlength={2})", kind="library", entry="arrays.scatter_add", jvp=_scatter_jvp,
-         vjp=_scatter_vjp, examples=((lambda: (np.array([0, 2, 2, 1]), np.array([0.5, 1.5, -2.0, 3.0]), 4),
+         vjp=_scatter_vjp, linear=True, examples=((lambda: (np.array([0, 2, 2, 1]), np.array([0.5, 1.5, -2.0, 3.0]), 4),
          {"dims": (Dim(4),)}),), family="lane"),
     Op("interp", lambda types, params: Type("float64", types[0].dims), "np.interp({0}, {1}, {2})", kind="library",
          jvp=_interp_jvp, entry="arrays.interp", vjp=_interp_vjp, cost=2, examples=((_interp_case(6), {}), (_interp_case(2, 3), {}),

@@ -66,6 +66,11 @@ def records() -> dict[str, Op]:
     return {**prims(), **{prim.name: prim for prim in SCALARS}}
 
 
+def of_dialect(dialect: str) -> dict[str, Op]:
+    """The primitives that statements of a dialect may have."""
+    return records() if dialect == "loops" else prims()
+
+
 UNKNOWN = Op("", lambda types, params: BOOL, None, "statement")
 """What is known of a *let* that calls, views or takes: nothing."""
 

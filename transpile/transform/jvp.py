@@ -289,17 +289,17 @@ class _Forward:
         if not any(a in self.active for a in stmt.args):
             self.b.emit(stmt)
             return
-        if stmt.rule == "vjp":
+        if stmt.custom.rule == "vjp":
             refuse_forward(stmt)
         floats = [a for a in stmt.args if carries_derivative(a)]
         dots = [self.tangent_or_zero(a).op for a in floats]
-        if stmt.rule == "implicit":
+        if stmt.custom.rule == "implicit":
             self.b.emit(stmt)
-            outs = stmt.results[: stmt.outputs]
-            found = splice(self.b, stmt.derivative, (*stmt.args, *outs, *dots))
+            outs = stmt.results[: stmt.custom.outputs]
+            found = splice(self.b, stmt.custom.derivative, (*stmt.args, *outs, *dots))
             self.dots.update(zip([r for r in outs if carries_derivative(r)], found))
             return
-        found = splice(self.b, stmt.derivative, (*stmt.args, *dots))
+        found = splice(self.b, stmt.custom.derivative, (*stmt.args, *dots))
         for var, operand in zip(stmt.results, found):
             self.b.emit(ir.Let(var, "identity", (operand,), {}, stmt.loc))
         with_dot = [r for r in stmt.results if carries_derivative(r)]

@@ -91,5 +91,5 @@ def refuse(stmt: ir.Let | ir.Alloc, why: Any) -> NoReturn:
 
 def refuse_forward(stmt: ir.Call) -> NoReturn:
     """Raises the diagnostic for forward mode through a function that has only a reverse rule."""
-    message = f"'{stmt.fn.name}' has a custom_vjp rule, which forward mode cannot use"
+    message = f"'{stmt.custom.fn.name}' has a custom_vjp rule, which forward mode cannot use"
     raise error("T303", message, stmt.loc, hint="give it a custom_jvp rule, which serves both modes")

@@ -44,9 +44,7 @@ def takes_long(fn: nodes.Function) -> bool:
 
 def is_heavy(stmt: nodes.Stmt) -> bool:
     """Whether it is a call that may take long."""
-    return isinstance(stmt, nodes.Let) and (
-        isinstance(stmt, nodes.KeptCall) or (isinstance(stmt, nodes.LibraryCall) and any(map(is_array, stmt.args)))
-    )
+    return isinstance(stmt, nodes.Call) and (isinstance(stmt.function, nodes.Kept) or any(map(is_array, stmt.args)))
 
 
 def is_short(loop: nodes.For) -> bool:
@@ -116,6 +114,8 @@ def cost(block: nodes.Block) -> int:
                 total += int(DEAR) if record_of(stmt).is_dear else 1
             case nodes.Store() | nodes.Add():
                 total += 1
+            case nodes.Call():
+                total += 1 if len(stmt.results) < 2 else 1 + len(stmt.results)
             case nodes.For() if is_short(stmt):
                 total += abs(stmt.bound.value - stmt.start.value) * cost(stmt.body)  # type: ignore[union-attr]
             case nodes.If():
@@ -453,12 +453,12 @@ class Watching(Stacks):
 
     # ---- calls
 
-    def before_call(self, stmt: nodes.LibraryCall, args: Sequence[Any]) -> None:
+    def before_call(self, stmt: nodes.Call, args: Sequence[Any]) -> None:
         """Before what may take long: the work of it counts."""
         arrays = [a for a in args if isinstance(a, Array)]
         if self.watch is None or not arrays:
             return
-        b, module = self.builder, stmt.function.partition(".")[0]
+        b, module = self.builder, stmt.library.partition(".")[0]
         if module in ("blas", *_CUBIC):
             whole = max(arrays, key=lambda a: len(a.sizes))
             total = b.mul(self.product(whole), self.other(arrays, whole, module))

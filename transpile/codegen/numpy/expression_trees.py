@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from transpile.codegen.numpy.later_reads import Numbers, stmt_reads
+from transpile.analysis.liveness import Numbers, stmt_reads
 from transpile.codegen.numpy.memory_sharing import Aliases
 from transpile.codegen.numpy.printed_shapes import Shape
 from transpile.core import nodes as ir

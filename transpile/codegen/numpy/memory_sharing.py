@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from transpile.codegen.numpy.later_reads import Numbers
+from transpile.analysis.liveness import Numbers
 from transpile.core import nodes as ir
 from transpile.core.walk import defined
 from transpile.ops.tables import prims

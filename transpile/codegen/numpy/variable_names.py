@@ -10,9 +10,9 @@ import keyword
 import re
 from collections.abc import Iterable, Iterator
 
+from transpile.analysis.liveness import Liveness, Numbers
 from transpile.codegen.numpy.argument_trees import whole
 from transpile.codegen.numpy.expression_trees import FLAGS, Nested, is_synthetic, renamings
-from transpile.codegen.numpy.later_reads import Liveness, Numbers
 from transpile.core import nodes as ir
 from transpile.core.walk import defines, statements
 from transpile.ops.tables import record_of

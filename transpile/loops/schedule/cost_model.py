@@ -21,7 +21,7 @@ from transpile.ops.tables import record_of
 Emit = Callable[..., ir.Operand]  # of a primitive and operands: the result, a statement for it made
 Ask = Callable[[ir.Var, int], ir.Operand]  # of an array that is there, and an axis: the size
 
-_ALLOC, _CALL = 100.0, 1000.0
+_ALLOC, _CALL, _SMALL_CALL = 100.0, 1000.0, 20.0
 _UNKNOWN = 8.0  # trips
 
 
@@ -61,9 +61,9 @@ class Work:
 
     def stmt(self, stmt: ir.Stmt) -> ir.Operand | float:
         match stmt:
+            case ir.Call():
+                return self.call(stmt) if any(map(is_array, stmt.args)) else _SMALL_CALL
             case ir.Let():
-                if isinstance(stmt, (ir.LibraryCall, ir.KeptCall)) and any(map(is_array, stmt.args)):
-                    return self.call(stmt)
                 if is_integer(stmt.var) and stmt.prim != "index":
                     return 0.0
                 return 0.0 if isinstance(stmt, ir.View) else float(record_of(stmt).effort)
@@ -84,9 +84,9 @@ class Work:
                 return total
         return 1.0
 
-    def call(self, let: ir.LibraryCall | ir.KeptCall) -> ir.Operand | float:
+    def call(self, let: ir.Call) -> ir.Operand | float:
         """Of a product of matrices a multiplication counts one; of others little is known."""
-        module, _, name = let.function.partition(".")
+        module, _, name = let.library.partition(".")
         if module not in ("blas", "linalg"):
             return _CALL
         matrix = next((a for a in let.args if isinstance(a, ir.Var) and a.type.rank == 2), None)

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 from transpile.core import nodes as ir
 from transpile.core.builder import Builder, Expr
-from transpile.core.dims import Dim
+from transpile.core.dims import Dim, product
 from transpile.core.types import Type
 from transpile.ops.tables import record_of
 
@@ -118,18 +118,11 @@ def _axis(w: Emitter, made: Made) -> ir.Operand:
     if axis is None:
         rank = made.args[0].type.rank
         if rank != 1:
-            dims = (w.lanes, *((w.b.canonical(_size(made.args[0].type.dims)),) if rank else (Dim(1),)))
+            dims = (w.lanes, *((w.b.canonical(product(made.args[0].type.dims)),) if rank else (Dim(1),)))
             x = w.b.bind("", x.type.with_dims(dims), "reshape", (x,), {"dims": dims})
         found = let(w, made, (x, *rest), axis=1, **({"keepdims": False} if "keepdims" in made.params else {}))
         return found
     return let(w, made, (x, *rest), axis=axis + 1)
-
-
-def _size(dims: Sequence[Dim]) -> Dim:
-    total = Dim(1)
-    for d in dims:
-        total = total * d
-    return total
 
 
 def _can_axis(made: Made, differs: Differs) -> bool:
@@ -367,7 +360,7 @@ def _tensordot(w: Emitter, made: Made) -> ir.Operand:
 
 def _flat(w: Emitter, op: ir.Operand, rows: Sequence[Dim], columns: Sequence[Dim]) -> ir.Operand:
     """Matrices of all lanes, of axes that are taken together."""
-    return _reshaped(w, op, (w.lanes, w.b.canonical(_size(rows)), w.b.canonical(_size(columns))))
+    return _reshaped(w, op, (w.lanes, w.b.canonical(product(rows)), w.b.canonical(product(columns))))
 
 
 def _reshaped(w: Emitter, op: ir.Operand, dims: tuple[Dim, ...]) -> ir.Operand:
