@@ -13,7 +13,6 @@ import pytest
 from rule_check import Program, symbolic
 from test_rules import ELEMENTWISE, EXAMPLES, arguments, build_of, example
 
-from transpile.codegen.numba.numba_scalars import spell
 from transpile.codegen.numba.numba_text import Options
 from transpile.core import nodes as ir
 from transpile.core.dump import dump
@@ -108,7 +107,7 @@ def test_every_primitive_can_be_compiled() -> None:
     for name, prim in prims().items():
         if prim.elementwise:
             types = [FLOAT64] * len(prim.partials)
-            if spell(name, types, FLOAT64, {}) is None:
+            if prim.element_of(types, FLOAT64, {}) is None:
                 missing.append(name)
         elif name not in ARRAYS and name not in SEVERAL and prim.kind not in KINDS:
             missing.append(name)

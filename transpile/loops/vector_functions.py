@@ -80,7 +80,7 @@ class _Vectors:
         start, end = ir.Var("start", INT), ir.Var("end", INT)
         up = loop.step.value > 0
         full = ir.Let(ir.Var("", INT), "add" if up else "sub", (start, ir.Const(SIZE, INT)), {}, loop.loc)
-        nearer = ir.Let(end, "min" if up else "max", (full.var, loop.bound), {}, loop.loc)
+        nearer = ir.Let(end, "minimum" if up else "maximum", (full.var, loop.bound), {"py": True}, loop.loc)
         inside, test = self.test(loop, start, end, needed.lets(), list(tests))
         carried = tuple(ir.Var(p.name, p.type) for p in loop.body.params)
         part = replace(loop, start=start, bound=end, inits=carried)

@@ -16,7 +16,6 @@ from transpile.codegen.llvm.long_call_code import cost
 from transpile.codegen.llvm.operands import Operands, plain
 from transpile.codegen.llvm.scalar_instructions import named
 from transpile.codegen.numba.loop_text import is_call
-from transpile.codegen.numba.numba_scalars import element_of
 from transpile.core import nodes as ir
 from transpile.core.packets import has_lanes
 from transpile.core.types import Type
@@ -60,7 +59,7 @@ class Statements(Operands):
             return
         result = scalar_type(stmt.var.type)
         args = [self.scalar(a) for a in stmt.args]
-        element = element_of(stmt.prim, [a.type for a in stmt.args], stmt.var.type, stmt.params)
+        element = record_of(stmt).element_of([a.type for a in stmt.args], stmt.var.type, stmt.params)
         if element is None:
             raise Unsupported(stmt.prim)
         found = self.element(element, args, result)

@@ -10,10 +10,10 @@ from typing import Any
 
 from transpile.codegen.llvm.llvm_values import Packet, Scalar, Unsupported, Value, scalar_type
 from transpile.codegen.llvm.operands import Operands, plain
-from transpile.codegen.numba.numba_scalars import element_of
 from transpile.core import nodes as ir
 from transpile.core.packets import ALL, ANY, COMBINED, NUMBERS, SPLAT
 from transpile.core.types import Type
+from transpile.ops.tables import record_of
 
 _FLOAT = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
 _INT = {"add": "add", "sub": "sub", "mul": "mul"}
@@ -117,7 +117,7 @@ def _each(written: Operands, stmt: ir.Let, args: Sequence[Packet]) -> Packet:
 
     b, result = written.builder, scalar_type(Type(stmt.var.type.dtype))
     types = [Type(a.type.dtype, weak=a.type.weak) for a in stmt.args]
-    element = element_of(stmt.prim, types, Type(stmt.var.type.dtype), stmt.params)
+    element = record_of(stmt).element_of(types, Type(stmt.var.type.dtype), stmt.params)
     if element is None:
         raise Unsupported(stmt.prim)
     found = llvm.Constant(vector(written, stmt.var.type), llvm.Undefined)

@@ -27,12 +27,11 @@ from transpile.codegen.numba.kernel_nodes import (
     part,
     undefined,
 )
-from transpile.codegen.numba.numba_scalars import is_narrow, spell
+from transpile.codegen.numba.numba_scalars import element_node, is_narrow
 from transpile.codegen.numba.value_reach import Reach, is_call, reaches
 from transpile.codegen.numpy.layout import Line
 from transpile.codegen.numpy.place_nodes import dotted, number
 from transpile.codegen.numpy.printer import flat
-from transpile.codegen.numpy.templates import fill
 from transpile.codegen.numpy.value_nodes import LOAD, boolean, call, operator
 from transpile.core import nodes as ir
 from transpile.core.types import INT, Type
@@ -237,10 +236,10 @@ class _Emitter:
         if stmt.var in self.wrapping or (record_of(stmt).wraps and is_numpy_integer(stmt)):
             return call(dotted(record_of(stmt).wraps), *self.all(stmt.args))
         types = [a.type for a in stmt.args]
-        found = spell(stmt.prim, types, stmt.var.type, stmt.params)
-        if found is None:
+        element = record_of(stmt).element_of(types, stmt.var.type, stmt.params)
+        if element is None:
             raise error("T501", f"'{stmt.prim}' cannot be compiled yet", stmt.loc)
-        node = fill(found[0], self.all(stmt.args), {})
+        node = element_node(element, self.all(stmt.args))
         if is_natural(stmt.var.type) or is_narrow(stmt.prim, types, stmt.params):
             return node
         return call(dtype_node(stmt.var.type.dtype), node)

@@ -1,67 +1,47 @@
-"""How Numba says one scalar operation: the element of a record (`transpile.ops.element`) as Python text.
-
-A template is filled with the printed operands, which have the dtypes that core gives them.
-"""
+"""How Numba says one scalar operation: the element of a record (`transpile.ops.element`) as nodes of Python."""
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from transpile.codegen.numpy.place_nodes import dotted, number
+from transpile.codegen.numpy.value_nodes import COMPARISONS, OPERATORS, UNARY, call
 from transpile.core.types import Type
 from transpile.ops.element import Apply, Arg, Choose, Element, Infix, Number, Prefix, parts
-from transpile.ops.tables import records
-
-# precedence classes of what a template gives, so that operands are put in parentheses only where needed
-ATOM, POWER, UNARY, TERM, SUM, COMPARE, LOOSE = range(7)
-LEVELS = {
-    "**": POWER,
-    **dict.fromkeys(("*", "/", "//", "%"), TERM),
-    **dict.fromkeys(("+", "-"), SUM),
-    **dict.fromkeys(("<", "<=", ">", ">=", "==", "!="), COMPARE),
-}
+from transpile.ops.tables import record_of
 
 
-def spell(prim: str, types: Sequence[Type], result: Type, params: Mapping[str, Any]) -> tuple[str, int] | None:
-    """Template and precedence of a scalar primitive, or None where there is none."""
-    found = element_of(prim, types, result, params)
-    return None if found is None else template(found)
-
-
-def element_of(prim: str, types: Sequence[Type], result: Type, params: Mapping[str, Any]) -> Element | None:
-    record = records().get(prim)
-    return None if record is None else record.element_of(types, result, params)
-
-
-def template(element: Element) -> tuple[str, int]:
-    """The text of an element, with a slot for each operand."""
+def element_node(element: Element, args: Sequence[ast.expr]) -> ast.expr:
+    """The element with these operands."""
     match element:
         case Arg(k):
-            return f"{{{k}}}", ATOM
+            return args[k]
         case Number(value):
-            return repr(value), ATOM
+            return number(value)
+        case Infix("and" | "or" as sign, a, b):
+            joint = ast.And() if sign == "and" else ast.Or()
+            return ast.BoolOp(joint, [element_node(a, args), element_node(b, args)])
+        case Infix(sign, a, b) if sign in COMPARISONS:
+            return ast.Compare(element_node(a, args), [COMPARISONS[sign]()], [element_node(b, args)])
         case Infix(sign, a, b):
-            level = LEVELS.get(sign, LOOSE)
-            return f"{_inner(a, level)} {sign} {_inner(b, level)}", level
+            return ast.BinOp(element_node(a, args), OPERATORS[sign](), element_node(b, args))
+        case Prefix("not", a):
+            return ast.UnaryOp(ast.Not(), element_node(a, args))
         case Prefix(sign, a):
-            level = LOOSE if sign == "not" else UNARY
-            return f"{sign}{' ' if sign == 'not' else ''}{_inner(a, level)}", level
+            return ast.UnaryOp(UNARY[sign](), element_node(a, args))
         case Choose(test, yes, no):
-            return f"{_inner(yes, LOOSE)} if {_inner(test, LOOSE)} else {_inner(no, LOOSE)}", LOOSE
-        case Apply(function, args):
-            return f"{function}({', '.join(template(a)[0] for a in args)})", ATOM
-
-
-def _inner(element: Element, level: int) -> str:
-    text, own = template(element)
-    return text if own < level or own == ATOM else f"({text})"
+            return ast.IfExp(element_node(test, args), element_node(yes, args), element_node(no, args))
+        case Apply(function, inner):
+            return call(dotted(function), *(element_node(a, args) for a in inner))
 
 
 def is_narrow(prim: str, types: Sequence[Type], params: Mapping[str, Any]) -> bool:
     """Whether Numba gives a float32 by itself, of operands that are float32."""
     if {t.dtype for t in types if not t.is_bool} != {"float32"}:
         return False
-    found = element_of(prim, types, types[-1], params)
+    found = record_of(prim).element_of(types, types[-1], params)
     return "vector" in params or found is not None and all(map(_is_narrow, parts(found)))
 
 
