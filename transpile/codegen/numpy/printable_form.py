@@ -13,11 +13,12 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
+from transpile.analysis.liveness import Liveness
 from transpile.codegen.numpy.expression_trees import Nested
-from transpile.codegen.numpy.later_reads import Liveness
 from transpile.codegen.numpy.memory_sharing import FOREIGN
 from transpile.core import nodes as ir
 from transpile.core.walk import statements
+from transpile.ops.tables import record_of
 
 AUGMENTED = {
     "add": "+=",
@@ -28,7 +29,6 @@ AUGMENTED = {
     "floordiv": "//=",
     "mod": "%=",
 }
-COMMUTES = ("add", "mul")
 Handed = tuple[str, ir.Operand, ir.Var]  # the name that is assigned, the value, the variable
 
 
@@ -80,7 +80,7 @@ class Printable:
         first, second = let.args
         if not self.is_name(first, name):
             is_start = isinstance(first, ir.Const) and not name.endswith("_bar")
-            if let.prim not in COMMUTES or not self.is_name(second, name) or first.type.dims or is_start:
+            if not record_of(let).commutes or not self.is_name(second, name) or first.type.dims or is_start:
                 return None
             first, second = second, first
         assert isinstance(first, ir.Var)

@@ -13,6 +13,7 @@ from transpile.codegen.numpy.printed_exits import Flags, Leave
 from transpile.codegen.numpy.printed_updates import Updates
 from transpile.codegen.numpy.value_nodes import Expressions, negated
 from transpile.core import nodes as ir
+from transpile.ops.tables import record_of
 
 
 class Blocks:
@@ -117,7 +118,7 @@ class Blocks:
     def turned(self, stmt: ir.If, after: int) -> ir.If:
         """``if not c: a else: b`` as ``if c: b else: a``."""
         tree = self.nested.trees.get(stmt.test) if isinstance(stmt.test, ir.Var) else None
-        if not isinstance(tree, ir.Let) or tree.prim != "logical_not":
+        if not isinstance(tree, ir.Let) or not record_of(tree).is_negation:
             return stmt
         if not all(side.stmts or self.pairs(stmt.results, side.yields, after) for side in (stmt.then, stmt.orelse)):
             return stmt

@@ -27,6 +27,7 @@ from transpile.codegen.size_guards import say_guards
 from transpile.core import nodes as ir
 from transpile.core.functions import helpers
 from transpile.simplify.dead_code import remove_dead
+from transpile.simplify.expansion import expanded
 from transpile.simplify.placeholders import with_placeholders
 
 
@@ -88,7 +89,7 @@ def _prepared(fn: ir.Function) -> tuple[Nested, dict[ir.Var, str]]:
 
 
 def _printable(fn: ir.Function) -> tuple[Nested, dict[ir.Var, str]]:
-    fn = say_shapes(remove_dead(relax(normalise(say_guards(keep_integers(fn))))))
+    fn = say_shapes(remove_dead(relax(normalise(say_guards(keep_integers(expanded(fn)))))))
     fn = remove_dead(
         replace(fn, symbols=defaultdict(lambda: ZERO)), sizes=False
     )  # what a size reads is an operand by now

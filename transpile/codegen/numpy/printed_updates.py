@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 
 from transpile.codegen.numpy.place_nodes import dotted, is_subscript, merged, place, subscript
-from transpile.codegen.numpy.printable_form import AUGMENTED, COMMUTES, Printable
+from transpile.codegen.numpy.printable_form import AUGMENTED, Printable
 from transpile.codegen.numpy.value_nodes import LOAD, Expressions, call
 from transpile.core import nodes as ir
+from transpile.ops.tables import record_of
 
 _OTHER = {"+=": "-=", "-=": "+="}
 Parts = tuple["str | ast.expr", ...]
@@ -57,7 +58,7 @@ class Updates:
         first, second = tree.args
         if self.is_place(first, stmt, target):
             return self.signed(AUGMENTED[tree.prim], second)
-        if tree.prim in COMMUTES and self.is_place(second, stmt, target) and not isinstance(first, ir.Const):
+        if record_of(tree).commutes and self.is_place(second, stmt, target) and not isinstance(first, ir.Const):
             return self.signed(AUGMENTED[tree.prim], first)
         return None
 
