@@ -5,7 +5,7 @@ change the function it is given, or know what a primitive computes beyond its sp
 
 The steps, each a module: `canonical_form` (loops count their trips as a carried value), `implicit_casts` (casts and broadcasts that
 NumPy does itself go), `printed_shapes` (how sizes are said), `copy_elision` (which copies are needed), `expression_trees` (what is
-written inside what), `variable_names`, `printable_form` (all that together, and what is computed in place); then `printed_statements`
+written inside what), `variable_names`, `printable_form` (all that, and what is computed in place); then `printed_statements`
 over `value_nodes` and `place_nodes`, `printed_module` (header, imports), `printer`, `wrapping` and `layout` (text).
 """
 
