@@ -5,8 +5,8 @@ change the function it is given, or know what a primitive computes beyond its sp
 
 The steps, each a module: `canonical_form` (loops count their trips as a carried value), `implicit_casts` (casts and broadcasts that
 NumPy does itself go), `printed_shapes` (how sizes are said), `copy_elision` (which copies are needed), `expression_trees` (what is
-written inside what), `variable_names`, `printed_statements` over `value_nodes` and `place_nodes`, `printer` and `layout` (text),
-`printed_module` (header, imports).
+written inside what), `variable_names`, `printable_form` (all that, and what is computed in place); then `printed_statements`
+over `value_nodes` and `place_nodes`, `printed_module` (header, imports), `printer`, `wrapping` and `layout` (text).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def render(fn: ir.Function, *, runtime: bool = True) -> Rendered:
 
 
 def render_module(fns: Sequence[ir.Function], *, runtime: bool = True) -> Rendered:
-    """The text of one module with several functions, whose names and those of what they keep differ.
+    """One module with several functions, whose names and those of what they keep differ.
 
     With ``runtime=False`` it imports of ``transpile_runtime`` only what `transpile.codegen.numba.standalone.copied` puts in it.
     """
