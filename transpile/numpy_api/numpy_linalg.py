@@ -314,6 +314,8 @@ _LINALG: dict[str, Entry] = {
     "pinv": Entry(_pinv, static=("rcond", "hermitian", "rtol")),
     "lstsq": Entry(_lstsq, static=("rcond",)),
     "matrix_power": Entry(_matrix_power, static=("n",), memory="place"),
+    "tensorinv": Entry(source="library_linalg:tensorinv", static=("ind",)),
+    "tensorsolve": Entry(source="library_linalg:tensorsolve", static=("axes",)),
     "matrix_rank": Entry(_matrix_rank, static=("tol", "hermitian", "rtol")),
     "cond": Entry(_cond, static=("p",)),
 }

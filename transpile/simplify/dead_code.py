@@ -39,7 +39,15 @@ def remove_dead_lowered(fn: ir.Function) -> ir.Function:
 def _written_elsewhere(body: ir.Block) -> list[ir.Var]:
     """What is written and not allocated here: the caller, or another name of the memory, may read it."""
     own = {s.var for s in statements(body) if isinstance(s, ir.Alloc)}
-    return [s.buf for s in statements(body) if isinstance(s, (ir.Store, ir.Add)) and s.buf not in own]
+    return [v for s in statements(body) for v in _filled(s) if v not in own]
+
+
+def _filled(stmt: ir.Stmt) -> list[ir.Var]:
+    """The arrays that the statement itself writes into; of a call of which nobody has said which, all that it is given."""
+    if isinstance(stmt, ir.Call):
+        slots = range(len(stmt.args)) if stmt.written is None else stmt.written
+        return [a for k in slots if isinstance(a := stmt.args[k], ir.Var) and a.type.dims]
+    return [stmt.buf] if isinstance(stmt, (ir.Store, ir.Add, ir.PacketStore)) else []
 
 
 def remove_dead_block(
@@ -90,21 +98,21 @@ class _Liveness:
 
     def _describe(self, stmt: ir.Stmt) -> None:
         match stmt:
-            case ir.Let() | ir.Alloc():
-                self._define(stmt.var, stmt, stmt.args)
+            case ir.Let() | ir.Alloc() | ir.PacketRead():
+                self._define(stmt.var, stmt, reads(stmt))
             case ir.NewStack():
                 self._define(stmt.var, stmt, ())
             case ir.Call():
                 for r in stmt.results:
                     self._define(r, stmt, stmt.args)
-                for k in stmt.written or ():
-                    self.writes.setdefault(stmt.args[k], []).append(stmt)  # type: ignore[arg-type]
+                for var in _filled(stmt):
+                    self.writes.setdefault(var, []).append(stmt)
             case ir.Pop():
                 self._define(stmt.var, stmt, (stmt.stack,))
                 self.writes.setdefault(stmt.stack, []).append(stmt)
             case ir.Push():
                 self.writes.setdefault(stmt.stack, []).append(stmt)
-            case ir.Store() | ir.Add():
+            case ir.Store() | ir.Add() | ir.PacketStore():
                 self.writes.setdefault(stmt.buf, []).append(stmt)
             case ir.If():
                 for r, a, b in zip(stmt.results, stmt.then.yields, stmt.orelse.yields):
@@ -156,7 +164,7 @@ class _Liveness:
                         self.mark(o)
                     if isinstance(s, (ir.Push, ir.Pop)):
                         self.mark(s.stack)
-                    if isinstance(s, (ir.Store, ir.Add)):
+                    if isinstance(s, (ir.Store, ir.Add, ir.PacketStore)):
                         self.mark(s.buf)
                     if isinstance(s, ir.Call) and self.sizes:  # all its results are there, read or not
                         for r in s.results:
