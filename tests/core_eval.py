@@ -19,10 +19,11 @@ from typing import Any
 from transpile.core import evaluate as evaluator
 from transpile.core import nodes as ir
 from transpile.ops.run_spelling import run, run_spelling
+from transpile.simplify.expansion import expanded
 
 __all__ = ["evaluate", "run_spelling"]
 
 
 def evaluate(fn: ir.Function, *args: Any, strict: bool = False) -> tuple[Any, ...]:
     """The results of ``fn``, one a yield."""
-    return evaluator.evaluate(fn, args, run, strict)
+    return evaluator.evaluate(expanded(fn), args, run, strict)

@@ -140,17 +140,17 @@ def test_a_view_leads_to_what_it_says() -> None:
 # ------------------------------------------------------------------------------------------------------------- calls
 
 
-def called(*args: ir.Operand, function: str = "blas.gemv", written: tuple[int, ...] | None = (1,)) -> ir.LibraryCall:
-    return ir.library_call(ir.Var("done", INT), function, args, written)
+def called(*args: ir.Operand, function: str = "blas.gemv", written: tuple[int, ...] | None = (1,)) -> ir.Call:
+    return ir.Call(ir.Library(function), args, (), written)
 
 
 def test_calls_are_printed() -> None:
     out, given = ir.Var("out", MATRIX.type, buffer=True), ir.Var("n", INT)
     calls = (called(MATRIX, out), called(MATRIX, written=None), called(MATRIX, written=()))
-    kept = ir.KeptCall(ir.Var("y", FLOAT64), "call", (given,), function="f")
+    kept = ir.Call(ir.Kept("f"), (given,), (ir.Var("y", FLOAT64), ir.Var("k", INT)), None)
     text = dump(function(*calls, kept, params=(MATRIX, out, given)))
     assert "call blas.gemv a, out fills out" in text and "call blas.gemv a fills nothing" in text
-    assert "y: float64 = call f n" in text
+    assert "y: float64, k: int = call f n" in text
 
 
 def test_a_call_fills_memory() -> None:
@@ -158,6 +158,16 @@ def test_a_call_fills_memory() -> None:
     check(function(called(MATRIX, out), params=(MATRIX, out)))
     refused(function(called(MATRIX, MATRIX), params=(MATRIX,)), "argument 1 is filled")
     refused(function(called(MATRIX, out, function="gemv"), params=(MATRIX, out)), "is no function of the runtime")
+    several = ir.Var("t", Type("float64", kind="tuple"))
+    refused(function(ir.Call(ir.Kept("f"), (), (several,), None)), "a call gives")
+
+
+def test_each_dialect_has_its_functions() -> None:
+    rule = ir.Custom(function(), "jvp", function(), 0)
+    refused(function(ir.Call(rule, (), ())), "a rule of the user's is called")
+    verify(function(ir.Call(rule, (), ())))
+    with pytest.raises(InternalError, match="a function of the loop dialect is called"):
+        verify(function(ir.Call(ir.Kept("f"), (), (), None)))
 
 
 def test_a_function_of_numbers_reads_no_memory() -> None:
@@ -165,3 +175,25 @@ def test_a_function_of_numbers_reads_no_memory() -> None:
     check(function(number))
     refused(function(ir.Let(ir.Var("k", INT), "arrays.wrap", (MATRIX, ONE)), params=(MATRIX,)), "is given an array")
     refused(function(ir.Let(ir.Var("k", INT), "call", (ONE,), {"fn": "arrays.wrap"})), "a call is a node")
+
+
+# ------------------------------------------------------------------------------------------------------ memory spaces
+
+
+def made(*sizes: ir.Operand, space: ir.Space = "frame") -> ir.Alloc:
+    return ir.Alloc(ir.Var("m", Type("float64", (ANY,) * len(sizes)), buffer=True), "empty", sizes, {}, space=space)
+
+
+def returned(*stmts: ir.Stmt, value: ir.Var, params: tuple[ir.Var, ...] = ()) -> ir.Function:
+    return ir.Function("f", params, ir.Block((), list(stmts), (value,)), {})
+
+
+def test_memory_of_the_frame_stays_there() -> None:
+    n, alloc = ir.Var("n", INT), made(ONE, ONE)
+    assert "m: float64[?, ?] = new in the frame empty 1 1" in dump(function(alloc))
+    check(function(alloc))
+    check(returned(kept := made(n, space="heap"), value=kept.var, params=(n,)))
+    refused(function(made(n), params=(n,)), "whose sizes only the run knows")
+    refused(returned(alloc, value=alloc.var), "of the frame is returned")
+    turned = ir.view(ir.Var("v", alloc.var.type), alloc.var, ir.Permute((1, 0)))
+    refused(returned(alloc, turned, value=turned.var), "of the frame is returned")

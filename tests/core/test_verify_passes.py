@@ -17,7 +17,7 @@ from transpile.core.types import BOOL, FLOAT64, INT, Type
 from transpile.core.verify import Verifying
 from transpile.core.walk import statements
 from transpile.errors import InternalError
-from transpile.ops.tables import prims
+from transpile.ops.tables import of_dialect
 
 pytestmark = pytest.mark.quick
 
@@ -140,7 +140,7 @@ def test_chunks_write_their_own():
 def passing(run, **more):
     """Runs a pass over a function that prints, verified."""
     shown = ir.Print((VALUE,), (((0, "", ""),),), loc=ir.Loc("a.py", 7, 4))
-    with watch.watching(Verifying(prims)):
+    with watch.watching(Verifying(of_dialect)):
         return Chain("array", (Pass("doing", run, "", **more),), (SILENT,)).run(function(shown))
 
 
@@ -173,7 +173,7 @@ def test_what_a_pass_requires_is_looked_at():
     step = Pass("quiet", lambda fn: replace(fn), "", requires=(SILENT,))
     shown = ir.Print((VALUE,), (((0, "", ""),),))
     chain = Chain("array", (step,), (SILENT,), begins=(SILENT,))
-    with watch.watching(Verifying(prims)), pytest.raises(InternalError, match="quiet requires silent"):
+    with watch.watching(Verifying(of_dialect)), pytest.raises(InternalError, match="quiet requires silent"):
         chain.run(function(shown))
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from transpile.core import nodes as ir
 from transpile.core.walk import blocks, defines, leaves, reads
+from transpile.ops.tables import record_of
 
 
 def is_array(op: ir.Operand) -> bool:
@@ -40,6 +41,10 @@ class Roots:
     def _block(self, block: ir.Block) -> None:
         for stmt in block.stmts:
             match stmt:
+                case ir.Call():
+                    for result in stmt.results:
+                        for a in stmt.args:
+                            self._join(a, result)
                 case ir.Let() if is_array(stmt.var):
                     for a in stmt.args:
                         self._join(a, stmt.var)
@@ -79,16 +84,24 @@ def accesses(stmt: ir.Stmt) -> Iterator[Access]:
         case ir.View() | ir.Let(prim="dim" | "item"):
             return
         case ir.Let():
-            filled = stmt.written if isinstance(stmt, ir.LibraryCall) else None
+            for a in stmt.args:
+                if is_array(a):
+                    yield Access(a, None, "read")  # type: ignore[arg-type]
+                    yield Access(a, None, "write")  # type: ignore[arg-type]
+        case ir.Call():
             for k, a in enumerate(stmt.args):
                 if is_array(a):
                     yield Access(a, None, "read")  # type: ignore[arg-type]
-                    if filled is None or k in filled:
+                    if stmt.written is None or k in stmt.written:
                         yield Access(a, None, "write")  # type: ignore[arg-type]
         case ir.Store():
             yield Access(stmt.buf, stmt.args, "write")
         case ir.Add():
             yield Access(stmt.buf, stmt.args, "add")
+        case ir.PacketRead():
+            yield Access(stmt.buf, None, "read")
+        case ir.PacketStore():
+            yield Access(stmt.buf, None, "write")
         case ir.Push():
             yield Access(stmt.stack, None, "write")
             if is_array(stmt.value):
@@ -163,7 +176,7 @@ class Touches:
         if isinstance(stmt, ir.Effect):
             t.raises |= not isinstance(stmt, ir.Print)
             t.acts |= isinstance(stmt, ir.Print)
-        if isinstance(stmt, ir.Let) and may_raise(stmt):
+        if isinstance(stmt, ir.Call) or isinstance(stmt, ir.Let) and may_raise(stmt):
             t.raises = True
         # what a branch or a loop hands on is complete then: small arrays are handed on by their elements
         t.read.update(self.roots.of(o) for _, o in handed(stmt) if is_array(o))  # type: ignore[arg-type]
@@ -205,30 +218,13 @@ def has_order(a: Touch, b: Touch) -> bool:
     return (first and second) or (first and b.visible) or (second and a.visible)
 
 
-RAISING = frozenset("isqrt factorial comb perm factorial_float comb_float perm_float".split())
-"""Of Python's numbers; they raise of negative ones."""
-
-
 def may_raise(let: ir.Let) -> bool:
     """Whether a *let* may raise: a call that takes memory or steps, or an operation with Python's meaning of a number."""
-    if isinstance(let, (ir.LibraryCall, ir.KeptCall)):
-        return True
-    match let.prim:
-        case "arrays.span" | "arrays.steps":
-            return not _is_number(let.args[-1])
-        case "floordiv" | "mod":
-            return bool(let.var.type.weak) and not _is_number(let.args[1])
-        case "left_shift" | "right_shift":
-            return bool(let.var.type.weak)
-        case "pow":  # of integers, to a negative power
-            power = let.args[1]
-            return let.var.type.is_int and not (isinstance(power, ir.Const) and power.value >= 0)
-    return let.prim in RAISING
-
-
-def _is_number(op: ir.Operand) -> bool:
-    """Whether it is known, and not 0."""
-    return isinstance(op, ir.Const) and op.value != 0
+    raises = record_of(let).raises
+    if raises is None:
+        return False
+    values = [a.value if isinstance(a, ir.Const) else None for a in let.args]
+    return bool(raises([a.type for a in let.args], values, let.var.type))
 
 
 def is_pure(let: ir.Let) -> bool:

@@ -55,7 +55,7 @@ def effects_of(stmt: ir.Stmt, seen: set[Routine] | None = None):  # type: ignore
     seen = set() if seen is None else seen
     routine = routine_of(stmt)
     if isinstance(stmt, ir.Call):
-        body = stmt.fn.body
+        body = stmt.custom.fn.body
     elif routine is not None and routine.fn is not None and routine not in seen:
         seen.add(routine)
         body = routine.fn.body

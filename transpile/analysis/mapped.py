@@ -174,7 +174,7 @@ class Mapped:
 
 def is_out(stmt: ir.Call, result: ir.Var) -> bool:
     """Whether a result of a call is one that has an adjoint."""
-    return result.type.is_float and result in stmt.results[: stmt.outputs]
+    return result.type.is_float and result in stmt.results[: stmt.custom.outputs]
 
 
 def _deciding(stmt: ir.Let) -> list[ir.Operand]:

@@ -28,7 +28,7 @@ class Called:
     def of(self, stmt: ir.Stmt, given: Sequence[bool | None]) -> Summary:
         """What a call does where these arguments differ."""
         if isinstance(stmt, ir.Call):
-            return self.of_function(stmt.fn, tuple(given))
+            return self.of_function(stmt.custom.fn, tuple(given))
         routine = routine_of(stmt)
         assert routine is not None, stmt
         return self.of_routine(routine, tuple(given))

@@ -106,6 +106,10 @@ class _Printer:
                 return ":".join(ends[:2] if item.step is None else ends)
         return str(item)
 
+    def lanes(self, s: ir.PacketRead | ir.PacketStore) -> str:
+        mask = "" if s.mask is None else f" where {self.operand(s.mask)}"
+        return f"lanes {self.operand(s.buf)}[{self.many(s.args)}]{mask}"
+
     # ---- statements
 
     def block(self, block: ir.Block, depth: int) -> list[str]:
@@ -153,22 +157,22 @@ def _view(p: _Printer, s: ir.View, depth: int) -> Iterator[str]:
     yield f"{p.declare(s.var)} = view {p.place(s.base, (s.step,), s.args[1:])}"
 
 
-def _library_call(p: _Printer, s: ir.LibraryCall, depth: int) -> Iterator[str]:
-    written = "" if s.written is None else f" fills {', '.join(p.operand(s.args[k]) for k in s.written) or 'nothing'}"
-    yield f"{p.declare(s.var)} = call {s.function} {p.many(s.args)}{written}"
-
-
-def _kept_call(p: _Printer, s: ir.KeptCall, depth: int) -> Iterator[str]:
-    yield f"{p.declare(s.var)} = call {s.function} {p.many(s.args)}"
-
-
 def _alloc(p: _Printer, s: ir.Alloc, depth: int) -> Iterator[str]:
     value = p.value(s.prim, s.args, s.params)
-    yield f"{p.declare(s.var)} = new {value}" + (f"  -- {s.reason}" if s.reason else "")
+    space = "" if s.space == "heap" else f"in the {s.space} "
+    yield f"{p.declare(s.var)} = new {space}{value}" + (f"  -- {s.reason}" if s.reason else "")
 
 
 def _store(p: _Printer, s: ir.Store, depth: int) -> Iterator[str]:
     yield f"{p.place(s.buf, s.path, s.args)} <- {p.operand(s.value)}"
+
+
+def _packet_read(p: _Printer, s: ir.PacketRead, depth: int) -> Iterator[str]:
+    yield f"{p.declare(s.var)} = {p.lanes(s)}"
+
+
+def _packet_store(p: _Printer, s: ir.PacketStore, depth: int) -> Iterator[str]:
+    yield f"{p.lanes(s)} <- {p.operand(s.value)}"
 
 
 def _add(p: _Printer, s: ir.Add, depth: int) -> Iterator[str]:
@@ -199,7 +203,14 @@ def _for(p: _Printer, s: ir.For, depth: int) -> Iterator[str]:
 
 
 def _call(p: _Printer, s: ir.Call, depth: int) -> Iterator[str]:
-    yield f"{p.results(s.results)}call {s.fn.name} {p.many(s.args)} rule={s.rule}"
+    if isinstance(s.function, ir.Custom):
+        more = f" rule={s.function.rule}"
+        name = s.function.fn.name
+    else:
+        filled = None if s.written is None else ", ".join(p.operand(s.args[k]) for k in s.written)
+        more = "" if filled is None else f" fills {filled or 'nothing'}"
+        name = s.function.name
+    yield f"{p.results(s.results)}call {name} {p.many(s.args)}{more}"
 
 
 def _while(p: _Printer, s: ir.While, depth: int) -> Iterator[str]:
@@ -234,10 +245,10 @@ def _bounds_check(p: _Printer, s: ir.BoundsCheck, depth: int) -> Iterator[str]:
 _STMTS: dict[type, Callable[[_Printer, Any, int], Iterator[str]]] = {
     ir.Let: _let,
     ir.View: _view,
-    ir.LibraryCall: _library_call,
-    ir.KeptCall: _kept_call,
     ir.Alloc: _alloc,
     ir.Store: _store,
+    ir.PacketRead: _packet_read,
+    ir.PacketStore: _packet_store,
     ir.Add: _add,
     ir.If: _if,
     ir.For: _for,

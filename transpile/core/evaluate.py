@@ -16,6 +16,7 @@ import numpy as np
 
 from transpile.core import nodes as ir
 from transpile.core.dims import Dim
+from transpile.core.packets import ACROSS
 from transpile.core.types import Type
 from transpile.core.walk import defined
 from transpile_runtime import random
@@ -95,12 +96,35 @@ class _Machine:
 
     @stmt.register
     def _(self, stmt: ir.Let) -> None:
+        if stmt.prim in ACROSS:
+            self.define(stmt.var, _ACROSS[stmt.prim](self, stmt, self.values(stmt.args)))
+            return
         self.define(stmt.var, self.prim(stmt.prim, self.values(stmt.args), stmt.params, stmt.args, stmt.var.type))
 
     @stmt.register
     def _(self, stmt: ir.Alloc) -> None:
         value = self.prim(stmt.prim, self.values(stmt.args), stmt.params, stmt.args, stmt.var.type)
         self.env[stmt.var] = self.checked(stmt.var, np.array(value, order="C"))
+
+    @stmt.register
+    def _(self, stmt: ir.PacketRead) -> None:
+        at, mask = self.lanes(stmt, stmt.var.type.lanes)
+        found = np.zeros(stmt.var.type.lanes, stmt.var.type.dtype)
+        found[mask] = self.env[stmt.buf][at]
+        self.env[stmt.var] = found
+
+    @stmt.register
+    def _(self, stmt: ir.PacketStore) -> None:
+        at, mask = self.lanes(stmt, stmt.value.type.lanes)
+        self.env[stmt.buf][at] = self.value(stmt.value)[mask]
+
+    def lanes(self, stmt: ir.PacketRead | ir.PacketStore, lanes: int) -> tuple[tuple[Any, ...], np.ndarray]:
+        """The subscripts of the lanes that the mask has, and the mask."""
+        mask = np.full(lanes, True) if stmt.mask is None else self.value(stmt.mask)
+        at = [np.broadcast_to(v, lanes) for v in self.values(stmt.args)]
+        if not any(a.type.lanes for a in stmt.args):
+            at[-1] = at[-1] + np.arange(lanes)
+        return tuple(a[mask] for a in at), mask
 
     @stmt.register
     def _(self, stmt: ir.Store) -> None:
@@ -278,6 +302,23 @@ def _invoked(machine: _Machine, values: list[Any], params: Mapping[str, Any]) ->
 
 def _drawing(name: str) -> Callable[[_Machine, list[Any], Mapping[str, Any]], Any]:
     return lambda m, v, p: getattr(random, name)(v[0], [m.dim(d) for d in p["dims"]], p["dtype"])
+
+
+def _combined(machine: _Machine, stmt: ir.Let, values: list[Any]) -> Any:
+    found = values[0]
+    while len(found) > 1:
+        half = len(found) // 2
+        found = machine.run(stmt.params["combiner"], [found[:half], found[half:]], {}, [])
+    return found[0]
+
+
+_ACROSS: dict[str, Callable[[_Machine, ir.Let, list[Any]], Any]] = {
+    "splat": lambda m, s, v: np.full(s.var.type.lanes, v[0], s.var.type.dtype),
+    "lane_numbers": lambda m, s, v: np.arange(s.var.type.lanes),
+    "any_lane": lambda m, s, v: np.any(v[0]),
+    "all_lanes": lambda m, s, v: np.all(v[0]),
+    "combined_lanes": _combined,
+}
 
 
 _SPECIAL: dict[str, Callable[[_Machine, list[Any], Mapping[str, Any]], Any]] = {

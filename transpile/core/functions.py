@@ -90,7 +90,9 @@ def prints(routine: Routine) -> bool:
 def must_run(stmt: object) -> bool:
     """Whether a statement calls what prints, or raises what the user says: such a call stays, read or not."""
     if isinstance(stmt, ir.Call):
-        return any(must_run(s) or isinstance(s, ir.Effect) and not is_size_check(s) for s in statements(stmt.fn.body))
+        return any(
+            must_run(s) or isinstance(s, ir.Effect) and not is_size_check(s) for s in statements(stmt.custom.fn.body)
+        )
     routine = routine_of(stmt)
     return routine is not None and _has_effect(routine, lambda effect: not is_size_check(effect))
 

@@ -194,34 +194,15 @@ def reshape(rank: int) -> Reshape:
     return Reshape(tuple(range(rank)))
 
 
-@dataclass(slots=True)
-class LibraryCall(Let):
-    """Of the loop dialect: ``var`` is what a function of `transpile_runtime.compiled` gives for arrays among its arguments.
-
-    ``function`` is its module and name; of several results ``var`` is a tuple, which *item* takes apart. ``written`` are the
-    slots of the arguments that it fills, None where nobody has said which.
-    """
-
-    function: str = field(kw_only=True)
-    written: tuple[int, ...] | None = field(kw_only=True)
-
-
-@dataclass(slots=True)
-class KeptCall(Let):
-    """Of the loop dialect: ``var`` is what another function of the program gives, ``function`` by its name there."""
-
-    function: str = field(kw_only=True)
-
-
-def library_call(
-    var: Var, function: str, args: tuple[Operand, ...], written: tuple[int, ...] | None, loc: Loc = NOWHERE
-) -> LibraryCall:
-    return LibraryCall(var, "call", args, {}, loc, function=function, written=written)
+Space = Literal["heap", "frame"]
 
 
 @dataclass(slots=True)
 class Alloc:
-    """``var`` (a buffer) is new memory that holds ``prim(args)``: ``copy``, ``full``, ``empty_like``, any prim."""
+    """``var`` (a buffer) is new memory that holds ``prim(args)``: ``copy``, ``full``, ``empty_like``, any prim.
+
+    ``space``: where it lies. Memory of the "frame" is gone when the function returns; its sizes are numbers.
+    """
 
     var: Var
     prim: str
@@ -229,6 +210,7 @@ class Alloc:
     params: Mapping[str, Any] = field(default_factory=dict)
     loc: Loc = NOWHERE
     reason: str = ""
+    space: Space = "heap"
 
 
 @dataclass(slots=True)
@@ -253,6 +235,32 @@ class Add:
     path: Path
     args: tuple[Operand, ...]
     value: Operand
+    loc: Loc = NOWHERE
+
+
+@dataclass(slots=True)
+class PacketRead:
+    """Of the loop dialect: ``var``, a packet, is what its lanes read of ``buf``.
+
+    Of subscripts that are numbers, they read elements that lie one after the other on the last axis, from there on; where one is a
+    packet, each lane reads at its own. A lane that ``mask`` leaves out reads nothing, and holds 0.
+    """
+
+    var: Var
+    buf: Var
+    args: tuple[Operand, ...]
+    mask: Operand | None = None
+    loc: Loc = NOWHERE
+
+
+@dataclass(slots=True)
+class PacketStore:
+    """Of the loop dialect: the lanes of ``value`` are written where a `PacketRead` would read; the last of two at a place wins."""
+
+    buf: Var
+    args: tuple[Operand, ...]
+    value: Operand
+    mask: Operand | None = None
     loc: Loc = NOWHERE
 
 
@@ -428,29 +436,62 @@ class BoundsCheck(Effect):
 
 
 @dataclass(slots=True)
-class Call:
-    """``results = fn(args)``, with a derivative of the user's own (`transpile.transform.custom_rules`).
+class Custom:
+    """A function with a derivative of the user's own (`transpile.transform.custom_rules`).
 
     ``rule`` is "jvp" or "vjp". For "jvp", ``derivative`` takes the arguments and a tangent for each floating-point one and gives
     the results and a tangent for each floating-point one. For "vjp", ``fn`` gives the results and then what the pullback wants to
-    know (``results`` has those too), and ``derivative`` takes those and a cotangent for each floating-point result and gives an
-    adjoint for each floating-point argument. For "implicit" the call stays what gives the results: ``derivative`` takes the
+    know (the call has those results too), and ``derivative`` takes those and a cotangent for each floating-point result and gives
+    an adjoint for each floating-point argument. For "implicit" the call stays what gives the results: ``derivative`` takes the
     arguments, the ``outputs`` and a tangent for each floating-point argument, and gives one for each floating-point output;
     ``pullback``, if there is one, takes a cotangent for each of these instead, and gives the adjoints of the arguments (else the
     derivative is transposed). `expand_calls` puts the bodies in the place of what is left.
     """
 
     fn: Function
-    args: tuple[Operand, ...]
-    results: tuple[Var, ...]
     rule: str
     derivative: Function
     outputs: int  # how many of the results are those of the user's function
-    loc: Loc = NOWHERE
     pullback: Function | None = None
 
 
-Stmt = Let | Alloc | Store | Add | If | For | While | NewStack | Push | Pop | Effect | Call
+@dataclass(frozen=True, slots=True)
+class Library:
+    """A function of `transpile_runtime.compiled`, by its module and name. Of the loop dialect."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Another function of the program (`transpile.core.functions`), by its name there. Of the loop dialect."""
+
+    name: str
+
+
+@dataclass(slots=True)
+class Call:
+    """``results = function(args)``. ``written``: the slots of the arguments that it fills; None where nobody has said which."""
+
+    function: Custom | Library | Kept
+    args: tuple[Operand, ...]
+    results: tuple[Var, ...]
+    written: tuple[int, ...] | None = ()
+    loc: Loc = NOWHERE
+
+    @property
+    def custom(self) -> Custom:
+        """The function of a call in array core."""
+        assert isinstance(self.function, Custom)
+        return self.function
+
+    @property
+    def library(self) -> str:
+        """The name of a function of the runtime; empty for others."""
+        return self.function.name if isinstance(self.function, Library) else ""
+
+
+Stmt = Let | Alloc | Store | Add | If | For | While | NewStack | Push | Pop | Effect | Call | PacketRead | PacketStore
 
 
 # -------------------------------------------------------------------------------------------------- functions

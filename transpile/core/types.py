@@ -25,7 +25,8 @@ class Type:
 
     ``weak`` marks Python scalars (``int``, ``float``, ``bool``), which give way to NumPy types in promotion.
     Rank 0 stands for NumPy scalars and 0-d arrays alike. ``kind`` is "array"; "stack" for a stack of such elements; "tuple"
-    for the result of a primitive with several results (``qr``), which only ``item`` reads; ``items`` are their types.
+    for the result of a primitive with several results (``qr``), which only ``item`` reads; ``items`` are their types. "packet" is a
+    number in each of so many ``lanes`` (`transpile.core.packets`); one of bool is a mask.
     """
 
     dtype: str
@@ -33,6 +34,7 @@ class Type:
     weak: bool = False
     kind: str = "array"
     items: tuple[Type, ...] = ()
+    lanes: int = 0
 
     @property
     def rank(self) -> int:
@@ -68,6 +70,8 @@ class Type:
     def __str__(self) -> str:
         if self.kind == "stack":
             return f"stack of {Type(self.dtype, self.dims, self.weak)}"
+        if self.kind == "packet":
+            return f"{self.dtype} x {self.lanes}"
         if self.kind == "tuple":
             return f"({', '.join(str(t) for t in self.items)})"
         if self.weak:

@@ -40,13 +40,13 @@ def verify(fn: ir.Function, prims: Records, dialect: str = "array", after: str =
 class Verifying:
     """Watches passes: what each of them has changed is verified, and what it says that it requires and ensures."""
 
-    def __init__(self, prims: Callable[[], Records]) -> None:
+    def __init__(self, prims: Callable[[str], Records]) -> None:
         self.prims = prims
 
     def __call__(self, done: Done) -> None:
         if done.old is done.new:
             return
-        verify(done.new, self.prims(), done.dialect, done.name)
+        verify(done.new, self.prims(done.dialect), done.dialect, done.name)
         if done.old is not None and done.dialect == "array":
             repeated(done.old, done.new, done.name)
         if done.step is not None and done.old is not None:

@@ -209,12 +209,14 @@ class ArrayForm(Scopes):
         )
 
     def call(self, s: ir.Call) -> None:
+        if not isinstance(s.function, ir.Custom):
+            self.fail("a function of the loop dialect is called")
         for operand in reads(s):
             self.value(operand)
-        args, params, results, yields = map(len, (s.args, s.fn.params, s.results, s.fn.body.yields))
+        args, params, results, yields = map(len, (s.args, s.function.fn.params, s.results, s.function.fn.body.yields))
         self.check(args == params, f"{args} arguments for {params} parameters")
         self.check(results == yields, f"{results} results for {yields} yields")
-        for fn in (s.fn, s.derivative, s.pullback):
+        for fn in (s.function.fn, s.function.derivative, s.function.pullback):
             if fn is not None:
                 ArrayForm(fn, self.prims, self.after).function()
 

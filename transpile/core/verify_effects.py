@@ -29,8 +29,8 @@ def effects(block: ir.Block) -> Effects:
             found[stmt.loc] += 1
         elif isinstance(stmt, ir.If):
             found += effects(stmt.then) | effects(stmt.orelse)
-        elif isinstance(stmt, ir.Call):
-            for fn in (stmt.fn, stmt.derivative, stmt.pullback):
+        elif isinstance(stmt, ir.Call) and isinstance(stmt.function, ir.Custom):
+            for fn in (stmt.custom.fn, stmt.custom.derivative, stmt.custom.pullback):
                 found += effects(fn.body) if fn is not None else Counter()
         else:
             for inner in blocks(stmt):

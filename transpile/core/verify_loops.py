@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from transpile.core import nodes as ir
-from transpile.core.number_functions import NUMBER_CALLS
+from transpile.core import verify_packets
+from transpile.core.packets import has_lanes
 from transpile.core.record_protocol import Records
 from transpile.core.types import Type
 from transpile.core.verify_scopes import Scopes
@@ -19,10 +20,15 @@ from transpile.core.walk import uses
 SAME = frozenset("add sub mul div maximum minimum neg".split())  # whose operands have the dtype of the result
 
 
+def is_memory(op: ir.Operand) -> bool:
+    return isinstance(op, ir.Var) and (bool(op.type.dims) or op.buffer or op.type.kind in ("tuple", "stack"))
+
+
 class LoopForm(Scopes):
     def __init__(self, fn: ir.Function, prims: Records, after: str = "") -> None:
         super().__init__(fn, prims, after)
         self.memory: set[ir.Var] = set()  # what may be written
+        self.frame: set[ir.Var] = set()  # what is gone when the function returns
 
     def use(self, operand: ir.Operand, undef: bool = True) -> None:
         super().use(operand, undef)
@@ -31,6 +37,11 @@ class LoopForm(Scopes):
         self.use(op)
         if op.type.dtype != "int64" or op.type.dims:
             self.fail(f"{what} is {op.type}")
+
+    def is_of_numbers(self, prim: str) -> bool:
+        """Whether it is a function of the runtime that takes numbers and gives numbers."""
+        record = self.prims.get(prim)
+        return record is not None and record.kind == "number"
 
     # ---- function and blocks
 
@@ -43,6 +54,8 @@ class LoopForm(Scopes):
         self.stmt = None
         for y in self.fn.body.yields:
             self.use(y)
+            self.check(y.type.kind != "packet", f"packet {y} is returned")
+            self.check(y not in self.frame, f"{y} of the frame is returned")
 
     def carried(self, given: Sequence[ir.Operand], taken: Sequence[ir.Var], what: str) -> None:
         self.check(len(given) == len(taken), f"{len(given)} {what} for {len(taken)}")
@@ -51,7 +64,7 @@ class LoopForm(Scopes):
             self.alike(op.type, var.type, what)
 
     def alike(self, a: Type, b: Type, what: str) -> None:
-        if (a.dtype, a.rank, a.kind) != (b.dtype, b.rank, b.kind):
+        if (a.dtype, a.rank, a.kind, a.lanes) != (b.dtype, b.rank, b.kind, b.lanes):
             self.fail(f"{what}: {a} and {b}")
 
     def flag(self, op: ir.Operand) -> None:
@@ -64,9 +77,12 @@ class LoopForm(Scopes):
     def let(self, s: ir.Let) -> None:
         for a in s.args:
             self.use(a)
+        if has_lanes(s):
+            verify_packets.let(self, s)
+            return
         self.check(not s.params.keys() & {"fn", "into", "kept"}, "a call is a node")
         self.check(
-            s.prim not in NUMBER_CALLS or not any(a.type.dims for a in s.args),
+            not self.is_of_numbers(s.prim) or not any(a.type.dims for a in s.args),
             "a function of numbers is given an array",
         )
         if s.prim == "index":
@@ -80,16 +96,18 @@ class LoopForm(Scopes):
         elif s.prim == "dim":
             self.check(s.params["axis"] < s.args[0].type.rank, "an axis that is not there")
 
-    def library_call(self, s: ir.LibraryCall) -> None:
+    def call(self, s: ir.Call) -> None:
         for a in s.args:
             self.use(a)
-        self.check(s.function.count(".") == 1, f"{s.function!r} is no function of the runtime")
+        match s.function:
+            case ir.Library(name):
+                self.check(name.count(".") == 1, f"{name!r} is no function of the runtime")
+            case ir.Custom():
+                self.fail("a rule of the user's is called")
         for k in s.written or ():
             self.check(k < len(s.args) and s.args[k] in self.memory, f"argument {k} is filled")
-
-    def kept_call(self, s: ir.KeptCall) -> None:
-        for a in s.args:
-            self.use(a)
+        for r in s.results:
+            self.check(r.type.kind == "array" and not r.buffer, f"a call gives {r}")
 
     def view(self, s: ir.View) -> None:
         for a in s.args:
@@ -101,6 +119,8 @@ class LoopForm(Scopes):
         self.check(s.var.type.rank == self.viewed(s), f"a view of rank {s.var.type.rank}")
         if s.base in self.memory:
             self.memory.add(s.var)
+        if s.base in self.frame:
+            self.frame.add(s.var)
 
     def viewed(self, s: ir.View) -> int:
         """The rank of what the step leads to; each slot is that of an operand, in order."""
@@ -144,13 +164,23 @@ class LoopForm(Scopes):
         for a in s.args:
             self.number(a, "a size")
         self.memory.add(s.var)
+        if s.space == "frame":
+            self.check(
+                all(isinstance(a, ir.Const) for a in s.args), "an array of the frame whose sizes only the run knows"
+            )
+            self.frame.add(s.var)
 
     def store(self, s: ir.Store | ir.Add) -> None:
         self.access(s.buf, s.args, s.path)
         self.use(s.value)
+        self.check(s.value.type.kind == "array", f"{s.value} is stored as one element")
         if s.buf not in self.memory:
             self.fail(f"{s.buf} is written")
         self.alike(s.value.type, Type(s.buf.type.dtype), "a write")
+
+    def packet_store(self, s: ir.PacketStore) -> None:
+        verify_packets.store(self, s)
+        self.check(s.buf in self.memory, f"{s.buf} is written")
 
     def branch(self, s: ir.If) -> None:
         self.flag(s.test)
@@ -251,9 +281,10 @@ def is_combined(body: ir.Block, k: int, prim: str) -> bool:
 
 LoopForm.handlers = {
     ir.Let: LoopForm.let,
+    ir.PacketRead: verify_packets.read,
+    ir.PacketStore: LoopForm.packet_store,
     ir.View: LoopForm.view,
-    ir.LibraryCall: LoopForm.library_call,
-    ir.KeptCall: LoopForm.kept_call,
+    ir.Call: LoopForm.call,
     ir.Alloc: LoopForm.alloc,
     ir.Store: LoopForm.store,
     ir.Add: LoopForm.store,

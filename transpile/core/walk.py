@@ -25,6 +25,10 @@ def reads(stmt: ir.Stmt) -> tuple[ir.Operand, ...]:
             return (stmt.test,)
         case ir.Store() | ir.Add():
             return (*stmt.args, stmt.value)
+        case ir.PacketRead():
+            return (stmt.buf, *stmt.args, *(() if stmt.mask is None else (stmt.mask,)))
+        case ir.PacketStore():
+            return (*stmt.args, stmt.value, *(() if stmt.mask is None else (stmt.mask,)))
         case ir.If():
             return (stmt.test,)
         case ir.For():
@@ -55,7 +59,7 @@ def dim_symbols(stmt: ir.Stmt) -> tuple[str, ...]:
 def written(stmt: ir.Stmt) -> ir.Var | None:
     """The buffer or stack that the statement itself changes, or None."""
     match stmt:
-        case ir.Store() | ir.Add():
+        case ir.Store() | ir.Add() | ir.PacketStore():
             return stmt.buf
         case ir.Push() | ir.Pop():
             return stmt.stack
@@ -65,7 +69,7 @@ def written(stmt: ir.Stmt) -> ir.Var | None:
 def defines(stmt: ir.Stmt) -> tuple[ir.Var, ...]:
     """The variables that hold a value after the statement."""
     match stmt:
-        case ir.Let() | ir.Alloc() | ir.NewStack() | ir.Pop():
+        case ir.Let() | ir.Alloc() | ir.NewStack() | ir.Pop() | ir.PacketRead():
             return (stmt.var,)
         case ir.If() | ir.Call():
             return stmt.results
@@ -167,6 +171,12 @@ def map_reads(
             return replace(stmt, test=f(stmt.test))
         case ir.Store() | ir.Add():
             return replace(stmt, buf=root(stmt.buf), args=many(stmt.args), value=f(stmt.value))
+        case ir.PacketRead():
+            mask = None if stmt.mask is None else f(stmt.mask)
+            return replace(stmt, buf=root(stmt.buf), args=many(stmt.args), mask=mask)
+        case ir.PacketStore():
+            mask = None if stmt.mask is None else f(stmt.mask)
+            return replace(stmt, buf=root(stmt.buf), args=many(stmt.args), value=f(stmt.value), mask=mask)
         case ir.If():
             return replace(stmt, test=f(stmt.test))
         case ir.For():
@@ -252,7 +262,7 @@ class Cloner:
         match new:
             case ir.Let() | ir.Alloc():
                 return replace(new, var=self.fresh(new.var), params=self.params(new.params))
-            case ir.NewStack() | ir.Pop():
+            case ir.NewStack() | ir.Pop() | ir.PacketRead():
                 return replace(new, var=self.fresh(new.var))
             case ir.If():
                 then, orelse = self.block(new.then), self.block(new.orelse)

@@ -22,9 +22,7 @@ from transpile.driver.machine_code import Source, build
 from transpile.errors import error
 from transpile.loops import optimise
 from transpile.lower import lower
-from transpile.lower.known_adjoints import known_adjoints
 from transpile.lower.lowered_functions import functions
-from transpile.simplify.dead_code import remove_dead
 from transpile.simplify.placeholders import is_any, with_placeholders
 from transpile.transform.array_passes import CLEAN, EXPANDED, LIVE, PROPERTIES
 
@@ -70,12 +68,6 @@ class Lowered:
         return not self.is_kept
 
 
-def lower_formulas(core: ir.Function, names: Mapping[Routine, str], is_kept: bool) -> ir.Function:
-    """The lowered function, where formulas that have a faster way are a call each: that of a library, which array core has not."""
-    found = known_adjoints(core)
-    return lower(core if found is core else remove_dead(found), names, is_kept)
-
-
 VALUES = Property(
     "values defined", "nothing is read that may have no value", lambda fn: with_placeholders(fn, is_any) is fn
 )
@@ -100,7 +92,7 @@ LOWERING = Chain(
         ),
         Pass(
             "lowering",
-            lower_formulas,
+            lower,
             "from here on the passes of `transpile.loops`",
             requires=(EXPANDED, VALUES),
             given=("names", "is_kept"),

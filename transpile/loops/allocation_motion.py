@@ -20,6 +20,7 @@ from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.types import BOOL, INT, Type
 from transpile.core.walk import blocks, defined, leaves, statements
 from transpile.loops.check_hoisting import raises
+from transpile.ops.tables import record_of
 
 READS = ("index", "dim")  # what an array may be used for without another name being given to it
 
@@ -146,7 +147,7 @@ class _Sizes:
         if let is None:
             return False
         return let.prim == "dim" or (
-            let.prim == "maximum" and isinstance(let.args[1], ir.Const) and let.args[1].value >= 0
+            record_of(let).extreme > 0 and isinstance(let.args[1], ir.Const) and let.args[1].value >= 0
         )
 
     def emit(self, form: Linear) -> ir.Operand:
@@ -184,11 +185,8 @@ def _named_otherwise(body: ir.Block) -> set[object]:
 def _gives_away(stmt: ir.Stmt) -> Iterable[object]:
     if isinstance(stmt, ir.Push):
         return (stmt.value,)
-    if (
-        isinstance(stmt, ir.Let)
-        and stmt.prim not in READS
-        and not isinstance(stmt, ir.View)
-        and not (isinstance(stmt, (ir.LibraryCall, ir.KeptCall)) and not stmt.var.type.dims)
+    if (isinstance(stmt, ir.Let) and stmt.prim not in READS and not isinstance(stmt, ir.View)) or (
+        isinstance(stmt, ir.Call) and any(r.type.dims for r in stmt.results)
     ):
         return [a for a in stmt.args if isinstance(a, ir.Var) and a.type.dims]
     return ()
@@ -196,4 +194,5 @@ def _gives_away(stmt: ir.Stmt) -> Iterable[object]:
 
 def _asked_for_size(body: ir.Block) -> set[object]:
     """Arrays whose size is read, or that are passed whole to a function."""
-    return {a for s in statements(body) if isinstance(s, ir.Let) and s.prim != "index" for a in s.args}
+    asking = (s for s in statements(body) if isinstance(s, ir.Call) or isinstance(s, ir.Let) and s.prim != "index")
+    return {a for s in asking for a in s.args}

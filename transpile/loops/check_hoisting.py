@@ -63,7 +63,7 @@ def raises(stmt: ir.Stmt, checks: bool = True) -> bool:
     """Whether the statement, or one nested in it, may raise; with ``checks`` a check counts."""
     inner = (s for b in blocks(stmt) for s in statements(b))
     return any(
-        isinstance(s, (ir.Raise, ir.Check, ir.BoundsCheck) if checks else ir.Raise)
+        isinstance(s, (ir.Raise, ir.Call, ir.Check, ir.BoundsCheck) if checks else (ir.Raise, ir.Call))
         or (isinstance(s, ir.Let) and may_raise(s))
         for s in (stmt, *inner)
     )

@@ -51,7 +51,7 @@ from transpile.loops.unroll_and_jam import abreast
 from transpile.loops.value_numbering import forward
 from transpile.loops.vector_functions import by_vectors
 from transpile.loops.zero_skipping import skip_zeros
-from transpile.simplify.dead_loop_code import remove_dead
+from transpile.simplify.dead_code import remove_dead_lowered
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Settings:
 
 DEAD = Pass(
     "dead code",
-    remove_dead,
+    remove_dead_lowered,
     "what a pass leaves that nobody reads would hide what the next one looks for",
     ensures=(LIVE,),
 )

@@ -49,7 +49,7 @@ class Maker:
 
     def call(self, function: str, args: tuple[ir.Operand, ...], filled: int) -> None:
         """A call that fills one of its arguments."""
-        self.stmts.append(ir.library_call(ir.Var(ir.SYNTHETIC, INT), function, args, (filled,), self.loc))
+        self.stmts.append(ir.Call(ir.Library(function), args, (), (filled,), self.loc))
 
     def view(self, base: ir.Var, step: ir.Step, args: Sequence[ir.Operand], rank: int) -> ir.Var:
         var = ir.Var(ir.SYNTHETIC, Type(base.type.dtype, (ANY,) * rank))

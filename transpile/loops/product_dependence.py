@@ -18,6 +18,7 @@ from transpile.core.walk import blocks, statements
 from transpile.loops.product_statements import Letter, Product, lying
 from transpile.loops.small_integers import Small
 from transpile.loops.terms import Code, Read
+from transpile.ops.traits import NOT_EQUAL
 
 SAME, EARLIER, LATER = "same", "earlier", "later"
 
@@ -55,7 +56,7 @@ class Conflicts:
 
     def _spots(self, stmt: ir.Stmt) -> Iterator[Spot]:
         for found in accesses(stmt):
-            if isinstance(stmt, (ir.LibraryCall, ir.KeptCall)):
+            if isinstance(stmt, ir.Call):
                 yield self._whole(found.var, found.kind)
             else:
                 at = None if found.indices is None else tuple(self.code.forms.of(i) for i in found.indices)
@@ -203,7 +204,7 @@ class Conflicts:
                 facts.enter(loop)
             for box in spot.boxes:
                 learn(facts, box)
-        return any(facts.compare("not_equal", p, q) for p, q in zip(spot.at, read.at))
+        return any(facts.compare(NOT_EQUAL, p, q) for p, q in zip(spot.at, read.at))
 
     def copies(self, loop: ir.For, p: Product, around: tuple[ir.For, ...]) -> set[ir.Var] | None:
         """Of the arrays that the product reads and adds to, those that it must not see what it adds in."""

@@ -91,7 +91,7 @@ class _Search:
     def candidates(self, block: ir.Block, chain: tuple[ir.For, ...]) -> Iterator[tuple[tuple[ir.For, ...], ir.Stmt]]:
         """The statements with the loops around them, up to the next branch."""
         for stmt in block.stmts:
-            if isinstance(stmt, ir.For) or (chain and isinstance(stmt, (ir.LibraryCall, ir.KeptCall))):
+            if isinstance(stmt, ir.For) or (chain and isinstance(stmt, ir.Call)):
                 yield chain, stmt
             if isinstance(stmt, ir.For):
                 yield from self.candidates(stmt.body, (*chain, stmt))

@@ -11,6 +11,7 @@ from transpile.core import nodes as ir
 from transpile.core.types import INT
 from transpile.loops.size_assumptions import SMALL
 from transpile.loops.terms import REALS, Code, Read, Term, Terms, negated
+from transpile.ops.tables import record_of
 
 ZERO = Linear(0)
 
@@ -70,7 +71,7 @@ class Product:
 def product_of(code: Code, stmt: ir.Stmt, outer: ir.For) -> Product | None:
     """What a statement inside a loop adds, if it is such a sum; ``outer`` is the outermost loop around it."""
     inside = code.inside(outer)
-    if isinstance(stmt, ir.LibraryCall) and stmt.function == "blas.gemv":
+    if isinstance(stmt, ir.Call) and stmt.library == "blas.gemv":
         return _of_call(code, stmt, inside)
     found = _nest(code, stmt, inside)
     if found is None:
@@ -145,15 +146,15 @@ def _carried(code: Code, stmt: ir.Stmt, loop: ir.For, letters: list[Letter], ins
             return None
         letters.append(letter)
     let = code.definer.get(out) if isinstance(out, ir.Var) else None
-    if not isinstance(let, ir.Let) or let.prim not in ("add", "sub") or param not in let.args:
+    if not isinstance(let, ir.Let) or not record_of(let).is_sum or param not in let.args:
         return None
-    if let.prim == "sub" and let.args[0] is not param:
+    if record_of(let).is_difference and let.args[0] is not param:
         return None
     value = let.args[1] if let.args[0] is param else let.args[0]
     terms = Terms(code, stmt, inside).of(value)
     if not terms:
         return None
-    if let.prim == "sub":
+    if record_of(let).is_difference:
         terms = negated(terms)
     return Product(stmt, tuple(letters), None, tuple(terms), True, first.results[0])
 
@@ -207,7 +208,7 @@ def lying(code: Code, op: ir.Operand) -> Lying | None:
                 parts.append((ZERO, code.forms.of(sizes[axis]) if sizes else None))
         order = tuple(k for k, p in enumerate(parts) if isinstance(p, tuple))
         return Lying(base, tuple(parts), order)
-    if not isinstance(op, ir.Var) or isinstance(let, ir.Let):
+    if not isinstance(op, ir.Var) or isinstance(let, (ir.Let, ir.Call)):
         return None
     sizes = code.sizes.get(op, ())
     return Lying(
@@ -217,7 +218,7 @@ def lying(code: Code, op: ir.Operand) -> Lying | None:
     )
 
 
-def _of_call(code: Code, let: ir.Let, inside: set[ir.Var]) -> Product | None:
+def _of_call(code: Code, let: ir.Call, inside: set[ir.Var]) -> Product | None:
     alpha, beta = let.args[0], let.args[3]
     views = [lying(code, let.args[k]) for k in (1, 2, 4)]
     if any(v is None for v in views) or not isinstance(beta, ir.Const) or beta.value not in (0, 1):

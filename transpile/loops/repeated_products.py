@@ -29,11 +29,11 @@ TARGET = {"blas.gemm": 4, "blas.part": 3}
 
 def once(fn: ir.Function) -> ir.Function:
     """The function without such products, where nothing that they depend on is written in between."""
-    calls = [s for s in fn.body.stmts if isinstance(s, ir.LibraryCall) and s.function in TARGET]
+    calls = [s for s in fn.body.stmts if isinstance(s, ir.Call) and s.library in TARGET]
     if len(calls) < 2:
         return fn
     code = Code(fn)
-    held: dict[Hashable, tuple[ir.LibraryCall, ir.Var]] = {}
+    held: dict[Hashable, tuple[ir.Call, ir.Var]] = {}
     same: dict[ir.Var, ir.Var] = {}
     gone: list[ir.Stmt] = []
     for let in calls:
@@ -62,9 +62,9 @@ def once(fn: ir.Function) -> ir.Function:
     return replace(fn, body=ir.Block(fn.body.params, stmts, yields))
 
 
-def _sums(code: Code, calls: Sequence[ir.LibraryCall], gone: Sequence[ir.Stmt]) -> dict[int, list[ir.Stmt]]:
+def _sums(code: Code, calls: Sequence[ir.Call], gone: Sequence[ir.Stmt]) -> dict[int, list[ir.Stmt]]:
     """What stands for the products that are added to something, by the calls."""
-    held: dict[Hashable, ir.LibraryCall] = {}
+    held: dict[Hashable, ir.Call] = {}
     found: dict[int, list[ir.Stmt]] = {}
     for let in calls:
         key = None if any(let is g for g in gone) else _sides(code, let)
@@ -80,24 +80,24 @@ def _sums(code: Code, calls: Sequence[ir.LibraryCall], gone: Sequence[ir.Stmt]) 
     return found
 
 
-def _sides(code: Code, let: ir.LibraryCall) -> Hashable:
+def _sides(code: Code, let: ir.Call) -> Hashable:
     """What two calls that multiply the same have in common."""
-    if let.function == "blas.part" and not ir.is_literal(let.args[-1], False):
+    if let.library == "blas.part" and not ir.is_literal(let.args[-1], False):
         return None  # a part of the target
-    target = TARGET[let.function]
+    target = TARGET[let.library]
     others = let.args[target + 1 :]
     return _key(
         code, replace(let, args=(_ONE, *let.args[1:3], *([_ONE] * (target - 3)), let.args[target], *others)), False
     )
 
 
-def _adds(let: ir.LibraryCall) -> bool:
-    return let.function == "blas.part" or ir.is_literal(let.args[3], 1.0)
+def _adds(let: ir.Call) -> bool:
+    return let.library == "blas.part" or ir.is_literal(let.args[3], 1.0)
 
 
-def _added(code: Code, first: ir.LibraryCall, let: ir.LibraryCall) -> list[ir.Stmt] | None:
+def _added(code: Code, first: ir.Call, let: ir.Call) -> list[ir.Stmt] | None:
     """The sum, as loops."""
-    number = TARGET[let.function]
+    number = TARGET[let.library]
     held, target = lying(code, first.args[number]), lying(code, let.args[number])
     if held is None or target is None:
         return None
@@ -116,7 +116,7 @@ def _added(code: Code, first: ir.LibraryCall, let: ir.LibraryCall) -> list[ir.St
     stmts: list[ir.Stmt] = [*make.stmts, ir.Add(place.var, points(len(at)), at, value, let.loc)]
     order = (0, 1) if target.order[0] < target.order[1] else (1, 0)
     stmts = nest([indices[k] for k in order], [bounds[k] for k in order], stmts, let.loc)
-    if let.function == "blas.gemm" or isinstance(let.args[0], ir.Const):
+    if let.library == "blas.gemm" or isinstance(let.args[0], ir.Const):
         return [*outside.stmts, *stmts]
     nothing = outside.let("mul", (let.args[0], ir.Const(0.0, Type(held.var.type.dtype))), Type(held.var.type.dtype))
     is_finite = outside.let(
@@ -128,9 +128,9 @@ def _added(code: Code, first: ir.LibraryCall, let: ir.LibraryCall) -> list[ir.St
 _ONE = ir.Const(1.0, Type("float64"))
 
 
-def _own(code: Code, let: ir.LibraryCall) -> ir.Var | None:
+def _own(code: Code, let: ir.Call) -> ir.Var | None:
     """The array that the call fills, if it is made for that and nothing else writes it."""
-    found = lying(code, let.args[TARGET[let.function]])
+    found = lying(code, let.args[TARGET[let.library]])
     if found is None or any(found.var is y for y in code.fn.body.yields):
         return None
     alloc = code.definer.get(found.var)
@@ -143,15 +143,15 @@ def _own(code: Code, let: ir.LibraryCall) -> ir.Var | None:
     return found.var if is_zero and is_before and len(code.path[id(alloc)]) == 1 else None
 
 
-def _key(code: Code, let: ir.LibraryCall, is_whole: bool = True) -> Hashable:
+def _key(code: Code, let: ir.Call, is_whole: bool = True) -> Hashable:
     """What two calls that give the same have in common; the target counts only if it ``is_whole``."""
-    parts: list[Hashable] = [let.function]
+    parts: list[Hashable] = [let.library]
     for k, a in enumerate(let.args):
         if isinstance(a, ir.Var) and (a.type.dims or a.buffer):
             found = lying(code, a)
             if found is None:
                 return None
-            is_target = k == TARGET[let.function]
+            is_target = k == TARGET[let.library]
             if is_target and not is_whole:
                 continue
             sizes = tuple(code.forms.of(s) for s in code.sizes.get(found.var, ()))
@@ -163,7 +163,7 @@ def _key(code: Code, let: ir.LibraryCall, is_whole: bool = True) -> Hashable:
     return tuple(parts)
 
 
-def _is_kept(code: Code, block: ir.Block, first: ir.LibraryCall, second: ir.LibraryCall) -> bool:
+def _is_kept(code: Code, block: ir.Block, first: ir.Call, second: ir.Call) -> bool:
     """Whether nothing that the calls read is written between them."""
     start, stop = (next(k for k, s in enumerate(block.stmts) if s is x) for x in (first, second))
     read = {code.roots.of(v.var) for a in first.args[1:3] if (v := lying(code, a)) is not None}
@@ -175,8 +175,8 @@ def _makes(code: Code, stmt: ir.Stmt, target: ir.Var) -> bool:
     """Whether it is the allocation of the array or what fills it."""
     if isinstance(stmt, ir.Alloc):
         return stmt.var is target
-    if isinstance(stmt, ir.LibraryCall):
-        found = lying(code, stmt.args[TARGET[stmt.function]]) if stmt.function in TARGET else None
+    if isinstance(stmt, ir.Call):
+        found = lying(code, stmt.args[TARGET[stmt.library]]) if stmt.library in TARGET else None
         return found is not None and found.var is target
     if not isinstance(stmt, ir.For):
         return False

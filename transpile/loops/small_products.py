@@ -36,13 +36,13 @@ def write_out(fn: ir.Function) -> ir.Function:
 
 
 def _is_product(stmt: ir.Stmt) -> bool:
-    return isinstance(stmt, ir.LibraryCall) and stmt.function in ("blas.gemm", "blas.gemv")
+    return isinstance(stmt, ir.Call) and stmt.library in ("blas.gemm", "blas.gemv")
 
 
 def _block(code: Code, block: ir.Block) -> ir.Block:
     stmts: list[ir.Stmt] = []
     for stmt in block.stmts:
-        made = _written_out(code, stmt) if isinstance(stmt, ir.LibraryCall) and _is_product(stmt) else None
+        made = _written_out(code, stmt) if isinstance(stmt, ir.Call) and _is_product(stmt) else None
         if made is not None:
             stmts += made
         else:
@@ -50,14 +50,14 @@ def _block(code: Code, block: ir.Block) -> ir.Block:
     return replace(block, stmts=stmts)
 
 
-def _written_out(code: Code, let: ir.LibraryCall) -> list[ir.Stmt] | None:
+def _written_out(code: Code, let: ir.Call) -> list[ir.Stmt] | None:
     views = [lying(code, let.args[k]) for k in (1, 2, 4)]
     if any(v is None for v in views):
         return None
     a, b, c = (v for v in views if v is not None)
     sizes = [[_known(n) for n in v.sizes()] for v in (a, b, c)]
     rows, summed = (sizes[0][k] or sizes[j][i] for k, (j, i) in enumerate(((2, 0), (1, 0))))
-    is_vector = let.function == "blas.gemv"
+    is_vector = let.library == "blas.gemv"
     if summed is not None and rows is None:
         return _of_many_rows(code, let, a, b, c, summed, None if is_vector else sizes[1][1] or sizes[2][1])
     if rows is None or summed is None:
@@ -72,11 +72,11 @@ def _written_out(code: Code, let: ir.LibraryCall) -> list[ir.Stmt] | None:
 
 
 def _of_many_rows(
-    code: Code, let: ir.LibraryCall, a: Lying, b: Lying, c: Lying, summed: int, columns: int | None
+    code: Code, let: ir.Call, a: Lying, b: Lying, c: Lying, summed: int, columns: int | None
 ) -> list[ir.Stmt] | None:
     """Of a matrix with few columns: BLAS is called for little work on each row, and what is written to memory is read again."""
     rows = a.sizes()[0]
-    if let.function == "blas.gemv" or not columns or rows is None or rows != c.sizes()[0] or not _has_rows(c):
+    if let.library == "blas.gemv" or not columns or rows is None or rows != c.sizes()[0] or not _has_rows(c):
         return None
     return _rows(code, let, a, b, c, rows, summed, columns)
 
@@ -90,7 +90,7 @@ def _has_rows(c: Lying) -> bool:
 
 
 def _rows(
-    code: Code, let: ir.LibraryCall, a: Lying, b: Lying, c: Lying, rows: int | Linear, summed: int, columns: int | None
+    code: Code, let: ir.Call, a: Lying, b: Lying, c: Lying, rows: int | Linear, summed: int, columns: int | None
 ) -> list[ir.Stmt]:
     """A loop over the rows, with one of them written out."""
     make = Maker(code, let.loc)
@@ -105,7 +105,7 @@ def _rows(
     return _loop(make, index, rows, out)
 
 
-def _lanes(code: Code, let: ir.LibraryCall, a: Lying, b: Lying, c: Lying, rows: int, summed: int) -> list[ir.Stmt]:
+def _lanes(code: Code, let: ir.Call, a: Lying, b: Lying, c: Lying, rows: int, summed: int) -> list[ir.Stmt]:
     """A loop over the columns, with one of them written out."""
     make = Maker(code, let.loc)
     index = ir.Var("j", INT)
@@ -119,7 +119,7 @@ def _lanes(code: Code, let: ir.LibraryCall, a: Lying, b: Lying, c: Lying, rows: 
     return _loop(make, index, LANES, out)
 
 
-def _sum(make: Maker, let: ir.LibraryCall, target: Read, pairs: Sequence[tuple[ir.Operand, ir.Operand]]) -> ir.Operand:
+def _sum(make: Maker, let: ir.Call, target: Read, pairs: Sequence[tuple[ir.Operand, ir.Operand]]) -> ir.Operand:
     """What the call makes of one element."""
     alpha, beta = let.args[0], let.args[3]
     kind = Type(target.var.type.dtype)

@@ -118,6 +118,8 @@ class _Flow:
                 self.steer(self.value(*stmt.args[1:]))
             case ir.Let():
                 self.let(stmt, under)
+            case ir.Call():
+                self.call(stmt, under)
             case ir.Alloc():
                 self.steer(self.value(*stmt.args))
             case ir.Store() | ir.Add():
@@ -146,24 +148,28 @@ class _Flow:
 
     def let(self, stmt: ir.Let, under: Of) -> None:
         found = self.value(*stmt.args)
-        arrays = [a for a in stmt.args if is_array(a)]
         if stmt.prim == "dim":  # a size is no content; which array it is may be
             self.learn(stmt.var, self.value(stmt.args[0]))
             return
-        if isinstance(stmt, (ir.LibraryCall, ir.KeptCall)):
-            self.call(stmt)
-            found = found.union(*map(self.held, arrays))
-            for access in accesses(stmt):
-                if access.kind != "read":
-                    self.fill(access.var, found | under)
         self.learn(stmt.var, found)
         if is_array(stmt.var):
-            self.fill(stmt.var, found | under if isinstance(stmt, (ir.LibraryCall, ir.KeptCall)) else NONE)
+            self.fill(stmt.var, NONE)
 
-    def call(self, stmt: ir.LibraryCall | ir.KeptCall) -> None:
+    def call(self, stmt: ir.Call, under: Of) -> None:
+        self.goes_by(stmt)
+        found = self.value(*stmt.args).union(*(self.held(a) for a in stmt.args if is_array(a)))
+        for access in accesses(stmt):
+            if access.kind != "read":
+                self.fill(access.var, found | under)
+        for result in stmt.results:
+            self.learn(result, found)
+            if is_array(result):
+                self.fill(result, found | under)
+
+    def goes_by(self, stmt: ir.Call) -> None:
         """What a function goes by of what it is given."""
-        inside = self.kept.get(stmt.function) if isinstance(stmt, ir.KeptCall) else None
-        is_searching = stmt.function.partition(".")[0] == _SEARCHING
+        inside = self.kept.get(stmt.function.name) if isinstance(stmt.function, ir.Kept) else None
+        is_searching = stmt.library.partition(".")[0] == _SEARCHING
         has_array = any(map(is_array, stmt.args))
         for k, a in enumerate(stmt.args):
             if inside is not None:

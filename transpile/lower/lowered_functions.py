@@ -89,13 +89,10 @@ def call(lw: Lowering, stmt: Any) -> list[Any]:
     type_ = stmt.var.type
     types = apart(type_)
     name = lw.routines[stmt.params["routine"]]
-    if len(types) == 1:
-        var = ir.Var(stmt.var.name, _whole(types[0]))
-        b.emit(ir.KeptCall(var, "call", (*args, deeper), {}, b.loc, function=name))
-        return [_held(lw, var, types[0])]
-    whole = ir.Var(ir.SYNTHETIC, Type("float64", (), kind="tuple"))
-    b.emit(ir.KeptCall(whole, "call", (*args, deeper), {}, b.loc, function=name))
-    return [_held(lw, b.bind(ir.SYNTHETIC, _whole(t), "item", (whole,), {"k": k}), t) for k, t in enumerate(types)]
+    names = [stmt.var.name] if len(types) == 1 else [ir.SYNTHETIC] * len(types)
+    results = tuple(ir.Var(n, _whole(t)) for n, t in zip(names, types))
+    b.emit(ir.Call(ir.Kept(name), (*args, deeper), results, None, b.loc))
+    return [_held(lw, r, t) for r, t in zip(results, types)]
 
 
 def _whole(type_: Type) -> Type:

@@ -8,7 +8,7 @@ from typing import Any
 from transpile.core import nodes as ir
 from transpile.core.builder import Builder
 from transpile.core.dims import ANY
-from transpile.core.types import INT, Type
+from transpile.core.types import Type
 from transpile.lower.element_functions import Elements, stored
 from transpile.lower.lowering import Lowering
 
@@ -31,13 +31,13 @@ def library_call(
 ) -> ir.Var:
     """What a function of the runtime gives."""
     var = ir.Var(name, type_)
-    b.emit(ir.library_call(var, function, tuple(args), written, b.loc))
+    b.emit(ir.Call(ir.Library(function), tuple(args), (var,), written, b.loc))
     return var
 
 
 def filled(b: Builder, function: str, args: Sequence[ir.Operand], written: tuple[int, ...]) -> None:
     """A call for what it writes."""
-    library_call(b, "done", INT, function, args, written)
+    b.emit(ir.Call(ir.Library(function), tuple(args), (), written, b.loc))
 
 
 def fresh(lw: Lowering, var: ir.Var) -> Elements:
@@ -48,14 +48,10 @@ def fresh(lw: Lowering, var: ir.Var) -> Elements:
 def items(lw: Lowering, fn: str, types: Sequence[tuple[str, int]], *args: ir.Operand) -> list[Any]:
     """A call that gives several arrays and numbers."""
     b = lw.b
-    whole = library_call(b, ir.SYNTHETIC, Type("float64", (), kind="tuple"), fn, args)
-    found: list[Any] = []
-    for k, (dtype, rank) in enumerate(types):
-        var = b.bind(ir.SYNTHETIC, Type(dtype, (ANY,) * rank), "item", (whole,), {"k": k})
-        if rank:
-            lw.owned.add(var)
-        found.append(fresh(lw, var) if rank else var)
-    return found
+    results = tuple(ir.Var(ir.SYNTHETIC, Type(dtype, (ANY,) * rank)) for dtype, rank in types)
+    b.emit(ir.Call(ir.Library(fn), args, results, None, b.loc))
+    lw.owned.update(r for r in results if r.type.dims)
+    return [fresh(lw, r) if r.type.dims else r for r in results]
 
 
 def flat(lw: Lowering, x: Elements, name: str = "flat") -> ir.Operand:

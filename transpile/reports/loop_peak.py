@@ -190,7 +190,7 @@ class _Walk:
                     self.dims[stmt.var] = self.entries[stmt.stack]
                 case ir.View():
                     self.view(stmt)
-                case ir.LibraryCall():
+                case ir.Call() if stmt.library and stmt.results:
                     self.call(stmt)
                 case ir.Let():
                     self.numbers[stmt.var] = self.value(stmt)
@@ -241,16 +241,17 @@ class _Walk:
             case _:
                 self.dims[stmt.var] = (None,) * len(base)
 
-    def call(self, stmt: ir.LibraryCall) -> None:
+    def call(self, stmt: ir.Call) -> None:
         """An array that a function of the runtime makes."""
-        module, _, called = stmt.function.rpartition(".")
-        if module not in MODULES or not self.read[stmt.var]:
+        module, _, called = stmt.library.rpartition(".")
+        first = stmt.results[0]
+        if module not in MODULES or not any(self.read[r] for r in stmt.results):
             return
         known = [self.dims.get(a) if isinstance(a, ir.Var) else None for a in stmt.args]
         if called == "det" or module == "arrays" and called not in (*AS_FIRST, *OF_ITS_OWN):
             return
         if called == "matmul" and len(stmt.args) == 3:  # into the third
-            self.alias(stmt.var, stmt.args[2])
+            self.alias(first, stmt.args[2])
             return
         dims: Dims | None = None
         if called in AS_FIRST and known:
@@ -263,7 +264,7 @@ class _Walk:
             self.is_known = False
             return
         item = 8 if called == "argsort" else np.dtype(stmt.args[0].type.dtype).itemsize
-        self.begin(stmt.var, dims, item, stmt.loc)
+        self.begin(first, dims, item, stmt.loc)
 
     # ---- integers
 

@@ -42,7 +42,7 @@ def _expand(b: Builder, block: ir.Block, mapping: dict[ir.Var, ir.Operand]) -> i
             match stmt:
                 case ir.Call():
                     args = tuple(mapping.get(a, a) if isinstance(a, ir.Var) else a for a in stmt.args)
-                    mapping.update(zip(stmt.results, splice(b, stmt.fn, args)))
+                    mapping.update(zip(stmt.results, splice(b, stmt.custom.fn, args)))
                 case ir.If():
                     then, orelse = _expand(b, stmt.then, mapping), _expand(b, stmt.orelse, mapping)
                     b.emit(replace(stmt, then=then, orelse=orelse))
@@ -63,11 +63,11 @@ def transposed(
 
     The rule is linear in the tangents, so its derivative with respect to them does not depend on them; ``vjp`` takes it.
     """
-    rule = call.derivative
-    known = len(call.args) + (call.outputs if call.rule == "implicit" else 0)
+    rule = call.custom.derivative
+    known = len(call.args) + (call.custom.outputs if call.custom.rule == "implicit" else 0)
     dots = range(known, len(rule.params))
-    if call.rule != "implicit":
-        rule = replace(rule, body=replace(rule.body, yields=rule.body.yields[call.outputs :]))
-    read = set(uses(rule.body)) if call.rule == "implicit" else set(rule.params)
+    if call.custom.rule != "implicit":
+        rule = replace(rule, body=replace(rule.body, yields=rule.body.yields[call.custom.outputs :]))
+    read = set(uses(rule.body)) if call.custom.rule == "implicit" else set(rule.params)
     used = [k for k in dots if rule.params[k] in read]
     return vjp(rule, used), [k - known for k in used]

@@ -19,7 +19,7 @@ from transpile.core.builder import Builder, Expr, unify_any
 from transpile.core.functions import apart, together
 from transpile.core.inline import splice
 from transpile.core.watch import station
-from transpile.ops.record import REFUSED, UNWRITTEN, ZERO, Prim
+from transpile.ops.record import REFUSED, UNWRITTEN, ZERO, Op
 from transpile.ops.tables import prims
 from transpile.transform.calculus import plus, times, zero
 from transpile.transform.function_derivatives import pushforward
@@ -173,7 +173,7 @@ class _Forward:
         return total
 
     def structural(
-        self, stmt: ir.Let | ir.Alloc, prim: Prim, dots: list[Expr | None]
+        self, stmt: ir.Let | ir.Alloc, prim: Op, dots: list[Expr | None]
     ) -> Expr | tuple[Expr | None, ...] | None:
         if all(d is None for d in dots):
             return None
@@ -289,17 +289,17 @@ class _Forward:
         if not any(a in self.active for a in stmt.args):
             self.b.emit(stmt)
             return
-        if stmt.rule == "vjp":
+        if stmt.custom.rule == "vjp":
             refuse_forward(stmt)
         floats = [a for a in stmt.args if carries_derivative(a)]
         dots = [self.tangent_or_zero(a).op for a in floats]
-        if stmt.rule == "implicit":
+        if stmt.custom.rule == "implicit":
             self.b.emit(stmt)
-            outs = stmt.results[: stmt.outputs]
-            found = splice(self.b, stmt.derivative, (*stmt.args, *outs, *dots))
+            outs = stmt.results[: stmt.custom.outputs]
+            found = splice(self.b, stmt.custom.derivative, (*stmt.args, *outs, *dots))
             self.dots.update(zip([r for r in outs if carries_derivative(r)], found))
             return
-        found = splice(self.b, stmt.derivative, (*stmt.args, *dots))
+        found = splice(self.b, stmt.custom.derivative, (*stmt.args, *dots))
         for var, operand in zip(stmt.results, found):
             self.b.emit(ir.Let(var, "identity", (operand,), {}, stmt.loc))
         with_dot = [r for r in stmt.results if carries_derivative(r)]

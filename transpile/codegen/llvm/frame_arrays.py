@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from transpile.analysis.accesses import accesses, handed
 from transpile.core import nodes as ir
+from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.walk import blocks, statements
 
 FEW, FEWER = 32, 8  # elements of an array that is handed on by value; the second is for a function that may call itself
@@ -28,13 +29,12 @@ _LARGEST = 8  # bytes of an element
 
 @dataclass
 class Small:
-    """``sizes`` of arrays where all are known; ``local``: the variables of *allocs* that lie in the stack frame.
+    """``sizes`` of arrays where all are known.
 
     ``few`` is how many elements an array has at most that is handed on by value.
     """
 
     sizes: dict[ir.Var, Sizes] = field(default_factory=dict)
-    local: set[ir.Var] = field(default_factory=set)
     few: int = FEW
 
     def of(self, var: ir.Var) -> Sizes | None:
@@ -43,12 +43,12 @@ class Small:
         return found if found is not None and math.prod(found) <= self.few else None
 
 
-def small_arrays(fn: ir.Function, is_kept: bool = False) -> Small:
-    """``is_kept``: the function may call itself."""
+def placed(fn: ir.Function, is_kept: bool = False) -> tuple[ir.Function, Small]:
+    """The function with what is small and stays in it in its stack frame. ``is_kept``: it may call itself."""
     found = _Finder(fn)
     found.run(fn)
     small = Small(found.sizes, few=FEWER if is_kept else FEW)
-    room = NARROW if is_kept else FRAME
+    room, local = NARROW if is_kept else FRAME, set[ir.Var]()
     together = _together(fn)
     for var in _written_later(fn, small):
         for other in together[var]:
@@ -65,8 +65,17 @@ def small_arrays(fn: ir.Function, is_kept: bool = False) -> Small:
             count = math.prod(small.sizes[stmt.var])
             if count <= MANY and count * _LARGEST <= room:
                 room -= count * _LARGEST
-                small.local.add(stmt.var)
-    return small
+                local.add(stmt.var)
+    return (with_body(fn, _in_frame(fn.body, local)) if local else fn), small
+
+
+def _in_frame(block: ir.Block, local: set[ir.Var]) -> ir.Block:
+    def one(stmt: ir.Stmt) -> ir.Stmt:
+        if isinstance(stmt, ir.Alloc) and stmt.var in local:
+            return replace(stmt, space="frame")
+        return with_blocks(stmt, lambda b: _in_frame(b, local))
+
+    return with_stmts(block, [one(s) for s in block.stmts])
 
 
 def _together(fn: ir.Function) -> dict[ir.Var, list[ir.Var]]:
@@ -181,7 +190,7 @@ def _leaving(fn: ir.Function, small: Small) -> set[ir.Var]:
         match stmt:
             case ir.View() if isinstance(stmt.base, ir.Var):
                 base[stmt.var] = stmt.base
-            case ir.LibraryCall() | ir.KeptCall() if stmt.var.type.dims or stmt.var.type.kind == "tuple":
+            case ir.Call() if len(stmt.results) > 1 or any(r.type.dims for r in stmt.results):
                 for op in stmt.args:
                     _add(leaving, op)
             case ir.Print() | ir.Raise() | ir.Push():

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
-from transpile.codegen.llvm.frame_arrays import small_arrays
+from transpile.codegen.llvm.frame_arrays import placed
 from transpile.codegen.llvm.function_calls import described, result_types
 from transpile.codegen.llvm.hints import LARGE
 from transpile.codegen.llvm.llvm_library import new_library
@@ -18,7 +18,7 @@ from transpile.codegen.llvm.wrapper import Copied, write_wrapper
 from transpile.codegen.numba.entry_guard import Guard
 from transpile.core import nodes as ir
 from transpile.core.output import Output
-from transpile.core.walk import statements
+from transpile.core.walk import statements, uses
 from transpile.loops.independent_iterations import loops_apart
 from transpile.loops.steering import steering
 from transpile_runtime.compiled.threads import launch
@@ -129,13 +129,14 @@ def _write(
 ) -> None:
     """Writes one function of the module."""
     name = own.qualname
+    fn, written.small = placed(fn, written.is_narrow)
+    written.read_somewhere = set(uses(fn.body))
     written.module, written.kept = module, dict(kept)
     _, given = written.begin(own)
     written.begin_watch(fn, given)
     written.loc = fn.loc
-    written.small = small_arrays(fn, written.is_narrow)
     written.is_large = sum(1 for _ in statements(fn.body)) > LARGE
-    makes = [s.var for s in statements(fn.body) if isinstance(s, ir.Alloc) and s.var not in written.small.local]
+    makes = [s.var for s in statements(fn.body) if isinstance(s, ir.Alloc) and s.space == "heap"]
     apart = [p for p in fn.params if p.type.dims] if guard is not None else []  # who calls has asked, or nobody knows
     written.separate([*apart, *makes][:MOST], name)
     written.apart = loops_apart(fn) if guard is not None else set()

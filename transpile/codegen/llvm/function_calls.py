@@ -50,10 +50,10 @@ def result_types(fn: ir.Function) -> list[Any]:
     return [numba_type_of(y.type) for y in fn.body.yields]
 
 
-def call(written: Operands, stmt: ir.KeptCall) -> Scalar:
+def call(written: Operands, stmt: ir.Call) -> Scalar:
     """The result of a call of a kept function."""
     b, context = written.builder, written.context
-    target = written.kept[stmt.function]
+    target = written.kept[stmt.function.name]  # type: ignore[union-attr]
     given: list[Value] = [written.value(a) for a in stmt.args]
     passed = [written.struct(v) if isinstance(v, Array) else v for v in given]
     values = [written.cast(v, wanted).value for v, wanted in zip(passed, target.argtypes)]

@@ -9,17 +9,20 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from transpile.analysis.messages import is_other_sizes, message, site
-from transpile.codegen.llvm import function_calls, threads
+from transpile.codegen.llvm import function_calls, packet_instructions, threads
 from transpile.codegen.llvm.hints import describe, group_of_accesses
-from transpile.codegen.llvm.llvm_values import Array, Scalar, Unsupported, Value, scalar_type
+from transpile.codegen.llvm.llvm_values import Array, Packet, Scalar, Unsupported, Value, scalar_type
 from transpile.codegen.llvm.long_call_code import cost
 from transpile.codegen.llvm.operands import Operands, plain
-from transpile.codegen.llvm.scalar_instructions import named, parsed
+from transpile.codegen.llvm.scalar_instructions import named
 from transpile.codegen.numba.loop_text import is_call
-from transpile.codegen.numba.numba_scalars import spell
+from transpile.codegen.numba.numba_scalars import element_of
 from transpile.core import nodes as ir
+from transpile.core.packets import has_lanes
 from transpile.core.types import Type
 from transpile.loops.short_vectors import lanes_of
+from transpile.ops.tables import record_of
+from transpile.ops.traits import NOT_EQUAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,19 +51,19 @@ class Statements(Operands):
 
     def let(self, stmt: ir.Let) -> None:
         self.lets[stmt.var] = stmt
+        if has_lanes(stmt):
+            self.values[stmt.var] = packet_instructions.let(self, stmt)
+            return
         method = Statements.called if is_call(stmt) else _LETS.get(stmt.prim)
         if method is not None:
             self.values[stmt.var] = method(self, stmt)
             return
         result = scalar_type(stmt.var.type)
         args = [self.scalar(a) for a in stmt.args]
-        found = self.quotient(stmt.prim, *args) if stmt.prim in ("quick_div", "quick_mod") else None
-        if found is None:
-            spelled = spell(stmt.prim, [a.type for a in stmt.args], stmt.var.type, stmt.params)
-            if spelled is None:
-                raise Unsupported(stmt.prim)
-            names = {f"a{k}": a for k, a in enumerate(args)}
-            found = self.expression(parsed(spelled[0], len(args)), names, result)
+        element = element_of(stmt.prim, [a.type for a in stmt.args], stmt.var.type, stmt.params)
+        if element is None:
+            raise Unsupported(stmt.prim)
+        found = self.element(element, args, result)
         self.values[stmt.var] = self.cast(found, result)
 
     def read(self, stmt: ir.Let) -> Value:
@@ -77,29 +80,34 @@ class Statements(Operands):
         x, wanted = self.scalar(op), scalar_type(to)
         if to.dtype == "bool" and not op.type.is_bool:
             zero = self.constant(plain(0, op.type), x.type)
-            return self.expression(parsed("{0} != {1}", 2), {"a0": x, "a1": zero}, wanted)
+            return self.comparison("!=", x, zero)
         return self.cast(x, wanted)
 
     def called(self, stmt: ir.Let) -> Value:
-        if isinstance(stmt, ir.KeptCall):
+        found = self.call(named(stmt.prim), [self.value(a) for a in stmt.args])
+        self.held(found)
+        return found if isinstance(found.type, self.types.BaseTuple) else self.cast(found, scalar_type(stmt.var.type))
+
+    def calls(self, stmt: ir.Call) -> None:
+        if isinstance(stmt.function, ir.Kept):
             found = function_calls.call(self, stmt)
         else:
             given = [self.value(a) for a in stmt.args]
-            if isinstance(stmt, ir.LibraryCall):
-                self.before_call(stmt, given)
-            found = self.call(named(stmt.function if isinstance(stmt, ir.LibraryCall) else stmt.prim), given)
+            self.before_call(stmt, given)
+            found = self.call(named(stmt.library), given)
         self.held(found)
+        if len(stmt.results) == 1:
+            self.values[stmt.results[0]] = self.result(found, stmt.results[0])
+        for k, result in enumerate(stmt.results if len(stmt.results) > 1 else ()):
+            if result not in self.read_somewhere:
+                continue
+            one = Scalar(self.builder.extract_value(found.value, k), found.type[k])
+            self.values[result] = self.result(one, result)
+
+    def result(self, found: Scalar, var: ir.Var) -> Value:
         if isinstance(found.type, self.types.Array):
             return self.array(found)
-        if found.type == self.types.none or isinstance(found.type, self.types.BaseTuple):
-            return found
-        wanted = stmt.var.type
-        return self.cast(found, scalar_type(wanted)) if wanted.kind == "array" and not wanted.dims else found
-
-    def overflows(self, stmt: ir.Let) -> Value:
-        a, b = (self.cast(self.scalar(x), self.types.int64).value for x in stmt.args)
-        instruction = getattr(self.builder, f"s{stmt.prim.removeprefix('overflows_')}_with_overflow")
-        return Scalar(self.builder.extract_value(instruction(a, b), 1), self.types.boolean)
+        return self.cast(found, scalar_type(var.type)) if not var.type.dims else found
 
     def item(self, stmt: ir.Let) -> Value:
         whole, k = self.scalar(stmt.args[0]), stmt.params["k"]
@@ -128,8 +136,9 @@ class Statements(Operands):
     # ---- memory
 
     def alloc(self, stmt: ir.Alloc) -> None:
-        if stmt.var in self.small.local:
-            self.values[stmt.var] = self.local(scalar_type(stmt.var.type), self.small.sizes[stmt.var], stmt.var)
+        if stmt.space == "frame":
+            sizes = [n.value for n in stmt.args if isinstance(n, ir.Const)]
+            self.values[stmt.var] = self.local(scalar_type(stmt.var.type), sizes, stmt.var)
             return
         array = self.made(scalar_type(stmt.var.type), [self.index(n) for n in stmt.args], stmt.var)
         self.hold(array.meminfo)
@@ -141,9 +150,14 @@ class Statements(Operands):
         value = self.scalar(stmt.value)
         if isinstance(stmt, ir.Add):
             # as ``array[indices] += value``
-            names = {"a0": self.load(array, indices), "a1": value}
-            value = self.expression(parsed("{0} + {1}", 2), names, array.dtype)
+            value = self.infix("+", self.load(array, indices), value)
         self.store(array, indices, value)
+
+    def packet_read(self, stmt: ir.PacketRead) -> None:
+        self.values[stmt.var] = packet_instructions.read(self, stmt)
+
+    def packet_store(self, stmt: ir.PacketStore) -> None:
+        packet_instructions.store(self, stmt)
 
     def new_stack(self, stmt: ir.NewStack) -> None:
         type_ = stmt.var.type
@@ -161,6 +175,8 @@ class Statements(Operands):
     def carried(self, var: ir.Var) -> Cells:
         """Cells for a value of the variable."""
         dtype = scalar_type(Type(var.type.dtype))
+        if var.type.lanes:
+            return Cells([self.cell(packet_instructions.vector(self, var.type))])
         if not var.type.dims:
             return Cells([self.cell(self.context.get_value_type(dtype))])
         sizes = self.small.of(var)
@@ -171,6 +187,8 @@ class Statements(Operands):
 
     def parts(self, cells: Cells, value: Value, type_: Type) -> list[Any]:
         """What is put into the cells: of a value with its claim to its memory, or of one whose elements are handed on."""
+        if isinstance(value, Packet):
+            return [value.value]
         if not isinstance(value, Array):
             return [self.cast(value, scalar_type(type_)).value]
         if cells.array is not None:
@@ -190,6 +208,8 @@ class Statements(Operands):
         if cells.array is not None:
             return cells.array
         parts = [self.builder.load(c) for c in cells.places]
+        if type_.lanes:
+            return Packet(parts[0], scalar_type(Type(type_.dtype)))
         if not type_.dims:
             return Scalar(parts[0], scalar_type(type_))
         return self.nothing(scalar_type(type_), len(type_.dims)).with_parts(parts)
@@ -222,7 +242,7 @@ class Statements(Operands):
     def agree(self, test: ir.Operand) -> None:
         """Two sizes are the same from here on: what is one value for LLVM is one in other functions as well."""
         let = self.lets.get(test) if isinstance(test, ir.Var) else None
-        if let is None or let.prim != "not_equal":
+        if let is None or record_of(let).relation is not NOT_EQUAL:
             return
         asked, known = let.args
         size = self.lets.get(asked) if isinstance(asked, ir.Var) else None
@@ -407,15 +427,15 @@ _LETS: dict[str, Callable[[Statements, ir.Let], Value]] = {
     "dim": Statements.size,
     "cast": Statements.converted,
     "item": Statements.item,
-    **dict.fromkeys(("overflows_add", "overflows_sub", "overflows_mul"), Statements.overflows),
 }
 _STATEMENTS: dict[type, Callable[[Statements, Any], None]] = {
     ir.Let: Statements.let,
     ir.View: Statements.view,
-    ir.LibraryCall: Statements.let,
-    ir.KeptCall: Statements.let,
+    ir.Call: Statements.calls,
     ir.Alloc: Statements.alloc,
     ir.Store: Statements.write,
+    ir.PacketRead: Statements.packet_read,
+    ir.PacketStore: Statements.packet_store,
     ir.Add: Statements.write,
     ir.If: Statements.branch,
     ir.For: Statements.loop,

@@ -45,6 +45,15 @@ class Array:
         return Array(self.dtype, parts[1], tuple(parts[2:]), None, parts[0])
 
 
+@dataclass(frozen=True, slots=True)
+class Packet(Scalar):
+    """A number in each of several lanes: a vector of LLVM's, and Numba's type of one of them."""
+
+    @property
+    def lanes(self) -> int:
+        return int(self.value.type.count)
+
+
 Value = Scalar | Array
 
 

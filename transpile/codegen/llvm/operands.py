@@ -18,6 +18,7 @@ class Operands(Watching):
         super().__init__(context, typing)
         self.kept: dict[str, Any] = {}  # the functions that are kept, as Numba describes them
         self.small = Small()
+        self.read_somewhere: set[ir.Operand] = set()
         self.is_large = False  # whether the function is one of which less code is made
         self.apart: set[ir.Var] = set()  # indices of loops whose trips do not meet in memory
         self.numbers = count()  # of outlined loops

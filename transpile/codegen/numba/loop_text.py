@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from transpile.analysis.messages import is_other_sizes, message, site
-from transpile.codegen.checked_arithmetic import CALLS, wrapping
+from transpile.codegen.checked_arithmetic import wrapping
 from transpile.codegen.numba.entry_guard import Guard
 from transpile.codegen.numba.kernel_names import shared_names
 from transpile.codegen.numba.kernel_nodes import (
@@ -40,6 +40,7 @@ from transpile.core.walk import statements, uses
 from transpile.errors import error
 from transpile.loops.check_hoisting import raises
 from transpile.loops.small_integers import Small
+from transpile.ops.tables import record_of
 
 _WIDTH = 88  # an expression longer than this gets a name
 
@@ -84,6 +85,7 @@ class _Emitter:
         self.taken: set[str] = {*RESERVED, *keyword.kwlist, fn.name, *taken}
         self.count = Counter(o for o in uses(fn.body) if isinstance(o, ir.Var))
         self.same = shared_names(fn)
+        self.once: set[ir.Var] = set()  # results of calls that are read once, in their block
         self.inline: dict[ir.Var, tuple[ast.expr, bool]] = {}
         self.loc = ir.NOWHERE
         self.lets = {s.var: s for s in statements(fn.body) if isinstance(s, ir.Let)}
@@ -157,7 +159,7 @@ class _Emitter:
         self.lines.append(Line(depth, parts, self.loc))
 
     def block(self, block: ir.Block, depth: int) -> None:
-        plan = reaches(block, self.count)
+        plan = reaches(block, self.count, self.once)
         for k, stmt in enumerate(block.stmts):
             self.loc = stmt.loc
             self.statement(stmt, depth, plan[k])
@@ -185,9 +187,29 @@ class _Emitter:
             self.put(depth, f"{name} = ", node)
 
     def called(self, stmt: ir.Let) -> ast.expr:
-        if isinstance(stmt, ir.KeptCall):
-            return call(dotted(stmt.function), *map(self.typed, stmt.args))
-        return call(dotted(stmt.function if isinstance(stmt, ir.LibraryCall) else stmt.prim), *self.all(stmt.args))
+        return call(dotted(stmt.prim), *self.all(stmt.args))
+
+    def calls(self, stmt: ir.Call, depth: int, plan: Reach) -> None:
+        assert not isinstance(stmt.function, ir.Custom)
+        given = map(self.typed, stmt.args) if isinstance(stmt.function, ir.Kept) else self.all(stmt.args)
+        made = call(dotted(stmt.function.name), *given)
+        if not any(self.count[r] for r in stmt.results):
+            self.put(depth, made)
+        elif len(stmt.results) == 1:
+            self.assign(depth, stmt.results[0], made)
+        else:
+            self.several(stmt.results, made, depth)
+
+    def several(self, results: Sequence[ir.Var], made: ast.expr, depth: int) -> None:
+        """The results of a call, each from the tuple that it gives."""
+        whole = self.fresh("")
+        self.put(depth, f"{whole} = ", made)
+        for k, result in enumerate(results):
+            one = part(ast.Name(whole, LOAD), number(k))
+            if result in self.once and not result.type.dims:
+                self.inline[result] = (one, False)
+            elif self.count[result]:
+                self.assign(depth, result, one)
 
     def viewed(self, stmt: ir.View) -> ast.expr:
         base = self.plain(stmt.base)
@@ -212,8 +234,8 @@ class _Emitter:
                 return self.cast(stmt.args[0], stmt.var.type)
             case "item":
                 return part(self.plain(stmt.args[0]), number(stmt.params["k"]))
-        if stmt.var in self.wrapping or (stmt.prim in CALLS and is_numpy_integer(stmt)):
-            return call(dotted(CALLS[stmt.prim]), *self.all(stmt.args))
+        if stmt.var in self.wrapping or (record_of(stmt).wraps and is_numpy_integer(stmt)):
+            return call(dotted(record_of(stmt).wraps), *self.all(stmt.args))
         types = [a.type for a in stmt.args]
         found = spell(stmt.prim, types, stmt.var.type, stmt.params)
         if found is None:
@@ -263,11 +285,11 @@ class _Emitter:
         if isinstance(op, ir.Const) or op in self.steady:
             return True
         let = self.lets.get(op) if isinstance(op, ir.Var) else None
-        if let is None or let.prim not in ("add", "sub"):
+        if let is None or not record_of(let).is_sum:
             return False
         a, b = let.args
         return (self.is_steady(a) and isinstance(b, ir.Const)) or (
-            isinstance(a, ir.Const) and self.is_steady(b) and let.prim == "add"
+            isinstance(a, ir.Const) and self.is_steady(b) and not record_of(let).is_difference
         )
 
     def shape(self, sizes: Sequence[ir.Operand]) -> ast.expr:
@@ -436,8 +458,7 @@ class _Emitter:
 _STATEMENTS: dict[type, Callable[[_Emitter, Any, int, Reach], None]] = {
     ir.Let: _Emitter.let,
     ir.View: _Emitter.let,
-    ir.LibraryCall: _Emitter.let,
-    ir.KeptCall: _Emitter.let,
+    ir.Call: _Emitter.calls,
     ir.Alloc: _Emitter.alloc,
     ir.Store: _Emitter.store,
     ir.Add: _Emitter.store,

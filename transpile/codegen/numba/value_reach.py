@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 
 from transpile.core import nodes as ir
-from transpile.core.number_functions import NUMBER_CALLS
 from transpile.core.walk import leaves, reads
+from transpile.ops.tables import record_of
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,8 @@ class Reach:
     barrier: bool = False
 
 
-def reaches(block: ir.Block, count: Counter[ir.Var]) -> list[Reach]:
+def reaches(block: ir.Block, count: Counter[ir.Var], once: set[ir.Var]) -> list[Reach]:
+    """Of each statement; ``once`` is told of the results of calls that are read once, and in the block."""
     last: dict[ir.Var, int] = {}
     end = len(block.stmts)
     for k, stmt in enumerate(block.stmts):
@@ -31,6 +32,8 @@ def reaches(block: ir.Block, count: Counter[ir.Var]) -> list[Reach]:
     walls = [k for k, s in enumerate(block.stmts) if not isinstance(s, (ir.Let, ir.Alloc, ir.NewStack)) or is_call(s)]
     plan = []
     for k, stmt in enumerate(block.stmts):
+        if isinstance(stmt, ir.Call):
+            once.update(r for r in stmt.results if r in last and count[r] == 1)
         at = last.get(stmt.var) if isinstance(stmt, ir.Let) else None
         if at is None or count[stmt.var] != 1:  # type: ignore[union-attr]
             plan.append(Reach())
@@ -41,4 +44,4 @@ def reaches(block: ir.Block, count: Counter[ir.Var]) -> list[Reach]:
 
 def is_call(stmt: ir.Stmt) -> bool:
     """Whether the statement has a line of its own: a call is not read where its value is."""
-    return isinstance(stmt, ir.Let) and (stmt.prim == "call" or stmt.prim in NUMBER_CALLS)
+    return isinstance(stmt, ir.Let) and record_of(stmt).kind == "number"

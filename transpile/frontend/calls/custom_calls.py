@@ -53,7 +53,7 @@ def custom(lx: Lifter, obj: Any, args: list[Any], kwargs: dict[str, Any], node: 
     fn = replace(fn, name=obj.__name__)
     ops = (*passed.ops, *(outside(lx, c) for c in around))
     results, sizes = results_of(lx.b, fn, ops)
-    lx.b.emit(ir.Call(fn, ops, results, obj.rule, derivative, outputs, lx.b.loc))
+    lx.b.emit(ir.Call(ir.Custom(fn, obj.rule, derivative, outputs), ops, results, loc=lx.b.loc))
     name_sizes(lx.b, sizes)
     return from_tree(lx, _first(fn.out_tree) if obj.rule == "vjp" else fn.out_tree, results)
 

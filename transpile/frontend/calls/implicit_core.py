@@ -60,7 +60,8 @@ class Made:
             bars = dict(zip([*places, *range(leading)], pullback.body.yields))
             pullback = arguments.function(pullback, places, captured[2], pullback.params[n : n + 2 * m])
             pullback = replace(pullback, body=replace(pullback.body, yields=arguments.bars(bars)))
-        lx.b.emit(ir.Call(primal, tuple(arguments.ops), self.results, "implicit", tangent, m, lx.b.loc, pullback))
+        rule = ir.Custom(primal, "implicit", tangent, m, pullback)
+        lx.b.emit(ir.Call(rule, tuple(arguments.ops), self.results, loc=lx.b.loc))
         name_sizes(lx.b, self.sizes)
         return from_tree(lx, self.primal.out_tree, self.results)
 

@@ -112,6 +112,4 @@ class _Parallel:
 
 def is_long(stmt: ir.Stmt) -> bool:
     """Whether a statement may take longer than a few operations."""
-    return isinstance(stmt, (ir.For, ir.While)) or (
-        isinstance(stmt, (ir.LibraryCall, ir.KeptCall)) and any(map(is_array, stmt.args))
-    )
+    return isinstance(stmt, (ir.For, ir.While)) or (isinstance(stmt, ir.Call) and any(map(is_array, stmt.args)))

@@ -84,7 +84,7 @@ class Sharing:
         for subscripts in zip(*ats):
             forms = [self.forms.of(i) for i in subscripts if i is not None]
             each = abs(forms[0].coefficient(loop.index)) if len(forms) == len(subscripts) else 0
-            if not each or forms[0].atoms & own or any(f.terms != forms[0].terms for f in forms):
+            if not each or forms[0].atoms & own or any(f.key != forms[0].key for f in forms):
                 continue
             ends = [f.const for f in forms]
             reach = (max(ends) - min(ends)) // each
@@ -109,8 +109,8 @@ def is_bound(stmt: ir.Stmt) -> bool:
     """Whether a statement must stay in the order of the trips, or in their thread."""
     if isinstance(stmt, (ir.Push, ir.Pop, ir.NewStack, ir.Print)):
         return True
-    if not isinstance(stmt, ir.Let) or not any(map(is_array, stmt.args)):
+    if isinstance(stmt, ir.Call):
+        return isinstance(stmt.function, ir.Kept) and any(map(is_array, stmt.args))
+    if not isinstance(stmt, ir.Let) or isinstance(stmt, ir.View):
         return False
-    if isinstance(stmt, ir.View):
-        return False
-    return not isinstance(stmt, ir.LibraryCall) and stmt.prim not in (*READS, "item")
+    return stmt.prim not in (*READS, "item") and any(map(is_array, stmt.args))

@@ -23,18 +23,17 @@ _ASKED = {
 }  # arguments that say how much work it is
 
 
-def is_product(stmt: ir.Stmt) -> TypeGuard[ir.LibraryCall]:
-    return isinstance(stmt, ir.LibraryCall) and stmt.function in _NAMES and stmt.written is not None
+def is_product(stmt: ir.Stmt) -> TypeGuard[ir.Call]:
+    return isinstance(stmt, ir.Call) and stmt.library in _NAMES and stmt.written is not None
 
 
-def shared(let: ir.LibraryCall, threads: int, least: float) -> list[ir.Stmt]:
+def shared(let: ir.Call, threads: int, least: float) -> list[ir.Stmt]:
     """The product in shares for so many threads, each of ``least`` multiplications or more."""
-    name = _NAMES[let.function]
+    name = _NAMES[let.library]
     chunks, test, index = ir.Var("chunks", INT), ir.Var(ir.SYNTHETIC, BOOL), ir.Var("s", INT)
     asked = (*(let.args[k] for k in _ASKED[name]), ir.Const(threads, INT), ir.Const(int(least), INT))
-    count = ir.library_call(chunks, f"shares.of_{name}", asked, (), let.loc)
-    done = ir.Var("done", INT)
-    share = ir.library_call(done, f"shares.{name}", (*let.args, index, chunks), let.written, let.loc)
+    count = ir.Call(ir.Library(f"shares.of_{name}"), asked, (chunks,), (), let.loc)
+    share = ir.Call(ir.Library(f"shares.{name}"), (*let.args, index, chunks), (), let.written, let.loc)
     zero, one = ir.Const(0, INT), ir.Const(1, INT)
     loop = ir.For(index, zero, chunks, one, (), ir.Block((), [share]), loc=let.loc, kind="parallel")
     choice = ir.If(test, ir.Block((), [loop]), ir.Block((), [let]), (), let.loc)

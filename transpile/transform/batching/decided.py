@@ -62,24 +62,24 @@ class Parts:
         self.stmt, self.mapped, self.decide = stmt, mapped, decide
         args = mapped.pattern(stmt.args)
         results: list[bool | None] = [mapped.has(r) for r in stmt.results]
-        outs = stmt.results[: stmt.outputs]
+        outs = stmt.results[: stmt.custom.outputs]
         dots = [g for g, a in zip(args, stmt.args) if carries_derivative(a)]
         bars = [g for g, r in zip(results, outs) if carries_derivative(r)]
         floats = [r for r in outs if carries_derivative(r)]
         self.pullback: Part | None = None
-        self.fn = self.part(stmt.fn, args, results, stmt.results)
+        self.fn = self.part(stmt.custom.fn, args, results, stmt.results)
         results = [None if self.fn.is_axis(k) else r for k, r in enumerate(results)]
-        match stmt.rule:
+        match stmt.custom.rule:
             case "jvp":
                 given = [*args, *dots]
-                self.derivative = self.part(stmt.derivative, given, [*results, *bars], [*stmt.results, *floats])
+                self.derivative = self.part(stmt.custom.derivative, given, [*results, *bars], [*stmt.results, *floats])
             case "vjp":
-                self.derivative = self.adjoint(stmt.derivative, [*results[stmt.outputs :], *bars], dots)
+                self.derivative = self.adjoint(stmt.custom.derivative, [*results[stmt.custom.outputs :], *bars], dots)
             case _:
-                known = [*args, *results[: stmt.outputs]]
-                self.derivative = self.part(stmt.derivative, [*known, *dots], bars, floats)
-                if stmt.pullback is not None:
-                    self.pullback = self.adjoint(stmt.pullback, [*known, *bars], dots)
+                known = [*args, *results[: stmt.custom.outputs]]
+                self.derivative = self.part(stmt.custom.derivative, [*known, *dots], bars, floats)
+                if stmt.custom.pullback is not None:
+                    self.pullback = self.adjoint(stmt.custom.pullback, [*known, *bars], dots)
 
     def part(self, fn: ir.Function, given: Flags, outs: Flags, results: Sequence[ir.Var]) -> Part:
         """Raises `Differs` where a result that lanes seemed to share differs, `Escapes` where it has a size of the lane's own."""

@@ -31,10 +31,11 @@ def call(w: AllLanes, parts: Parts, emitted: Emission) -> None:
     )
     fn = _of_part(parts.fn, count, emitted)
     # without a cotangent that differs there is nothing of lanes in a rule: nobody will ask for it
-    derivative = _of_part(parts.derivative, count, emitted) if any(parts.derivative.given) else stmt.derivative
+    derivative = _of_part(parts.derivative, count, emitted) if any(parts.derivative.given) else stmt.custom.derivative
     pullback = _of_part(parts.pullback, count, emitted) if parts.pullback is not None else None
     args = tuple(w.count if a is w.mapped.axis else w.of(a) for a in stmt.args)
-    w.b.emit(replace(stmt, fn=fn, args=args, results=results, derivative=derivative, pullback=pullback))
+    rule = replace(stmt.custom, fn=fn, derivative=derivative, pullback=pullback)
+    w.b.emit(replace(stmt, function=rule, args=args, results=results))
     w.alls.update((old, new) for old, new in zip(stmt.results, results) if old is not new)
 
 

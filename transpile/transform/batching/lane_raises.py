@@ -6,6 +6,7 @@ y = soft(x)                           ->     y = soft(x, lane)
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from transpile.analysis.called import effects_of
@@ -19,8 +20,8 @@ from transpile.transform.function_derivatives import derived
 
 def named(stmt: ir.Call | ir.Let, lane: ir.Operand) -> ir.Call | ir.Let:
     """The call of one lane with what it raises saying which: the number of the lane is an argument more."""
-    every = [replace(stmt, fn=fn) for fn in _functions(stmt)] if isinstance(stmt, ir.Call) else [stmt]
-    if not any(names_lane(e) for one in every for e in effects_of(one)):
+    every = [*_effects(stmt)] if isinstance(stmt, ir.Call) else [*effects_of(stmt)]
+    if not any(names_lane(e) for e in every):
         return stmt
     if isinstance(stmt, ir.Call):
         return _named_call(stmt, lane)
@@ -48,23 +49,28 @@ def in_lane(effect: ir.Raise, lane: ir.Operand) -> ir.Raise:
 _LANES = (" (lane ", "(lane ")  # behind a message, and for none
 
 
-def _functions(stmt: ir.Call) -> list[ir.Function]:
-    return [fn for fn in (stmt.fn, stmt.derivative, stmt.pullback) if fn is not None]
+def _effects(stmt: ir.Call) -> Iterator[ir.Effect]:
+    """What the functions of a rule print and raise."""
+    rule = stmt.custom
+    for fn in (rule.fn, rule.derivative, rule.pullback):
+        if fn is not None:
+            yield from effects_of(replace(stmt, function=replace(rule, fn=fn)))
 
 
 def _named_call(stmt: ir.Call, lane: ir.Operand) -> ir.Call:
     """Every function of the call has the lane's number among its arguments; a pullback, among what was kept for it."""
-    at, bars = len(stmt.args), len(stmt.results)
-    fn = _with_lane_at(stmt.fn, at)
-    if stmt.rule == "vjp":
+    rule, at, bars = stmt.custom, len(stmt.args), len(stmt.results)
+    fn = _with_lane_at(rule.fn, at)
+    if rule.rule == "vjp":
         fn = replace(fn, body=replace(fn.body, yields=(*fn.body.yields, fn.params[at])))
-        derivative = _with_lane_at(stmt.derivative, bars - stmt.outputs)
+        derivative = _with_lane_at(rule.derivative, bars - rule.outputs)
         results = (*stmt.results, ir.Var("", INT))
-        return replace(stmt, fn=fn, args=(*stmt.args, lane), derivative=derivative, results=results)
-    pullback = stmt.pullback if stmt.pullback is None else _with_lane_at(stmt.pullback, at)
-    return replace(
-        stmt, fn=fn, args=(*stmt.args, lane), derivative=_with_lane_at(stmt.derivative, at), pullback=pullback
-    )
+        return replace(
+            stmt, function=replace(rule, fn=fn, derivative=derivative), args=(*stmt.args, lane), results=results
+        )
+    pullback = rule.pullback if rule.pullback is None else _with_lane_at(rule.pullback, at)
+    named = replace(rule, fn=fn, derivative=_with_lane_at(rule.derivative, at), pullback=pullback)
+    return replace(stmt, function=named, args=(*stmt.args, lane))
 
 
 def _with_lane_at(fn: ir.Function, at: int) -> ir.Function:

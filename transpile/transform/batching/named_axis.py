@@ -68,8 +68,8 @@ class _Sized(Cloner):
         new = super().stmt(stmt)
         if isinstance(stmt, ir.Call):
             axis = self.mapping[self.var]
-            own = {p for p, a in zip(stmt.fn.params, reads(new)) if a is axis}
-            self.mapping.update((r, axis) for r, y in zip(stmt.results, stmt.fn.body.yields) if y in own)
+            own = {p for p, a in zip(stmt.custom.fn.params, reads(new)) if a is axis}
+            self.mapping.update((r, axis) for r, y in zip(stmt.results, stmt.custom.fn.body.yields) if y in own)
         return new
 
     def block(self, block: ir.Block) -> ir.Block:

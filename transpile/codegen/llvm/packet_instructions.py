@@ -1,0 +1,257 @@
+"""Packets as vectors of LLVM's: what is one instruction is one for all lanes, all else is done lane by lane.
+
+A mask is a vector of bits. ``any_lane`` and ``all_lanes`` compare it, as one integer, with 0 and with -1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from transpile.codegen.llvm.llvm_values import Packet, Scalar, Unsupported, Value, scalar_type
+from transpile.codegen.llvm.operands import Operands, plain
+from transpile.codegen.numba.numba_scalars import element_of
+from transpile.core import nodes as ir
+from transpile.core.packets import ALL, ANY, COMBINED, NUMBERS, SPLAT
+from transpile.core.types import Type
+
+_FLOAT = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
+_INT = {"add": "add", "sub": "sub", "mul": "mul"}
+_LOGIC = {"logical_and": "and_", "logical_or": "or_"}
+_SIGNS = {"less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=", "equal": "==", "not_equal": "!="}
+_INTRINSICS = {"sqrt": "sqrt", "absolute": "fabs", "floor": "floor", "ceil": "ceil", "trunc": "trunc", "rint": "rint"}
+
+
+def vector(written: Operands, type_: Type) -> Any:
+    """LLVM's type of a packet."""
+    from llvmlite import ir as llvm
+
+    return llvm.VectorType(written.context.get_value_type(scalar_type(Type(type_.dtype))), type_.lanes)
+
+
+# ------------------------------------------------------------------------------------------------------------- lets
+
+
+def let(written: Operands, stmt: ir.Let) -> Value:
+    across = _ACROSS.get(stmt.prim)
+    if across is not None:
+        return across(written, stmt)
+    args = [operand(written, a, stmt) for a in stmt.args]
+    found = _at_once(written, stmt, args)
+    return Packet(found, scalar_type(Type(stmt.var.type.dtype))) if found is not None else _each(written, stmt, args)
+
+
+def operand(written: Operands, op: ir.Operand, stmt: ir.Let) -> Packet:
+    """An operand of a primitive; a constant is one in every lane."""
+    if isinstance(op, ir.Const):
+        lanes = next(t.lanes for t in (stmt.var.type, *(a.type for a in stmt.args)) if t.lanes)
+        type_ = scalar_type(op.type)
+        number = written.constant(plain(op.value, op.type), type_).value
+        return Packet(spread(written, number, lanes), type_)
+    found = written.value(op)
+    assert isinstance(found, Packet)
+    return found
+
+
+def spread(written: Operands, number: Any, lanes: int) -> Any:
+    from llvmlite import ir as llvm
+
+    b, type_ = written.builder, llvm.VectorType(number.type, lanes)
+    if isinstance(number, llvm.Constant):
+        return llvm.Constant(type_, [number] * lanes)
+    one = b.insert_element(llvm.Constant(type_, llvm.Undefined), number, llvm.IntType(32)(0))
+    indices = llvm.Constant(llvm.VectorType(llvm.IntType(32), lanes), [0] * lanes)
+    return b.shuffle_vector(one, llvm.Constant(type_, llvm.Undefined), indices)
+
+
+def _at_once(written: Operands, stmt: ir.Let, args: Sequence[Packet]) -> Any | None:
+    """What one or a few instructions do in all lanes; None of what has none."""
+    b, prim, first = written.builder, stmt.prim, args[0]
+    values = [a.value for a in args]
+    is_float = isinstance(first.type, written.types.Float)
+    if prim in _LOGIC and first.type == written.types.boolean:
+        return getattr(b, _LOGIC[prim])(*values)
+    if prim == "logical_not":
+        return b.not_(values[0])
+    if prim == "where":
+        return b.select(*values)
+    if prim in _SIGNS and is_float:
+        compare = b.fcmp_unordered if prim == "not_equal" else b.fcmp_ordered
+        return compare(_SIGNS[prim], *values)
+    if prim in _SIGNS and first.type == written.types.int64:
+        return b.icmp_signed(_SIGNS[prim], *values)
+    if is_float:
+        return _of_floats(written, stmt, values)
+    if prim in _INT and first.type == written.types.int64:
+        return getattr(b, _INT[prim])(*values)
+    if prim == "cast" and stmt.var.type.is_float and first.type == written.types.int64:
+        return b.sitofp(values[0], vector(written, stmt.var.type))
+    return None
+
+
+def _of_floats(written: Operands, stmt: ir.Let, values: Sequence[Any]) -> Any | None:
+    b, prim = written.builder, stmt.prim
+    if prim in _FLOAT:
+        return getattr(b, _FLOAT[prim])(*values)
+    if prim == "neg":
+        return b.fneg(values[0])
+    if prim in _INTRINSICS:
+        return b.call(_intrinsic(written, _INTRINSICS[prim], values[0].type), values)
+    if prim in ("maximum", "minimum") and not stmt.params.get("py"):
+        is_first = b.fcmp_ordered(">=" if prim == "maximum" else "<=", *values)
+        is_nan = b.fcmp_unordered("!=", values[0], values[0])  # of the second, the comparison is false
+        return b.select(b.or_(is_first, is_nan), *values)
+    return None
+
+
+def _intrinsic(written: Operands, name: str, type_: Any) -> Any:
+    from llvmlite import ir as llvm
+
+    whole = f"llvm.{name}.v{type_.count}f{64 if isinstance(type_.element, llvm.DoubleType) else 32}"
+    return written.cgutils.get_or_insert_function(written.module, llvm.FunctionType(type_, [type_]), whole)
+
+
+def _each(written: Operands, stmt: ir.Let, args: Sequence[Packet]) -> Packet:
+    """Lane by lane, as a number is computed."""
+    from llvmlite import ir as llvm
+
+    b, result = written.builder, scalar_type(Type(stmt.var.type.dtype))
+    types = [Type(a.type.dtype, weak=a.type.weak) for a in stmt.args]
+    element = element_of(stmt.prim, types, Type(stmt.var.type.dtype), stmt.params)
+    if element is None:
+        raise Unsupported(stmt.prim)
+    found = llvm.Constant(vector(written, stmt.var.type), llvm.Undefined)
+    for k in range(stmt.var.type.lanes):
+        at = llvm.IntType(32)(k)
+        lane = [Scalar(b.extract_element(a.value, at), a.type) for a in args]
+        number = written.cast(written.element(element, lane, result), result)
+        found = b.insert_element(found, number.value, at)
+    return Packet(found, result)
+
+
+# ------------------------------------------------------------------------------------------------- across the lanes
+
+
+def _splat(written: Operands, stmt: ir.Let) -> Packet:
+    type_ = scalar_type(Type(stmt.var.type.dtype))
+    number = written.cast(written.scalar(stmt.args[0]), type_)
+    return Packet(spread(written, number.value, stmt.var.type.lanes), type_)
+
+
+def _numbers(written: Operands, stmt: ir.Let) -> Packet:
+    from llvmlite import ir as llvm
+
+    type_ = vector(written, stmt.var.type)
+    return Packet(llvm.Constant(type_, list(range(type_.count))), written.types.int64)
+
+
+def _asked(written: Operands, stmt: ir.Let) -> Scalar:
+    from llvmlite import ir as llvm
+
+    b, mask = written.builder, operand(written, stmt.args[0], stmt)
+    bits = b.bitcast(mask.value, llvm.IntType(mask.lanes))
+    sign, wanted = ("!=", 0) if stmt.prim == ANY else ("==", -1)
+    return Scalar(b.icmp_unsigned(sign, bits, bits.type(wanted)), written.types.boolean)
+
+
+def _combined(written: Operands, stmt: ir.Let) -> Scalar:
+    """One half of the lanes with the other, until one is left."""
+    from llvmlite import ir as llvm
+
+    b, found = written.builder, operand(written, stmt.args[0], stmt)
+    while found.lanes > 1:
+        half = found.lanes // 2
+        parts = [
+            b.shuffle_vector(found.value, found.value, llvm.Constant(llvm.VectorType(llvm.IntType(32), half), own))
+            for own in (list(range(half)), list(range(half, 2 * half)))
+        ]
+        type_ = Type(stmt.var.type.dtype, kind="packet", lanes=half)
+        pair = ir.Let(ir.Var("", type_), stmt.params["combiner"], (ir.Undef(type_), ir.Undef(type_)), {})
+        packets = [Packet(p, found.type) for p in parts]
+        done = _at_once(written, pair, packets)
+        found = Packet(done, found.type) if done is not None else _each(written, pair, packets)
+    return Scalar(b.extract_element(found.value, llvm.IntType(32)(0)), found.type)
+
+
+_ACROSS: dict[str, Callable[[Operands, ir.Let], Value]] = {
+    SPLAT: _splat,
+    NUMBERS: _numbers,
+    ANY: _asked,
+    ALL: _asked,
+    COMBINED: _combined,
+}
+
+# ----------------------------------------------------------------------------------------------------------- memory
+
+
+def read(written: Operands, stmt: ir.PacketRead) -> Packet:
+    """In one load of elements that lie together, else lane by lane."""
+    from llvmlite import ir as llvm
+
+    b, array, type_ = written.builder, written.whole(stmt.buf), vector(written, stmt.var.type)
+    if stmt.mask is None and _lies_together(written, stmt):
+        address = written.place(array, [written.index(a) for a in stmt.args])
+        found = b.load(b.bitcast(address, type_.as_pointer()), align=written.itemsize(array.dtype))
+        written.mark(found, array)
+        return Packet(found, array.dtype)
+    cell = written.cell(type_)
+    b.store(llvm.Constant(type_, [type_.element(0)] * type_.count), cell)
+
+    def lane(k: int, at: Sequence[Any]) -> None:
+        number = written.load(array, at).value
+        b.store(b.insert_element(b.load(cell), number, llvm.IntType(32)(k)), cell)
+
+    _each_lane(written, stmt, type_.count, lane)
+    return Packet(b.load(cell), array.dtype)
+
+
+def store(written: Operands, stmt: ir.PacketStore) -> None:
+    from llvmlite import ir as llvm
+
+    b, array, value = written.builder, written.whole(stmt.buf), written.value(stmt.value)
+    assert isinstance(value, Packet)
+    if stmt.mask is None and _lies_together(written, stmt):
+        address = written.place(array, [written.index(a) for a in stmt.args])
+        made = b.store(value.value, b.bitcast(address, value.value.type.as_pointer()), written.itemsize(array.dtype))
+        written.mark(made, array)
+        return
+
+    def lane(k: int, at: Sequence[Any]) -> None:
+        written.store(array, at, Scalar(b.extract_element(value.value, llvm.IntType(32)(k)), value.type))
+
+    _each_lane(written, stmt, value.lanes, lane)
+
+
+def _lies_together(written: Operands, stmt: ir.PacketRead | ir.PacketStore) -> bool:
+    """Whether the elements are beside each other, in the form in which a register holds them: those of bool are bytes."""
+    is_number = not stmt.buf.type.is_bool and written.whole(stmt.buf).strides is None
+    return is_number and not any(a.type.lanes for a in stmt.args)
+
+
+def _each_lane(
+    written: Operands, stmt: ir.PacketRead | ir.PacketStore, lanes: int, do: Callable[[int, Sequence[Any]], None]
+) -> None:
+    """Does something with the subscripts of each lane that the mask has."""
+    from llvmlite import ir as llvm
+
+    b = written.builder
+    mask = None if stmt.mask is None else written.value(stmt.mask)
+    given = [written.value(a) for a in stmt.args]
+    is_spread = any(isinstance(g, Packet) for g in given)
+    for k in range(lanes):
+        at = [_subscript(written, a, g, k) for a, g in zip(stmt.args, given)]
+        if not is_spread:
+            at[-1] = b.add(at[-1], written.number(k), flags=["nsw"])
+        if isinstance(mask, Packet):
+            with b.if_then(b.extract_element(mask.value, llvm.IntType(32)(k))):
+                do(k, at)
+        else:
+            do(k, at)
+
+
+def _subscript(written: Operands, op: ir.Operand, given: Value, lane: int) -> Any:
+    from llvmlite import ir as llvm
+
+    if isinstance(given, Packet):
+        return written.builder.extract_element(given.value, llvm.IntType(32)(lane))
+    return written.index(op)
