@@ -20,6 +20,7 @@ from transpile.core.packets import ACROSS
 from transpile.core.types import Type
 from transpile.core.walk import defined
 from transpile_runtime import random
+from transpile_runtime.random import split as keys_split
 
 Run = Callable[[str, list[Any], Mapping[str, Any], list[Type]], Any]
 """Runs the primitive of a name on values of these types, with its parameters."""
@@ -333,7 +334,7 @@ _SPECIAL: dict[str, Callable[[_Machine, list[Any], Mapping[str, Any]], Any]] = {
         [m.dim(d) for d in p["dims"]], v[0], dtype=p.get("dtype") or np.asarray(v[0]).dtype
     ),
     "empty": lambda m, v, p: np.full([m.dim(d) for d in p["dims"]], 77, dtype=p["dtype"]),
-    "random_split": lambda m, v, p: random.split(v[0], [m.dim(d) for d in p["dims"]]),
+    "random_split": lambda m, v, p: keys_split(v[0], [m.dim(d) for d in p["dims"]]),
     **{f"random_{name}": _drawing(name) for name in ("bits", "unit", "normal")},
     "copy": lambda m, v, p: np.array(v[0]),
     "item": lambda m, v, p: v[0][p["k"]],
