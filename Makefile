@@ -11,7 +11,7 @@ export MPLBACKEND := Agg
 
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test test-pythons wheel test-all test-matrix test-wild test-guards test-faults oracle check bench accuracy fuzz golden docs new-op clean
+.PHONY: help demo test test-pythons wheel test-all test-matrix test-wild test-guards test-faults oracle audit check bench accuracy fuzz golden docs new-op clean
 
 help:
 	@echo 'make demo         train a network on the handwritten digits, with a generated gradient'
@@ -24,6 +24,7 @@ help:
 	@echo 'make test-guards  compiled programs in memory with guard pages, and with memory refused (two hours)'
 	@echo 'make test-faults  plant faults in the compiler, see each one caught'
 	@echo 'make oracle       what the compiler gives for every program, compared with what is frozen (ten minutes)'
+	@echo 'make audit        what each pass changes, and what leaving it out costs (two hours; goes on where it stopped)'
 	@echo 'make check        format, lint, types and the quick tests, in seconds'
 	@echo 'make bench        gradients beside JAX, PyTorch and C written by hand (an hour)'
 	@echo 'make accuracy     errors and times of the vector functions, 10^6 points each (half an hour)'
@@ -102,6 +103,9 @@ test-faults: $(STAMP)-test
 
 oracle: $(STAMP)-test
 	$(PY) tests/oracle/run.py
+
+audit: $(STAMP)-wild
+	$(PY) tests/audit/run.py --write
 
 check: $(STAMP)-check
 	$(PY) -m ruff format --check .

@@ -72,7 +72,8 @@ def page(keep: Path) -> str:
             + " | ".join(numbers)
             + f" | {_without(costs, name, 'times')} | {_without(costs, name, 'first')} |"
         )
-    return "\n".join([*lines, "", *_noise(costs), *_rows(costs)]) + "\n"
+    verdicts = (Path(__file__).parent / "verdicts.md").read_text(encoding="utf-8")
+    return "\n".join([*lines, "", *_noise(costs), verdicts, "## Each problem", "", *_rows(costs)]) + "\n"
 
 
 def _without(costs: dict[str, Any], name: str, what: str) -> str:

@@ -152,6 +152,11 @@ def test_elementwise(x, s):
     verify(function(ir.Let(flag, "less", (x, ONE)), ir.Let(y, "where", (flag, x, ONE)), params=[x], yields=[y]))
 
 
+def test_sizes_of_two_arguments_are_not_one(x):
+    other = ir.Var("other", Type("float64", (Dim.symbol("m"),)))
+    refused(function(ir.Let(ir.Var("y", VECTOR), "mul", (x, other)), params=[x, other]), "does not have the dims")
+
+
 def test_unknown_primitive(x):
     refused(function(ir.Let(ir.Var("y", VECTOR), "frobnicate", (x,)), params=[x]), "not a primitive")
 

@@ -112,6 +112,10 @@ def lanes(index_of, **more):
 def test_lanes_write_their_own():
     verify(lanes("own", lanes=True))
     verify(lanes("other"))  # one trip after the other
+    summed = lanes("other", lanes=True)
+    store = summed.body.stmts[1].body.stmts.pop()
+    summed.body.stmts[1].body.stmts.append(ir.Add(store.buf, store.path, store.args, VALUE))
+    verify(summed)
     with pytest.raises(InternalError, match="written by trips that run at once"):
         verify(lanes("other", lanes=True))
 

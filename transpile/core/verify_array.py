@@ -105,7 +105,7 @@ class ArrayForm(Scopes):
     def elementwise(self, s: ir.Let | ir.Alloc, dtype_rule: str) -> None:
         dims = s.var.type.dims
         for operand in s.args:
-            if not isinstance(operand, ir.Const) and operand.type.dims != dims:
+            if not isinstance(operand, ir.Const) and not self.is_one_shape(operand.type.dims, dims):
                 self.fail(f"operand {operand} does not have the dims of {s.var}")
         wide = [o for o in s.args if not isinstance(o, ir.Const)]
         self.check(bool(wide) or not dims, "all operands are constants, but the result has dims")
@@ -114,6 +114,14 @@ class ArrayForm(Scopes):
         self.check(len(dtypes) <= 1, f"operands of different dtypes: {', '.join(dtypes)}")
         flags = {"where": s.args[:1], "logical": s.args}.get(dtype_rule, ())
         self.check(all(o.type.is_bool for o in flags), "an operand should be bool")
+
+    def is_one_shape(self, a: tuple[Dim, ...], b: tuple[Dim, ...]) -> bool:
+        """Whether the dims are the same; two names that only the run has for sizes may be one size's."""
+        if a == b or len(a) != len(b):
+            return a == b
+        given = {d.as_symbol for p in self.fn.params for d in p.type.dims}
+        of_the_run = any(s not in given for d in (*a, *b) for s in d.symbols())
+        return of_the_run and not any(map(differ, a, b))
 
     def store(self, s: ir.Store | ir.Add) -> None:
         self.use(s.buf)

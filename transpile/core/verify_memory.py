@@ -32,6 +32,8 @@ def _apart(fn: ir.Function, loop: ir.For, after: str) -> None:
     own = {loop.index, *defined(loop.body)}
     depends = _depending(loop)
     written = {s.buf for s in statements(loop.body) if isinstance(s, (ir.Store, ir.Add))} - own
+    if loop.kind == "serial":  # in any order, but one after the other: what is only added to may be everybody's
+        written &= {root for s in statements(loop.body) if not isinstance(s, ir.Add) for root, _ in _touched(s)}
     for stmt in statements(loop.body):
         for root, args in _touched(stmt):
             if root in written and not any(a in depends for a in args):
