@@ -301,8 +301,8 @@ def is_integer(op: ir.Operand) -> bool:
 def as_extremum(let: ir.Let) -> tuple[str, tuple[ir.Operand, ...]]:
     """``max`` or ``min`` and the two integers, however it is said."""
     if len(let.args) == 2 and all(is_integer(a) for a in let.args) and is_integer(let.var):
-        if let.prim == "maximum":
+        if let.prim in ("max", "maximum"):
             return "max", let.args
-        if let.prim == "minimum":
+        if let.prim in ("min", "minimum"):
             return "min", let.args
     return "", ()
