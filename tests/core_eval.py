@@ -1,6 +1,6 @@
 """Runs core functions directly on NumPy, statement by statement: what every pass is compared with.
 
-Primitives are run by their own spelling (`Prim.render`), so that a wrong spelling is found here as well. Every value is
+Primitives are run by their own spelling (`Op.render`), so that a wrong spelling is found here as well. Every value is
 checked against its declared type: dtype, rank, and the dims whose symbols are known.
 
 >>> from transpile.core.builder import Builder
@@ -30,11 +30,13 @@ from transpile.core.types import Type
 from transpile.core.walk import defined
 from transpile.ops.spelling import Spelling
 from transpile.ops.tables import prims
+from transpile.simplify.expansion import expanded
 from transpile_runtime import random
 
 
 def evaluate(fn: ir.Function, *args: Any, strict: bool = False) -> tuple[Any, ...]:
     """The results of ``fn``, one a yield. Buffer parameters are written in place. ``strict``: what NumPy warns of raises."""
+    fn = expanded(fn)
     machine = _Machine(fn.symbols)
     machine.errors = "raise" if strict else "ignore"
     if len(args) != len(fn.params):

@@ -70,6 +70,19 @@ class Program:
                 size.op.form = dim  # type: ignore[union-attr]
                 self.b.symbols[name] = size.op
 
+    def expand(self) -> None:
+        """Puts expansions in the place of the primitives that have one."""
+        stmts: list[ir.Stmt] = []
+        for stmt in self.b.block.stmts:
+            rule = prims()[stmt.prim].expansion if isinstance(stmt, ir.Let) else None
+            if rule is not None:
+                with self.b.into(ir.Block()) as inside:
+                    found = rule(*(self.b.expr(a) for a in stmt.args))
+                stmts += [*inside.stmts, ir.Let(stmt.var, "identity", (found.op,), {}, stmt.loc)]
+            else:
+                stmts.append(stmt)
+        self.b.block.stmts[:] = stmts
+
     def run(
         self, outs: Sequence[Any], args: Sequence[Any], extra: Sequence[ir.Var] = (), strict: bool = False
     ) -> tuple[Any, ...]:
@@ -266,6 +279,7 @@ def _pull_elementwise(
 
 def derivative(program: Program, wrt: Sequence[int], order: str) -> tuple[list[Expr], list[ir.Var]]:
     """Tangents of the results ("jvp") or adjoints of the arguments ("vjp"), with the variables of the seeds."""
+    program.expand()
     b = program.b
     stmts = list(b.block.stmts)
     if order == "jvp":

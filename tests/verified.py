@@ -7,19 +7,19 @@ from contextlib import AbstractContextManager
 from transpile.core import nodes as ir
 from transpile.core import verify as verifier
 from transpile.core.watch import watching
-from transpile.ops.tables import prims
+from transpile.ops.tables import of_dialect
 
 
 def verify(fn: ir.Function) -> ir.Function:
     """``fn`` itself, if it is well-formed array core."""
-    return verifier.verify(fn, prims())
+    return verifier.verify(fn, of_dialect("array"))
 
 
 def check(fn: ir.Function, after: str = "") -> ir.Function:
     """``fn`` itself, if it is well-formed loop core."""
-    return verifier.verify(fn, prims(), "loops", after)
+    return verifier.verify(fn, of_dialect("loops"), "loops", after)
 
 
 def checked_passes() -> AbstractContextManager[None]:
     """Within it, what each pass gives is verified, of both dialects."""
-    return watching(verifier.Verifying(prims))
+    return watching(verifier.Verifying(of_dialect))

@@ -60,3 +60,46 @@ def test_broken_expressions_mean_the_same(width):
             f"seed {seed}\n{lines}"
         )
     assert wrapped > 12
+
+
+def product() -> ast.expr:
+    return ast.parse("a * b", mode="eval").body
+
+
+def test_what_was_printed_before_keeps_its_parentheses():
+    """astor writes on a node where it stands; the node may stand elsewhere the next time."""
+    node = product()
+    assert flat(node) == "a * b"
+    assert flat(ast.Attribute(node, "T", ast.Load())) == "(a * b).T"
+    assert flat(ast.Call(ast.Attribute(node, "reshape", ast.Load()), [node], [])) == "(a * b).reshape(a * b)"
+
+
+def test_one_node_in_two_places():
+    node = product()
+    call = ast.Call(ast.Name("f", ast.Load()), [node], [])
+    power = ast.BinOp(ast.Name("x", ast.Load()), ast.Pow(), ast.Name("y", ast.Load()))
+    for left, op, right in [
+        (call, ast.Pow(), node),
+        (node, ast.Pow(), call),
+        (node, ast.MatMult(), node),
+        (power, ast.Pow(), power),
+    ]:
+        whole = ast.BinOp(left, op, right)
+        assert meaning(flat(whole)) == ast.dump(ast.Expression(whole))
+
+
+@pytest.mark.parametrize(
+    ("node", "text"),
+    [
+        (ast.BinOp(ast.Constant(-1), ast.Pow(), ast.Constant(2)), "(-1)**2"),
+        (ast.BinOp(ast.Name("x", ast.Load()), ast.Pow(), ast.Constant(-2)), "x**-2"),
+        (ast.Constant(1e-6), "1e-6"),
+        (ast.Constant(float("-inf")), "-np.inf"),
+        (ast.Constant("it's"), '"it\'s"'),
+        (ast.parse("x[(i, j)]", mode="eval").body, "x[i, j]"),
+        (ast.parse("x[i + 1:]", mode="eval").body, "x[i + 1 :]"),
+        (ast.parse("f'{(n,)}'", mode="eval").body, 'f"{(n,)}"'),
+    ],
+)
+def test_what_astor_prints_otherwise(node, text):
+    assert flat(node) == text

@@ -36,7 +36,7 @@ from transpile.loops.size_assumptions import assume, assumed
 from transpile.loops.unroll import unroll
 from transpile.loops.value_numbering import forward
 from transpile.loops.vector_functions import by_vectors
-from transpile.simplify.dead_loop_code import remove_dead
+from transpile.simplify.dead_code import remove_dead_lowered
 
 Pass = Callable[[ir.Function], ir.Function]
 READY = (forward, hoist_checks, forward)  # what stands before most passes
@@ -230,7 +230,7 @@ def test_sums_that_may_wrap_are_no_sums_of_numba() -> None:
 
 
 def test_checks_stand_before_loops() -> None:
-    assert text(product, (A, np.ones(3)), forward, hoist_checks, forward, remove_dead) == (
+    assert text(product, (A, np.ones(3)), forward, hoist_checks, forward, remove_dead_lowered) == (
         "n = a.shape[0]\n"
         "d = a.shape[1]\n"
         "m = y.shape[0]\n"
@@ -408,7 +408,7 @@ def last_of_columns(a):
 
 
 def test_order_walks_along_rows() -> None:
-    assert text(columns, (A,), *READY, order, remove_dead) == (
+    assert text(columns, (A,), *READY, order, remove_dead_lowered) == (
         "d = a.shape[1]\n"
         "out = np.empty((d,), np.float64)\n"
         "for i in range(d):\n"
@@ -492,7 +492,7 @@ def rescaled(x, w):
 
 
 def test_invariants_are_computed_once() -> None:
-    found = text(scaled, (X, Y), *READY, move_invariants, remove_dead)
+    found = text(scaled, (X, Y), *READY, move_invariants, remove_dead_lowered)
     assert "if 0 < n:\n    for c in range(m):\n        t[c] = math.exp(w[c])" in found and "x[i] * t[c]" in found
     agree(scaled, (X, Y), (X[:0], Y), (X, Y[:0]))
 
@@ -688,7 +688,7 @@ def arrays_in(found: str) -> int:
 
 @pytest.mark.parametrize(("f", "args", "saved"), [(normalised, (X,), 2), (normalised_rows, (A,), 3)])
 def test_memory_of_what_is_not_read_any_more_is_used_again(f: Any, args: tuple[Any, ...], saved: int) -> None:
-    passes = (*READY, fuse, forward, remove_dead, contract)
+    passes = (*READY, fuse, forward, remove_dead_lowered, contract)
     before, after = (arrays_in(text(f, args, *passes, *last)) for last in ((), (reuse,)))
     assert before - after == saved, text(f, args, *passes, reuse)
     agree(f, args)
@@ -708,7 +708,7 @@ def test_memory_of_what_is_not_read_any_more_is_used_again(f: Any, args: tuple[A
 )
 def test_memory_that_another_trip_reads_is_left(f: Any, args: tuple[Any, ...]) -> None:
     """Each has two arrays that must stay two."""
-    found = text(f, args, *READY, fuse, forward, remove_dead, contract, reuse)
+    found = text(f, args, *READY, fuse, forward, remove_dead_lowered, contract, reuse)
     assert arrays_in(found) == 2, found
     agree(f, args)
 
@@ -834,13 +834,13 @@ def parts() -> tuple[ir.Function, ir.Var, ir.Var]:
 
 def test_dead_arrays_go_with_their_writes() -> None:
     fn, own, value = parts()
-    found = remove_dead(check(fn))
+    found = remove_dead_lowered(check(fn))
     (loop,) = check(found).body.stmts
     assert isinstance(loop, ir.For) and [type(s) for s in loop.body.stmts] == [ir.Store]
 
 
 def test_what_is_read_after_a_loop_stays() -> None:
-    stays(remove_dead, last_read_after, (X,))
+    stays(remove_dead_lowered, last_read_after, (X,))
     agree(last_read_after, (X,), (X[:0],))
 
 

@@ -17,7 +17,7 @@ from transpile.loops.check_hoisting import hoist_checks
 from transpile.loops.scatter_to_gather import gather
 from transpile.loops.unroll import unroll
 from transpile.loops.value_numbering import forward
-from transpile.simplify.dead_loop_code import remove_dead
+from transpile.simplify.dead_code import remove_dead_lowered
 
 
 def gathered(f: Callable[..., Any], *args: Any, wrt: tuple[int, ...] = (0,)) -> str | None:
@@ -26,7 +26,7 @@ def gathered(f: Callable[..., Any], *args: Any, wrt: tuple[int, ...] = (0,)) -> 
     for p in (forward, hoist_checks, forward, hoist_checks, forward, unroll, forward):
         fn = p(fn)
     found = gather(fn)
-    return None if found is fn else text_of(remove_dead(forward(check(found, "gather"))))
+    return None if found is fn else text_of(remove_dead_lowered(forward(check(found, "gather"))))
 
 
 def agree(f: Callable[..., Any], *calls: tuple[Any, ...], wrt: tuple[int, ...] = (0,)) -> None:

@@ -12,13 +12,14 @@ pytest.importorskip("mpmath", reason="mpmath has the true values: pip install 't
 from accuracy import points, reference
 
 import transpile as tp
-from transpile.analysis import vector_forms
 from transpile.loops.vector_functions import SIZE
+from transpile.ops.tables import records
 from transpile_runtime.compiled import machine, vector
 
 pytestmark = pytest.mark.numba
 
-LIMITS = {"exp": 1.0, "log": 1.0, **dict.fromkeys("expm1 log1p sin cos tanh".split(), 1.5)}  # 2 for the others
+VECTORS = {n: r.vector for n, r in records().items() if r.vector is not None}
+PARTLY = {n: v.near for n, v in VECTORS.items() if v.near}
 KINDS = (np.float64, np.float32)
 MEASURED = sorted(points.RANGES)
 OPTIONS = {"error_model": "numpy", "fastmath": {"contract", "reassoc"}}
@@ -93,7 +94,7 @@ def plain(kind):
 
 @pytest.fixture(scope="module")
 def tested(kind):
-    return Compiled({f: COUNTS.get(n, 1) for n, both in vector_forms.PARTLY.items() for f in both}, kind)
+    return Compiled({f: COUNTS.get(n, 1) for n, both in PARTLY.items() for f in both}, kind)
 
 
 def test_error(measured):
@@ -103,7 +104,7 @@ def test_error(measured):
     for name, arguments in columns.items():
         off = reference.errors(found[points.LOOPS.get(name, name)], *reference.values(name, *arguments))
         at = int(np.argmax(off))
-        if not off[at] <= LIMITS.get(name, 2.0):
+        if not off[at] <= VECTORS[name].ulps:
             worst[name] = off[at], [a[at] for a in arguments]
     assert not worst
 
@@ -116,7 +117,7 @@ def test_error_of_faster_ones(tested):
         inside = found[test] == 1.0
         at = int(np.argmax(np.where(inside, off, 0.0)))
         assert np.sum(inside) > POINTS // 8
-        assert off[at] <= LIMITS.get(name, 2.0), (name, off[at], [x[at] for x in arguments[name]])
+        assert off[at] <= VECTORS[name].ulps, (name, off[at], [x[at] for x in arguments[name]])
 
 
 def _special(kind):
@@ -196,7 +197,7 @@ OF_NUMPY = {**points.NUMPY, "sinc": np.sinc, "fmod": np.fmod, "mod": np.mod, "fl
 
 def test_where_a_test_holds_the_function_is_right(tested):
     kind, bad = tested.kind, []
-    for name, (function, test) in vector_forms.PARTLY.items():
+    for name, (function, test) in PARTLY.items():
         rng = np.random.default_rng(4)
         at_random = [rng.uniform(-9, 9, 500), np.exp2(rng.uniform(-140, 127, 500)) * rng.choice([-1, 1], 500)]
         grid = _grid(kind, COUNTS.get(name, 1))

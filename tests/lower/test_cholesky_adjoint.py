@@ -141,30 +141,3 @@ def test_stacks_keep_the_formula():
         return np.sum(np.linalg.cholesky(x @ x.transpose(0, 2, 1) + 2.0 * np.eye(5)) ** 3)
 
     check(fn, (x,))
-
-
-def partly(x, weight):
-    """What looks alike and is not the adjoint of a factor: the factor is another one than that which solves."""
-    low, other = np.linalg.cholesky(definite(x)), np.linalg.cholesky(definite(weight))
-    product = low.T @ weight
-    inner = np.tril(product) - 0.5 * np.diag(np.diag(product))
-    s = np.linalg.solve(other.T, np.linalg.solve(low.T, inner).T)
-    whole = s.T + s
-    return np.tril(whole) - 0.5 * np.diag(np.diag(whole))
-
-
-def by_hand(x, weight):
-    low = np.linalg.cholesky(definite(x))
-    product = low.T @ weight
-    inner = np.tril(product) - 0.5 * np.diag(np.diag(product))
-    s = np.linalg.solve(low.T, np.linalg.solve(low.T, inner).T).T
-    whole = s + s.T
-    return np.tril(whole) - 0.5 * np.diag(np.diag(whole))
-
-
-def test_formulas_of_the_user():
-    x, weight = normal(9, 9), normal(9, 9)
-    for fn, count in ((by_hand, 1), (partly, 0)):
-        compiled = tp.jit(fn)
-        np.testing.assert_allclose(compiled(x, weight), fn(x, weight), rtol=1e-9, atol=1e-9)
-        assert tp.source(compiled, x, weight, stage="loops").count("cholesky_adjoint") == count

@@ -79,6 +79,7 @@ def test_no_primitive_without_a_test() -> None:
     missing = [
         n for n, p in PRIMS.items()
         if n not in POINTS and n not in STRUCTURAL and not p.examples and not p.is_zero and p.jvp is not REFUSED
+        and p.expansion is None  # what it is made of is tested
         and n not in ("item", "fma", "invoke", "random_log_gamma")
         and p.family != "collective"  # tests/transform/test_collectives.py
     ]  # fmt: skip
@@ -238,6 +239,20 @@ def test_transforms_agree_with_rules(name: str, k: int) -> None:
             wanted = _by_hand(build, args, active, "vjp", bars)
             backward = vjp(function_of(program), active, seeds=True)
             _agree(evaluate(backward, *args, *bars), wanted, f"vjp of {name}")
+
+
+@pytest.mark.parametrize(
+    ("name", "k"), [(n, k) for n, k in EXAMPLES if PRIMS[n].linear and n != "arange"]
+)  # whose operands say its size
+def test_a_linear_derivative_reads_no_operand(name: str, k: int) -> None:
+    """The tangent is the same at any point."""
+    build, args = example(name, k)
+    active = active_args(args)
+    rng = np.random.default_rng(4)
+    dots = [_like(rng, args[j]) for j in active]
+    elsewhere = [_like(rng, a) if j in active else a for j, a in enumerate(args)]
+    forward = jvp(function_of(Program(build, args)), active, value=False)
+    _agree(evaluate(forward, *elsewhere, *dots), evaluate(forward, *args, *dots), name)
 
 
 def _by_hand(build: Any, args: Sequence[Any], active: Sequence[int], mode: str, given: Sequence[Any]) -> list[Any]:

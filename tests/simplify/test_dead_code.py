@@ -6,7 +6,7 @@ from verified import verify
 
 from transpile.core import nodes as ir
 from transpile.core.types import BOOL, FLOAT, INT
-from transpile.simplify.dead_loop_code import remove_dead
+from transpile.simplify.dead_code import remove_dead_lowered
 
 
 def test_a_while_that_carries_what_nobody_reads():
@@ -36,6 +36,6 @@ def test_a_while_that_carries_what_nobody_reads():
     )
     outer = ir.While((first, ir.Const(0, INT)), test, body, (last, end))
     fn = ir.Function("f", (x,), ir.Block(stmts=[inner, outer], yields=(end,)), {})
-    small = verify(remove_dead(verify(fn)))
+    small = verify(remove_dead_lowered(verify(fn)))
     (left,) = small.body.stmts
     assert isinstance(left, ir.While) and len(left.inits) == len(left.results) == len(left.test.params) == 1

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from transpile.core import nodes as ir
 from transpile.core.walk import blocks, defines, leaves, reads
+from transpile.ops.tables import record_of
 
 
 def is_array(op: ir.Operand) -> bool:
@@ -217,28 +218,13 @@ def has_order(a: Touch, b: Touch) -> bool:
     return (first and second) or (first and b.visible) or (second and a.visible)
 
 
-RAISING = frozenset("isqrt factorial comb perm factorial_float comb_float perm_float".split())
-"""Of Python's numbers; they raise of negative ones."""
-
-
 def may_raise(let: ir.Let) -> bool:
     """Whether a *let* may raise: a call that takes memory or steps, or an operation with Python's meaning of a number."""
-    match let.prim:
-        case "arrays.span" | "arrays.steps":
-            return not _is_number(let.args[-1])
-        case "floordiv" | "mod":
-            return bool(let.var.type.weak) and not _is_number(let.args[1])
-        case "left_shift" | "right_shift":
-            return bool(let.var.type.weak)
-        case "pow":  # of integers, to a negative power
-            power = let.args[1]
-            return let.var.type.is_int and not (isinstance(power, ir.Const) and power.value >= 0)
-    return let.prim in RAISING
-
-
-def _is_number(op: ir.Operand) -> bool:
-    """Whether it is known, and not 0."""
-    return isinstance(op, ir.Const) and op.value != 0
+    raises = record_of(let).raises
+    if raises is None:
+        return False
+    values = [a.value if isinstance(a, ir.Const) else None for a in let.args]
+    return bool(raises([a.type for a in let.args], values, let.var.type))
 
 
 def is_pure(let: ir.Let) -> bool:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 
 from transpile.core import nodes as ir
 from transpile.core.walk import blocks
-from transpile.ops.record import ZERO, Prim
+from transpile.ops.record import ZERO, Op
 from transpile.ops.tables import prims
 
 Edge = tuple[ir.Operand, ir.Var]  # the second depends on the first
@@ -24,7 +24,7 @@ def carries_derivative(operand: ir.Operand) -> bool:
     return type_.is_float or any(t.is_float for t in type_.items)
 
 
-def differentiable_args(prim: Prim, args: tuple[ir.Operand, ...]) -> Iterator[ir.Operand]:
+def differentiable_args(prim: Op, args: tuple[ir.Operand, ...]) -> Iterator[ir.Operand]:
     """The operands through which a derivative passes."""
     if prim.elementwise:
         for arg, partial in zip(args, prim.partials):
@@ -43,7 +43,7 @@ def edges(block: ir.Block) -> Iterator[Edge]:
             yield from edges(inner)
 
 
-def _edges(stmt: ir.Stmt, table: dict[str, Prim]) -> Iterator[Edge]:
+def _edges(stmt: ir.Stmt, table: dict[str, Op]) -> Iterator[Edge]:
     match stmt:
         case ir.Let() | ir.Alloc():
             if carries_derivative(stmt.var):

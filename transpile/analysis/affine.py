@@ -14,12 +14,12 @@ from transpile.core.types import INT
 from transpile.core.walk import blocks
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Linear(Form[ir.Var, int]):
     """A form over integer variables."""
 
     const: int = 0
-    terms: frozenset[tuple[ir.Var, int]] = frozenset()
+    terms: tuple[tuple[ir.Var, int], ...] = ()
 
 
 def form_of(op: ir.Operand) -> Linear:
@@ -54,7 +54,7 @@ class Twins:
         return self.twins.setdefault(var, ir.Var(var.name, var.type))
 
     def form(self, form: Linear) -> Linear:
-        return Linear(form.const, frozenset((self.of(v) if v in self.own else v, c) for v, c in form.terms))
+        return Linear(form.const, tuple((self.of(v) if v in self.own else v, c) for v, c in form.terms))
 
 
 class Forms:

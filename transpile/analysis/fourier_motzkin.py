@@ -47,7 +47,7 @@ def _substitute(rows: list[Form], zero: list[Form]) -> list[Form] | None:
         divisor = gcd(*(c for _, c in equation.terms))
         if equation.const % divisor:
             return None
-        equation = Form(equation.const // divisor, frozenset((v, c // divisor) for v, c in equation.terms))
+        equation = Form(equation.const // divisor, tuple((v, c // divisor) for v, c in equation.terms))
         alone = min(((v, c) for v, c in equation.terms if abs(c) == 1), key=str, default=None)
         if alone is None:
             left.append(equation)

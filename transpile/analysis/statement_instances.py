@@ -11,6 +11,8 @@ from transpile.analysis.scopes import Def, Nest, Site
 from transpile.core import nodes as ir
 from transpile.core.dims import Atom, Dim
 from transpile.core.forms import Form
+from transpile.ops.tables import record_of
+from transpile.ops.traits import Relation
 
 CASES = 128  # combinations of signs and tests that are tried before the answer is "unknown"
 Facts = tuple[list[Form], list[Form]]  # what is not negative, what is zero
@@ -230,14 +232,12 @@ class Instances:
         let = where.stmt if where is not None else None
         if not isinstance(let, ir.Let):
             return
-        if let.prim == "logical_not":
-            self.test(let.args[0], not holds, side)
-        elif let.prim == ("logical_and" if holds else "logical_or"):
-            for part in let.args:
-                self.test(part, holds, side)
-        elif let.prim in _COMPARE and all(a.type.is_int and not a.type.dims for a in let.args):
+        record = record_of(let)
+        for k, truth in record.implies(holds) if record.implies is not None else ():
+            self.test(let.args[k], truth, side)
+        if record.relation is not None and all(a.type.is_int and not a.type.dims for a in let.args):
             a, b = (self.operand(arg, side) for arg in let.args)
-            self.choices.append(_COMPARE[let.prim](a - b, holds))
+            self.choices.append(_compared(record.relation if holds else record.relation.negated, a - b))
 
     # ---- the answer
 
@@ -282,19 +282,13 @@ def _sign(loop: ir.For) -> int:
     return 1 if up else -1
 
 
-def _equal(gap: Form, holds: bool) -> Choice:
-    return [([], [gap])] if holds else [([gap - 1], []), ([-gap - 1], [])]
-
-
-def _less(gap: Form, holds: bool) -> Choice:
-    return [([-gap - 1], [])] if holds else [([gap], [])]
-
-
-_COMPARE = {
-    "less": _less,
-    "less_equal": lambda gap, holds: _less(gap - 1, holds),
-    "greater": lambda gap, holds: _less(-gap, holds),
-    "greater_equal": lambda gap, holds: _less(-gap - 1, holds),
-    "equal": _equal,
-    "not_equal": lambda gap, holds: _equal(gap, not holds),
-}
+def _compared(relation: Relation, gap: Form) -> Choice:
+    """The cases of a comparison: what is not negative, and what is 0."""
+    match relation.cases:
+        case False, True, False:
+            return [([], [gap])]
+        case True, equal, False:
+            return [([-gap - (not equal)], [])]
+        case False, equal, True:
+            return [([gap - (not equal)], [])]
+    return [([gap - 1], []), ([-gap - 1], [])]

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 
 from transpile.core import nodes as ir
 from transpile.core.walk import blocks, dim_symbols, leaves, reads, statements
+from transpile.ops.tables import record_of
 
 Flag = tuple[ir.Operand, bool]  # a flag, and what it is where the value is defined
 
@@ -87,7 +88,7 @@ class Undefined:
 
     def flag(self, op: ir.Operand, value: bool) -> Flag:
         """The flag without negations."""
-        while isinstance(op, ir.Var) and op in self.made and self.made[op].prim == "logical_not":
+        while isinstance(op, ir.Var) and op in self.made and record_of(self.made[op]).is_negation:
             op, value = self.made[op].args[0], not value
         return op, value
 

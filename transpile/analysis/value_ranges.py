@@ -17,6 +17,8 @@ from dataclasses import replace
 
 from transpile.analysis.affine import Forms, Linear
 from transpile.core import nodes as ir
+from transpile.ops.tables import record_of
+from transpile.ops.traits import GREATER_EQUAL, LESS_EQUAL, Relation
 
 DEPTH = 5
 LONGEST = 2**48  # no array that has an element has a longer axis
@@ -175,19 +177,20 @@ class Facts:
 
     def test(self, let: ir.Let, holds: bool) -> None:
         """What a comparison of integers says where it holds, or does not."""
-        if len(let.args) != 2 or not all(is_integer(a) for a in let.args):
+        relation = record_of(let).relation
+        if relation is None or not all(is_integer(a) for a in let.args):
             return
         a, b = (self.form(x) for x in let.args)
-        match let.prim, holds:
-            case ("less", True) | ("greater_equal", False):
+        match (relation if holds else relation.negated).cases:
+            case True, False, False:
                 self.less(a, b)
-            case ("less_equal", True) | ("greater", False):
+            case True, True, False:
                 self.at_most(a, b)
-            case ("greater", True) | ("less_equal", False):
+            case False, False, True:
                 self.less(b, a)
-            case ("greater_equal", True) | ("less", False):
+            case False, True, True:
                 self.at_most(b, a)
-            case ("equal", True) | ("not_equal", False):
+            case False, True, False:
                 self.same(a, b)
 
     def enter(self, loop: ir.For) -> None:
@@ -220,8 +223,8 @@ class Facts:
                 if not f.terms:
                     if f.const >= 0:
                         return True
-                elif best.get(f.terms, f.const - 1) < f.const:
-                    best[f.terms] = f.const
+                elif best.get(f.key, f.const - 1) < f.const:
+                    best[f.key] = f.const
                     if depth < DEPTH:
                         deeper += self.weaker(f)
             forms = deeper
@@ -256,23 +259,20 @@ class Facts:
         form = self.forms.of(var)
         return None if is_alone(form) or not self.is_exact(form) else form
 
-    def compare(self, prim: str, a: Linear, b: Linear) -> bool | None:
+    def compare(self, relation: Relation, a: Linear, b: Linear) -> bool | None:
         """Whether a comparison holds; None if that is not known."""
         gap = b - a
-        match prim:
-            case "less":
+        match relation.cases:
+            case True, False, False:
                 return self._either(gap - 1, -gap)
-            case "less_equal":
+            case True, True, False:
                 return self._either(gap, -gap - 1)
-            case "greater":
-                return self.compare("less", b, a)
-            case "greater_equal":
-                return self.compare("less_equal", b, a)
-            case "equal" | "not_equal":
-                if not gap.terms:
-                    return (gap.const == 0) == (prim == "equal")
-                if self.is_not_negative(gap - 1) or self.is_not_negative(-gap - 1):
-                    return prim == "not_equal"
+            case False, _, True:
+                return self.compare(relation.turned, b, a)
+        if not gap.terms:
+            return (gap.const == 0) == relation.equal
+        if self.is_not_negative(gap - 1) or self.is_not_negative(-gap - 1):
+            return not relation.equal
         return None
 
     def _either(self, yes: Linear, no: Linear) -> bool | None:
@@ -281,10 +281,10 @@ class Facts:
     def chosen(self, kind: str, args: tuple[ir.Operand, ...]) -> ir.Operand | None:
         """The one of two integers that is the greater, or smaller, one."""
         a, b = (self.form(x) for x in args)
-        prim = "greater_equal" if kind == "max" else "less_equal"
-        if self.compare(prim, a, b):
+        relation = GREATER_EQUAL if kind == "max" else LESS_EQUAL
+        if self.compare(relation, a, b):
             return args[0]
-        return args[1] if self.compare(prim, b, a) else None
+        return args[1] if self.compare(relation, b, a) else None
 
 
 def is_alone(form: Linear) -> bool:
@@ -301,8 +301,7 @@ def is_integer(op: ir.Operand) -> bool:
 def as_extremum(let: ir.Let) -> tuple[str, tuple[ir.Operand, ...]]:
     """``max`` or ``min`` and the two integers, however it is said."""
     if len(let.args) == 2 and all(is_integer(a) for a in let.args) and is_integer(let.var):
-        if let.prim in ("max", "maximum"):
-            return "max", let.args
-        if let.prim in ("min", "minimum"):
-            return "min", let.args
+        kind = {1: "max", -1: "min"}.get(record_of(let).extreme)
+        if kind is not None:
+            return kind, let.args
     return "", ()

@@ -13,10 +13,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from transpile.analysis.activity import carries_derivative
 from transpile.core import nodes as ir
 from transpile.core.walk import blocks, statements
-
-CHOICES = frozenset(
-    "where maximum minimum fmax fmin clip concatenate stack".split()
-)  # an item of one operand stays as it is
+from transpile.ops.tables import prims
 
 
 def resting(fn: ir.Function, active: Collection[ir.Var], given: Iterable[ir.Var] = ()) -> set[ir.Var]:
@@ -43,7 +40,7 @@ def _set(stmt: ir.Stmt, rests: Callable[[ir.Operand], bool]) -> Iterator[ir.Var]
         case ir.Let(prim="invoke"):
             yield stmt.var
         case ir.Let() | ir.Alloc():
-            several = any if stmt.prim in CHOICES else all
+            several = any if prims()[stmt.prim].picks else all
             if several(rests(a) for a in stmt.args if carries_derivative(a)):
                 yield stmt.var
         case ir.Store():

@@ -10,11 +10,10 @@ from collections import Counter
 
 from transpile.analysis.value_ranges import is_integer
 from transpile.core import nodes as ir
-from transpile.core.number_functions import NUMBER_CALLS
 from transpile.core.walk import blocks, reads, statements, uses
 from transpile.loops.small_integers import Small
-
-CALLS = {"add": "scalars.plus", "sub": "scalars.minus", "mul": "scalars.times"}
+from transpile.ops.tables import record_of
+from transpile.ops.traits import LESS
 
 
 class Counted(Small):
@@ -25,7 +24,7 @@ class Counted(Small):
         if loop is not None and isinstance(loop.step, ir.Const) and loop.step.value > 0:
             return self.is_small(loop.start)
         let = self.forms.lets.get(var)
-        if let is not None and let.prim == "mul" and all(map(self.is_small, let.args)):
+        if let is not None and record_of(let).multiplies and all(map(self.is_small, let.args)):
             return any(self._is_chunk(a) for a in let.args)
         return super()._variable(var)
 
@@ -48,7 +47,7 @@ def wrapping(fn: ir.Function) -> set[ir.Var]:
         seen.add(op)
         work += sources.get(op, ())
         let = lets.get(op)
-        if let is not None and let.prim in CALLS and is_integer(op) and all(map(is_integer, let.args)):
+        if let is not None and record_of(let).wraps and is_integer(op) and all(map(is_integer, let.args)):
             if not small.is_small(op):
                 found.add(op)
     return found - _from_the_end(fn, lets)
@@ -61,7 +60,7 @@ def _flow(body: ir.Block) -> tuple[dict[ir.Var, list[ir.Operand]], list[ir.Opera
     for stmt in statements(body):
         match stmt:
             case ir.Let():
-                if isinstance(stmt, ir.View) or stmt.prim in ("index", "call", *NUMBER_CALLS):
+                if isinstance(stmt, ir.View) or stmt.prim in ("index", "call") or record_of(stmt).kind == "number":
                     roots += stmt.args
                 else:
                     sources.setdefault(stmt.var, []).extend(stmt.args)
@@ -96,6 +95,16 @@ def _from_the_end(fn: ir.Function, lets: dict[ir.Var, ir.Let]) -> set[ir.Var]:
 
 def _is_where_negative(user: ir.Let, lets: dict[ir.Var, ir.Let]) -> bool:
     test, value = (lets.get(a) if isinstance(a, ir.Var) else None for a in user.args[:2])
-    if test is None or test.prim != "less" or not isinstance(test.args[1], ir.Const) or test.args[1].value != 0:
+    if (
+        test is None
+        or record_of(test).relation is not LESS
+        or not isinstance(test.args[1], ir.Const)
+        or test.args[1].value != 0
+    ):
         return False
-    return value is not None and value.prim == "add" and test.args[0] is value.args[0]
+    return (
+        value is not None
+        and record_of(value).is_sum
+        and not record_of(value).is_difference
+        and test.args[0] is value.args[0]
+    )

@@ -17,6 +17,8 @@ from transpile.aggregates import Node, leaf_paths
 from transpile.core import nodes as ir
 from transpile.core.dims import Dim
 from transpile.core.types import BOOL, INT, Type
+from transpile.ops.tables import record_of
+from transpile.ops.traits import NOT_EQUAL
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ def say_guards(fn: ir.Function, is_printed: bool = True) -> ir.Function:
     if not sizes:
         return fn
     canonical = {op for op in fn.symbols.values() if isinstance(op, ir.Var)}
-    tests = {s.var: s for s in fn.body.stmts if isinstance(s, ir.Let) and s.prim == "not_equal"}
+    tests = {s.var: s for s in fn.body.stmts if isinstance(s, ir.Let) and record_of(s).relation is NOT_EQUAL}
     checks: dict[int, _Check] = {}
     for k, stmt in enumerate(fn.body.stmts):
         found = _check(stmt, tests, sizes, canonical, fn.loc)

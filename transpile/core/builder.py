@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from transpile.core import nodes as ir
-from transpile.core.dims import Dim
+from transpile.core.dims import Dim, product
 from transpile.core.forms import ARITHMETIC, of_operation
 from transpile.core.peephole import definition, simplify
 from transpile.core.places import Least, _itself, place_dims
@@ -23,14 +23,6 @@ from transpile.core.promotion import OPERAND_TYPES
 from transpile.core.record_protocol import Records
 from transpile.core.types import BOOL, FLOAT, INT, Type
 from transpile.errors import RuleError
-
-VIA = frozenset(
-    "exp expm1 log log1p sin cos tan sinh cosh tanh arcsin arccos arctan arcsinh arccosh arctanh hypot erf erfc".split()
-)
-"""The functions of `math` that partial derivatives are said in: those that raise nowhere that the function itself does
-not (``exp2`` and ``pow`` may overflow, and Python's floats cannot be divided by a root that is 0)."""
-UFUNC = frozenset("add sub mul div floordiv mod pow neg invert left_shift right_shift".split())
-"""Where NumPy's function of numbers of Python's gives something else than Python's operator, or a value where that raises."""
 
 
 class Expr:
@@ -293,7 +285,7 @@ class Builder:
         """
         entry = self.prims[prim]
         operands = [self.operand(a) for a in args]
-        operand_types = OPERAND_TYPES[entry.dtype_rule]([o.type for o in operands], prim)
+        operand_types = OPERAND_TYPES[entry.dtype_rule]([o.type for o in operands])
         dims = self.broadcast_dims([o.type.dims for o in operands])
         operands = self._bare_constants(operands)
         ready: list[ir.Operand] = []
@@ -304,17 +296,17 @@ class Builder:
             ready.append(operand)
         if dims and all(isinstance(o, ir.Const) for o in ready):
             raise AssertionError("constants have no dims")
-        if strong and prim in UFUNC and not dims:
+        if strong and entry.unlike_python and not dims:
             params["ufunc"] = True
         elif prim == "div" and all(o.type.weak and not o.type.is_float for o in map(self.operand, args)):
             params["whole"] = True  # of Python's integers, whose quotient is rounded once
-        if self.via and prim in VIA and not dims and all(o.type.weak for o in ready):
+        if self.via and entry.as_calm and not dims and all(o.type.weak for o in ready):
             params.setdefault("via", self.via)
         result = self.let(prim, *ready, name=name, **params)
         if self.others:
 
             def dtype_of(types: list[Type]) -> str:
-                wanted = OPERAND_TYPES[entry.dtype_rule](types, prim)
+                wanted = OPERAND_TYPES[entry.dtype_rule](types)
                 return entry.type_rule([replace(t, dims=dims, weak=t.weak and not dims) for t in wanted], params).dtype
 
             self._note_others(result, operands, dtype_of)
@@ -466,10 +458,7 @@ class Builder:
 
     def size(self, dims: Sequence[Dim]) -> Expr:
         """The product of dimensions, as an integer."""
-        total = Dim(1)
-        for d in dims:
-            total = total * d
-        return self.dim(total)
+        return self.dim(product(dims))
 
     # ---- memory
 

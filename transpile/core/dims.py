@@ -14,8 +14,10 @@ True
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 from transpile.core.forms import Form
@@ -179,6 +181,11 @@ def _substitute_atom(atom: Atom, lookup: Callable[[str], Dim | None]) -> Dim:
     if atom.kind == "mul":
         return operands[0] * operands[1]
     return operands[0] // operands[1]
+
+
+def product(dims: Iterable[Dim]) -> Dim:
+    """How many elements an array of these sizes has."""
+    return reduce(operator.mul, dims, Dim(1))
 
 
 ANY = Dim.symbol("?")  # of a type: the size is not the same in all calls, or nobody asks for it

@@ -24,12 +24,13 @@ N = TypeVar("N", int, Fraction)
 F = TypeVar("F", bound="Form[Any, Any]")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Form(Generic[A, N]):
-    """``const + sum(coefficient * atom)``; a kind of forms may keep its ``terms`` in an order (`collected`)."""
+    """``const + sum(coefficient * atom)``. The terms are in the order in which they came, so that what is written for a form is
+    the same in each run; a kind of forms may keep them in another one (`collected`)."""
 
     const: N = 0  # type: ignore[assignment]
-    terms: Collection[tuple[A, N]] = frozenset()
+    terms: Collection[tuple[A, N]] = ()
 
     @classmethod
     def atom(cls: type[F], atom: Hashable) -> F:
@@ -38,12 +39,25 @@ class Form(Generic[A, N]):
 
     @classmethod
     def collected(cls, terms: Iterable[tuple[Any, Any]]) -> Collection[tuple[Any, Any]]:
-        """Terms as a form keeps them, so that equal forms have equal ones."""
-        return frozenset(terms)
+        """Terms as a form keeps them."""
+        return tuple(terms)
 
     def made(self: F, const: Any, terms: Mapping[Any, Any], *others: F) -> F:
         """A form of this kind, from this one and others."""
         return type(self)(const, self.collected((a, c) for a, c in terms.items() if c))
+
+    @property
+    def key(self) -> frozenset[tuple[A, N]]:
+        """The terms in no order: what forms that differ by a number have in common."""
+        return frozenset(self.terms)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Form) or self.const != other.const or len(self.terms) != len(other.terms):
+            return False
+        return self.terms == other.terms or self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash((self.const, self.key))
 
     # ---- arithmetic
 

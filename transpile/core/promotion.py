@@ -8,27 +8,25 @@ import numpy as np
 
 from transpile.core.types import INT, Type, promote
 
-_OF_BOOLS = ("bitwise_and", "bitwise_or", "bitwise_xor", "maximum", "minimum")  # what Python has for truth values too
+
+def _truths(types: Sequence[Type]) -> list[Type]:
+    return [promote(*types)] * len(types)
 
 
-def _arith(types: Sequence[Type], prim: str) -> list[Type]:
+def _arith(types: Sequence[Type]) -> list[Type]:
     common = promote(*types)
-    if common.dtype == "bool" and prim in ("add", "mul", "maximum", "minimum") and not common.weak:
-        return [common] * len(types)
-    if common.dtype == "bool" and common.weak and prim not in _OF_BOOLS:
-        common = INT
-    return [common] * len(types)
+    return [INT if common.dtype == "bool" and common.weak else common] * len(types)
 
 
-def _int8(types: Sequence[Type], prim: str) -> list[Type]:
-    ready = _arith(types, prim)
+def _int8(types: Sequence[Type]) -> list[Type]:
+    ready = _arith(types)
     return [Type("int8") if t.dtype == "bool" else t for t in ready]
 
 
 _FLOAT_OF = {"bool": "float16", "int8": "float16", "uint8": "float16", "int16": "float32", "uint16": "float32"}
 
 
-def _float(types: Sequence[Type], prim: str) -> list[Type]:
+def _float(types: Sequence[Type]) -> list[Type]:
     common = promote(*types)
     if not common.is_float:
         known = [_FLOAT_OF.get(t.dtype, "float64") for t in types if not t.weak]
@@ -38,39 +36,40 @@ def _float(types: Sequence[Type], prim: str) -> list[Type]:
     return [common] * len(types)
 
 
-def _div(types: Sequence[Type], prim: str) -> list[Type]:
+def _div(types: Sequence[Type]) -> list[Type]:
     common = promote(*types)
     return [common if common.is_float else Type("float64", (), common.weak)] * len(types)
 
 
-def _special(types: Sequence[Type], prim: str) -> list[Type]:
+def _special(types: Sequence[Type]) -> list[Type]:
     """SciPy's ufuncs whose first loop is that of doubles: floats only if all operands are."""
     common = promote(*types)
     single = all(t.dtype == "float32" and not t.weak for t in types)
     return [common if single else Type("float64", (), common.weak)] * len(types)
 
 
-def _special_single(types: Sequence[Type], prim: str) -> list[Type]:
+def _special_single(types: Sequence[Type]) -> list[Type]:
     """SciPy's ufuncs whose first loop is that of floats: what fits is a float."""
     common = promote(*types)
     single = common.dtype in ("float16", "float32", "bool", "int8", "uint8", "int16", "uint16") and not common.weak
     return [Type("float32") if single else Type("float64", (), common.weak)] * len(types)
 
 
-def _logical(types: Sequence[Type], prim: str) -> list[Type]:
+def _logical(types: Sequence[Type]) -> list[Type]:
     return [Type("bool", (), t.weak) for t in types]
 
 
-def _where(types: Sequence[Type], prim: str) -> list[Type]:
+def _where(types: Sequence[Type]) -> list[Type]:
     return [Type("bool", (), types[0].weak), *([promote(*types[1:])] * 2)]
 
 
-def _as_is(types: Sequence[Type], prim: str) -> list[Type]:
+def _as_is(types: Sequence[Type]) -> list[Type]:
     return list(types)
 
 
-OPERAND_TYPES: dict[str, Callable[[Sequence[Type], str], list[Type]]] = {
-    "arith": _arith,  # NumPy's promotion; booleans count as integers where Python's do
+OPERAND_TYPES: dict[str, Callable[[Sequence[Type]], list[Type]]] = {
+    "truths": _truths,  # NumPy's promotion
+    "arith": _arith,  # the same; Python's truth values count as integers
     "int8": _int8,  # as arith, but NumPy booleans become int8 (np.square(True))
     "float": _float,  # integers become floats, small integers small floats (np.exp)
     "div": _div,  # integers become float64 (true division)

@@ -9,14 +9,20 @@ from transpile.core.types import Type
 
 
 class Record(Protocol):
-    """The part of `transpile.ops.record.Prim` that types are found by."""
+    """The part of `transpile.ops.record.Op` that types are found by."""
 
     @property
     def type_rule(self) -> Callable[[Sequence[Type], Mapping[str, Any]], Type]: ...
     @property
+    def kind(self) -> str: ...
+    @property
     def elementwise(self) -> bool: ...
     @property
     def dtype_rule(self) -> str: ...
+    @property
+    def as_calm(self) -> bool: ...
+    @property
+    def unlike_python(self) -> bool: ...
 
 
 Records = Mapping[str, Record]  # by the names of primitives

@@ -17,8 +17,11 @@ from collections.abc import Callable
 from transpile.core import nodes as ir
 from transpile.core.record_protocol import Records
 from transpile.core.verify_array import ArrayForm
+from transpile.core.verify_effects import repeated
 from transpile.core.verify_loops import LoopForm
+from transpile.core.verify_memory import apart, reasons
 from transpile.core.verify_scopes import refuse
+from transpile.core.verify_stacks import pair
 from transpile.core.watch import Done
 
 FORMS = {"array": ArrayForm, "loops": LoopForm}
@@ -27,19 +30,25 @@ FORMS = {"array": ArrayForm, "loops": LoopForm}
 def verify(fn: ir.Function, prims: Records, dialect: str = "array", after: str = "") -> ir.Function:
     """``fn`` itself, if it is well formed with these primitives; raises `InternalError` otherwise."""
     FORMS[dialect](fn, prims, after).function()
+    pair(fn, after)
+    apart(fn, dialect == "array", after)
+    if dialect == "array":
+        reasons(fn, after)
     return fn
 
 
 class Verifying:
     """Watches passes: what each of them has changed is verified, and what it says that it requires and ensures."""
 
-    def __init__(self, prims: Callable[[], Records]) -> None:
+    def __init__(self, prims: Callable[[str], Records]) -> None:
         self.prims = prims
 
     def __call__(self, done: Done) -> None:
         if done.old is done.new:
             return
-        verify(done.new, self.prims(), done.dialect, done.name)
+        verify(done.new, self.prims(done.dialect), done.dialect, done.name)
+        if done.old is not None and done.dialect == "array":
+            repeated(done.old, done.new, done.name)
         if done.step is not None and done.old is not None:
             for p in done.step.requires:
                 if p.holds is not None and not p.holds(done.old):

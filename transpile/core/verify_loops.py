@@ -11,7 +11,6 @@ from typing import Any
 
 from transpile.core import nodes as ir
 from transpile.core import verify_packets
-from transpile.core.number_functions import NUMBER_CALLS
 from transpile.core.packets import has_lanes
 from transpile.core.record_protocol import Records
 from transpile.core.types import Type
@@ -38,6 +37,11 @@ class LoopForm(Scopes):
         self.use(op)
         if op.type.dtype != "int64" or op.type.dims:
             self.fail(f"{what} is {op.type}")
+
+    def is_of_numbers(self, prim: str) -> bool:
+        """Whether it is a function of the runtime that takes numbers and gives numbers."""
+        record = self.prims.get(prim)
+        return record is not None and record.kind == "number"
 
     # ---- function and blocks
 
@@ -78,7 +82,7 @@ class LoopForm(Scopes):
             return
         self.check(not s.params.keys() & {"fn", "into", "kept"}, "a call is a node")
         self.check(
-            s.prim not in NUMBER_CALLS or not any(map(is_memory, s.args)),
+            not self.is_of_numbers(s.prim) or not any(a.type.dims for a in s.args),
             "a function of numbers is given an array",
         )
         if s.prim == "index":

@@ -16,16 +16,15 @@ from transpile.codegen.size_guards import say_guards
 from transpile.core import nodes as ir
 from transpile.core.functions import Routine
 from transpile.core.output import Output
-from transpile.core.pass_list import Chain, Group, Pass, Property
+from transpile.core.pass_list import Chain, Pass, Property
 from transpile.core.types import Type
 from transpile.driver.machine_code import Source, build
 from transpile.errors import error
 from transpile.loops import optimise
 from transpile.lower import lower
-from transpile.lower.known_adjoints import known_adjoints
 from transpile.lower.lowered_functions import functions
 from transpile.simplify.placeholders import is_any, with_placeholders
-from transpile.transform.array_passes import CLEAN, DEAD, EXPANDED, LIVE, PROPERTIES
+from transpile.transform.array_passes import CLEAN, EXPANDED, LIVE, PROPERTIES
 
 IS_DIRECT = os.environ.get("TRANSPILE_DIRECT", "1") != "0"
 """Whether lowered core becomes machine code without Numba's front end (`transpile.codegen.llvm`), where that can be."""
@@ -91,7 +90,6 @@ LOWERING = Chain(
             when="is_entry",
             breaks=(LIVE,),
         ),
-        Group((Pass("known adjoints", known_adjoints, "while their formulas are whole", breaks=(LIVE,)),), (DEAD,)),
         Pass(
             "lowering",
             lower,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import linecache
 import math
 from collections.abc import Callable, Mapping, Sequence
+from opcode import opmap
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -153,6 +153,7 @@ def fraction(core: ir.Function, weak: bool = True) -> ir.Loc | None:
     return next(found, None)
 
 
+RAISE = opmap["RAISE_VARARGS"]
 PYTHON_ONLY = (ZeroDivisionError, OverflowError, ValueError)
 """What Python's float arithmetic raises where NumPy's gives inf or nan."""
 
@@ -165,13 +166,11 @@ def _is_pythons(error: Exception) -> bool:
 
 
 def _is_raised(error: Exception) -> bool:
-    """Whether a *raise* of the text has raised it: the user's, or a check."""
+    """Whether a *raise* has raised it, the user's or a check: the instruction says so that was run."""
     at = error.__traceback__
     while at is not None and at.tb_next is not None:
         at = at.tb_next
-    return at is not None and linecache.getline(at.tb_frame.f_code.co_filename, at.tb_lineno).lstrip().startswith(
-        "raise "
-    )
+    return at is not None and at.tb_frame.f_code.co_code[at.tb_lasti] == RAISE
 
 
 def again(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -17,7 +17,7 @@ from transpile.core.walk import Cloner, blocks, defined, statements, uses
 from transpile.frontend.control.in_place import in_place
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import symbols as symbolic
-from transpile.ops.tables import prims
+from transpile.ops.tables import prims, record_of
 from transpile.simplify.unread import prune
 
 
@@ -126,7 +126,11 @@ class _Finisher(Cloner):
 
     def _is_of_equals(self, stmt: ir.Stmt) -> bool:
         """Whether it is the smaller of two sizes that a check has found equal (``zip`` of two arrays)."""
-        if not isinstance(stmt, ir.Let) or stmt.prim != "minimum" or not all(isinstance(a, ir.Var) for a in stmt.args):
+        if (
+            not isinstance(stmt, ir.Let)
+            or record_of(stmt).extreme >= 0
+            or not all(isinstance(a, ir.Var) for a in stmt.args)
+        ):
             return False
         forms = [a.form.substitute(self.dims) for a in stmt.args if isinstance(a, ir.Var) and a.form is not None]  # type: ignore[arg-type]
         return len(forms) == 2 and forms[0] == forms[1]
@@ -187,7 +191,7 @@ def _merge(block: ir.Block, counts: dict[ir.Var, int]) -> None:
             continue
         let = block.stmts[at]
         assert isinstance(let, ir.Let)
-        if table[let.prim].fresh and let.prim != "item":
+        if table[let.prim].is_fresh:
             if let.var.name != ir.SYNTHETIC:
                 stmt.var.name = let.var.name
             block.stmts[at] = ir.Alloc(stmt.var, let.prim, let.args, let.params, let.loc)

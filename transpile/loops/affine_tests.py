@@ -14,6 +14,8 @@ from dataclasses import replace
 
 from transpile.core import nodes as ir
 from transpile.core.types import BOOL, INT
+from transpile.ops.tables import record_of
+from transpile.ops.traits import EQUAL
 
 Emit = Callable[[ir.Let], ir.Var]
 
@@ -57,16 +59,15 @@ class Ends:
         degrees = [self.degree(a) for a in let.args]
         if any(d is None for d in degrees):
             return False
-        match let.prim:
-            case "overflows_add" | "overflows_sub":
-                return True
-            case "overflows_mul":
-                return degrees[0] + degrees[1] <= 1 or let.args[0] is let.args[1]  # type: ignore[operator]
-            case "less" | "greater":
-                return True
-            case "equal":  # with the least integer
-                return isinstance(let.args[1], ir.Const) and let.args[1].value == -(2**63)
-        return False
+        asked = record_of(let).asks
+        if asked:
+            record = record_of(asked)
+            square = record.multiplies and let.args[0] is let.args[1]
+            return record.is_polynomial and (square or record.degree([d or 0 for d in degrees]) <= 1)
+        relation = record_of(let).relation
+        if relation is EQUAL:  # with the least integer
+            return isinstance(let.args[1], ir.Const) and let.args[1].value == -(2**63)
+        return relation is not None and relation.less != relation.greater
 
     def degree(self, op: ir.Operand) -> int | None:
         """Of an operand as a polynomial in the index, if it is at most 1."""
@@ -75,13 +76,13 @@ class Ends:
         if self.fixed(op):
             return 0
         let = self.lets.get(op) if isinstance(op, ir.Var) else None
-        if let is None or not let.var.type.weak or let.prim not in ("add", "sub", "mul", "neg"):
+        if let is None or not let.var.type.weak or not record_of(let).is_polynomial:
             return None
         degrees = [self.degree(a) for a in let.args]
         if any(d is None for d in degrees):
             return None
         found = [d for d in degrees if d is not None]
-        most = sum(found) if let.prim == "mul" else max(found)
+        most = record_of(let).degree(found)
         return most if most <= 1 else None
 
     def at(self, op: ir.Operand, end: int) -> ir.Operand:

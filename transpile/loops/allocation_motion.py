@@ -20,6 +20,7 @@ from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.types import BOOL, INT, Type
 from transpile.core.walk import blocks, defined, leaves, statements
 from transpile.loops.check_hoisting import raises
+from transpile.ops.tables import record_of
 
 READS = ("index", "dim")  # what an array may be used for without another name being given to it
 
@@ -146,7 +147,7 @@ class _Sizes:
         if let is None:
             return False
         return let.prim == "dim" or (
-            let.prim == "maximum" and isinstance(let.args[1], ir.Const) and let.args[1].value >= 0
+            record_of(let).extreme > 0 and isinstance(let.args[1], ir.Const) and let.args[1].value >= 0
         )
 
     def emit(self, form: Linear) -> ir.Operand:

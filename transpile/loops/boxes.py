@@ -17,6 +17,7 @@ from transpile.core import nodes as ir
 from transpile.core.types import INT
 from transpile.core.walk import Cloner, defined
 from transpile.loops.small_integers import Small
+from transpile.ops.tables import record_of
 
 REALS = ("float64", "float32")
 
@@ -190,5 +191,5 @@ def is_scalar(stmt: ir.Stmt) -> bool:
 
 def number(prim: str, a: ir.Operand, b: ir.Operand, stmts: list[ir.Stmt]) -> ir.Var:
     var = ir.Var(ir.SYNTHETIC, INT)
-    stmts.append(ir.Let(var, prim, (a, b), {"py": True} if prim in ("minimum", "maximum") else {}))
+    stmts.append(ir.Let(var, prim, (a, b), {"py": True} if record_of(prim).extreme else {}))
     return var

@@ -15,11 +15,10 @@ from transpile.core import nodes as ir
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.types import FLOAT
 from transpile.core.walk import blocks, statements
-from transpile.loops import interval_arithmetic
-from transpile.loops.interval_analysis import Ranges
-from transpile.loops.interval_arithmetic import Interval, is_inside
+from transpile.loops.interval_analysis import Ranges, interval_of
+from transpile.ops.interval_arithmetic import Interval, is_inside
+from transpile.ops.tables import record_of
 
-ANSWERED = tuple(f"overflows_{prim}" for prim in ("add", "sub", "mul", "pow", "left_shift"))
 EXACT = 2**53
 EXACTLY = (-EXACT, EXACT)
 
@@ -37,7 +36,7 @@ def _is_asked(stmt: ir.Stmt) -> bool:
 
 
 def _is_exact(let: ir.Let) -> bool:
-    return let.prim == "true_divide" or let.prim.startswith("exact_")
+    return bool(record_of(let).in_floats)
 
 
 class _Fits(Ranges):
@@ -51,7 +50,7 @@ class _Fits(Ranges):
         if isinstance(stmt, ir.Check):
             self.passed[id(stmt)] = self.is_false(stmt.test)
         elif isinstance(stmt, ir.Let) and _is_exact(stmt):
-            whole = stmt.args[:1] if stmt.prim != "true_divide" else stmt.args
+            whole = [a for a in stmt.args if not a.type.is_float]
             self.passed[id(stmt)] = all(is_inside(self.counted(a), EXACTLY) for a in whole)
 
     def is_false(self, test: ir.Operand) -> bool:
@@ -59,22 +58,20 @@ class _Fits(Ranges):
         let = self.lets.get(test) if isinstance(test, ir.Var) else None
         if let is None:
             return isinstance(test, ir.Const) and not test.value
-        if let.prim in ANSWERED:
-            found = self.raw(replace(let, prim=let.prim.removeprefix("overflows_"), params={}))
+        if record_of(let).asks:
+            found = self.raw(replace(let, prim=record_of(let).asks, params={}))
             return found is not None and is_inside(found)
-        if let.prim == "logical_and":
-            return any(self.is_false(a) for a in let.args)
+        implied = record_of(let).implies
+        if implied is not None:
+            return any(truth and self.is_false(let.args[k]) for k, truth in implied(True))
         if len(let.args) != 2 or not all(a.type.is_int and not a.type.dims for a in let.args):
             return False
         a, b = (self.of(x) for x in let.args)
-        match let.prim:
-            case "less":
-                return a[0] >= b[1]
-            case "greater":
-                return a[1] <= b[0]
-            case "equal":
-                return a[1] < b[0] or b[1] < a[0]
-        return False
+        relation = record_of(let).relation
+        if relation is None:
+            return False
+        may = (a[0] < b[1], a[0] <= b[1] and b[0] <= a[1], a[1] > b[0])
+        return not any(case and possible for case, possible in zip(relation.cases, may))
 
     def counted(self, op: ir.Operand) -> Interval:
         """As the range, but nobody waits until a loop has counted to what no float holds."""
@@ -84,9 +81,9 @@ class _Fits(Ranges):
         if op in self.indices:
             return max(found[0], -EXACT // 4), min(found[1], EXACT // 4)
         let = self.lets.get(op)
-        if let is not None and let.prim in ("add", "sub", "mul", "neg") and op in self.exact:
+        if let is not None and record_of(let).is_polynomial and op in self.exact:
             args = [self.counted(a) if isinstance(a, ir.Const) or a in self.indices else self.of(a) for a in let.args]
-            return interval_arithmetic.of(let.prim, args) or found
+            return interval_of(let.prim, args) or found
         return found
 
 
@@ -116,5 +113,4 @@ def in_floats(let: ir.Let) -> list[ir.Stmt]:
         else:
             casts.append(ir.Let(ir.Var(ir.SYNTHETIC, FLOAT), "cast", (a,), {"dtype": "float64", "weak": True}, let.loc))
             args.append(casts[-1].var)  # type: ignore[union-attr]
-    prim = "div" if let.prim == "true_divide" else let.prim.removeprefix("exact_")
-    return [*casts, replace(let, prim=prim, args=tuple(args), params={})]
+    return [*casts, replace(let, prim=record_of(let).in_floats, args=tuple(args), params={})]

@@ -23,6 +23,7 @@ from transpile.core.types import INT, Type
 from transpile.core.walk import Cloner
 from transpile.loops.array_contraction import points
 from transpile.loops.boxes import Boxes, Nest, is_scalar, is_simple, number
+from transpile.ops.tables import record_of
 
 MOST = 2  # arrays that are made to hold values
 
@@ -110,7 +111,7 @@ class Split:
         if self.is_fixed(op):
             return self.again(op, cloner, stmts)
         let = self.lets[op]
-        if let.prim == "neg" or (let.prim == "mul" and any(self.is_fixed(a) for a in let.args)):
+        if record_of(let).is_opposite or (record_of(let).multiplies and any(self.is_fixed(a) for a in let.args)):
             args = tuple(self.value(a, cloner, indices, stmts) for a in let.args)
             stmts.append(replace(let, var=cloner.fresh(op), args=args))
         elif let.prim == "index" and not self.is_changed(let.args[0]):

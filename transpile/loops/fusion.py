@@ -23,6 +23,7 @@ from transpile.core import nodes as ir
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.walk import blocks, map_operands, statements
 from transpile.loops.loop_shape import Kind, kind_of
+from transpile.ops.traits import NOT_EQUAL
 
 LIMIT = 120  # statements of a fused loop
 
@@ -122,7 +123,7 @@ class _Fusion:
             if x.var is not y.var or x.indices is None or y.indices is None:
                 return False
             forms = [(self.forms.of(i), self.forms.of(j).replaced(b.index, here)) for i, j in zip(x.indices, y.indices)]
-            apart = any(p.terms == q.terms and p.const != q.const and not p.coefficient(a.index) for p, q in forms)
+            apart = any(p.key == q.key and p.const != q.const and not p.coefficient(a.index) for p, q in forms)
             if not apart and any(p != q for p, q in forms) and not self.is_never(x, y, a, b):
                 return False
         return True
@@ -164,7 +165,7 @@ class _Fusion:
         facts.enter(a)
         facts.enter(b)
         pairs = [(self.forms.of(i), self.forms.of(j)) for i, j in zip(x.indices, y.indices)]
-        return any(facts.compare("not_equal", p, q) for p, q in pairs)
+        return any(facts.compare(NOT_EQUAL, p, q) for p, q in pairs)
 
     def joined(self, a: ir.For, b: ir.For) -> ir.For:
         def operand(o: ir.Operand) -> ir.Operand:
@@ -199,7 +200,7 @@ def is_never_later(p: Linear, q: Linear, loop: ir.For) -> bool:
     """Whether ``p`` in one trip is ``q`` in another one only if that is not an earlier one."""
     coef = p.coefficient(loop.index)
     p, other, q = p.without(loop.index), q.coefficient(loop.index), q.without(loop.index)
-    if coef != other or p.terms != q.terms:
+    if coef != other or p.key != q.key:
         return False
     gap = q.const - p.const
     if coef == 0:

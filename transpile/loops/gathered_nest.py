@@ -12,6 +12,7 @@ from transpile.analysis.affine import Linear
 from transpile.core import nodes as ir
 from transpile.core.types import BOOL, INT, Type
 from transpile.loops.boxes import Boxes, Nest, number
+from transpile.ops.tables import record_of
 
 LEAST = 3  # places of which one element is written
 
@@ -141,9 +142,9 @@ class Gathered:
         """The least or the greatest of the ends, whatever is assumed of them."""
         found: dict[frozenset[tuple[ir.Var, int]], Linear] = {}
         for end in side.ends:
-            other = found.get(end.terms)
-            if other is None or (end.const < other.const) == (prim == "minimum"):
-                found[end.terms] = end
+            other = found.get(end.key)
+            if other is None or (end.const < other.const) == (record_of(prim).extreme < 0):
+                found[end.key] = end
         first, *rest = [self.boxes.operand(f, stmts) for f in found.values()]
         for other_end in rest:
             first = number(prim, first, other_end, stmts)

@@ -14,6 +14,7 @@ from transpile.analysis.affine import Forms, Twins
 from transpile.analysis.value_ranges import Facts, is_integer
 from transpile.core import nodes as ir
 from transpile.core.walk import blocks, defined, statements
+from transpile.ops.traits import NOT_EQUAL
 
 
 def loops_apart(fn: ir.Function) -> set[ir.Var]:
@@ -38,7 +39,7 @@ def only_in_one_trip(
     facts = facts.inner()
     facts.enter(loop)
     facts.enter(replace(loop, index=twins.of(loop.index)))
-    return any(facts.compare("not_equal", p, twins.form(q)) for p, q in pairs)
+    return any(facts.compare(NOT_EQUAL, p, twins.form(q)) for p, q in pairs)
 
 
 class _Search:

@@ -24,6 +24,7 @@ from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.types import INT
 from transpile.core.walk import Cloner, blocks, map_operands
 from transpile.loops.loop_shape import is_serial
+from transpile.ops.tables import record_of
 
 WRAP = "arrays.wrap"
 FAR = 8  # trips at an end that may be left without vectors
@@ -84,7 +85,7 @@ class _Search:
             return None
         by = made.args[1]
         most = self.forms.lets.get(by) if isinstance(by, ir.Var) else None
-        if most is not None and most.prim == "maximum" and ir.is_literal(most.args[1], 1):
+        if most is not None and record_of(most).extreme > 0 and ir.is_literal(most.args[1], 1):
             by = most.args[0]
         return var if self.are_equal(by, size) else None
 
@@ -135,7 +136,7 @@ class _Parts:
         return replace(self.loop, body=body)
 
     def number(self, prim: str, *args: ir.Operand) -> ir.Var:
-        params = {"py": True} if prim in ("minimum", "maximum") else {}
+        params = {"py": True} if record_of(prim).extreme else {}
         let = ir.Let(ir.Var(ir.SYNTHETIC, INT), prim, args, params, self.loop.loc)
         self.stmts.append(let)
         return let.var

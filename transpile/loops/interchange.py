@@ -28,6 +28,7 @@ from transpile.core.walk import Cloner, blocks, defined, statements
 from transpile.loops.array_contraction import points
 from transpile.loops.fusion import is_conflict
 from transpile.loops.small_integers import Small
+from transpile.ops.traits import NOT_EQUAL
 
 WIDE = 8
 
@@ -169,7 +170,7 @@ class _Pair:
         if x.var is not y.var or x.indices is None or y.indices is None:
             return False
         of = self.around.forms.of
-        return any(facts.compare("not_equal", of(i), twins.form(of(j))) for i, j in zip(x.indices, y.indices))
+        return any(facts.compare(NOT_EQUAL, of(i), twins.form(of(j))) for i, j in zip(x.indices, y.indices))
 
     # ---- the new loops
 

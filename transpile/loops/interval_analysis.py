@@ -17,9 +17,11 @@ import numpy as np
 from transpile.analysis.value_ranges import LONGEST
 from transpile.core import nodes as ir
 from transpile.core.walk import blocks, statements
-from transpile.loops import interval_arithmetic
-from transpile.loops.interval_arithmetic import FULL, Interval, is_inside, meet, union
 from transpile.loops.value_numbering import ends
+from transpile.ops import interval_arithmetic as intervals
+from transpile.ops.interval_arithmetic import FULL, Interval, is_inside, meet, union
+from transpile.ops.tables import record_of
+from transpile.ops.traits import LESS, Relation
 
 STEPS = [0, 1, 2**8, 2**16, 2**31, 2**32, 2**48, 2**49, 2**50, 2**53, 2**62, 2**63 - 1]
 """What a bound that grows from trip to trip is taken to be: the next of these."""
@@ -39,7 +41,7 @@ class Ranges:
         self.latest: dict[ir.Var, Interval] = {}  # where it was defined, in the last walk
         self.exact: set[ir.Var] = set()  # what has not wrapped
         self.lets = {s.var: s for s in statements(fn.body) if isinstance(s, ir.Let)}
-        self.asked = {(s.prim.removeprefix("overflows_"), s.args) for s in self.lets.values() if "overflows" in s.prim}
+        self.asked = {(record_of(s).asks, s.args) for s in self.lets.values() if record_of(s).asks}
         self.parts: dict[ir.Var, tuple[ir.If | ir.For, int]] = {}  # results: of which statement, and which one
         self.trips: dict[int, int] = {}  # of a loop: how many there are at most
         self.axes: dict[ir.Var, Axes] = {}  # numbers from 0 up to a product of sizes of one array
@@ -106,20 +108,17 @@ class Ranges:
             case "dim":
                 self.axes[let.var] = let.args[0], frozenset((let.params["axis"],))  # type: ignore[assignment]
                 return 0, LONGEST
-            case "arrays.bound" | "arrays.wrap":
-                return 0, max(self.of(let.args[1])[1], 0)
             case "item":
                 call = self.lets.get(let.args[0])  # type: ignore[arg-type]
                 return union((0, 0), self.of(call.args[0])) if call and call.prim == "arrays.span" else None
             case "cast" if let.args[0].type.is_float:
                 return None
-            case "mul":
-                found = self.area(let)
-                if found is not None:
-                    return found
+        area = self.area(let) if record_of(let).multiplies else None
+        if area is not None:
+            return area
         if any(a.type.dims or not (a.type.is_int or a.type.is_bool) for a in let.args):
             return None
-        return interval_arithmetic.of(let.prim, [self.of(a) for a in let.args])
+        return interval_of(let.prim, [self.of(a) for a in let.args])
 
     def area(self, let: ir.Let) -> Interval | None:
         """Of a product of sizes of one array, or of indices below them: the array has so many elements, or none."""
@@ -136,30 +135,24 @@ class Ranges:
         let = self.lets.get(test) if isinstance(test, ir.Var) else None
         if let is None:
             return
-        if let.prim == "logical_not":
-            self.assume(let.args[0], not holds)
-        elif let.prim in ("logical_and", "logical_or"):
-            if holds == (let.prim == "logical_and"):
-                for a in let.args:
-                    self.assume(a, holds)
-        elif len(let.args) == 2 and all(_is_integer(a) for a in let.args):
-            self.compared(let.prim if holds else _OPPOSITE.get(let.prim, ""), *let.args)
+        record = record_of(let)
+        for k, truth in record.implies(holds) if record.implies is not None else ():
+            self.assume(let.args[k], truth)
+        if record.relation is not None and all(_is_integer(a) for a in let.args):
+            self.compared(record.relation if holds else record.relation.negated, *let.args)
 
-    def compared(self, prim: str, a: ir.Operand, b: ir.Operand) -> None:
+    def compared(self, relation: Relation, a: ir.Operand, b: ir.Operand) -> None:
         (a_low, a_high), (b_low, b_high) = self.of(a), self.of(b)
-        match prim:
-            case "less":
-                self.learn(a, (FULL[0], b_high - 1))
-                self.learn(b, (a_low + 1, FULL[1]))
-            case "less_equal":
-                self.learn(a, (FULL[0], b_high))
-                self.learn(b, (a_low, FULL[1]))
-            case "greater" | "greater_equal":
-                self.compared(_TURNED[prim], b, a)
-            case "equal":
+        match relation.cases:
+            case True, equal, False:
+                self.learn(a, (FULL[0], b_high - (not equal)))
+                self.learn(b, (a_low + (not equal), FULL[1]))
+            case False, _, True:
+                self.compared(relation.turned, b, a)
+            case False, True, False:
                 self.learn(a, (b_low, b_high))
                 self.learn(b, (a_low, a_high))
-            case "not_equal":
+            case _:
                 for x, (low, high), y in ((a, (b_low, b_high), (a_low, a_high)), (b, (a_low, a_high), (b_low, b_high))):
                     if low == high and low in y:
                         self.learn(x, (low + 1, FULL[1]) if low == y[0] else (FULL[0], low - 1))
@@ -169,8 +162,8 @@ class Ranges:
             return
         self.known[op] = meet(self.of(op), within)
         let = self.lets.get(op)
-        if let is not None and let.prim in ("add", "sub") and isinstance(let.args[1], ir.Const) and op in self.exact:
-            back = interval_arithmetic.minus if let.prim == "add" else interval_arithmetic.plus
+        if let is not None and record_of(let).is_sum and isinstance(let.args[1], ir.Const) and op in self.exact:
+            back = intervals.plus if record_of(let).is_difference else intervals.minus
             self.learn(let.args[0], back(self.known[op], self.of(let.args[1])))
 
     # ---- control
@@ -206,7 +199,7 @@ class Ranges:
             self.define(stmt.index, meet(FULL, (low, high)) if step and low <= high else FULL)
             first, last = (stmt.start, stmt.bound) if step > 0 else (stmt.bound, stmt.start)
             if step:
-                self.compared("less", first, last)
+                self.compared(LESS, first, last)
             if step > 0 and start[0] >= 0 and isinstance(stmt.bound, ir.Var) and stmt.bound in self.axes:
                 self.axes[stmt.index] = self.axes[stmt.bound]
 
@@ -293,9 +286,7 @@ class Ranges:
             if most is None:
                 caps[k] = FULL, FULL
                 continue
-            found = [
-                interval_arithmetic.plus(begin, interval_arithmetic.times(each, n)) for n in (max(most - 1, 0), most)
-            ]
+            found = [intervals.plus(begin, intervals.times(each, n)) for n in (max(most - 1, 0), most)]
             caps[k] = meet(FULL, found[0]), meet(FULL, found[1])
         return caps
 
@@ -304,15 +295,13 @@ class Ranges:
         if op is param:
             return (0, 0), None
         let = self.lets.get(op) if isinstance(op, ir.Var) else None
-        if let is not None and let.prim in ("add", "sub") and let.var in self.exact:
+        if let is not None and record_of(let).is_sum and let.var in self.exact:
             a, b = let.args
-            for one, other in ((a, b), (b, a))[: 2 if let.prim == "add" else 1]:
+            for one, other in ((a, b), (b, a))[: 1 if record_of(let).is_difference else 2]:
                 each, reset = self.change(one, param)
-                by = interval_arithmetic.of(let.prim, [(0, 0), self.last(other)])
+                by = interval_of(let.prim, [(0, 0), self.last(other)])
                 if each is not None and by is not None:
-                    return interval_arithmetic.plus(each, by), None if reset is None else interval_arithmetic.plus(
-                        reset, by
-                    )
+                    return intervals.plus(each, by), None if reset is None else intervals.plus(reset, by)
         if let is not None and let.prim == "where":
             return _either([self.change(a, param) for a in let.args[1:]])
         stmt, k = self.parts.get(op, (None, 0)) if isinstance(op, ir.Var) else (None, 0)
@@ -321,13 +310,18 @@ class Ranges:
         if isinstance(stmt, ir.For) and id(stmt) in self.trips:
             first, trip = self.change(stmt.inits[k], param), self.change(stmt.body.yields[k], stmt.body.params[k])
             if first[0] is not None and first[1] is None and trip[0] is not None and trip[1] is None:
-                return interval_arithmetic.plus(
-                    first[0], interval_arithmetic.times(trip[0], self.trips[id(stmt)])
-                ), None
+                return intervals.plus(first[0], intervals.times(trip[0], self.trips[id(stmt)])), None
         return None, self.last(op)
 
     def last(self, op: ir.Operand) -> Interval:
         return self.latest[op] if isinstance(op, ir.Var) and op in self.latest else self.of(op)
+
+
+def interval_of(prim: str, args: Sequence[Interval]) -> Interval | None:
+    """Between which numbers the result of an operation on integers lies; None where nothing is known of it."""
+    rule = record_of(prim).interval
+    found: Interval | None = None if rule is None else rule(*args)
+    return found
 
 
 def _either(changes: Sequence[Change]) -> Change:
@@ -362,8 +356,3 @@ def _is_integer(op: ir.Operand) -> bool:
     return (
         isinstance(op, ir.Var) and (op.type.is_int or op.type.is_bool) and not op.type.dims and op.type.kind == "array"
     )
-
-
-_OPPOSITE = {"less": "greater_equal", "less_equal": "greater", "greater": "less_equal", "greater_equal": "less",
-             "equal": "not_equal", "not_equal": "equal"}  # fmt: skip
-_TURNED = {"greater": "less", "greater_equal": "less_equal"}

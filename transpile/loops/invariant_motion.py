@@ -16,7 +16,6 @@ from collections.abc import Hashable
 from dataclasses import dataclass, replace
 
 from transpile.analysis.accesses import Roots, Touches, is_pure
-from transpile.analysis.vector_forms import DEAR
 from transpile.core import nodes as ir
 from transpile.core.dims import ANY
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
@@ -25,6 +24,7 @@ from transpile.core.walk import Cloner, blocks, defined
 from transpile.loops.array_contraction import points
 from transpile.loops.check_hoisting import raises
 from transpile.loops.small_integers import Small
+from transpile.ops.tables import record_of
 
 
 def move_invariants(fn: ir.Function) -> ir.Function:
@@ -92,7 +92,7 @@ class _Out:
                 lets[stmt.var] = stmt
                 if asked and stmt.prim == "index":
                     self.guarded.add(stmt.var)
-                if stmt.prim in DEAR and nest.loops and self.is_fixed(stmt, nest.loops, lets):
+                if record_of(stmt).is_dear and nest.loops and self.is_fixed(stmt, nest.loops, lets):
                     stmt = self.moved(stmt, nest.loops, lets)
             elif isinstance(stmt, ir.For) and self.is_plain(stmt):
                 stmt = replace(stmt, body=self.block(stmt.body, _Nest((*nest.loops, stmt), lets), asked))

@@ -15,9 +15,7 @@ from dataclasses import dataclass
 
 from transpile.core import nodes as ir
 from transpile.core.walk import blocks, leaves, reads, uses
-
-KINDS = {"add": "add", "sub": "add", "mul": "mul"}
-KINDS |= {name: name for name in ("maximum", "minimum", "logical_and", "logical_or")}
+from transpile.ops.tables import record_of
 
 
 @dataclass(frozen=True)
@@ -66,7 +64,7 @@ class _Finder:
         return all(self.step(stmt, held) for stmt in block.stmts)
 
     def step(self, stmt: ir.Stmt, held: set[ir.Var]) -> bool:
-        if isinstance(stmt, ir.Let) and stmt.prim in KINDS:
+        if isinstance(stmt, ir.Let) and record_of(stmt).folds:
             return self.let(stmt, held)
         if isinstance(stmt, ir.If) and stmt.test not in held:
             return self.branch(stmt, held)
@@ -79,12 +77,13 @@ class _Finder:
         given = [op in held for op in stmt.args]
         if not any(given):
             return True
-        kind, dtype = Fold(KINDS[stmt.prim], bool(stmt.params.get("py"))), stmt.var.type.dtype
-        if sum(given) > 1 or ((stmt.prim == "sub" or (kind.py and stmt.var.type.is_float)) and not given[0]):
+        record = record_of(stmt)
+        kind, dtype = Fold(record.folds, bool(stmt.params.get("py"))), stmt.var.type.dtype
+        if sum(given) > 1 or ((record.is_difference or (kind.py and stmt.var.type.is_float)) and not given[0]):
             return False
         if self.kind not in (None, kind) or stmt.args[given.index(True)].type.dtype != dtype:
             return False
-        if dtype == "bool" and kind.prim in ("add", "mul"):
+        if dtype == "bool" and record.is_polynomial:
             return False
         self.kind = kind
         held.add(stmt.var)

@@ -6,16 +6,17 @@ from dataclasses import dataclass
 
 from transpile.analysis.accesses import Access, accesses, is_array
 from transpile.analysis.affine import Forms
-from transpile.analysis.vector_forms import DEAR
 from transpile.core import nodes as ir
 from transpile.core.walk import blocks, statements
+from transpile.ops.tables import record_of
 
 WIDTH = 16  # trips that LLVM may put into vectors at once
 
 
 @dataclass(frozen=True)
 class Kind:
-    """``nested``: there are loops inside; ``serial``: a trip waits for the one before, or branches; ``dear``: see `DEAR`."""
+    """``nested``: there are loops inside; ``serial``: a trip waits for the one before, or branches; ``dear``: what a trip does
+    gains several times its time by vectors."""
 
     nested: bool
     serial: bool
@@ -33,7 +34,7 @@ class Kind:
 def kind_of(loop: ir.For) -> Kind:
     inner = list(statements(loop.body))
     nested = any(isinstance(s, (ir.For, ir.While)) for s in inner)
-    dear = any(isinstance(s, ir.Let) and s.prim in DEAR for s in inner)
+    dear = any(isinstance(s, ir.Let) and record_of(s).is_dear for s in inner)
     return Kind(nested, not nested and is_serial(loop), dear)
 
 
@@ -64,7 +65,7 @@ def _is_recent(write: Access, read: Access, loop: ir.For, forms: Forms) -> bool:
         return False
     trips: set[float] = set()
     for p, q in zip(map(forms.of, write.indices), map(forms.of, read.indices)):
-        if p.terms != q.terms:
+        if p.key != q.key:
             return False
         each = p.coefficient(loop.index) * loop.step.value * (-1 if loop.backwards else 1)
         if each:
@@ -82,9 +83,6 @@ def _is_scalar_only(stmt: ir.Stmt) -> bool:
     return isinstance(stmt, ir.Call) and any(is_array(a) for a in stmt.args)
 
 
-_FOLDS = ("add", "sub", "mul", "maximum", "minimum", "fmax", "fmin", "logical_and", "logical_or")
-
-
 def _is_reduction(loop: ir.For, k: int) -> bool:
     """Whether a carried value is only folded: ``total = total + x``."""
     param, out = loop.body.params[k], loop.body.yields[k]
@@ -92,7 +90,7 @@ def _is_reduction(loop: ir.For, k: int) -> bool:
     users = [s for s in statements(loop.body) if isinstance(s, ir.Let) and param in s.args]
     chain: set[ir.Var] = set()
     found = out
-    while isinstance(found, ir.Var) and found in lets and lets[found].prim in _FOLDS and found not in chain:
+    while isinstance(found, ir.Var) and found in lets and record_of(lets[found]).is_folding and found not in chain:
         chain.add(found)
         let = lets[found]
         if param in let.args:

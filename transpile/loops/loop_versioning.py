@@ -12,7 +12,7 @@ check the trips can be vectors, or a formula.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from transpile.analysis.value_ranges import LONGEST
@@ -21,6 +21,8 @@ from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.types import BOOL, FLOAT
 from transpile.core.walk import Cloner, blocks, defined, statements
 from transpile.loops.value_numbering import ends
+from transpile.ops.tables import record_of
+from transpile.ops.traits import EQUAL
 
 SAFE = 2.0**62  # rounding is far less than what is left up to 2 ** 63
 MOST = 150  # statements of a loop that stands twice
@@ -122,13 +124,15 @@ class Bounds:
         let = self.lets.get(test) if isinstance(test, ir.Var) else None
         if let is None:
             return None
-        if let.prim == "logical_and":
+        record = record_of(let)
+        if record.is_conjunction:
             found = [self.of_question(a) for a in let.args]
             return next((f for f in found if f is not None), None)
         bound: ir.Operand | None = None
-        if let.prim in ("overflows_add", "overflows_sub", "overflows_mul"):
-            bound = self.both("mul" if let.prim.endswith("mul") else "add", *(self.of(a) for a in let.args))
-        elif let.prim == "equal" and isinstance(let.args[1], ir.Const) and let.args[1].value == -(2**63):
+        asked = record_of(record.asks)
+        if asked.is_polynomial and asked.magnitude is not None:
+            bound = self.both(asked.magnitude.joined, *(self.of(a) for a in let.args))
+        elif record.relation is EQUAL and isinstance(let.args[1], ir.Const) and let.args[1].value == -(2**63):
             bound = self.of(let.args[0])
         if isinstance(bound, ir.Const):
             return ir.Const(bound.value < SAFE, BOOL)
@@ -171,10 +175,22 @@ class Bounds:
             sides = [self.of(b.yields[k], depth - 1) for b in (stmt.then, stmt.orelse) if not ends(b)]
             return sides[0] if len(sides) == 1 else self.both("maximum", *sides) if sides else None
         let = self.lets.get(op)
-        rule = None if let is None else _RULES.get(let.prim)
         if let is None or let.prim == "index":
             return _by_dtype(op)
-        return None if rule is None else rule(self, let, depth - 1)
+        return self.made_by(let, depth - 1)
+
+    def made_by(self, let: ir.Let, depth: int) -> ir.Operand | None:
+        """By what the record says of the magnitude of the result."""
+        if let.prim == "dim":
+            return ir.Const(float(LONGEST), FLOAT)
+        magnitude = record_of(let).magnitude
+        if magnitude is None:
+            return None
+        if magnitude.joined:
+            return self.both(magnitude.joined, *(self.of(a, depth) for a in let.args[magnitude.first :]))
+        if let.var.type.dtype != "int64" and not magnitude.first:
+            return _by_dtype(let.var)
+        return self.of(let.args[magnitude.first], depth)
 
     def outside(self, op: ir.Var) -> ir.Operand | None:
         cast = ir.Var(ir.SYNTHETIC, FLOAT)
@@ -203,7 +219,7 @@ class Bounds:
         if op is param:
             return None, ()
         let = self.lets.get(op) if isinstance(op, ir.Var) else None
-        if depth and let is not None and let.prim in ("add", "sub") and let.var in self.own:
+        if depth and let is not None and record_of(let).is_sum and let.var in self.own:
             for one, other in (let.args, let.args[::-1]):
                 if self.leads(one, param):
                     each, others = self.change(one, param, depth - 1)
@@ -250,7 +266,7 @@ class Bounds:
             return False
         let = self.lets.get(op)
         if let is not None:
-            args = let.args[1:] if let.prim == "where" else let.args if let.prim in ("add", "sub") else ()
+            args = let.args[1:] if let.prim == "where" else let.args if record_of(let).is_sum else ()
             return any(self.leads(a, param, depth - 1) for a in args)
         stmt, k = self.results.get(op, (None, 0))
         if isinstance(stmt, ir.If):
@@ -261,32 +277,3 @@ class Bounds:
 def _by_dtype(op: ir.Var) -> ir.Operand | None:
     bits = {"int8": 8, "uint8": 8, "int16": 16, "uint16": 16, "int32": 32, "uint32": 32}.get(op.type.dtype)
     return None if bits is None else ir.Const(2.0**bits, FLOAT)
-
-
-Rule = Callable[[Bounds, ir.Let, int], "ir.Operand | None"]
-
-
-def _joined(prim: str, first: int = 0) -> Rule:
-    def rule(b: Bounds, let: ir.Let, depth: int) -> ir.Operand | None:
-        return b.both(prim, *(b.of(a, depth) for a in let.args[first:]))
-
-    return rule
-
-
-def _same(b: Bounds, let: ir.Let, depth: int) -> ir.Operand | None:
-    return b.of(let.args[0], depth) if let.var.type.dtype == "int64" else _by_dtype(let.var)
-
-
-def _rest(b: Bounds, let: ir.Let, depth: int) -> ir.Operand | None:
-    return b.of(let.args[1], depth)
-
-
-_RULES: dict[str, Rule] = {
-    **dict.fromkeys(("add", "sub"), _joined("add")),
-    "mul": _joined("mul"),
-    **dict.fromkeys(("maximum", "minimum"), _joined("maximum")),
-    "where": _joined("maximum", 1),
-    **dict.fromkeys(("neg", "absolute", "floordiv", "quick_div", "cast", "copy", "identity"), _same),
-    **dict.fromkeys(("mod", "quick_mod"), _rest),
-    "dim": lambda b, let, depth: ir.Const(float(LONGEST), FLOAT),
-}

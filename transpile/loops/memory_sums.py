@@ -15,6 +15,7 @@ from transpile.core import nodes as ir
 from transpile.core.rebuild import with_blocks, with_stmts
 from transpile.core.types import Type
 from transpile.core.walk import blocks, statements, uses
+from transpile.ops.tables import record_of
 
 SUMS = ("float64", "float32", "int64")
 
@@ -43,9 +44,9 @@ def _sum_of(
         return None
     end = _place(stmts, lambda s: s is store)
     made = _let(stmts[:end], store.value, counts)
-    if made is None or made.prim not in ("add", "sub"):
+    if made is None or not record_of(made).is_sum:
         return None
-    for op in made.args if made.prim == "add" else made.args[:1]:
+    for op in made.args[:1] if record_of(made).is_difference else made.args:
         read = _let(stmts[:end], op, counts)
         if read is None or read.prim != "index" or read.args[0] is not store.buf:
             continue
@@ -72,7 +73,7 @@ def _replaced(stmts: list[ir.Stmt], store: ir.Store, read: ir.Let, made: ir.Let)
     for stmt in stmts:
         if stmt is made:
             value = next(a for a in made.args if a is not read.var)
-            if made.prim == "sub":
+            if record_of(made).is_difference:
                 out.append(
                     replace(made, var=ir.Var(ir.SYNTHETIC, Type(store.buf.type.dtype)), prim="neg", args=(value,))
                 )

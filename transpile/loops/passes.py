@@ -51,7 +51,7 @@ from transpile.loops.unroll_and_jam import abreast
 from transpile.loops.value_numbering import forward
 from transpile.loops.vector_functions import by_vectors
 from transpile.loops.zero_skipping import skip_zeros
-from transpile.simplify.dead_loop_code import remove_dead
+from transpile.simplify.dead_code import remove_dead_lowered
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Settings:
 
 DEAD = Pass(
     "dead code",
-    remove_dead,
+    remove_dead_lowered,
     "what a pass leaves that nobody reads would hide what the next one looks for",
     ensures=(LIVE,),
 )
@@ -87,6 +87,13 @@ EARLY = (NUMBERED, CHECKED, WHOLE, PLAIN)  # what passes ask for that look at wh
 
 # ----------------------------------------------------------------------------------------------------------- the passes
 
+POWERS = Pass(
+    "power expansion",
+    expand_powers,
+    "before factors are numbered, which powers share",
+    ensures=(PLAIN_POWERS,),
+    breaks=CODE,
+)
 CHECKS = Pass(
     "check hoisting",
     hoist_checks,
@@ -153,13 +160,7 @@ STEPS: tuple[Step, ...] = (
         breaks=CODE,
     ),
     DEAD,
-    Pass(
-        "power expansion",
-        expand_powers,
-        "before factors are numbered, which powers share",
-        ensures=(PLAIN_POWERS,),
-        breaks=CODE,
-    ),
+    POWERS,
     CHECKS,
     DEAD,
     NUMBERING,
@@ -200,12 +201,17 @@ STEPS: tuple[Step, ...] = (
         requires=(PRODUCTS, SIZED),
         breaks=CODE,
     ),
-    cleaned(
-        "loop unrolling",
-        unroll,
-        "before fusion: short loops would be fused, and their arrays would stay arrays",
-        requires=(SIZED, WHOLE, PLAIN),
-        breaks=CODE,
+    Group(
+        (
+            Pass(
+                "loop unrolling",
+                unroll,
+                "before fusion: short loops would be fused, and their arrays would stay arrays",
+                requires=(SIZED, WHOLE, PLAIN),
+                breaks=(*CODE, PLAIN_POWERS),
+            ),
+        ),
+        (*CLEAN, Group((replace(POWERS, why="an exponent that was an index is a number now"),), CLEAN)),
     ),
     cleaned(
         "scatter to gather",

@@ -11,9 +11,10 @@ import math
 from dataclasses import replace
 
 from transpile.core import nodes as ir
-from transpile.core.rebuild import with_blocks
+from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.types import BOOL, Type
 from transpile.core.walk import blocks, statements
+from transpile.ops.tables import record_of
 
 MOST = 16  # a product beyond has lost more digits than a power
 MOST_ROOT = 4.5
@@ -21,7 +22,7 @@ MOST_ROOT = 4.5
 
 def expand_powers(fn: ir.Function) -> ir.Function:
     """The function with such powers as products."""
-    return replace(fn, body=_Expansion(fn).block(fn.body))
+    return with_body(fn, _Expansion(fn).block(fn.body))
 
 
 class _Expansion:
@@ -38,7 +39,7 @@ class _Expansion:
                 _Product(stmt, stmts, self.is_positive(stmt.args[0])).power(p)
             else:
                 stmts.append(with_blocks(stmt, self.block) if blocks(stmt) else stmt)
-        return replace(block, stmts=stmts)
+        return with_stmts(block, stmts)
 
     def is_positive(self, op: ir.Operand) -> bool:
         """Whether it is seen to have no minus: a square, a sum of squares, what no negative number comes out of."""
@@ -49,16 +50,14 @@ class _Expansion:
         return self.known[op]
 
     def _comes_positive(self, let: ir.Let | None) -> bool:
-        match let:
-            case ir.Let(prim="square" | "absolute" | "exp" | "expit"):
-                return True
-            case ir.Let(prim="pow"):
-                return isinstance(let.args[1], ir.Const) and let.args[1].value in (2, 4)
-            case ir.Let(prim="mul") if let.args[0] is let.args[1]:
-                return True
-            case ir.Let(prim="add" | "mul" | "div"):
-                return all(self.is_positive(a) for a in let.args)
-        return False
+        if let is None:
+            return False
+        if let.prim == "pow":
+            return isinstance(let.args[1], ir.Const) and let.args[1].value in (2, 4)
+        record = record_of(let)
+        if record.positive or record.multiplies and let.args[0] is let.args[1]:
+            return True
+        return record.is_arithmetic and -1 not in record.signs and all(self.is_positive(a) for a in let.args)
 
 
 def exponent(stmt: ir.Stmt) -> float | None:

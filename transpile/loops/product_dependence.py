@@ -18,6 +18,7 @@ from transpile.core.walk import blocks, statements
 from transpile.loops.product_statements import Letter, Product, lying
 from transpile.loops.small_integers import Small
 from transpile.loops.terms import Code, Read
+from transpile.ops.traits import NOT_EQUAL
 
 SAME, EARLIER, LATER = "same", "earlier", "later"
 
@@ -203,7 +204,7 @@ class Conflicts:
                 facts.enter(loop)
             for box in spot.boxes:
                 learn(facts, box)
-        return any(facts.compare("not_equal", p, q) for p, q in zip(spot.at, read.at))
+        return any(facts.compare(NOT_EQUAL, p, q) for p, q in zip(spot.at, read.at))
 
     def copies(self, loop: ir.For, p: Product, around: tuple[ir.For, ...]) -> set[ir.Var] | None:
         """Of the arrays that the product reads and adds to, those that it must not see what it adds in."""

@@ -11,6 +11,7 @@ from transpile.core import nodes as ir
 from transpile.core.types import INT
 from transpile.loops.size_assumptions import SMALL
 from transpile.loops.terms import REALS, Code, Read, Term, Terms, negated
+from transpile.ops.tables import record_of
 
 ZERO = Linear(0)
 
@@ -145,15 +146,15 @@ def _carried(code: Code, stmt: ir.Stmt, loop: ir.For, letters: list[Letter], ins
             return None
         letters.append(letter)
     let = code.definer.get(out) if isinstance(out, ir.Var) else None
-    if not isinstance(let, ir.Let) or let.prim not in ("add", "sub") or param not in let.args:
+    if not isinstance(let, ir.Let) or not record_of(let).is_sum or param not in let.args:
         return None
-    if let.prim == "sub" and let.args[0] is not param:
+    if record_of(let).is_difference and let.args[0] is not param:
         return None
     value = let.args[1] if let.args[0] is param else let.args[0]
     terms = Terms(code, stmt, inside).of(value)
     if not terms:
         return None
-    if let.prim == "sub":
+    if record_of(let).is_difference:
         terms = negated(terms)
     return Product(stmt, tuple(letters), None, tuple(terms), True, first.results[0])
 

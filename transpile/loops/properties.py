@@ -9,7 +9,7 @@ from transpile.core import nodes as ir
 from transpile.core.pass_list import Property
 from transpile.core.walk import statements
 from transpile.loops.power_expansion import exponent
-from transpile.simplify.dead_loop_code import remove_dead
+from transpile.simplify.dead_code import remove_dead_lowered
 
 
 def _is_whole(fn: ir.Function) -> bool:
@@ -25,7 +25,7 @@ def _has_no_powers(fn: ir.Function) -> bool:
 
 
 def _is_live(fn: ir.Function) -> bool:
-    return remove_dead(fn) is fn
+    return remove_dead_lowered(fn) is fn
 
 
 WHOLE = Property("whole loops", "no loop is cut into chunks, packets or parts", _is_whole)

@@ -21,6 +21,7 @@ from transpile.core import nodes as ir
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.types import BOOL, INT, Type
 from transpile.core.walk import blocks, defined, statements
+from transpile.ops.traits import LESS, NOT_EQUAL
 
 SUMS = ("float64", "float32")
 
@@ -106,7 +107,7 @@ class _Promote:
         """The writes after the loop, those of elements that may not be there only if it had a trip."""
         assert isinstance(loop.step, ir.Const)
         ends = (loop.start, loop.bound) if loop.step.value > 0 else (loop.bound, loop.start)
-        if self.facts.compare("less", *map(self.facts.form, ends)):
+        if self.facts.compare(LESS, *map(self.facts.form, ends)):
             return [*adds]
         safe: list[ir.Stmt] = [a for a in adds if self.is_there(a)]
         others: list[ir.Stmt] = [a for a in adds if not any(a is s for s in safe)]
@@ -123,7 +124,7 @@ class _Promote:
             sizes = self.sizes.get((add.buf, axis), ())
             if not self.facts.is_not_negative(index):
                 return False
-            if not any(self.facts.compare("less", index, self.facts.form(s)) for s in sizes):
+            if not any(self.facts.compare(LESS, index, self.facts.form(s)) for s in sizes):
                 return False
         return True
 
@@ -146,7 +147,7 @@ class _Promote:
                 other = [self.forms.of(i) for i in a.indices]
                 if isinstance(stmt, ir.Add) and other == place and any(stmt is s for s in loop.body.stmts):
                     continue
-                if not any(facts.compare("not_equal", p, q) for p, q in zip(place, other)):
+                if not any(facts.compare(NOT_EQUAL, p, q) for p, q in zip(place, other)):
                     return False
         return True
 

@@ -9,15 +9,13 @@ statements that stand one after the other.
 
 from __future__ import annotations
 
-from transpile.analysis.vector_forms import DEAR, INSTRUCTIONS, PLAIN
 from transpile.core import nodes as ir
 from transpile.core.walk import blocks, statements
 from transpile.loops.unroll_and_jam_legality import AT_ONCE
+from transpile.ops.tables import record_of
 
 LANES = 4
-_PRIMS = frozenset(("add", "sub", "mul", "div", "neg"))
 _REALS = ("float64", "float32")
-_VECTORS = INSTRUCTIONS | PLAIN.keys()
 
 
 def lanes_of(loop: ir.For) -> int | None:
@@ -36,16 +34,21 @@ def _is_of_vectors(block: ir.Block, is_side: bool) -> bool:
     for stmt in block.stmts:
         if isinstance(stmt, ir.If) and not all(_is_of_vectors(b, True) for b in blocks(stmt)):
             return False
-        if isinstance(stmt, ir.Let) and not (stmt.prim in _VECTORS or "vector" in stmt.params):
+        if isinstance(stmt, ir.Let) and not (_is_of_lanes(stmt) or "vector" in stmt.params):
             if stmt.prim != "index" or is_side:
                 return False
     return True
 
 
+def _is_of_lanes(let: ir.Let) -> bool:
+    record = record_of(let)
+    return record.is_instruction or let.prim == "cast" or record.vector is not None and record.vector.alone
+
+
 def _calls(block: ir.Block) -> bool:
     """Whether a trip calls the C library: sixteen copies of it are not faster, and take LLVM most of its time."""
     return any(
-        isinstance(s, ir.Let) and "vector" not in s.params and s.var.type.is_float and s.prim in DEAR
+        isinstance(s, ir.Let) and "vector" not in s.params and s.var.type.is_float and record_of(s).is_dear
         for s in statements(block)
     )
 
@@ -70,7 +73,7 @@ def has_lanes(loop: ir.For) -> bool:
                     return False
                 reads.append(stmt.args)
             case ir.Let():
-                if stmt.prim not in _PRIMS or not _is_real(stmt.var) or stmt.var.type.dims:
+                if not record_of(stmt).is_arithmetic or not _is_real(stmt.var) or stmt.var.type.dims:
                     return False
             case _:
                 return False

@@ -14,6 +14,8 @@ from transpile.analysis.affine import Forms, Linear
 from transpile.analysis.value_ranges import is_integer
 from transpile.core import nodes as ir
 from transpile.core.walk import blocks, defined, defines, leaves, reads
+from transpile.ops.tables import record_of
+from transpile.ops.traits import NOT_EQUAL
 
 LIMIT = 4  # terms of a sum
 REALS = ("float64", "float32")
@@ -112,7 +114,11 @@ class Code:
         for stmt in body.stmts:
             if isinstance(stmt, ir.If) and any(isinstance(s, ir.Raise) for s in stmt.then.stmts):
                 let = self.definer.get(stmt.test) if isinstance(stmt.test, ir.Var) else None
-                if isinstance(let, ir.Let) and let.prim == "not_equal" and all(is_integer(a) for a in let.args):
+                if (
+                    isinstance(let, ir.Let)
+                    and record_of(let).relation is NOT_EQUAL
+                    and all(is_integer(a) for a in let.args)
+                ):
                     pair = self.forms.as_alias(*let.args)
                     if pair is not None:
                         self.forms.alias(*pair)
@@ -172,20 +178,19 @@ class Terms:
             return None
         if let.prim == "index":
             return self.read(let, where)
-        if let.prim not in ("add", "sub", "mul", "neg") or any(a.type.dtype != op.type.dtype for a in let.args):
+        record = record_of(let)
+        if not record.is_polynomial or any(a.type.dtype != op.type.dtype for a in let.args):
             return None
         parts = [self.of(a, where) for a in let.args]
         if any(p is None for p in parts):
             return None
         first, *rest = [p for p in parts if p is not None]
-        if let.prim == "neg":
-            return negated(first)
-        if let.prim == "mul":
+        if record.multiplies:
             if len(first) > 1 and len(rest[0]) > 1:
                 return None
             found = [a.times(b) for a in first for b in rest[0]]
         else:
-            found = first + (rest[0] if let.prim == "add" else negated(rest[0]))
+            found = [t for p, sign in zip((first, *rest), record.signs) for t in (p if sign > 0 else negated(p))]
         return found if len(found) <= LIMIT else None
 
     def read(self, let: ir.Let, where: Mapping[ir.Var, Linear]) -> list[Term] | None:

@@ -25,7 +25,6 @@ from dataclasses import replace
 
 from transpile.analysis.affine import Forms
 from transpile.analysis.value_ranges import Facts, is_integer
-from transpile.analysis.vector_forms import DEAR
 from transpile.core import nodes as ir
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.types import BOOL, INT
@@ -35,6 +34,7 @@ from transpile.loops.loop_reductions import held_by
 from transpile.loops.memory_sums import as_additions
 from transpile.loops.unroll_and_jam_code import Bodies, number, over_lanes
 from transpile.loops.unroll_and_jam_legality import AT_ONCE, Search, Trips, may_gain
+from transpile.ops.tables import record_of
 
 ROOM = 32_768  # elements of arrays of the trips' own, at most: what the second cache holds
 PLENTY = 8 * ROOM  # where elementary functions take longer than memory does
@@ -168,7 +168,7 @@ class _Blocks(Bodies):
 
 
 def is_dear(loop: ir.For) -> bool:
-    return any(isinstance(s, ir.Let) and s.prim in DEAR for s in statements(loop.body))
+    return any(isinstance(s, ir.Let) and record_of(s).is_dear for s in statements(loop.body))
 
 
 def has_nested_sums(loop: ir.For) -> bool:

@@ -17,6 +17,7 @@ from transpile.core.types import INT, Type
 from transpile.core.walk import Cloner, defines, free, uses
 from transpile.loops.array_contraction import points
 from transpile.loops.unroll_and_jam_legality import AT_ONCE, Trips, is_guard
+from transpile.ops.tables import record_of
 
 
 @dataclass
@@ -140,7 +141,7 @@ class Bodies:
 
     def let(self, prim: str, *args: ir.Operand, type: Type = INT) -> ir.Var:
         var = ir.Var(ir.SYNTHETIC, type)
-        self.out.append(ir.Let(var, prim, args, {"py": True} if prim == "maximum" else {}, self.loc))
+        self.out.append(ir.Let(var, prim, args, {"py": True} if record_of(prim).extreme else {}, self.loc))
         return var
 
     def array(self, var: ir.Var) -> ir.Var:

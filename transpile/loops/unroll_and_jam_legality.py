@@ -22,18 +22,16 @@ from dataclasses import dataclass, field
 from transpile.analysis.accesses import Access, Roots, accesses, is_array, may_raise
 from transpile.analysis.affine import Forms
 from transpile.analysis.value_ranges import Facts, is_integer
-from transpile.analysis.vector_forms import DEAR
 from transpile.core import nodes as ir
-from transpile.core.number_functions import NUMBER_CALLS
 from transpile.core.walk import blocks, defined, free, statements
 from transpile.loops.independent_iterations import only_in_one_trip
 from transpile.loops.loop_reductions import folds_of
 from transpile.loops.loop_shape import has_recurrence, known_trips
+from transpile.ops.tables import record_of
 
 AT_ONCE = 16  # trips: with numbers of 8 bytes four vectors of each, so that none waits for the one before
 LARGE = 200  # statements of a trip that are not written twice
 DTYPES = frozenset(("float64", "float32", "int64", "bool"))
-_STEPS = frozenset(("add", "sub", "mul", "neg", "cast"))
 
 
 @dataclass
@@ -77,7 +75,8 @@ def _is_simple(stmt: ir.Stmt) -> bool:
             if (
                 is_array(stmt.var)
                 or may_raise(stmt)
-                or stmt.prim in ("call", "item", *NUMBER_CALLS)
+                or stmt.prim in ("call", "item")
+                or record_of(stmt).kind == "number"
                 or stmt.var.type.dtype not in DTYPES
             ):
                 return False
@@ -106,7 +105,7 @@ def is_guard(stmt: ir.If) -> bool:
 
 
 def _is_dear(let: ir.Let) -> bool:
-    return let.prim in DEAR and let.var.type.is_float
+    return record_of(let).is_dear and let.var.type.is_float
 
 
 class Search:
@@ -125,7 +124,7 @@ class Search:
         """What differs in the trips of a loop that `may_gain`; None if they cannot run at once."""
         inner = [s for s in statements(loop.body) if isinstance(s, ir.For)]
         folds = folds_of(loop)
-        if folds is None or any(f.prim != "add" for f in folds):
+        if folds is None or any(not record_of(f.prim).is_sum for f in folds):
             return None
         found = Trips({loop.index, *loop.body.params})
         found.private = {s.var: s for s in statements(loop.body) if isinstance(s, ir.Alloc)}
@@ -231,7 +230,12 @@ def note_steps(loop: ir.For, found: Trips) -> None:
     branches = [s for s in statements(loop.body) if isinstance(s, ir.If) and not is_guard(s)]
     inside = {v for s in branches for b in blocks(s) for v in defined(b)}
     for stmt in statements(loop.body):
-        if not isinstance(stmt, ir.Let) or stmt.prim not in _STEPS or not is_integer(stmt.var) or stmt.var in inside:
+        if (
+            not isinstance(stmt, ir.Let)
+            or not (record_of(stmt).is_polynomial or stmt.prim == "cast")
+            or not is_integer(stmt.var)
+            or stmt.var in inside
+        ):
             continue
         if stmt.var in found.varying and all(
             is_integer(a) and (a not in found.varying or a is loop.index or a in found.steps) for a in stmt.args

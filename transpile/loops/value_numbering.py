@@ -19,6 +19,8 @@ from transpile.analysis.value_ranges import Facts, is_integer
 from transpile.core import nodes as ir
 from transpile.core.types import BOOL, Type
 from transpile.core.walk import map_reads
+from transpile.ops.tables import record_of
+from transpile.ops.traits import LESS, NOT_EQUAL
 from transpile.simplify.known_integers import shorter, simpler
 
 Key = tuple[Hashable, ...]
@@ -176,9 +178,9 @@ class _Forward:
         """Whether two places of one array differ for certain."""
         if a[0] is not b[0]:
             return False
-        if any(p.terms == q.terms and p.const != q.const for p, q in zip(a[1], b[1])):
+        if any(p.key == q.key and p.const != q.const for p, q in zip(a[1], b[1])):
             return True
-        return any(p != q and self.facts.compare("not_equal", p, q) is True for p, q in zip(a[1], b[1]))
+        return any(p != q and self.facts.compare(NOT_EQUAL, p, q) is True for p, q in zip(a[1], b[1]))
 
     def forget_inside(self, stmt: ir.Stmt) -> None:
         roots = self.touches.changed(stmt) if self.held else ()
@@ -224,7 +226,7 @@ class _Forward:
         at, size = self.forms.of(check.at), self.facts.form(check.size)
         if check.low and not self.facts.is_not_negative(at):
             return False
-        return self.facts.compare("less", at, size) is True
+        return self.facts.compare(LESS, at, size) is True
 
     # ---- control
 
@@ -249,16 +251,19 @@ class _Forward:
         let = self.forms.lets.get(test)
         if let is None:
             return
-        if let.prim in ("logical_and", "logical_or") and holds == (let.prim == "logical_and"):
-            for a in let.args:
-                self.assume(a, holds)
+        implied = record_of(let).implies
+        for k, truth in implied(holds) if implied is not None else ():
+            if (
+                truth == holds
+            ):  # a guard of which the opposite is known would no longer be one with that of an equal check
+                self.assume(let.args[k], truth)
         self.facts.test(let, holds)
 
     def learn(self, test: ir.Var) -> None:
         """The test is false from here on; where it asked whether two sizes differ, they are one."""
         self.assume(test, False)
         let = self.forms.lets.get(test)
-        if let is None or let.prim != "not_equal" or self.depth > 1:
+        if let is None or record_of(let).relation is not NOT_EQUAL or self.depth > 1:
             return
         a, b = (self.operand(x) for x in let.args)
         if a is not b and is_integer(a) and is_integer(b):

@@ -18,23 +18,22 @@ block with one outside takes the other function; so it is where most arguments a
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import replace
 
 from transpile.analysis.accesses import Roots, is_pure
 from transpile.analysis.affine import Forms, Linear
-from transpile.analysis.vector_forms import DRAWS, PARTLY, PLAIN, WHOLE
 from transpile.core import nodes as ir
 from transpile.core.rebuild import with_blocks
 from transpile.core.types import BOOL, INT, Type
 from transpile.core.walk import Cloner, blocks, defined, statements
 from transpile.loops.loop_shape import has_recurrence, is_serial, known_trips
+from transpile.ops.tables import record_of
 
 SIZE = 512  # elements of a block: the arguments are still in the nearest cache when they are read again
-IN_LOOPS = {**PLAIN, **{n: n for n in WHOLE}}
-SMALL = frozenset("sin cos tanh expit erf erfc ndtr arctan arctan2 arcsin arccos sign".split())  # values of these
-COSTLY = frozenset({"div", "sqrt", "mod", "floordiv"}) | WHOLE
-ALONE = PARTLY.keys() - WHOLE  # of these there is no vector function without a test
+DEAR = 10.0  # what takes as long as what a vector function saves
+FILLED = {"random.normals": "draws.normals", "random.normals32": "draws.normals32"}
+"""What fills memory with random numbers, and what does so with the instructions of a vector."""
 FEW = 8  # trips that are not worth vectors
 
 
@@ -53,7 +52,7 @@ class _Vectors:
 
     def stmt(self, stmt: ir.Stmt) -> list[ir.Stmt]:
         if isinstance(stmt, ir.Let):
-            return [named(stmt, PLAIN)]
+            return [named(stmt, _alone(stmt))]
         if isinstance(stmt, ir.Call):
             return [drawn(stmt)]
         if isinstance(stmt, ir.For) and is_vectorised(stmt, self.forms):
@@ -67,12 +66,12 @@ class _Vectors:
 
         A loop that is known to be no longer than a block is one.
         """
-        partly = [s for s in loop.body.stmts if isinstance(s, ir.Let) and is_float(s) and s.prim in PARTLY]
+        partly = [s for s in loop.body.stmts if isinstance(s, ir.Let) and is_float(s) and near(s)]
         needed = _Arguments(self, loop)
-        partly = [s for s in partly if needed.is_small(s) or needed.take(s.args, s.prim in WHOLE)]
+        partly = [s for s in partly if needed.is_small(s) or needed.take(s.args, bool(in_loops(s)))]
         if not partly or not isinstance(loop.step, ir.Const) or abs(loop.step.value) != 1:
             return None
-        tests = {(PARTLY[s.prim][1], s.args): None for s in partly if not needed.is_small(s)}
+        tests = {(near(s)[1], s.args): None for s in partly if not needed.is_small(s)}
         if not tests:
             return [vectorised(loop, {s.var for s in partly})]
         if (known_trips(loop) or SIZE + 1) <= SIZE:
@@ -81,7 +80,7 @@ class _Vectors:
         start, end = ir.Var("start", INT), ir.Var("end", INT)
         up = loop.step.value > 0
         full = ir.Let(ir.Var("", INT), "add" if up else "sub", (start, ir.Const(SIZE, INT)), {}, loop.loc)
-        nearer = ir.Let(end, "min" if up else "max", (full.var, loop.bound), {}, loop.loc)
+        nearer = ir.Let(end, "minimum" if up else "maximum", (full.var, loop.bound), {"py": True}, loop.loc)
         inside, test = self.test(loop, start, end, needed.lets(), list(tests))
         carried = tuple(ir.Var(p.name, p.type) for p in loop.body.params)
         part = replace(loop, start=start, bound=end, inits=carried)
@@ -92,7 +91,7 @@ class _Vectors:
 
     def choice(self, part: ir.For, inside: ir.Var, partly: list[ir.Let], results: tuple[ir.Var, ...]) -> ir.If:
         """The loop of a block, by whether its arguments are inside."""
-        only = all(s.prim in WHOLE for s in partly)
+        only = all(map(in_loops, partly))
         fast = Cloner({}).stmt(vectorised(part, {s.var for s in partly}))
         slow = Cloner({}).stmt(vectorised(part) if only else with_blocks(part, self.block))
         assert isinstance(fast, ir.For) and isinstance(slow, ir.For)
@@ -109,7 +108,7 @@ class _Vectors:
         """Whether all arguments of a block are inside, and what finds out."""
         cloner = Cloner({})
         index = cloner.fresh(loop.index)
-        stmts: list[ir.Stmt] = [cloner.stmt(named(s, IN_LOOPS)) for s in lets]
+        stmts: list[ir.Stmt] = [cloner.stmt(named(s, in_loops(s))) for s in lets]
         params: dict[Type, ir.Var] = {}
         found: dict[Type, ir.Operand] = {}  # of the numbers of each type
         for name, args in tests:
@@ -152,7 +151,7 @@ class _Arguments:
         found: set[int] = set()
         if not all(self.reach(a, found) for a in args):
             return False
-        if if_cheap and any(self.let(k).prim in COSTLY for k in found):
+        if if_cheap and any(record_of(self.let(k)).effort >= DEAR for k in found):
             return False
         self.wanted |= found
         return True
@@ -167,7 +166,11 @@ class _Arguments:
             return True
         found.add(k)
         let = self.let(k)
-        if not is_pure(let) or let.prim in ALONE or (let.prim == "index" and not self.is_unchanged(let, k)):
+        if (
+            not is_pure(let)
+            or (near(let) and not in_loops(let))
+            or (let.prim == "index" and not self.is_unchanged(let, k))
+        ):
             return False
         return all(self.reach(a, found) for a in let.args[let.prim == "index" :])
 
@@ -175,7 +178,7 @@ class _Arguments:
         """Whether the argument of a sine and its like is no large number, as far as one sees."""
         x = let.args[0]
         k = self.at.get(x) if isinstance(x, ir.Var) else None
-        return k is not None and PARTLY[let.prim][1] == "outside_bounded" and self.let(k).prim in SMALL
+        return k is not None and near(let)[1] == "outside_bounded" and record_of(self.let(k)).bounded
 
     def is_unchanged(self, read: ir.Let, at: int) -> bool:
         """Whether the element has, before the loop, what its trip will read: others do not write it, and its own later."""
@@ -218,29 +221,54 @@ def vectorised(loop: ir.For, inside: Collection[ir.Var] = ()) -> ir.For:
             return drawn(s)
         if not isinstance(s, ir.Let):
             return with_blocks(s, block) if blocks(s) else s
-        return named(s, {s.prim: PARTLY[s.prim][0]} if s.var in inside else IN_LOOPS)
+        return named(s, near(s)[0] if s.var in inside else in_loops(s))
 
     return replace(loop, body=block(loop.body))
 
 
+def near(let: ir.Let) -> tuple[str, ...]:
+    """What computes it where a test of the arguments holds, and the test; nothing if there is no such function."""
+    vector = record_of(let).vector
+    return () if vector is None or vector.near is None else vector.near
+
+
+def in_loops(let: ir.Let) -> str:
+    """What computes it in a loop of vectors, whatever the arguments are."""
+    vector = record_of(let).vector
+    return "" if vector is None else vector.name
+
+
+def _alone(let: ir.Let) -> str:
+    """What computes it as fast outside of such a loop."""
+    vector = record_of(let).vector
+    return "" if vector is None or not vector.alone else vector.name
+
+
 def drawn(call: ir.Call) -> ir.Call:
     """The call of what fills an array of random numbers by vectors."""
-    return replace(call, function=ir.Library(DRAWS[call.library])) if call.library in DRAWS else call
+    return replace(call, function=ir.Library(FILLED[call.library])) if call.library in FILLED else call
 
 
-def named(let: ir.Let, table: Mapping[str, str]) -> ir.Let:
-    """The statement with the vector function of a table that takes its place."""
-    if let.prim in DRAWS:
-        return replace(let, prim=DRAWS[let.prim])
-    name = table.get(let.prim)
-    return replace(let, params={**let.params, "vector": name}) if name is not None and is_float(let) else let
+def named(let: ir.Let, name: str) -> ir.Let:
+    """The statement with the vector function that takes its place, if there is one."""
+    if record_of(let).in_vectors:
+        return replace(let, prim=record_of(let).in_vectors)
+    return replace(let, params={**let.params, "vector": name}) if name and is_float(let) else let
 
 
 def is_float(let: ir.Let) -> bool:
     """Whether it is an operation on float64 or float32, without what is Python's own about it."""
-    if let.params.get("py") or let.var.type.weak and let.prim in ("mod", "floordiv"):
+    if let.params.get("py") or _is_pythons(let):
         return False
     return bool(let.args) and all(a.type.dtype in ("float64", "float32") for a in let.args)
+
+
+def _is_pythons(let: ir.Let) -> bool:
+    """Whether it is computed in another way because its operands are Python's numbers."""
+    record, types = record_of(let), [a.type for a in let.args]
+    return record.element_of(types, let.var.type, let.params) != record.element_of(
+        types, let.var.type.strong, let.params
+    )
 
 
 def is_vectorised(loop: ir.For, forms: Forms) -> bool:

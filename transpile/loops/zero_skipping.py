@@ -24,6 +24,7 @@ from transpile.core.types import BOOL
 from transpile.core.walk import blocks, defines, leaves, map_operands, statements
 from transpile.loops.choices import choices, is_guard
 from transpile.loops.loop_shape import known_trips
+from transpile.ops.tables import record_of
 
 FEW = 16  # trips that cost less than a branch that goes the wrong way
 
@@ -173,17 +174,11 @@ class _Region:
         if not any(given):
             return is_pure(let)
         nothing = [g or ir.is_literal(a, 0.0) for g, a in zip(given, let.args)]
-        match let.prim:
-            case "mul":
-                is_zero = True
-            case "add" | "sub" | "neg" | "cast" | "identity" | "positive":
-                is_zero = all(nothing)
-            case "div":
-                is_zero = not given[1]
-            case "where":
-                is_zero = not given[0] and all(nothing[1:])
-            case _:
-                is_zero = False
+        if let.prim == "where":
+            is_zero = not given[0] and all(nothing[1:])
+        else:
+            record = record_of(let)
+            is_zero = any(given[k] for k in record.vanishes) or bool(record.signs) and all(nothing)
         if not is_zero or not let.var.type.is_float or let.var.type.dims:
             return False
         self.zeros.add(let.var)

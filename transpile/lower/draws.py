@@ -18,16 +18,10 @@ from transpile.core.types import INT, Type
 from transpile.lower.element_functions import Elements, is_one, stored
 from transpile.lower.lowering import Lowering
 from transpile.lower.runtime_calls import filled, view
+from transpile.ops.tables import record_of
 
-_BLOCK = {
-    ("random_bits", "uint32"): "bits32",
-    ("random_bits", "uint64"): "bits64",
-    ("random_unit", "float32"): "unit32",
-    ("random_unit", "float64"): "unit64",
-    ("random_normal", "float32"): "normal32",
-    ("random_normal", "float64"): "normal64",
-}
-_MANY = {"float64": "random.normals", "float32": "random.normals32"}
+MANY = {"random.normal64": "random.normals", "random.normal32": "random.normals32"}
+"""What fills memory with such numbers of one key."""
 
 
 def _keys(lw: Lowering, stmt: Any) -> Elements:
@@ -50,7 +44,7 @@ def _place(lw: Lowering, idx: Sequence[Expr], sizes: Sequence[ir.Operand]) -> Ex
 
 
 def _block(lw: Lowering, name: str, dtype: str, *args: Expr) -> Expr:
-    return lw.b.expr(lw.b.bind(ir.SYNTHETIC, Type(dtype), f"random.{name}", tuple(a.op for a in args)))
+    return lw.b.expr(lw.b.bind(ir.SYNTHETIC, Type(dtype), name, tuple(a.op for a in args)))
 
 
 def _each(
@@ -59,21 +53,21 @@ def _each(
     return replace(Elements(tuple(sizes), dtype, at, cheap=False).also(keys), cheap=False)
 
 
-def _draw(lw: Lowering, stmt: Any) -> Elements:
+def drawn(lw: Lowering, stmt: Any) -> Elements:
     keys, dtype = _keys(lw, stmt), stmt.var.type.dtype
     lead, sizes = keys.sizes[:-1], lw.sizes(stmt.params["dims"])
-    if stmt.prim == "random_normal" and not lead and sizes:
-        return _normals(lw, stmt, keys, sizes)
-    name = _BLOCK[stmt.prim, dtype]
+    entry = record_of(stmt).entry_of(stmt.params, len(stmt.args))
+    if entry in MANY and not lead and sizes:
+        return _many(lw, stmt, keys, sizes, MANY[entry])
 
     def at(idx: Sequence[Expr]) -> Expr:
         own = idx[len(lead) :]
-        return _block(lw, name, dtype, *_words(lw, keys, idx[: len(lead)]), _place(lw, own, sizes))
+        return _block(lw, entry, dtype, *_words(lw, keys, idx[: len(lead)]), _place(lw, own, sizes))
 
     return _each(lw, keys, (*lead, *sizes), dtype, at)
 
 
-def _normals(lw: Lowering, stmt: Any, keys: Elements, sizes: tuple[ir.Operand, ...]) -> Elements:
+def _many(lw: Lowering, stmt: Any, keys: Elements, sizes: tuple[ir.Operand, ...], fn: str) -> Elements:
     b, dtype = lw.b, stmt.var.type.dtype
     words = _words(lw, keys, ())
     made = stored(b, lw.memory(stmt.var.name, dtype, sizes), sizes)
@@ -81,7 +75,7 @@ def _normals(lw: Lowering, stmt: Any, keys: Elements, sizes: tuple[ir.Operand, .
     for n in sizes:
         count = count * b.expr(n)
     flat = made.memory if len(sizes) == 1 else view(lw, made, (count.op,))
-    filled(b, _MANY[dtype], (flat, *(w.op for w in words)), (0,))
+    filled(b, fn, (flat, *(w.op for w in words)), (0,))
     return made
 
 
@@ -91,7 +85,7 @@ def _split(lw: Lowering, stmt: Any) -> Elements:
 
     def at(idx: Sequence[Expr]) -> Expr:
         own = idx[len(lead) : -1]
-        return _block(lw, "word", "uint32", *_words(lw, keys, idx[: len(lead)]), _place(lw, own, sizes), idx[-1])
+        return _block(lw, "random.word", "uint32", *_words(lw, keys, idx[: len(lead)]), _place(lw, own, sizes), idx[-1])
 
     return _each(lw, keys, (*lead, *sizes, ir.Const(2, INT)), "uint32", at)
 
@@ -102,7 +96,7 @@ def _fold_in(lw: Lowering, stmt: Any) -> Elements:
     def at(idx: Sequence[Expr]) -> Expr:
         place = lw.compute("cast", [data.at(idx[:-1])], Type("int64"), {})
         low = lw.compute("bitwise_and", [place, lw.b.expr(ir.Const(0xFFFFFFFF, Type("int64")))], Type("int64"), {})
-        return _block(lw, "word", "uint32", *_words(lw, keys, idx[:-1]), low, idx[-1])
+        return _block(lw, "random.word", "uint32", *_words(lw, keys, idx[:-1]), low, idx[-1])
 
     return replace(_each(lw, keys, (*keys.sizes[:-1], ir.Const(2, INT)), "uint32", at).also(data), cheap=False)
 
@@ -115,14 +109,13 @@ def _log_gamma(lw: Lowering, stmt: Any) -> Elements:
     def at(idx: Sequence[Expr]) -> Expr:
         a = lw.compute("cast", [shapes.at(idx)], wide, {})
         place = _place(lw, idx[lead:], shapes.sizes[lead:])
-        found = _block(lw, "log_gamma", "float64", *_words(lw, keys, idx[:lead]), place, a)
+        found = _block(lw, "random.log_gamma", "float64", *_words(lw, keys, idx[:lead]), place, a)
         return lw.compute("cast", [found], Type(own), {})
 
     return replace(_each(lw, keys, shapes.sizes, own, at).also(shapes), cheap=False)
 
 
 TABLE: dict[str, Callable[[Lowering, Any], Any]] = {
-    **{name: _draw for name, _ in _BLOCK},
     "random_split": _split,
     "random_fold_in": _fold_in,
     "random_log_gamma": _log_gamma,

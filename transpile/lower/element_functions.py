@@ -57,6 +57,10 @@ class Elements:
         """The same with elements that can be asked for."""
         return self
 
+    def each(self, at: At, dtype: str = "") -> Elements:
+        """As many elements, each computed by ``at``."""
+        return replace(self, root=None, made=None, cheap=False, at=at, dtype=dtype or self.dtype)
+
     def also(self, *others: Elements) -> Elements:
         """Depends on what the others depend on as well; dear if one of them is."""
         deps = self.deps.union(*(o.deps for o in others))

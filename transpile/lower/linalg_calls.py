@@ -18,10 +18,10 @@ from transpile.core.builder import Expr
 from transpile.core.types import Type
 from transpile.lower.element_functions import Elements, stored, write
 from transpile.lower.factor_reuse import Factors, factors_of, flag
-from transpile.lower.known_adjoints import NAME as CHOLESKY_ADJOINT
 from transpile.lower.lowering import Lowering
 from transpile.lower.matrix_operands import Given, column, own_index, part, passed, whole
 from transpile.lower.runtime_calls import filled, library_call
+from transpile.ops.tables import record_of
 
 
 @dataclass(frozen=True)
@@ -74,57 +74,38 @@ def _call(
 # -------------------------------------------------------------------------------------------------------- rules
 
 
-def _flags(stmt: Any, names: Sequence[str]) -> tuple[ir.Operand, ...]:
-    return tuple(ir.Const(stmt.params.get(n) in ("U", "T", 1, True), Type("bool")) for n in names)
+def _flags(stmt: Any) -> tuple[ir.Operand, ...]:
+    return tuple(ir.Const(stmt.params.get(n) in ("U", "T", 1, True), Type("bool")) for n in record_of(stmt).flags)
 
 
-def _single(fn: str, rank: int, *flags: str) -> Callable[[Lowering, Any], Any]:
-    """A matrix to a matrix (rank 2), a vector (1) or a number (0)."""
-
-    def rule(lw: Lowering, stmt: Any) -> Any:
-        result = Result(stmt.var.name, stmt.var.type.dtype, lw.sizes(stmt.var.type.dims), rank)
-        (found,) = calls(lw, fn, passed(lw, [lw.elements(stmt.args[0])]), _flags(stmt, flags), [result])
-        return found if isinstance(found, Elements) else lw.b.expr(found)
-
-    return rule
+def _entry(stmt: Any) -> str:
+    return record_of(stmt).entry_of(stmt.params, len(stmt.args))
 
 
-def _several(fn: str, *flags: str) -> Callable[[Lowering, Any], list[Any]]:
+def of_matrices(lw: Lowering, stmt: Any) -> Any:
+    """Matrices to a matrix, a vector or a number; by its factors, if other statements want those too."""
+    shared = factors_of(lw, stmt.args[0]) if record_of(stmt).factored else None
+    (result,) = _results(lw, stmt, [stmt.var.type], stmt.var.name)
+    if shared is None:
+        (found,) = calls(lw, _entry(stmt), passed(lw, [lw.elements(a) for a in stmt.args]), _flags(stmt), [result])
+    else:
+        flags = (flag(shared[1]),) if result.rank else ()
+        (found,) = calls(lw, record_of(stmt).factored, _kept(lw, shared[0]), flags, [result])
+    return found if isinstance(found, Elements) else lw.b.expr(found)
+
+
+def several(lw: Lowering, stmt: Any) -> list[Any]:
     """A matrix to several results."""
-
-    def rule(lw: Lowering, stmt: Any) -> list[Any]:
-        x = lw.elements(stmt.args[0])
-        batch = x.rank - 2
-        results = [Result(ir.SYNTHETIC, t.dtype, lw.sizes(t.dims), t.rank - batch) for t in stmt.var.type.items]
-        return calls(lw, fn, passed(lw, [x]), _flags(stmt, flags), results)
-
-    return rule
+    shared = factors_of(lw, stmt.args[0]) if record_of(stmt).factored else None
+    if shared is not None:
+        return calls(lw, record_of(stmt).factored, _kept(lw, shared[0]), (), _results(lw, stmt, stmt.var.type.items))
+    given = passed(lw, [lw.elements(stmt.args[0])])
+    return calls(lw, _entry(stmt), given, _flags(stmt), _results(lw, stmt, stmt.var.type.items))
 
 
-def _eigh(lw: Lowering, stmt: Any) -> list[Any]:
-    return _several("linalg.robust_eigh" if stmt.params.get("robust") else "linalg.eigh", "UPLO")(lw, stmt)
-
-
-def _qr(lw: Lowering, stmt: Any) -> Any:
-    if stmt.params.get("mode", "reduced") == "r":
-        return _single("linalg.qr_r", 2)(lw, stmt)
-    return _several("linalg.qr")(lw, stmt)
-
-
-def _factored(fn: str, rank: int) -> Callable[[Lowering, Any], Any]:
-    """``inv`` or ``det`` of a matrix; by its factors, if other statements want those too."""
-
-    def rule(lw: Lowering, stmt: Any) -> Any:
-        shared = factors_of(lw, stmt.args[0])
-        if shared is None:
-            return _single(f"linalg.{fn}", rank)(lw, stmt)
-        factors, turned = shared
-        result = Result(stmt.var.name, stmt.var.type.dtype, lw.sizes(stmt.var.type.dims), rank)
-        flags = (flag(turned),) if rank else ()
-        (found,) = calls(lw, f"linalg.lu_{fn}", _kept(lw, factors), flags, [result])
-        return found if isinstance(found, Elements) else lw.b.expr(found)
-
-    return rule
+def _results(lw: Lowering, stmt: Any, types: Sequence[Type], name: str = ir.SYNTHETIC) -> list[Result]:
+    batch = stmt.args[0].type.rank - 2
+    return [Result(name, t.dtype, lw.sizes(t.dims), t.rank - batch) for t in types]
 
 
 def _kept(lw: Lowering, factors: Factors) -> Given:
@@ -137,28 +118,15 @@ def _kept(lw: Lowering, factors: Factors) -> Given:
     return given
 
 
-def _slogdet(lw: Lowering, stmt: Any) -> list[Any]:
-    shared = factors_of(lw, stmt.args[0])
-    if shared is None:
-        return _several("linalg.slogdet")(lw, stmt)
-    results = [Result(ir.SYNTHETIC, t.dtype, lw.sizes(t.dims), 0) for t in stmt.var.type.items]
-    return calls(lw, "linalg.lu_slogdet", _kept(lw, shared[0]), (), results)
-
-
-def _solve(fn: str, *flags: str) -> Callable[[Lowering, Any], Any]:
-    """``a x = b`` with batches that broadcast."""
-    return lambda lw, stmt: _equation(lw, stmt, fn, _flags(stmt, flags))
-
-
 def _linear_solve(lw: Lowering, stmt: Any) -> Elements:
     lower = lw.matrices.triangle(stmt.args[0])
     if lower is not None:
         return _equation(lw, stmt, "linalg.solve_triangular", (flag(lower), flag(False), flag(False)))
     shared = factors_of(lw, stmt.args[0])
     if shared is None:
-        return _equation(lw, stmt, "linalg.solve", ())
+        return _equation(lw, stmt, _entry(stmt), ())
     factors, turned = shared
-    return _equation(lw, stmt, "linalg.lu_solve", (flag(turned),), factors)
+    return _equation(lw, stmt, record_of(stmt).factored, (flag(turned),), factors)
 
 
 def _equation(
@@ -185,35 +153,11 @@ def _equation(
 def _lstsq(lw: Lowering, stmt: Any) -> Any:
     rcond = stmt.params.get("rcond")
     value = ir.Const(-2.0 if rcond is None else float(rcond), Type("float64"))
-    return _equation(lw, stmt, "linalg.lstsq", (value,))
-
-
-def _cholesky_adjoint(lw: Lowering, stmt: Any) -> Any:
-    result = Result(stmt.var.name, stmt.var.type.dtype, lw.sizes(stmt.var.type.dims), 2)
-    given = passed(lw, [lw.elements(a) for a in stmt.args])
-    return calls(lw, "linalg.cholesky_adjoint", given, (), [result])[0]
+    return _equation(lw, stmt, _entry(stmt), (value,))
 
 
 TABLE: dict[str, Callable[[Lowering, Any], Any]] = {
-    "inv": _factored("inv", 2),
-    "det": _factored("det", 0),
-    "cholesky": _single("linalg.cholesky", 2, "upper"),
-    CHOLESKY_ADJOINT: _cholesky_adjoint,
-    "eigvalsh": _single("linalg.eigvalsh", 1, "UPLO"),
-    "svdvals": _single("linalg.svdvals", 1),
-    "pinv": _single("linalg.pinv", 2),
-    "matrix_rank": _single("linalg.matrix_rank", 0),
-    "expm": _single("linalg.expm", 2),
     "solve": _linear_solve,
-    "solve_triangular": _solve("linalg.solve_triangular", "lower", "trans", "unit_diagonal"),
+    "solve_triangular": lambda lw, stmt: _equation(lw, stmt, _entry(stmt), _flags(stmt)),
     "lstsq": _lstsq,
-    "qr": _qr,
-}
-SEVERAL: dict[str, Callable[[Lowering, Any], list[Any]]] = {
-    "qr": _qr,
-    "svd": _several("linalg.svd"),
-    "svd_full": _several("linalg.svd_full"),
-    "eigh": _eigh,
-    "slogdet": _slogdet,
-    "lu": _several("linalg.lu"),
 }

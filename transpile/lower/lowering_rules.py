@@ -29,6 +29,7 @@ from transpile.lower.elementwise import elementwise
 from transpile.lower.lowering import Held, Lowering, name_of
 from transpile.lower.size_checks import check_given
 from transpile.lower.sums import linear as linear_sum
+from transpile.ops.tables import record_of
 
 ARRAYS: dict[str, Callable[[Lowering, Any], Any]] = {
     **ELEMENTWISE,
@@ -43,11 +44,26 @@ ARRAYS: dict[str, Callable[[Lowering, Any], Any]] = {
     **linalg_calls.TABLE,
     "invoke": lowered_functions.one,
 }
+KINDS: dict[str, Callable[[Lowering, Any], Any]] = {
+    "fold": reductions.folded,
+    "scan": reductions.scanned,
+    "rows": sorting_calls.by_rows,
+    "matrix": linalg_calls.of_matrices,
+    "draw": draws.drawn,
+}
+"""What the record says enough of: where a primitive has no rule of its own."""
 SEVERAL: dict[str, Callable[[Lowering, Any], list[Held]]] = {
     **sorting_calls.SEVERAL,
-    **linalg_calls.SEVERAL,
     "invoke": lowered_functions.call,
 }
+
+
+def rule_of(stmt: ir.Let | ir.Alloc) -> Callable[[Lowering, Any], Any]:
+    """The rule of a primitive, or of its kind."""
+    rule = ARRAYS.get(stmt.prim) or KINDS.get(record_of(stmt).kind)
+    if rule is None:
+        raise error("T501", f"'{stmt.prim}' cannot be compiled yet", stmt.loc)
+    return rule
 
 
 class Primitives(Lowering):
@@ -61,12 +77,9 @@ class Primitives(Lowering):
 
     def array(self, stmt: ir.Let | ir.Alloc) -> Elements:
         """The elements of an array primitive."""
-        prim = self.b.prims.get(stmt.prim)  # None of what `transpile.lower.known_adjoints` has put together
-        if prim is not None and prim.elementwise:
+        if self.b.prims[stmt.prim].elementwise:
             return linear_sum(self, stmt) or elementwise(self, stmt)
-        rule = ARRAYS.get(stmt.prim)
-        if rule is None:
-            raise error("T501", f"'{stmt.prim}' cannot be compiled yet", stmt.loc)
+        rule = rule_of(stmt)
         if stmt.prim != "index":  # that clips what it is given
             check_given(self, stmt.var.type.dims, stmt.args)
         found: Elements = rule(self, stmt)
@@ -84,10 +97,7 @@ class Primitives(Lowering):
             return overflow.compute(self, stmt, [self.scalar(a) for a in stmt.args]).op
         if stmt.prim in ("copy", "identity"):
             return self.scalar(stmt.args[0]).op
-        rule = ARRAYS.get(stmt.prim)
-        if rule is None:
-            raise error("T501", f"'{stmt.prim}' cannot be compiled yet", stmt.loc)
-        found = rule(self, stmt)
+        found = rule_of(stmt)(self, stmt)
         value = found.at(()) if isinstance(found, Elements) else found
         return self.named(value, stmt.var)
 
@@ -98,7 +108,7 @@ class Primitives(Lowering):
         return value.op
 
     def several(self, stmt: ir.Let) -> list[Held]:
-        rule = SEVERAL.get(stmt.prim)
+        rule = SEVERAL.get(stmt.prim) or (linalg_calls.several if record_of(stmt).kind == "matrix" else None)
         if rule is None:
             raise error("T501", f"'{stmt.prim}' cannot be compiled yet", stmt.loc)
         return rule(self, stmt)

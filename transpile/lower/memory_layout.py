@@ -16,6 +16,7 @@ from transpile.lower.element_functions import Elements, is_one
 from transpile.lower.lowering import Lowering
 from transpile.lower.memory_views import At, Made, Range, Times, Uniform, View
 from transpile.lower.runtime_calls import in_sizes, viewed
+from transpile.ops.tables import record_of
 
 
 def view_of(x: Elements) -> View | None:
@@ -49,7 +50,11 @@ def lying(x: Elements) -> View | None:
 def made_by(lw: Lowering, prim: str, operands: Sequence[Elements]) -> Made | None:
     """What is known of the result of an elementwise primitive."""
     arrays = [x for x in operands if uniform(x) is None]
-    if prim not in ("mul", "neg") or not arrays or arrays[0].dtype not in ("float64", "float32"):
+    if (
+        not (record_of(prim).multiplies or record_of(prim).is_opposite)
+        or not arrays
+        or arrays[0].dtype not in ("float64", "float32")
+    ):
         return None
     views = [view_of(x) for x in arrays]
     if any(v is None for v in views):
@@ -58,7 +63,7 @@ def made_by(lw: Lowering, prim: str, operands: Sequence[Elements]) -> Made | Non
         return Times(views[0], views[1])  # type: ignore[arg-type]
     view = views[0]
     assert view is not None
-    if prim == "neg":
+    if record_of(prim).is_opposite:
         return replace(view, factor=scaled(lw, view.factor, number(lw, -1.0, arrays[0].dtype)))
     factor = next(f for f in map(uniform, operands) if f is not None)
     return replace(view, factor=scaled(lw, view.factor, factor))

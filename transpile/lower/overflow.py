@@ -21,19 +21,16 @@ from transpile.core.builder import Expr
 from transpile.core.types import BOOL, FLOAT, INT, Type
 from transpile.lower.lowered_effects import unless
 from transpile.lower.lowering import Lowering
-from transpile.lower.weak_integers import COUNTS, LEAST, MOST, is_weak
+from transpile.lower.weak_integers import LEAST, MOST, is_weak
+from transpile.ops.record import Op
+from transpile.ops.tables import record_of, records
 
 Rule = Callable[["Lowering", ir.Let, Sequence[Expr]], "Expr | None"]
-
-SYMBOLS = {
-    "add": "+", "sub": "-", "mul": "*", "neg": "-", "absolute": "abs", "floordiv": "//", "pow": "**", "left_shift": "<<",
-    "gcd": "math.gcd", "lcm": "math.lcm", "factorial": "math.factorial", "comb": "math.comb", "perm": "math.perm",
-}  # fmt: skip
 
 
 def compute(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> Expr:
     """The result of a scalar operation of the user's, after what has to be asked."""
-    rule = _RULES.get(stmt.prim)
+    rule = _RULES.get(record_of(stmt).fits)
     found = None if rule is None else rule(lw, stmt, args)
     return lw.compute(stmt.prim, args, stmt.var, stmt.params) if found is None else found
 
@@ -42,8 +39,15 @@ def compute(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> Expr:
 
 
 def _ask(lw: Lowering, test: Expr, prim: str) -> None:
-    text = f"the result of {SYMBOLS[prim]} does not fit in the 64 bits of an integer of compiled code"
+    text = f"the result of {_symbol(record_of(prim))} does not fit in the 64 bits of an integer of compiled code"
     lw.b.emit(unless(lw.b.loc, test, "OverflowError", text))
+
+
+def _symbol(record: Op) -> str:
+    """How Python says it: an operator, or a function."""
+    if record.render.startswith("op:"):
+        return str(record.render).removeprefix("op:")
+    return (record.python or record.math or str(record.render)).partition("(")[0]
 
 
 def _refuse(lw: Lowering, test: Expr, exception: str, text: str) -> None:
@@ -91,7 +95,7 @@ def _power(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> None:
 def _shift(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> None:
     if is_weak(stmt.var.type):
         _refuse(lw, _test(lw, "less", args[1], ir.Const(0, INT)), "ValueError", "negative shift count")
-        if stmt.prim == "left_shift":
+        if f"overflows_{stmt.prim}" in records():
             _both(lw, stmt, args)
 
 
@@ -163,7 +167,7 @@ def _whole(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> None:
 def _count(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> Expr | None:
     if stmt.var in lw.counted:
         return lw.b.expr(ir.Undef(INT))  # computed where it is a float
-    if stmt.prim == "factorial":
+    if len(args) == 1:
         _ask(lw, _test(lw, "greater", args[0], ir.Const(20, INT)), stmt.prim)
     else:
         _both(lw, stmt, args)
@@ -193,11 +197,11 @@ def _compare(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> Expr | None:
     assert let is not None
     if isinstance(number.op, ir.Const) and abs(number.op.value) < 2**53:
         return None
-    prim = stmt.prim if first else _TURNED.get(stmt.prim, stmt.prim)
-    return lw.compute(f"exact_{prim}", [lw.scalar(let.args[0]), number], stmt.var, {})
-
-
-_TURNED = {"less": "greater", "greater": "less", "less_equal": "greater_equal", "greater_equal": "less_equal"}
+    relation = record_of(stmt).relation
+    assert relation is not None
+    return lw.compute(
+        f"exact_{(relation if first else relation.turned).name}", [lw.scalar(let.args[0]), number], stmt.var, {}
+    )
 
 
 def _integer(lw: Lowering, op: ir.Operand) -> Expr | None:
@@ -209,14 +213,15 @@ def _integer(lw: Lowering, op: ir.Operand) -> Expr | None:
 
 
 _RULES: dict[str, Rule] = {
-    **dict.fromkeys(("add", "sub", "mul", "gcd", "lcm"), _both),
-    **dict.fromkeys(("neg", "absolute"), _opposite),
-    **dict.fromkeys(("left_shift", "right_shift"), _shift),
-    **dict.fromkeys(COUNTS, _count),
-    **dict.fromkeys(("floor_int", "ceil_int", "round_int"), _whole),
-    **dict.fromkeys(("less", "less_equal", "greater", "greater_equal", "equal", "not_equal"), _compare),
-    "floordiv": _quotient,
-    "pow": _power,
+    "asked": _both,
+    "opposite": _opposite,
+    "shift": _shift,
+    "counted": _count,
+    "whole": _whole,
+    "compared": _compare,
+    "quotient": _quotient,
+    "power": _power,
     "cast": _cast,
-    "div": _divide,
+    "divided": _divide,
 }
+"""By what a record says: ``fits``."""

@@ -145,7 +145,7 @@ def _triangle(lower: bool) -> Rule:
             keep = j <= i + k if lower else j >= i + k
             return _choose(lw, keep, lambda: x.at(idx), lw.b.expr(zero), stmt.var.type.dtype)
 
-        return replace(x, root=None, made=None, cheap=False, at=at)
+        return x.each(at)
 
     return rule
 

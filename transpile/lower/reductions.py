@@ -11,11 +11,11 @@ import numpy as np
 from transpile.core.builder import Expr
 from transpile.core.types import INT, Type
 from transpile.lower.element_functions import Elements, stored, write
-from transpile.lower.extrema import is_nan
+from transpile.lower.extrema import is_nan, not_empty
 from transpile.lower.fold_loops import add_up, cast, count, fold_axes, number, op, wide
 from transpile.lower.lowering import Lowering
 from transpile.lower.sums import disguised, peek, summed
-from transpile.ops.reduction import lowest
+from transpile.ops.tables import neutral_of, record_of
 
 
 def _sum(lw: Lowering, stmt: Any) -> Elements:
@@ -30,14 +30,7 @@ def _sum(lw: Lowering, stmt: Any) -> Elements:
 
 
 def _scaled(lw: Lowering, total: Elements, by: Expr, dtype: str) -> Elements:
-    return replace(
-        total,
-        root=None,
-        made=None,
-        dtype=dtype,
-        cheap=False,
-        at=lambda idx: cast(lw, op(lw, "div", total.at(idx), by), dtype),
-    )
+    return total.each(lambda idx: cast(lw, op(lw, "div", total.at(idx), by), dtype), dtype)
 
 
 def _mean(lw: Lowering, stmt: Any) -> Elements:
@@ -63,7 +56,7 @@ def _moment(root: bool) -> Callable[[Lowering, Any], Elements]:
             d = op(lw, "sub", cast(lw, x.at(idx), carried), mean.at([idx[k] for k in kept]))
             return op(lw, "mul", d, d)
 
-        squares = replace(x, root=None, made=None, dtype=carried, at=square, cheap=False)
+        squares = x.each(square, carried)
         total = add_up(lw, squares, axes, stmt.params["keepdims"], carried)
         freedom = op(lw, "maximum", op(lw, "sub", n, number(lw, stmt.params["ddof"], carried)), number(lw, 0, carried))
         found = _scaled(lw, total, freedom, carried)
@@ -82,32 +75,9 @@ def _norm(lw: Lowering, stmt: Any) -> Elements:
         e = cast(lw, x.at(idx), carried)
         return op(lw, "mul", e, e)
 
-    squares = replace(x, root=None, made=None, dtype=carried, at=square, cheap=False)
+    squares = x.each(square, carried)
     total = add_up(lw, squares, axes, stmt.params["keepdims"], carried)
-    return replace(
-        total,
-        root=None,
-        made=None,
-        cheap=False,
-        dtype=dtype,
-        at=lambda idx: cast(lw, op(lw, "sqrt", total.at(idx)), dtype),
-    )
-
-
-def _prod(lw: Lowering, stmt: Any) -> Elements:
-    x = lw.elements(stmt.args[0])
-    dtype = stmt.var.type.dtype
-    carried = wide(dtype)
-    return fold_axes(
-        lw,
-        x,
-        stmt.params["axes"],
-        stmt.params["keepdims"],
-        [number(lw, 1, carried)],
-        lambda v, e: [op(lw, "mul", v[0], cast(lw, e, carried))],
-        lambda v: cast(lw, v[0], dtype),
-        dtype,
-    )
+    return total.each(lambda idx: cast(lw, op(lw, "sqrt", total.at(idx)), dtype), dtype)
 
 
 def _nansum(lw: Lowering, stmt: Any) -> Elements:
@@ -124,7 +94,7 @@ def _without_nan(lw: Lowering, x: Elements) -> Elements:
         e = x.at(idx)
         return lw.compute("where", [is_nan(lw, e), number(lw, 0, x.dtype), e], Type(x.dtype), {})
 
-    return replace(x, root=None, made=None, at=at, cheap=False)
+    return x.each(at)
 
 
 def _nanmean(lw: Lowering, stmt: Any) -> Elements:
@@ -132,47 +102,16 @@ def _nanmean(lw: Lowering, stmt: Any) -> Elements:
     axes, dtype, keepdims = stmt.params["axes"], stmt.var.type.dtype, stmt.params["keepdims"]
     carried = wide(dtype)
     total = add_up(lw, _without_nan(lw, x), axes, keepdims, carried)
-    valid = replace(
-        x,
-        root=None,
-        made=None,
-        dtype="float64",
-        at=lambda idx: cast(lw, op(lw, "logical_not", is_nan(lw, x.at(idx)), dtype="bool"), "float64"),
+    valid = x.each(
+        lambda idx: cast(lw, op(lw, "logical_not", is_nan(lw, x.at(idx)), dtype="bool"), "float64"), "float64"
     )
     n = add_up(lw, valid, axes, keepdims, "float64")
-    return replace(
-        total,
-        root=None,
-        made=None,
-        cheap=False,
-        dtype=dtype,
-        at=lambda idx: cast(lw, op(lw, "div", total.at(idx), cast(lw, n.at(idx), carried)), dtype),
-    )
-
-
-def _truth(all_of: bool) -> Callable[[Lowering, Any], Elements]:
-    def rule(lw: Lowering, stmt: Any) -> Elements:
-        x = lw.elements(stmt.args[0])
-        prim = "logical_and" if all_of else "logical_or"
-        return fold_axes(
-            lw,
-            x,
-            stmt.params["axes"],
-            stmt.params["keepdims"],
-            [number(lw, all_of, "bool")],
-            lambda v, e: [op(lw, prim, v[0], cast(lw, e, "bool"))],
-            lambda v: v[0],
-            "bool",
-        )
-
-    return rule
+    return total.each(lambda idx: cast(lw, op(lw, "div", total.at(idx), cast(lw, n.at(idx), carried)), dtype), dtype)
 
 
 def _count_nonzero(lw: Lowering, stmt: Any) -> Elements:
     x = lw.elements(stmt.args[0])
-    truth = replace(
-        x, root=None, made=None, dtype="int64", at=lambda idx: cast(lw, cast(lw, x.at(idx), "bool"), "int64")
-    )
+    truth = x.each(lambda idx: cast(lw, cast(lw, x.at(idx), "bool"), "int64"), "int64")
     return add_up(lw, truth, stmt.params["axes"], stmt.params["keepdims"], "int64")
 
 
@@ -192,26 +131,46 @@ def _fsum(lw: Lowering, stmt: Any) -> Elements:
     return Elements((), "float64", lambda idx: total)
 
 
-def _cumulative(prim: str, start: Any) -> Callable[[Lowering, Any], Elements]:
-    def rule(lw: Lowering, stmt: Any) -> Elements:
-        b, axis, dtype = lw.b, stmt.params["axis"], stmt.var.type.dtype
-        x = lw.elements(stmt.args[0])
-        var = lw.memory(stmt.var.name, dtype, x.sizes)
-        first = number(lw, start(dtype) if callable(start) else start, dtype)
+def folded(lw: Lowering, stmt: Any) -> Elements:
+    """A fold by the primitive that the record says, from what changes nothing in it."""
+    x = lw.elements(stmt.args[0])
+    prim, dtype = record_of(stmt).fold, stmt.var.type.dtype
+    by = record_of(prim)
+    if by.extreme and stmt.params.get("initial") is None:
+        not_empty(lw, x, stmt.params["axes"], "maximum" if by.extreme > 0 else "minimum")
+    carried = wide(dtype) if by.is_polynomial else dtype
+    first = number(lw, neutral_of(prim, dtype), carried)
+    return fold_axes(
+        lw,
+        x,
+        stmt.params["axes"],
+        stmt.params["keepdims"],
+        [first],
+        lambda v, e: [op(lw, prim, v[0], cast(lw, e, carried))],
+        lambda v: cast(lw, v[0], dtype),
+        dtype,
+    )
 
-        def line(outer: list[Expr]) -> None:
-            def body(inner: list[Expr], values: list[Expr]) -> list[Expr]:
-                idx = [*outer[:axis], inner[0], *outer[axis:]]
-                value = op(lw, prim, values[0], cast(lw, x.at(idx), dtype))
-                write(b, var, idx, value)
-                return [value]
 
-            lw.fold([x.sizes[axis]], [first], body)
+def scanned(lw: Lowering, stmt: Any) -> Elements:
+    """Each element is the fold of those up to it."""
+    b, axis, dtype = lw.b, stmt.params["axis"], stmt.var.type.dtype
+    prim = record_of(stmt).fold
+    x = lw.elements(stmt.args[0])
+    var = lw.memory(stmt.var.name, dtype, x.sizes)
+    first = number(lw, neutral_of(prim, dtype), dtype)
 
-        lw.nest([s for k, s in enumerate(x.sizes) if k != axis], line)
-        return stored(b, var, x.sizes)
+    def line(outer: list[Expr]) -> None:
+        def body(inner: list[Expr], values: list[Expr]) -> list[Expr]:
+            idx = [*outer[:axis], inner[0], *outer[axis:]]
+            value = op(lw, prim, values[0], cast(lw, x.at(idx), dtype))
+            write(b, var, idx, value)
+            return [value]
 
-    return rule
+        lw.fold([x.sizes[axis]], [first], body)
+
+    lw.nest([s for k, s in enumerate(x.sizes) if k != axis], line)
+    return stored(b, var, x.sizes)
 
 
 TABLE: dict[str, Callable[[Lowering, Any], Elements]] = {
@@ -220,16 +179,9 @@ TABLE: dict[str, Callable[[Lowering, Any], Elements]] = {
     "var": _moment(False),
     "std": _moment(True),
     "norm": _norm,
-    "prod": _prod,
     "nansum": _nansum,
     "nanmean": _nanmean,
-    "all": _truth(True),
-    "any": _truth(False),
     "count_nonzero": _count_nonzero,
     "trace": _trace,
     "fsum": _fsum,
-    "cumsum": _cumulative("add", 0),
-    "cumprod": _cumulative("mul", 1),
-    "cummax": _cumulative("maximum", lambda dtype: lowest(dtype, 1)),
-    "cummin": _cumulative("minimum", lambda dtype: lowest(dtype, -1)),
 }

@@ -11,8 +11,7 @@ from typing import Any
 from transpile.core import nodes as ir
 from transpile.core.types import Type
 from transpile.core.walk import statements
-
-USERS = ("solve", "inv", "det", "slogdet")
+from transpile.ops.tables import record_of
 
 
 class Matrices:
@@ -20,7 +19,7 @@ class Matrices:
 
     def __init__(self, fn: ir.Function) -> None:
         self.lets = {s.var: s for s in statements(fn.body) if isinstance(s, ir.Let)}
-        users = [s for s in statements(fn.body) if isinstance(s, (ir.Let, ir.Alloc)) and s.prim in USERS]
+        users = [s for s in statements(fn.body) if isinstance(s, (ir.Let, ir.Alloc)) and record_of(s).factored]
         self.count = Counter(self.base(s.args[0])[0] for s in users)
         loops = [s for s in statements(fn.body) if isinstance(s, (ir.For, ir.While))]
         inside = {id(s) for f in loops for s in statements(f.body)}

@@ -55,7 +55,7 @@ def _given(lw: Lowering, dim: Dim) -> Iterator[Atom]:
 
 def _wraps_to_negative(lw: Lowering, dim: Dim) -> bool:
     """Whether the size is a number of the user's, give or take a few sizes: if that wraps, it is no size."""
-    given = [factor for atom, factor in dim.terms if any(_given(lw, Dim(0, ((atom, 1),))))]
+    given = [factor for atom, factor in dim.terms if any(_given(lw, Dim.atom(atom)))]
     others = all(abs(factor) <= FEW and atom.kind != "mul" for atom, factor in dim.terms)
     return len(given) == 1 and abs(given[0]) == 1 and others and abs(dim.const) <= MOST
 
@@ -68,7 +68,7 @@ def _count(lw: Lowering, dim: Dim) -> Expr:
         if atom.kind == "mul":
             one = reduce(mul, [_count(lw, d) for d in atom.operands])
         else:
-            one = b.cast(Expr(b, lw.dim(Dim(0, ((atom, 1),)))), FLOAT64)
+            one = b.cast(Expr(b, lw.dim(Dim.atom(atom))), FLOAT64)
             one = one if atom.is_size else b.elementwise("absolute", one)
         parts.append(one if abs(factor) == 1 else one * float(abs(factor)))
     return reduce(add, parts)

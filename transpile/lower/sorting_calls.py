@@ -14,6 +14,7 @@ from transpile.lower.fold_loops import cast
 from transpile.lower.indices import unravel
 from transpile.lower.lowering import Lowering
 from transpile.lower.runtime_calls import call, flat, items, library_call, view
+from transpile.ops.tables import record_of
 
 # -------------------------------------------------------------------------------------------- rows along an axis
 
@@ -50,19 +51,19 @@ def along_last(lw: Lowering, x: Elements, axis: int) -> tuple[ir.Operand, Callab
     return rows, back
 
 
-def _by_rows(fn: str) -> Callable[[Lowering, Any], Elements]:
-    def rule(lw: Lowering, stmt: Any) -> Elements:
-        x = lw.elements(stmt.args[0])
-        rows, back = along_last(lw, x, stmt.params["axis"] % x.rank)
-        return back(call(lw, fn, stmt.var.type.dtype, 2, rows, name=stmt.var.name))
+def by_rows(lw: Lowering, stmt: Any) -> Elements:
+    x = lw.elements(stmt.args[0])
+    rows, back = along_last(lw, x, stmt.params["axis"] % x.rank)
+    return back(call(lw, _entry(stmt), stmt.var.type.dtype, 2, rows, name=stmt.var.name))
 
-    return rule
+
+def _entry(stmt: Any) -> str:
+    return record_of(stmt).entry_of(stmt.params, len(stmt.args))
 
 
 def _searchsorted(lw: Lowering, stmt: Any) -> Elements:
     a, x = lw.rooted(lw.elements(stmt.args[0]), "sorted"), lw.elements(stmt.args[1])
-    fn = f"arrays.searchsorted_{stmt.params.get('side', 'left')}"
-    return _each(lw, x, "int64", lambda e: (a.memory, e.op), fn, a)
+    return _each(lw, x, "int64", lambda e: (a.memory, e.op), _entry(stmt), a)
 
 
 def _each(
@@ -73,20 +74,19 @@ def _each(
     def at(idx: Sequence[Expr]) -> Expr:
         return Expr(lw.b, library_call(lw.b, ir.SYNTHETIC, Type(dtype), fn, args(x.at(idx))))
 
-    found = replace(x, dtype=dtype, root=None, made=None, at=at, cheap=False)
-    return replace(found.also(*more), cheap=False)
+    return replace(x.each(at, dtype).also(*more), cheap=False)
 
 
 def _digitize(lw: Lowering, stmt: Any) -> Elements:
     x, bins = lw.elements(stmt.args[0]), lw.rooted(lw.elements(stmt.args[1]), "bins")
     right = ir.Const(bool(stmt.params.get("right", False)), Type("bool"))
-    return _each(lw, x, "int64", lambda e: (e.op, bins.memory, right), "arrays.digitize", bins)
+    return _each(lw, x, "int64", lambda e: (e.op, bins.memory, right), _entry(stmt), bins)
 
 
 def _interp(lw: Lowering, stmt: Any) -> Elements:
     x = lw.elements(stmt.args[0])
     xp, fp = (lw.rooted(lw.elements(a), n) for a, n in zip(stmt.args[1:], ("xp", "fp")))
-    return _each(lw, x, "float64", lambda e: (e.op, xp.memory, fp.memory), "arrays.interp", xp, fp)
+    return _each(lw, x, "float64", lambda e: (e.op, xp.memory, fp.memory), _entry(stmt), xp, fp)
 
 
 def _bincount(lw: Lowering, stmt: Any) -> Elements:
@@ -95,8 +95,8 @@ def _bincount(lw: Lowering, stmt: Any) -> Elements:
     last = lw.b.expr(least).op if isinstance(least, int) else lw.dim(least)
     if len(stmt.args) > 1:
         weights = _as(lw, lw.elements(stmt.args[1]), "float64")
-        return call(lw, "arrays.bincount_weighted", "float64", 1, places.memory, weights.memory, last)
-    return call(lw, "arrays.bincount", "int64", 1, places.memory, last)
+        return call(lw, _entry(stmt), "float64", 1, places.memory, weights.memory, last)
+    return call(lw, _entry(stmt), "int64", 1, places.memory, last)
 
 
 def _as(lw: Lowering, x: Elements, dtype: str) -> Elements:
@@ -112,7 +112,7 @@ def _casting(lw: Lowering, x: Elements, dtype: str) -> Callable[[Sequence[Expr]]
 
 def _nonzero(lw: Lowering, stmt: Any) -> list[Any]:
     x = lw.rooted(lw.elements(stmt.args[0]), ir.SYNTHETIC)
-    found = call(lw, "arrays.nonzero", "int64", 1, flat(lw, x))
+    found = call(lw, _entry(stmt), "int64", 1, flat(lw, x))
     _settle(found, stmt.var.type.items[0])
 
     def place(k: int) -> Elements:
@@ -145,7 +145,7 @@ _EXTRAS = ("return_index", "return_inverse", "return_counts")
 def _unique_all(lw: Lowering, stmt: Any) -> list[Any]:
     x = lw.elements(stmt.args[0])
     values, first, inverse, counts = items(
-        lw, "arrays.unique", [(x.dtype, 1), ("int64", 1), ("int64", 1), ("int64", 1)], flat(lw, x)
+        lw, _entry(stmt), [(x.dtype, 1), ("int64", 1), ("int64", 1), ("int64", 1)], flat(lw, x)
     )
     if x.rank > 1:
         inverse = stored(lw.b, view(lw, inverse, x.sizes), x.sizes)  # type: ignore[arg-type]
@@ -166,7 +166,7 @@ def _isin(lw: Lowering, stmt: Any) -> Elements:
     ordered = call(lw, "arrays.sort", values.dtype, 2, row)
     line = view(lw, ordered, (_count(lw, values),))
     invert = ir.Const(bool(stmt.params.get("invert", False)), Type("bool"))
-    return _each(lw, x, "bool", lambda e: (e.op, line, invert), "arrays.isin")
+    return _each(lw, x, "bool", lambda e: (e.op, line, invert), _entry(stmt))
 
 
 def _count(lw: Lowering, x: Elements) -> ir.Operand:
@@ -178,12 +178,12 @@ def _count(lw: Lowering, x: Elements) -> ir.Operand:
 
 def _scatter_add(lw: Lowering, stmt: Any) -> Elements:
     places, weights = _as(lw, lw.elements(stmt.args[0]), "int64"), lw.rooted(lw.elements(stmt.args[1]), "weights")
-    return call(lw, "arrays.scatter_add", weights.dtype, 1, places.memory, weights.memory, lw.scalar(stmt.args[2]).op)
+    return call(lw, _entry(stmt), weights.dtype, 1, places.memory, weights.memory, lw.scalar(stmt.args[2]).op)
 
 
 def _repeat_each(lw: Lowering, stmt: Any) -> Elements:
     x, times = lw.rooted(lw.elements(stmt.args[0]), ir.SYNTHETIC), _as(lw, lw.elements(stmt.args[1]), "int64")
-    found = call(lw, "arrays.repeat_each", x.dtype, 1, x.memory, times.memory)
+    found = call(lw, _entry(stmt), x.dtype, 1, x.memory, times.memory)
     _settle(found, stmt.var.type)
     return found
 
@@ -198,16 +198,12 @@ def _lexsort(lw: Lowering, stmt: Any) -> Elements:
             found = call(lw, "arrays.argsort", "int64", 2, row)
             order = stored(lw.b, view(lw, found, key.sizes), key.sizes)  # type: ignore[arg-type]
         else:
-            order = call(lw, "arrays.resort", "int64", 1, order.memory, key.memory)
+            order = call(lw, _entry(stmt), "int64", 1, order.memory, key.memory)
     assert order is not None
     return order
 
 
 TABLE: dict[str, Callable[[Lowering, Any], Any]] = {
-    "sort": _by_rows("arrays.sort"),
-    "argsort": _by_rows("arrays.argsort"),
-    "partition": _by_rows("arrays.sort"),  # a sorted array is partitioned at every place
-    "argpartition": _by_rows("arrays.argsort"),
     "searchsorted": _searchsorted,
     "digitize": _digitize,
     "interp": _interp,

@@ -20,6 +20,7 @@ from transpile.lower.mapped_places import Place, put
 from transpile.lower.memory_layout import lying, number, operand, scaled, uniform, view_of
 from transpile.lower.memory_views import Times, View
 from transpile.lower.runtime_calls import library_call
+from transpile.ops.tables import record_of
 
 
 @dataclass(frozen=True)
@@ -121,22 +122,23 @@ def summed(lw: Lowering, x: Pending, axes: Sequence[int], keepdims: bool) -> Pen
 
 def linear(lw: Lowering, stmt: Any) -> Pending | None:
     """The sum, difference or multiple of what waits, which then waits as well."""
-    if stmt.prim not in ("add", "sub", "neg", "mul"):
+    record = record_of(stmt)
+    if not record.is_polynomial:
         return None
     found = [peek(lw, a) for a in stmt.args]
     if not any(found) or stmt.var.type.dtype not in ("float64", "float32"):
         return None
     dtype = stmt.var.type.dtype
-    if stmt.prim == "neg":
-        return _times(lw, found[0], number(lw, -1.0, dtype))  # type: ignore[arg-type]
+    if len(found) == 1:
+        return _times(lw, found[0], number(lw, float(record.signs[0]), dtype))  # type: ignore[arg-type]
     (a, b), (x, y) = found, stmt.args
-    if stmt.prim == "mul":
+    if record.multiplies:
         whole, other = (a, y) if a is not None else (b, x)
         if peek(lw, other) is not None or whole.rest is not None:  # type: ignore[union-attr]
             return None
         factor = uniform(lw.elements(other))
         return None if factor is None else _times(lw, whole, factor)  # type: ignore[arg-type]
-    if b is not None and stmt.prim == "sub":
+    if b is not None and record.is_difference:
         b = _times(lw, b, number(lw, -1.0, dtype))
     parts = [p for p in (a, b) if p is not None]
     left = a.rest if a is not None else lw.elements(x)
@@ -171,7 +173,7 @@ def _sum(
 ) -> Elements | None:
     if a is None or b is None:
         x = b if a is None else a
-        if x is not None and a is None and prim == "sub":
+        if x is not None and a is None and record_of(prim).is_difference:
             x = _multiple(lw, x, number(lw, -1.0, x.dtype))
         return x if x is None or x.rank else _spread(x, sizes)
     return _plus(lw, prim, a, b)

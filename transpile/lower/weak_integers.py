@@ -9,9 +9,9 @@ from transpile.core import nodes as ir
 from transpile.core.types import FLOAT, Type
 from transpile.core.walk import blocks, leaves, reads, statements
 from transpile.errors import error
+from transpile.ops.tables import record_of
 
 LEAST, MOST = -(2**63), 2**63 - 1
-COUNTS = ("factorial", "comb", "perm")
 
 
 def is_weak(type_: Type) -> bool:
@@ -32,7 +32,7 @@ def check_constant(op: ir.Operand, loc: Loc) -> None:
 
 def only_floats(fn: ir.Function) -> dict[ir.Var, ir.Let]:
     """The factorials and their like that are read as floats only."""
-    found = {s.var: s for s in statements(fn.body) if isinstance(s, ir.Let) and s.prim in COUNTS}
+    found = {s.var: s for s in statements(fn.body) if isinstance(s, ir.Let) and record_of(s).fits == "counted"}
     if not found:
         return {}
     others: set[ir.Operand] = set(leaves(fn.body))

@@ -9,7 +9,7 @@ import numpy as np
 
 from transpile.core import nodes as ir
 from transpile.core.builder import Builder, Expr
-from transpile.core.dims import Dim
+from transpile.core.dims import Dim, product
 from transpile.core.types import Type, promote
 from transpile.errors import RuleError
 from transpile.ops.slicing import point
@@ -148,13 +148,6 @@ def shape_of(b: Builder, shape: Any) -> tuple[Dim, ...]:
     return tuple(size_of(b, s) for s in shape)
 
 
-def product(dims: Sequence[Dim]) -> Dim:
-    total = Dim(1)
-    for d in dims:
-        total = total * d
-    return total
-
-
 def _factors(dim: Dim) -> tuple[int, list[Dim]]:
     """A number and what multiplies it, products taken apart."""
     if dim.is_const:
@@ -164,7 +157,7 @@ def _factors(dim: Dim) -> tuple[int, list[Dim]]:
         if atom.kind == "mul":
             first, second = (_factors(d) for d in atom.operands)
             return coef * first[0] * second[0], [*first[1], *second[1]]
-        return coef, [Dim(0, ((atom, 1),))]
+        return coef, [Dim.atom(atom)]
     return 1, [dim]
 
 

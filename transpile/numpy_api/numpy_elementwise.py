@@ -21,6 +21,7 @@ from transpile.numpy_api.entry_record import Entry
 from transpile.numpy_api.numpy_sorting import nonzero
 from transpile.ops.numpy_names import BINARY, UNARY
 from transpile.ops.slicing import raise_if
+from transpile.ops.tables import prims
 
 # ------------------------------------------------------------------------------------------------------ NumPy
 
@@ -147,7 +148,7 @@ def _float_power(b: Builder, x1: Any, x2: Any) -> Expr:
 def float_operand(b: Builder, x: Any) -> Expr:
     """The argument as a float, integers as NumPy's ``exp`` turns them."""
     x = operand(b, x)
-    (wanted,) = OPERAND_TYPES["float"]([x.type], "")
+    (wanted,) = OPERAND_TYPES["float"]([x.type])
     return b.cast(x, wanted.strong)
 
 
@@ -391,23 +392,11 @@ def _whole(prim: str) -> Callable[..., Expr]:
     return build
 
 
-_MATH_UNARY: dict[str, str] = {
-    **{
-        name: name
-        for name in (
-            "exp exp2 expm1 log2 log10 log1p sqrt cbrt sin cos tan sinh cosh tanh radians degrees fabs isnan isinf "
-            "isfinite gamma erf erfc"
-        ).split()
-    },
-    **{f"a{name}": f"arc{name}" for name in "sin cos tan sinh cosh tanh".split()},
-    "lgamma": "gammaln",
-    "ulp": "spacing",
-}
-_MATH_BINARY = {"pow": "pow", "atan2": "arctan2", "fmod": "fmod", "copysign": "copysign", "nextafter": "nextafter"}
+_IN_MATH = {r.math.partition("(")[0].removeprefix("math."): r for r in prims().values() if r.math}
+_FLOATS = {name: r for name, r in _IN_MATH.items() if r.math.endswith(")")}  # the others give a part of a result
 
 MATH: dict[str, Entry] = {
-    **{name: scalar(prim, 1, name) for name, prim in _MATH_UNARY.items()},
-    **{name: scalar(prim, 2, name) for name, prim in _MATH_BINARY.items()},
+    **{name: scalar(r.name, r.operands, name) for name, r in _FLOATS.items()},
     **{name: integers(name, 1, name) for name in ("isqrt", "factorial")},
     "comb": integers("comb", 2, "comb"),
     "perm": Entry(_perm, via="math"),
@@ -462,13 +451,6 @@ BUILTINS: dict[str, Entry] = {
     "divmod": Entry(_py_divmod),
 }
 
-_OPERATORS: dict[str, str] = {
-    "add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "floordiv": "floordiv", "mod": "mod", "pow": "pow",
-    "neg": "neg", "pos": "positive", "abs": "absolute", "and_": "bitwise_and", "or_": "bitwise_or",
-    "xor": "bitwise_xor", "invert": "invert", "lshift": "left_shift", "rshift": "right_shift", "lt": "less",
-    "le": "less_equal", "gt": "greater", "ge": "greater_equal", "eq": "equal", "ne": "not_equal",
-}  # fmt: skip
-
 
 def _operator(prim: str) -> Entry:
     def build(b: Builder, *operands: Any) -> Expr:
@@ -501,6 +483,8 @@ TABLE: dict[str, Entry] = dict(
         *_prefixed("numpy", NUMPY),
         *_prefixed("math", MATH),
         *_prefixed("builtins", BUILTINS),
-        *_prefixed("operator", {name: _operator(prim) for name, prim in _OPERATORS.items()}),
+        *_prefixed(
+            "operator", {r.operator.name: _operator(r.name) for r in prims().values() if r.elementwise and r.operator}
+        ),
     ]
 )

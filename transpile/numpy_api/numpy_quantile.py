@@ -9,9 +9,9 @@ import numpy as np
 
 from transpile.core import nodes as ir
 from transpile.core.builder import Builder, Expr
-from transpile.core.dims import Dim
+from transpile.core.dims import Dim, product
 from transpile.errors import RuleError
-from transpile.numpy_api.api_arguments import array, axes_of, product, strong
+from transpile.numpy_api.api_arguments import array, axes_of, strong
 from transpile.numpy_api.entry_record import Entry
 from transpile.numpy_api.numpy_reduction import REDUCED, Axis, reduce
 from transpile.ops import language as m

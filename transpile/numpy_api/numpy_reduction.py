@@ -9,13 +9,13 @@ import numpy as np
 
 from transpile.core import nodes as ir
 from transpile.core.builder import Builder, Expr
-from transpile.core.dims import Dim
+from transpile.core.dims import Dim, product
 from transpile.errors import RuleError
-from transpile.numpy_api.api_arguments import array, axes_of, axis_of, cast_to, floats, from_nested, product, strong
+from transpile.numpy_api.api_arguments import array, axes_of, axis_of, cast_to, floats, from_nested, strong
 from transpile.numpy_api.entry_record import Entry
 from transpile.ops import language as m
-from transpile.ops.reduction import lowest
 from transpile.ops.slicing import raise_if
+from transpile.ops.tables import neutral_of, prims
 
 Axis = Any  # None, an int or a tuple of ints
 
@@ -157,8 +157,7 @@ def _extremum(prim: str, join: str, worst: float) -> Callable[..., Expr]:
             x = _masked(b, x, where, worst if x.type.is_float else b.cast(b.expr(initial), x.dtype))
         if initial is None:
             return reduce(prim, x, axis, keepdims)
-        skips_nan = x.type.is_float and prim in ("nanmax", "nanmin")
-        start = np.nan if skips_nan else lowest(x.dtype, 1 if worst < 0 else -1)
+        start = neutral_of(prims()[prim].fold, x.dtype)
         y = reduce(prim, x, axis, keepdims, initial=start) if x.rank else reduce(prim, x)
         first = b.expr(initial).op
         nothing = isinstance(first, ir.Const) and first.value == start

@@ -35,7 +35,7 @@ def _as_numpy(prim: str) -> Entry:
 
     def build(b: Builder, x: Any) -> Expr:
         x = operand(b, x)
-        (wanted,) = OPERAND_TYPES["special"]([x.type], prim)
+        (wanted,) = OPERAND_TYPES["special"]([x.type])
         return b.elementwise(prim, b.cast(x, wanted), strong=True)
 
     return Entry(build, elementwise=prim)

@@ -10,8 +10,23 @@ from typing import Any
 
 from transpile.core.types import Type
 from transpile.errors import RuleError
+from transpile.ops import interval_arithmetic as intervals
+from transpile.ops.element import BOTH, EITHER, NOT, SAME, Arg, Choose, Element, applied, as_python, infix, prefix
 from transpile.ops.language import call, elementwise, log, pow, where
-from transpile.ops.record import ZERO, Prim
+from transpile.ops.record import ZERO, Op
+from transpile.ops.traits import (
+    EQUAL,
+    GREATER,
+    GREATER_EQUAL,
+    LESS,
+    LESS_EQUAL,
+    NOT_EQUAL,
+    Magnitude,
+    Operator,
+    Relation,
+    Vector,
+    near,
+)
 
 
 def same(types, params) -> Type:  # type: ignore[no-untyped-def]
@@ -96,64 +111,143 @@ def _rest(y, x, z, loses):  # type: ignore[no-untyped-def]
     return where(loses, 0.0, where(x.eq(z), 0.5, 1.0))
 
 
-def binary(name: str, operator: str, *partials: Any, **more: Any) -> Prim:
-    return Prim(name, more.pop("type_rule", same), f"op:{operator}", elementwise=True, partials=partials, **more)
+def _divides(types, values, result) -> bool:  # type: ignore[no-untyped-def]
+    """Of Python's numbers, by what may be 0."""
+    return result.weak and not values[1]
 
 
-def unary(name: str, render: str, partial: Any, **more: Any) -> Prim:
-    return Prim(name, more.pop("type_rule", same), render, elementwise=True, partials=(partial,), **more)
+def _shifts(types, values, result) -> bool:  # type: ignore[no-untyped-def]
+    return bool(result.weak)
 
 
-def compare(name: str, operator: str) -> Prim:
-    return binary(name, operator, ZERO, ZERO, type_rule=boolean, dtype_rule="compare")
+def _to_negative(types, values, result) -> bool:  # type: ignore[no-untyped-def]
+    """Of integers, to a power that may be negative."""
+    return result.is_int and (values[1] is None or values[1] < 0)
 
 
-def logical(name: str) -> Prim:
+def _power(types, result, params) -> Element:  # type: ignore[no-untyped-def]
+    # integers to an integer power: Numba gives a float for a negative constant and wraps; weak ints as Python
+    return applied("scalars.int_pow", 2) if result.is_int else infix("**")
+
+
+def _chosen(name: str) -> Any:
+    """``maximum``, or Python's ``max``, which keeps the first where no comparison holds."""
+
+    def element(types, result, params) -> Element:  # type: ignore[no-untyped-def]
+        if params.get("py"):
+            return applied(name[:3] if result.dtype == "int64" else f"scalars.{name}_python", 2)
+        return applied(f"scalars.{name}", 2)
+
+    return element
+
+
+def binary(name: str, sign: str, token: str, method: str, *partials: Any, **more: Any) -> Op:
+    """One of Python's operators of two operands."""
+    more.setdefault("element", infix(sign))
+    more.setdefault("names", (name,))
+    more.setdefault("type_rule", same)
+    operator = Operator(sign, token, method)
+    return Op(name, render=f"op:{sign}", kind="elementwise", operator=operator, partials=partials, **more)
+
+
+def unary(name: str, render: str, partial: Any, **more: Any) -> Op:
+    more.setdefault("element", applied(f"scalars.{name}", 1))
+    more.setdefault("type_rule", same)
+    return Op(name, render=render, kind="elementwise", partials=(partial,), **more)
+
+
+def compare(relation: Relation, sign: str, token: str, method: str, called: str) -> Op:
+    more = {"type_rule": boolean, "dtype_rule": "compare", "relation": relation, "called": called, "fits": "compared"}
+    return binary(relation.name, sign, token, method, ZERO, ZERO, quiet=True, **more)
+
+
+def logical(name: str, element: Element, **more: Any) -> Op:
     partials = (ZERO, ZERO)
-    return Prim(name, boolean, f"np.{name}({{0}}, {{1}})", elementwise=True, dtype_rule="logical", partials=partials)
+    return Op(
+        name, boolean, f"np.{name}({{0}}, {{1}})", "elementwise", "logical", partials, element=element, names=(name,), quiet=True,
+        **more,
+    )  # fmt: skip
+
+
+def bits(name: str, sign: str, token: str, method: str, of_truths: Element, interval: Any) -> Op:
+    more = {"type_rule": whole, "dtype_rule": "truths", "quiet": True, "interval": interval}
+    return binary(name, sign, token, method, ZERO, ZERO, of_truths=of_truths, **more)
+
+
+def shift(name: str, sign: str, token: str, method: str, interval: Any) -> Op:
+    names = (name, f"bitwise_{name}")
+    more = {"type_rule": whole, "dtype_rule": "int8", "raises": _shifts, "fits": "shift", "unlike_python": True}
+    element = as_python(2, f"scalars.{name}")
+    return binary(name, sign, token, method, ZERO, ZERO, names=names, element=element, interval=interval, **more)
 
 
 TABLE = [
-    binary("add", "+", lambda y, a, b: 1, lambda y, a, b: 1, linear=True),
-    binary("sub", "-", lambda y, a, b: 1, lambda y, a, b: -1, linear=True, type_rule=no_bool),
-    binary("mul", "*", lambda y, a, b: b, lambda y, a, b: a),
-    binary("div", "/", lambda y, a, b: 1 / b, lambda y, a, b: -(y / b), dtype_rule="div"),
-    binary("floordiv", "//", ZERO, ZERO, dtype_rule="int8"),
-    binary("mod", "%", lambda y, a, b: 1, lambda y, a, b: -(a // b), dtype_rule="int8"),
-    binary("pow", "**", _pow_base, _pow_exponent, cost=2, dtype_rule="int8", steep=_steep_power),
-    unary("neg", "op:-", lambda y, x: -1, linear=True, type_rule=no_bool),
-    unary("absolute", "np.abs({0})", lambda y, x: elementwise("sign", x)),
-    unary("sign", "np.sign({0})", ZERO, type_rule=no_bool),
-    Prim(
-        "maximum", same, "np.maximum({0}, {1})", elementwise=True,
-        partials=(lambda y, a, b: _half(y, a, b, a > b), lambda y, a, b: _half(y, a, b, b > a)),
-        by_order=(lambda y, a, b: _rest(y, a, b, b > a), lambda y, a, b: _half(y, a, b, b > a)),
-    ),
-    Prim(
-        "minimum", same, "np.minimum({0}, {1})", elementwise=True,
-        partials=(lambda y, a, b: _half(y, a, b, a < b), lambda y, a, b: _half(y, a, b, b < a)),
-        by_order=(lambda y, a, b: _rest(y, a, b, b < a), lambda y, a, b: _half(y, a, b, b < a)),
-    ),
-    compare("less", "<"),
-    compare("less_equal", "<="),
-    compare("greater", ">"),
-    compare("greater_equal", ">="),
-    compare("equal", "=="),
-    compare("not_equal", "!="),
-    logical("logical_and"),
-    logical("logical_or"),
-    logical("logical_xor"),
-    unary("logical_not", "np.logical_not({0})", ZERO, type_rule=boolean, dtype_rule="logical"),
-    binary("bitwise_and", "&", ZERO, ZERO, type_rule=whole),
-    binary("bitwise_or", "|", ZERO, ZERO, type_rule=whole),
-    binary("bitwise_xor", "^", ZERO, ZERO, type_rule=whole),
-    binary("left_shift", "<<", ZERO, ZERO, dtype_rule="int8", type_rule=whole),
-    binary("right_shift", ">>", ZERO, ZERO, dtype_rule="int8", type_rule=whole),
-    unary("invert", "op:~", ZERO, type_rule=whole),
-    Prim(
-        "where", _where_type, "np.where({0}, {1}, {2})", elementwise=True, dtype_rule="where",
+    binary("add", "+", "Add", "add", lambda y, a, b: 1, lambda y, a, b: 1, linear=True, of_truths=EITHER, signs=(1, 1), folds="add",
+           neutral=lambda dtype: 0, magnitude=Magnitude(joined="add"), wraps="scalars.plus", interval=intervals.plus, fits="asked",
+           quiet=True, unlike_python=True),
+    binary("sub", "-", "Sub", "sub", lambda y, a, b: 1, lambda y, a, b: -1, linear=True, type_rule=no_bool, names=("subtract",),
+           signs=(1, -1), folds="add", magnitude=Magnitude(joined="add"), wraps="scalars.minus", interval=intervals.minus,
+           fits="asked", quiet=True, unlike_python=True),
+    binary("mul", "*", "Mult", "mul", lambda y, a, b: b, lambda y, a, b: a, of_truths=BOTH, names=("multiply",), folds="mul",
+           neutral=lambda dtype: 1, multiplies=True, magnitude=Magnitude(joined="mul"), wraps="scalars.times", vanishes=(0, 1),
+           interval=intervals.product, fits="asked", unlike_python=True),
+    binary("div", "/", "Div", "truediv", lambda y, a, b: 1 / b, lambda y, a, b: -(y / b), dtype_rule="div", work=10,
+           names=("divide", "true_divide"), fits="divided", divides=True, vanishes=(0,), unlike_python=True),
+    binary("floordiv", "//", "FloorDiv", "floordiv", ZERO, ZERO, dtype_rule="int8", names=("floor_divide",), raises=_divides,
+           element=as_python(2, "scalars.floordiv", floats="_float"), interval=intervals.quotient, fits="quotient",
+           magnitude=Magnitude(), vector=near("floordiv_near", "outside_near"), unlike_python=True),
+    binary("mod", "%", "Mod", "mod", lambda y, a, b: 1, lambda y, a, b: -(a // b), dtype_rule="int8", names=("remainder", "mod"),
+           element=as_python(2, "scalars.mod", integers="_int"), interval=intervals.rest, raises=_divides, magnitude=Magnitude(1),
+           vector=near("mod_near", "outside_near"), unlike_python=True),
+    binary("pow", "**", "Pow", "pow", _pow_base, _pow_exponent, cost=2, dtype_rule="int8", steep=_steep_power, element=_power,
+           names=("power", "pow"), math="math.pow({0}, {1})", python="pow({0}, {1})", interval=intervals.power, raises=_to_negative,
+           fits="power", called="power", unlike_python=True,
+           vector=Vector("pow", near=("pow_moderate", "outside_moderate_pow"))),
+    unary("neg", "op:-", lambda y, x: -1, linear=True, type_rule=no_bool, element=prefix("-"), operator=Operator("-", "USub",
+          "neg"), names=("negative",), signs=(-1,), exact=True, vanishes=(0,), magnitude=Magnitude(), interval=intervals.opposite,
+          fits="opposite", quiet=True, unlike_python=True),
+    unary("absolute", "np.abs({0})", lambda y, x: elementwise("sign", x), names=("absolute", "abs"), operator=Operator("", "",
+          "abs"), python="abs({0})", exact=True, of_truths=SAME, interval=intervals.absolute, fits="opposite",
+          magnitude=Magnitude(), positive=True, quiet=True, said="abs"),
+    unary("sign", "np.sign({0})", ZERO, type_rule=no_bool, names=("sign",), interval=intervals.sign, quiet=True, bounded=True,
+          vector=Vector("sign", alone=True), said="sign"),
+    Op("maximum", same, "np.maximum({0}, {1})", "elementwise", "truths", partials=(lambda y, a, b: _half(y, a, b, a > b),
+         lambda y, a, b: _half(y, a, b, b > a)), by_order=(lambda y, a, b: _rest(y, a, b, b > a), lambda y, a, b: _half(y, a, b,
+         b > a)), element=_chosen("maximum"), of_truths=EITHER, names=("maximum",), python="max({0}, {1})", folds="maximum",
+         neutral=intervals.least, picks=True, extreme=1, magnitude=Magnitude(joined="maximum"), interval=intervals.greatest,
+         quiet=True, vector=Vector("maximum", alone=True),),
+    Op("minimum", same, "np.minimum({0}, {1})", "elementwise", "truths", partials=(lambda y, a, b: _half(y, a, b, a < b),
+         lambda y, a, b: _half(y, a, b, b < a)), by_order=(lambda y, a, b: _rest(y, a, b, b < a), lambda y, a, b: _half(y, a, b,
+         b < a)), element=_chosen("minimum"), of_truths=BOTH, names=("minimum",), python="min({0}, {1})", folds="minimum",
+         neutral=intervals.most, picks=True, extreme=-1, magnitude=Magnitude(joined="maximum"), interval=intervals.smallest,
+         quiet=True, vector=Vector("minimum", alone=True),),
+    compare(LESS, "<", "Lt", "lt", "is_less"),
+    compare(LESS_EQUAL, "<=", "LtE", "le", "is_at_most"),
+    compare(GREATER, ">", "Gt", "gt", "is_greater"),
+    compare(GREATER_EQUAL, ">=", "GtE", "ge", "is_at_least"),
+    compare(EQUAL, "==", "Eq", "eq", "is_equal"),
+    compare(NOT_EQUAL, "!=", "NotEq", "ne", "differs"),
+    logical("logical_and", BOTH, implies=lambda holds: ((0, True), (1, True)) if holds else (),
+             folds="logical_and", neutral=lambda dtype: True, called="both"),
+    logical("logical_or", EITHER, implies=lambda holds: () if holds else ((0, False), (1, False)),
+             folds="logical_or", neutral=lambda dtype: False, called="either"),
+    logical("logical_xor", applied("scalars.logical_xor", 2)),
+    unary("logical_not", "np.logical_not({0})", ZERO, type_rule=boolean, dtype_rule="logical", element=NOT, names=("logical_not",),
+          implies=lambda holds: ((0, not holds),), quiet=True),
+    bits("bitwise_and", "&", "BitAnd", "and", BOTH, intervals.both_bits),
+    bits("bitwise_or", "|", "BitOr", "or", EITHER, intervals.any_bits),
+    bits("bitwise_xor", "^", "BitXor", "xor", applied("scalars.logical_xor", 2), intervals.any_bits),
+    shift("left_shift", "<<", "LShift", "lshift", intervals.left),
+    shift("right_shift", ">>", "RShift", "rshift", intervals.right),
+    unary("invert", "op:~", ZERO, type_rule=whole, element=prefix("~"), of_truths=NOT, operator=Operator("~", "Invert", "invert"),
+          names=("invert", "bitwise_not", "bitwise_invert"), interval=intervals.inverted, quiet=True, unlike_python=True),
+    Op(
+        "where", _where_type, "np.where({0}, {1}, {2})", "elementwise", "where",
         # the reverse rule is special: the mask goes with the adjoint (transform/reverse.py)
         partials=(ZERO, lambda y, c, a, b: where(c, 1.0, 0.0), lambda y, c, a, b: where(c, 0.0, 1.0)),
+        element=Choose(Arg(0), Arg(1), Arg(2)), picks=True, interval=intervals.either,
+        magnitude=Magnitude(1, "maximum"), called="chosen",
     ),
-    Prim("cast", _cast_type, "cast", jvp=_cast_jvp, vjp=_cast_vjp, linear=True, family="cast"),
+    Op("cast", _cast_type, "cast", "structural", jvp=_cast_jvp, vjp=_cast_vjp, linear=True, family="cast", exact=True,
+         vanishes=(0,), magnitude=Magnitude(), interval=intervals.as_it_is, fits="cast"),
 ]  # fmt: skip

@@ -14,10 +14,11 @@ from transpile.core.peephole import definition
 from transpile.core.types import Type
 from transpile.ops import language as m
 from transpile.ops.join import several
-from transpile.ops.record import Prim, Scatter
+from transpile.ops.record import Op, Scatter
 from transpile.ops.slicing import along, at_most, larger, new_axis, smaller
 from transpile.ops.spelling import Spelling, with_keywords
 from transpile.ops.structural import unbroadcast
+from transpile.ops.traits import Operator
 
 
 def bilinear(prim: str) -> Any:
@@ -345,25 +346,26 @@ _CONVOLUTIONS = [
 ]
 
 TABLE = [
-    Prim("matmul", _matmul_type, "op:@", jvp=bilinear("matmul"), vjp=_matmul_vjp, cost=3,
-         examples=tuple((several(*shapes), {}) for shapes in _MATMULS), family="matmul"),
-    Prim("outer", lambda types, params: Type(types[0].dtype, types[0].dims + types[1].dims), "np.outer({0}, {1})",
-         jvp=bilinear("outer"), vjp=_outer_vjp, cost=1, examples=((several((3,), (2,)), {}),), family="outer"),
-    Prim("tensordot", _tensordot_type, Spelling(_tensordot_spelling), jvp=bilinear("tensordot"), vjp=_tensordot_vjp,
-         cost=3,
-         examples=tuple((several(x, y), {"axes": axes}) for x, y, axes in _TENSORDOTS), family="tensordot"),
+    Op("matmul", _matmul_type, "op:@", kind="product", together=True, operator=Operator("@", "MatMult", "matmul"),
+         called="product", jvp=bilinear("matmul"), vjp=_matmul_vjp, cost=3, examples=tuple((several(*shapes),
+         {}) for shapes in _MATMULS), family="matmul"),
+    Op("outer", lambda types, params: Type(types[0].dtype, types[0].dims + types[1].dims), "np.outer({0}, {1})",
+         kind="product", jvp=bilinear("outer"), vjp=_outer_vjp, cost=1, examples=((several((3,), (2,)), {}),), family="outer"),
+    Op("tensordot", _tensordot_type, Spelling(_tensordot_spelling), kind="product", together=True, jvp=bilinear("tensordot"),
+         vjp=_tensordot_vjp, cost=3, examples=tuple((several(x, y), {"axes": axes}) for x, y, axes in _TENSORDOTS),
+         family="tensordot"),
     # einsum: params["subscripts"] is explicit: letters only, with "->"; no axis of size 1 meets a longer one
-    Prim("einsum", _einsum_type, Spelling(lambda params, types: f"np.einsum({params['subscripts']!r}, "
-         + ", ".join(f"{{{k}}}" for k in range(len(types))) + ")"),
-         jvp=_einsum_jvp, vjp=_einsum_vjp, cost=3, examples=tuple((several(*s), {"subscripts": text}) for text,
-         *s in _EINSUMS), family="einsum"),
+    Op("einsum", _einsum_type, Spelling(lambda params,
+         types: f"np.einsum({params['subscripts']!r}, " + ", ".join(f"{{{k}}}" for k in range(len(types))) + ")"), kind="product",
+         view="alone", together=True, jvp=_einsum_jvp, vjp=_einsum_vjp, cost=3, examples=tuple((several(*s),
+         {"subscripts": text}) for text, *s in _EINSUMS), family="einsum"),
     # cross: vectors of 3 along the last axis
-    Prim("cross", _cross_type, "np.cross({0}, {1})", jvp=bilinear("cross"), vjp=_cross_vjp, cost=1,
+    Op("cross", _cross_type, "np.cross({0}, {1})", kind="product", jvp=bilinear("cross"), vjp=_cross_vjp, cost=1,
          examples=((several((3,), (3,)), {}), (several((4, 3), (3,)), {}), (several((2, 1, 3), (4, 3)), {})), family="stacked"),
-    Prim("convolve", _convolve_type, with_keywords("np.convolve({0}, {1})", mode="full"), jvp=bilinear("convolve"),
+    Op("convolve", _convolve_type, with_keywords("np.convolve({0}, {1})", mode="full"), kind="product", jvp=bilinear("convolve"),
          vjp=_convolve_vjp, cost=3,
          examples=tuple((several(x, y), {"mode": mode}) for x, y, mode in _CONVOLUTIONS), family="lane"),
-    Prim("correlate", _convolve_type, with_keywords("np.correlate({0}, {1})", mode="valid"), jvp=bilinear("correlate"),
-         vjp=_correlate_vjp, cost=3, examples=tuple((several(x, y), {"mode": mode}) for x, y, mode in _CONVOLUTIONS),
-         family="lane"),
+    Op("correlate", _convolve_type, with_keywords("np.correlate({0}, {1})", mode="valid"), kind="product",
+         jvp=bilinear("correlate"), vjp=_correlate_vjp, cost=3, examples=tuple((several(x, y), {"mode": mode}) for x, y,
+         mode in _CONVOLUTIONS), family="lane"),
 ]  # fmt: skip

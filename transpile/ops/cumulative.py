@@ -13,7 +13,7 @@ import numpy as np
 from transpile.core.builder import Expr
 from transpile.core.types import Type
 from transpile.ops import language as m
-from transpile.ops.record import Prim
+from transpile.ops.record import Op
 from transpile.ops.reduction import sample
 from transpile.ops.slicing import along
 from transpile.ops.sorting import scatter_along_axis
@@ -109,9 +109,12 @@ _ZEROS = (
 )
 
 TABLE = [
-    Prim("cumsum", _wide, along_axis("np.cumsum"), jvp=_cumsum_jvp, vjp=_cumsum_vjp, linear=True, examples=_CASES, family="axis"),
-    Prim("cumprod", _wide, along_axis("np.cumprod"), jvp=_cumprod_jvp, vjp=_cumprod_vjp, cost=2,
+    Op("cumsum", _wide, along_axis("np.cumsum"), kind="scan", fold="add", jvp=_cumsum_jvp, vjp=_cumsum_vjp, linear=True,
+         examples=_CASES, family="axis"),
+    Op("cumprod", _wide, along_axis("np.cumprod"), kind="scan", fold="mul", jvp=_cumprod_jvp, vjp=_cumprod_vjp, cost=2,
          examples=(*_CASES, *_ZEROS), family="axis"),
-    Prim("cummax", _same, along_axis("np.maximum.accumulate"), jvp=_running_jvp, vjp=_running_vjp, examples=_CASES, family="axis"),
-    Prim("cummin", _same, along_axis("np.minimum.accumulate"), jvp=_running_jvp, vjp=_running_vjp, examples=_CASES, family="axis"),
+    Op("cummax", _same, along_axis("np.maximum.accumulate"), kind="scan", fold="maximum", jvp=_running_jvp, vjp=_running_vjp,
+         examples=_CASES, family="axis"),
+    Op("cummin", _same, along_axis("np.minimum.accumulate"), kind="scan", fold="minimum", jvp=_running_jvp, vjp=_running_vjp,
+         examples=_CASES, family="axis"),
 ]  # fmt: skip

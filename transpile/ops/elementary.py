@@ -7,8 +7,8 @@ finite. Conventions where no derivative exists: ``hypot`` and ``arctan2`` at (0,
 derivative to ``x``; where ``fmax``, ``fmin`` tie, each side takes half; steps (``floor``, ``round``, ``sign``,
 ``heaviside``) have 0.
 
-`MATH` and `BUILTINS` are further spellings: a *let* with the param ``via="math"`` (or ``py=True``) works on Python
-scalars and is printed so.
+``math`` and ``python`` are further spellings: a *let* with the param ``via="math"`` (or ``py=True``) works on Python scalars and is
+printed so.
 """
 
 from __future__ import annotations
@@ -21,40 +21,48 @@ import numpy as np
 from transpile.core import nodes as ir
 from transpile.core.types import FLOAT, INT, Type
 from transpile.errors import RuleError
+from transpile.ops import interval_arithmetic as intervals
 from transpile.ops.arithmetic import boolean, is_number, no_bool, same, unary
-from transpile.ops.language import (  # fmt: skip
-    absolute,
-    call,
-    cos,
-    cosh,
-    elementwise,
-    exp,
-    isnan,
-    sin,
-    sinh,
-    sqrt,
-    where,
-)
-from transpile.ops.record import ZERO, Prim
+from transpile.ops.element import SAME, Arg, Element, Infix, applied, by_kind, with_params
+
+from transpile.ops.language import (  # isort: skip
+    absolute, call, cos, cosh, elementwise, exp, isnan, sin, sinh, sqrt, where,
+)  # fmt: skip
+from transpile.ops.record import ZERO, Op
 from transpile.ops.spelling import Spelling, sequence
+from transpile.ops.traits import Operator, Vector, near
 
 # Until NumPy 2.1 these turned integers into floats.
 _STEP = "arith" if tuple(int(p) for p in np.__version__.split(".")[:2]) >= (2, 1) else "float"
 
 
-def smooth(name: str, partial: Any, cost: int = 2, **more: Any) -> Prim:
-    """A real function of one float argument that NumPy calls by its own name."""
-    render, dtype_rule = more.pop("render", f"np.{name}({{0}})"), more.pop("dtype_rule", "float")
-    return unary(name, render, partial, dtype_rule=dtype_rule, cost=cost, **more)
+def smooth(name: str, partial: Any, cost: int = 2, **more: Any) -> Op:
+    """A real function of one float argument that NumPy calls by its own name; ``math=True``: `math` has it under the same."""
+    more.setdefault("dtype_rule", "float")
+    more.setdefault("names", (name,))
+    if more.get("math") is True:
+        more["math"] = f"math.{name}({{0}})"
+    return unary(name, more.pop("render", f"np.{name}({{0}})"), partial, cost=cost, **more)
 
 
-def two(name: str, first: Any, second: Any, dtype_rule: str = "float", cost: int = 2, **more: Any) -> Prim:
+def libm(name: str, partial: Any, own: str = "", **more: Any) -> Op:
+    """A function that C has as well, by this name or its ``own``: `math` has it, and Numba has that one."""
+    own = own or name
+    more.setdefault("as_calm", True)
+    names = (name,) if own == name else (name, own)
+    return smooth(name, partial, element=applied(f"math.{own}", 1), math=f"math.{own}({{0}})", names=names, **more)
+
+
+def two(name: str, first: Any, second: Any, dtype_rule: str = "float", cost: int = 2, **more: Any) -> Op:
     """A function of two arguments that NumPy calls by its own name."""
+    more.setdefault("element", applied(f"scalars.{name}", 2))
+    more.setdefault("type_rule", same)
+    more.setdefault("names", (name,))
+    if more.get("math") is True:
+        more["math"] = f"math.{name}({{0}}, {{1}})"
+    partials = (first, second)
     render = more.pop("render", f"np.{name}({{0}}, {{1}})")
-    type_rule = more.pop("type_rule", same)
-    return Prim(
-        name, type_rule, render, elementwise=True, partials=(first, second), dtype_rule=dtype_rule, cost=cost, **more
-    )
+    return Op(name, render=render, kind="elementwise", partials=partials, dtype_rule=dtype_rule, cost=cost, **more)
 
 
 def _whole_numbers(types, params) -> Type:  # type: ignore[no-untyped-def]
@@ -63,9 +71,15 @@ def _whole_numbers(types, params) -> Type:  # type: ignore[no-untyped-def]
     return same(types, params)
 
 
-def test(name: str) -> Prim:
+def test(name: str, **more: Any) -> Op:
     """A boolean property of one number."""
-    return unary(name, f"np.{name}({{0}})", ZERO, type_rule=boolean, dtype_rule="as_is")
+    vector = Vector(name, alone=True)
+    return smooth(name, ZERO, 1, type_rule=boolean, dtype_rule="as_is", quiet=True, vector=vector, **more)
+
+
+def step(name: str, **more: Any) -> Op:
+    vector = Vector(name, alone=True)
+    return smooth(name, ZERO, 1, dtype_rule=_STEP, quiet=True, vector=vector, **more)
 
 
 def indicator(mask: Any) -> Any:
@@ -89,6 +103,11 @@ _SINC_SERIES = tuple(
 )
 
 
+def _rounded(types, result, params) -> Element:  # type: ignore[no-untyped-def]
+    name = "scalars.round_to_python" if params.get("py") and result.weak else "scalars.round_to"
+    return with_params(name, 1, "decimals")(types, result, params)
+
+
 def _sinc(y, x):  # type: ignore[no-untyped-def]
     # (cos(pi x) - y) / x cancels near 0 (and is 0/0 there): a series in x*x up to |x| = 0.3, where it ends below 1e-17
     near = absolute(x) < 0.3
@@ -100,51 +119,61 @@ def _sinc(y, x):  # type: ignore[no-untyped-def]
 
 
 ONE = [
-    smooth("exp", lambda y, x: y),
-    smooth("exp2", lambda y, x: y * math.log(2)),
-    smooth("expm1", lambda y, x: exp(x)),  # y + 1 would cancel for x below -1
-    smooth("log", lambda y, x: 1 / x),
-    smooth("log2", lambda y, x: (1 / math.log(2)) / x),
-    smooth("log10", lambda y, x: (1 / math.log(10)) / x),
-    smooth("log1p", lambda y, x: 1 / (1 + x)),
+    libm("exp", lambda y, x: y, positive=True, vector=Vector("exp", ulps=1.0), said="exp", called="exp"),
+    smooth("exp2", lambda y, x: y * math.log(2), math=True, vector=Vector("exp2", near=("exp2_moderate", "outside_moderate"))),
+    libm("expm1", lambda y, x: exp(x), vector=Vector("expm1", ulps=1.5), said="expm1"),  # y + 1 would cancel for x below -1
+    libm("log", lambda y, x: 1 / x, vector=Vector("log", near=("log_normal", "outside_normal"), ulps=1.0), said="log",
+         called="log"),
+    libm("log2", lambda y, x: (1 / math.log(2)) / x, vector=Vector("log2", near=("log2_normal", "outside_normal")), as_calm=False),
+    libm("log10", lambda y, x: (1 / math.log(10)) / x, vector=Vector("log10"), as_calm=False),
+    libm("log1p", lambda y, x: 1 / (1 + x), vector=Vector("log1p", ulps=1.5), said="log1p"),
     # 0 at 0, so that the root of a sum of squares has the gradient 0 there, as the norm has, and not NaN
-    smooth("sqrt", lambda y, x: where(y.eq(0), 0.0, 0.5 / y), cost=1),
-    smooth("cbrt", lambda y, x: 1 / (3 * (y * y)), steep=lambda x: x.eq(0)),
-    smooth("sin", lambda y, x: cos(x)),
-    smooth("cos", lambda y, x: -sin(x)),
-    smooth("tan", lambda y, x: 1 + y * y),
-    smooth("arcsin", _arcsin, steep=lambda x: absolute(x).eq(1)),
-    smooth("arccos", lambda y, x: -_arcsin(y, x), steep=lambda x: absolute(x).eq(1)),
-    smooth("arctan", lambda y, x: 1 / (1 + x * x)),
-    smooth("sinh", lambda y, x: cosh(x)),
-    smooth("cosh", lambda y, x: sinh(x)),
-    smooth("tanh", lambda y, x: 1 - y * y),
-    smooth("arcsinh", lambda y, x: 1 / elementwise("hypot", x, 1.0)),  # sqrt(x*x + 1) would overflow
-    smooth("arccosh", _arccosh, steep=lambda x: x.eq(1)),
-    smooth("arctanh", lambda y, x: 1 / ((1 - x) * (1 + x))),
-    smooth("radians", lambda y, x: math.pi / 180, cost=1, linear=True),
-    smooth("degrees", lambda y, x: 180 / math.pi, cost=1, linear=True),
-    smooth("fabs", lambda y, x: elementwise("sign", x), cost=1),
-    smooth("sinc", _sinc, dtype_rule="div"),
-    smooth("np_i0", lambda y, x: elementwise("i1", x), render="np.i0({0})", dtype_rule="div"),
-    smooth("rint", ZERO, cost=1),
-    smooth("spacing", ZERO, cost=1),
-    unary("square", "np.square({0})", lambda y, x: 2 * x, dtype_rule="int8"),
-    unary("reciprocal", "np.reciprocal({0})", lambda y, x: -(y * y), dtype_rule="int8"),
-    unary("positive", "op:+", lambda y, x: 1, linear=True, type_rule=no_bool),
-    unary("floor", "np.floor({0})", ZERO, dtype_rule=_STEP),
-    unary("ceil", "np.ceil({0})", ZERO, dtype_rule=_STEP),
-    unary("trunc", "np.trunc({0})", ZERO, dtype_rule=_STEP),
-    unary("round", "np.round({0})", ZERO),
-    unary("round_to", "np.round({0}, {decimals})", ZERO),  # params: decimals
-    test("isnan"),
-    test("isinf"),
-    test("isfinite"),
+    libm("sqrt", lambda y, x: where(y.eq(0), 0.0, 0.5 / y), cost=1, vector=Vector("sqrt", alone=True), work=12, as_calm=False,
+         said="sqrt", called="root"),
+    smooth("cbrt", lambda y, x: 1 / (3 * (y * y)), steep=lambda x: x.eq(0), math=True, vector=Vector("cbrt")),
+    libm("sin", lambda y, x: cos(x), vector=near("sin_bounded", "outside_bounded", 1.5), bounded=True, quiet=True, said="sin",
+         called="sine"),
+    libm("cos", lambda y, x: -sin(x), vector=near("cos_bounded", "outside_bounded", 1.5), bounded=True, quiet=True, said="cos",
+         called="cosine"),
+    libm("tan", lambda y, x: 1 + y * y, vector=near("tan_bounded", "outside_bounded"), said="tan", called="tangent"),
+    libm("arcsin", _arcsin, "asin", steep=lambda x: absolute(x).eq(1), vector=Vector("arcsin"), bounded=True),
+    libm("arccos", lambda y, x: -_arcsin(y, x), "acos", steep=lambda x: absolute(x).eq(1), vector=Vector("arccos"), bounded=True),
+    libm("arctan", lambda y, x: 1 / (1 + x * x), "atan", vector=Vector("arctan"), bounded=True, quiet=True),
+    libm("sinh", lambda y, x: cosh(x), vector=Vector("sinh")),
+    libm("cosh", lambda y, x: sinh(x), vector=Vector("cosh")),
+    libm("tanh", lambda y, x: 1 - y * y, vector=Vector("tanh", ulps=1.5), bounded=True, quiet=True, said="tanh", called="tanh"),
+    # sqrt(x*x + 1) would overflow
+    libm("arcsinh", lambda y, x: 1 / elementwise("hypot", x, 1.0), "asinh", vector=Vector("arcsinh")),
+    libm("arccosh", _arccosh, "acosh", steep=lambda x: x.eq(1), vector=Vector("arccosh"), inside=2.0),
+    libm("arctanh", lambda y, x: 1 / ((1 - x) * (1 + x)), "atanh", vector=Vector("arctanh")),
+    smooth("radians", lambda y, x: math.pi / 180, cost=1, linear=True, math=True, names=("radians", "deg2rad")),
+    smooth("degrees", lambda y, x: 180 / math.pi, cost=1, linear=True, math=True, names=("degrees", "rad2deg")),
+    smooth("fabs", lambda y, x: elementwise("sign", x), cost=1, element=applied("math.fabs", 1), math=True, quiet=True),
+    smooth("sinc", _sinc, dtype_rule="div", vector=near("sinc_bounded", "outside_bounded")),
+    smooth("np_i0", lambda y, x: elementwise("i1", x), render="np.i0({0})", dtype_rule="div", element=applied("special.i0", 1),
+           names=("i0",)),
+    smooth("rint", ZERO, cost=1, quiet=True, vector=Vector("rint", alone=True)),
+    smooth("spacing", ZERO, cost=1, math="math.ulp({0})"),
+    smooth("square", lambda y, x: 2 * x, cost=1, dtype_rule="int8", element=Infix("*", Arg(0), Arg(0)), positive=True,
+           interval=intervals.square),
+    smooth("reciprocal", lambda y, x: -(y * y), cost=1, dtype_rule="int8",
+           element=by_kind(1, integers="scalars.reciprocal_int", floats="scalars.reciprocal")),
+    unary("positive", "op:+", lambda y, x: 1, linear=True, type_rule=no_bool, element=SAME, operator=Operator("+", "UAdd", "pos"),
+          names=("positive",), signs=(1,), vanishes=(0,), interval=intervals.as_it_is, quiet=True),
+    step("floor"),
+    step("ceil"),
+    step("trunc", names=("trunc", "fix"), math="math.modf({0})[1]"),
+    unary("round", "np.round({0})", ZERO, vector=Vector("rint", alone=True)),
+    unary("round_to", "np.round({0}, {decimals})", ZERO, python="round({0}, {decimals})", element=_rounded),  # params: decimals
+    test("isnan", math=True, called="is_nan"),
+    test("isinf", math=True),
+    test("isfinite", math=True, called="is_finite"),
     test("signbit"),
-    unary("nan_to_num", "np.nan_to_num({0})", lambda y, x: indicator(elementwise("isfinite", x))),
+    unary("nan_to_num", "np.nan_to_num({0})", lambda y, x: indicator(elementwise("isfinite", x)),
+          vector=Vector("nan_to_num", alone=True)),
     # the derivative does not pass, also where forward mode asks for it
-    unary("stop_gradient", "{0}", ZERO, cost=0, fresh=False),
-]
+    unary("stop_gradient", "{0}", ZERO, cost=0, view="writable", element=SAME, interval=intervals.as_it_is),
+]  # fmt: skip
 
 
 # ----------------------------------------------------------------------------------------------- two arguments
@@ -188,6 +217,11 @@ def _wins_min(y, a, b):  # type: ignore[no-untyped-def]
     return where((a < b) | isnan(b), 1.0, where(a.eq(b), 0.5, 0.0))
 
 
+def _nan_or(end: Any) -> Any:
+    """What is left out of ``fmax`` and ``fmin``; of integers there is no such number."""
+    return lambda dtype: math.nan if np.dtype(dtype).kind == "f" else end(dtype)
+
+
 def _quotient(y, a, b):  # type: ignore[no-untyped-def]
     return -elementwise("rint", (a - y) / b)  # the whole number that was taken off; trunc(a / b) may be rounded over it
 
@@ -201,26 +235,38 @@ def _ldexp(y, x, n):  # type: ignore[no-untyped-def]
     return elementwise("exp2", n.b.cast(n, x.type.with_dims(()) if not n.rank else x.dtype))
 
 
+_ALONE: dict[str, Any] = {"cost": 1, "quiet": True}
+
 TWO = [
-    two("arctan2", _arctan2_first, _arctan2_second),
-    two("hypot", lambda y, a, b: a / _no_zero(y, a, b), lambda y, a, b: b / _no_zero(y, a, b)),
-    two("logaddexp", _share("exp"), _swapped(_share("exp"))),
-    two("logaddexp2", _share("exp2"), _swapped(_share("exp2"))),
-    two("fmax", _wins_max, _swapped(_wins_max), dtype_rule="arith", cost=1),
-    two("fmin", _wins_min, _swapped(_wins_min), dtype_rule="arith", cost=1),
-    two("fmod", lambda y, a, b: 1, _quotient, dtype_rule="int8"),
-    two("ieee_remainder", lambda y, a, b: 1, _quotient, render="math.remainder({0}, {1})", family="lane"),
-    two("copysign", lambda y, a, b: elementwise("sign", a) * elementwise("copysign", 1.0, b), ZERO, cost=1),
-    two("heaviside", ZERO, lambda y, x, h: indicator(x.eq(0)), cost=1),
-    two("nextafter", lambda y, a, b: 1, ZERO, cost=1),
-    two("gcd", ZERO, ZERO, dtype_rule="arith", type_rule=_whole_numbers),
-    two("lcm", ZERO, ZERO, dtype_rule="arith", type_rule=_whole_numbers),
+    two("arctan2", _arctan2_first, _arctan2_second, element=applied("math.atan2", 2), math="math.atan2({0}, {1})",
+        names=("arctan2", "atan2"), vector=Vector("arctan2"), bounded=True),
+    two("hypot", lambda y, a, b: a / _no_zero(y, a, b), lambda y, a, b: b / _no_zero(y, a, b), element=applied("math.hypot", 2),
+        math=True, vector=Vector("hypot"), as_calm=True),
+    two("logaddexp", _share("exp"), _swapped(_share("exp")), vector=Vector("logaddexp")),
+    two("logaddexp2", _share("exp2"), _swapped(_share("exp2")), vector=Vector("logaddexp2")),
+    two("fmax", _wins_max, _swapped(_wins_max), dtype_rule="arith", picks=True, in_lanes=True, extreme=1,
+        neutral=_nan_or(intervals.least), vector=Vector("fmax", alone=True), **_ALONE),
+    two("fmin", _wins_min, _swapped(_wins_min), dtype_rule="arith", picks=True, in_lanes=True, extreme=-1,
+        neutral=_nan_or(intervals.most), vector=Vector("fmin", alone=True), **_ALONE),
+    two("fmod", lambda y, a, b: 1, _quotient, dtype_rule="int8", math=True, vector=near("fmod_near", "outside_near"),
+        element=by_kind(2, integers="scalars.fmod_int", floats="np.fmod")),
+    two("ieee_remainder", lambda y, a, b: 1, _quotient, render="math.remainder({0}, {1})", family="lane", names=()),
+    two("copysign", lambda y, a, b: elementwise("sign", a) * elementwise("copysign", 1.0, b), ZERO, math=True,
+        element=applied("math.copysign", 2), vector=Vector("copysign", alone=True), **_ALONE),
+    two("heaviside", ZERO, lambda y, x, h: indicator(x.eq(0)), cost=1, vector=Vector("heaviside", alone=True)),
+    two("nextafter", lambda y, a, b: 1, ZERO, cost=1, math=True),
+    two("gcd", ZERO, ZERO, dtype_rule="arith", type_rule=_whole_numbers, math=True, element=applied("intmath.gcd", 2),
+        interval=intervals.counted, fits="asked"),
+    two("lcm", ZERO, ZERO, dtype_rule="arith", type_rule=_whole_numbers, math=True, element=applied("intmath.lcm", 2),
+        interval=intervals.counted, fits="asked"),
     # the second operand is an integer and stays one; give the first a float dtype before
-    two("ldexp", _ldexp, ZERO, dtype_rule="as_is", cost=1, type_rule=_ldexp_type),
-    two("isclose", ZERO, ZERO, dtype_rule="compare", type_rule=boolean,
-        render="np.isclose({0}, {1}, rtol={rtol}, atol={atol}, equal_nan={equal_nan})"),
-    two("math_isclose", ZERO, ZERO, dtype_rule="compare", type_rule=boolean,
-        render="math.isclose({0}, {1}, rel_tol={rtol}, abs_tol={atol})", family="lane"),
+    two("ldexp", _ldexp, ZERO, dtype_rule="as_is", cost=1, type_rule=_ldexp_type, math=True, names=()),
+    two("isclose", ZERO, ZERO, dtype_rule="compare", type_rule=boolean, names=(),
+        render="np.isclose({0}, {1}, rtol={rtol}, atol={atol}, equal_nan={equal_nan})",
+        element=with_params("scalars.isclose", 2, "rtol", "atol", "equal_nan")),
+    two("math_isclose", ZERO, ZERO, dtype_rule="compare", type_rule=boolean, names=(), family="lane",
+        render="math.isclose({0}, {1}, rel_tol={rtol}, abs_tol={atol})",
+        element=with_params("scalars.math_isclose", 2, "rtol", "atol")),
 ]  # fmt: skip
 
 
@@ -242,13 +288,14 @@ def _clip_high(y, x, low, high):  # type: ignore[no-untyped-def]
 
 
 THREE = [
-    Prim(
-        "clip", same, "np.clip({0}, {1}, {2})", elementwise=True,
+    Op(
+        "clip", same, "np.clip({0}, {1}, {2})", "elementwise",
         partials=(lambda y, x, low, high: indicator((low <= x) & (x <= high)), _clip_low, _clip_high),
+        element=applied("scalars.clip", 3), picks=True, vector=Vector("clip", alone=True),
     ),
-    Prim(
-        "fma", same, "math.fma({0}, {1}, {2})", elementwise=True, dtype_rule="float", family="lane",
-        partials=(lambda y, a, b, c: b, lambda y, a, b, c: a, lambda y, a, b, c: 1),
+    Op(
+        "fma", same, "math.fma({0}, {1}, {2})", "elementwise", "float", family="lane",
+        partials=(lambda y, a, b, c: b, lambda y, a, b, c: a, lambda y, a, b, c: 1), element=applied("scalars.fma", 3),
     ),
 ]  # fmt: skip
 
@@ -265,26 +312,33 @@ def _integers(types, params) -> Type:  # type: ignore[no-untyped-def]
     return Type(params.get("dtype", "int32"), best.dims)
 
 
-def scalar_int(name: str, render: str, operands: int, family: str = "lane") -> Prim:
+def scalar_int(name: str, render: str, operands: int, module: str = "scalars", family: str = "lane", **more: Any) -> Op:
     """A function of ``math`` that gives a Python int."""
-    partials = (ZERO,) * operands
-    return Prim(name, _weak_int, render, elementwise=True, partials=partials, dtype_rule="as_is", family=family)
+    partials, element = (ZERO,) * operands, applied(f"{module}.{name}", operands)
+    return Op(name, _weak_int, render, "elementwise", "as_is", partials, element=element, family=family, **more)
+
+
+def count(name: str, operands: int, **more: Any) -> Op:
+    """What Python counts, and raises of negative numbers."""
+    slots = ", ".join(f"{{{k}}}" for k in range(operands))
+    more = {"interval": intervals.counted, "raises": lambda types, values, result: True, **more}
+    return scalar_int(name, f"math.{name}({slots})", operands, "intmath", **more)
 
 
 PARTS = [
     # np.modf and np.frexp have two results: fraction and trunc, ldexp(x, -exponent) and exponent
-    smooth("fraction", lambda y, x: 1, cost=1, render="np.modf({0})[0]", linear=True),
+    smooth("fraction", lambda y, x: 1, cost=1, render="np.modf({0})[0]", linear=True, math="math.modf({0})[0]", names=()),
     unary("exponent", "np.frexp({0})[1]", ZERO, type_rule=_integers, dtype_rule="float"),
-    unary("bitwise_count", "np.bitwise_count({0})", ZERO, dtype_rule="as_is",
+    unary("bitwise_count", "np.bitwise_count({0})", ZERO, dtype_rule="as_is", names=("bitwise_count",),
           type_rule=lambda types, params: Type("uint8", types[0].dims)),
-    scalar_int("floor_int", "math.floor({0})", 1, "rounding"),
-    scalar_int("ceil_int", "math.ceil({0})", 1, "rounding"),
-    scalar_int("round_int", "round({0})", 1, "rounding"),
+    scalar_int("floor_int", "math.floor({0})", 1, family="rounding", fits="whole"),
+    scalar_int("ceil_int", "math.ceil({0})", 1, family="rounding", fits="whole"),
+    scalar_int("round_int", "round({0})", 1, family="rounding", fits="whole"),
     scalar_int("exponent_int", "math.frexp({0})[1]", 1),
-    scalar_int("isqrt", "math.isqrt({0})", 1),
-    scalar_int("factorial", "math.factorial({0})", 1),
-    scalar_int("comb", "math.comb({0}, {1})", 2),
-    scalar_int("perm", "math.perm({0}, {1})", 2),
+    count("isqrt", 1),
+    count("factorial", 1, fits="counted"),
+    count("comb", 2, fits="counted"),
+    count("perm", 2, fits="counted"),
 ]  # fmt: skip
 
 
@@ -292,10 +346,12 @@ def _fsum_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
     return call("fsum", *(0.0 if d is None else d for d in dots))
 
 
-FSUM = Prim(
+FSUM = Op(
     "fsum",
     lambda types, params: FLOAT,
     Spelling(lambda params, types: f"math.fsum({sequence(len(types))})"),
+    "fold",
+    fold="add",
     jvp=_fsum_jvp,
     vjp=lambda y, y_bar, args, wants, params: tuple(y_bar if w else None for w in wants),
     linear=True,
@@ -305,35 +361,4 @@ FSUM = Prim(
 
 TABLE = [*ONE, *TWO, *THREE, *PARTS, FSUM]
 
-
-# --------------------------------------------------------------------------------------------------- spellings
-
-_SAME_NAME = (
-    "exp exp2 expm1 log log2 log10 log1p sqrt cbrt sin cos tan sinh cosh tanh radians degrees fabs isnan isinf isfinite"
-).split()
-
-MATH: dict[str, str] = {
-    **{name: f"math.{name}({{0}})" for name in _SAME_NAME},
-    **{f"arc{name}": f"math.a{name}({{0}})" for name in "sin cos tan sinh cosh tanh".split()},
-    **{name: f"math.{name}({{0}}, {{1}})" for name in "hypot fmod copysign ldexp nextafter gcd lcm pow".split()},
-    "arctan2": "math.atan2({0}, {1})",
-    "fraction": "math.modf({0})[0]",
-    "trunc": "math.modf({0})[1]",
-    "spacing": "math.ulp({0})",
-    "gamma": "math.gamma({0})",
-    "gammaln": "math.lgamma({0})",
-    "erf": "math.erf({0})",
-    "erfc": "math.erfc({0})",
-}
-"""Primitive -> its spelling where the *let* has the param ``via="math"``."""
-
-BUILTINS: dict[str, str] = {
-    "absolute": "abs({0})",
-    "maximum": "max({0}, {1})",
-    "minimum": "min({0}, {1})",
-    "pow": "pow({0}, {1})",
-    "round_to": "round({0}, {decimals})",
-}
-"""Primitive -> its spelling where the *let* has the param ``py=True``."""
-
-__all__ = ["BUILTINS", "MATH", "TABLE", "indicator", "smooth", "two"]
+__all__ = ["TABLE", "indicator", "smooth", "two"]

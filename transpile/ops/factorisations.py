@@ -21,7 +21,7 @@ from transpile.core.types import Type
 from transpile.ops import language as m
 from transpile.ops.linalg import as_diagonal, diagonal, scaled_columns, solve, t
 from transpile.ops.linalg_examples import definite, matrices, several, symmetric
-from transpile.ops.record import REFUSED, Prim
+from transpile.ops.record import REFUSED, Op
 from transpile.ops.slicing import new_axis, slice_axis, smaller
 from transpile.ops.spelling import Spelling, keywords, with_keywords
 
@@ -57,12 +57,16 @@ def _cholesky_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
     return t(low_dot) if params["upper"] else low_dot
 
 
+def _cholesky_adjoint(upper: Expr, low_bar: Expr) -> Expr:
+    """Murray (2016), eq. 10: S = L^-T Phi(L^T L_bar) L^-1, by L^T. That is a product and two solutions, fourteen times the work of
+    the factorisation; the function of the runtime takes twice that."""
+    inner = half_lower(m.matmul(upper, low_bar))
+    return lower_only(t(solve(upper, t(solve(upper, inner)))))
+
+
 def _cholesky_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
-    """Murray (2016), eq. 10: S = L^-T Phi(L^T L_bar) L^-1."""
     low, low_bar = (t(y), t(y_bar)) if params["upper"] else (y, y_bar)
-    inner = half_lower(m.matmul(t(low), low_bar))
-    s = t(solve(t(low), t(solve(t(low), inner))))
-    a_bar = lower_only(s)
+    a_bar = m.call("cholesky_adjoint", t(low), low_bar)
     return (t(a_bar) if params["upper"] else a_bar,)
 
 
@@ -354,25 +358,28 @@ def _lu_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-de
 _SVD = "np.linalg.svd({0}, full_matrices={full_matrices})"
 
 TABLE = [
-    Prim("cholesky", _same_type, with_keywords("np.linalg.cholesky({0})", upper=False), jvp=_cholesky_jvp,
-         vjp=_cholesky_vjp,
-         cost=3, examples=tuple((args, {"upper": up}) for args in (definite(3), definite(2, 3)) for up in (False,
-         True)), family="trailing"),
-    Prim("qr", _qr_type, with_keywords("np.linalg.qr({0})", mode="reduced"), jvp=_qr_jvp, vjp=_qr_vjp, cost=3,
-         examples=tuple((several(s), {"mode": "reduced"}) for s in ((3, 3), (5, 3), (3, 5), (2, 4, 3))), family="trailing"),
-    Prim("eigh", _eigh_type, Spelling(_eigh_call), jvp=_eigh_jvp, vjp=_eigh_vjp, cost=3,
+    Op("cholesky", _same_type, with_keywords("np.linalg.cholesky({0})", upper=False), kind="matrix", entry="linalg.cholesky",
+         flags=("upper",), jvp=_cholesky_jvp, vjp=_cholesky_vjp, cost=3, examples=tuple((args,
+         {"upper": up}) for args in (definite(3), definite(2, 3)) for up in (False, True)), family="trailing"),
+    # the adjoint of a factored matrix: by the transposed factor, and the adjoint of the factor
+    Op("cholesky_adjoint", _same_type, None, kind="matrix", entry="linalg.cholesky_adjoint", expansion=_cholesky_adjoint, cost=3),
+    Op("qr", _qr_type, with_keywords("np.linalg.qr({0})", mode="reduced"), kind="matrix", entry=lambda params,
+         n: "linalg.qr_r" if params["mode"] == "r" else "linalg.qr", jvp=_qr_jvp, vjp=_qr_vjp, cost=3, examples=tuple((several(s),
+         {"mode": "reduced"}) for s in ((3, 3), (5, 3), (3, 5), (2, 4, 3))), family="trailing"),
+    Op("eigh", _eigh_type, Spelling(_eigh_call), kind="matrix", entry=lambda params,
+         n: "linalg.robust_eigh" if params.get("robust") else "linalg.eigh", flags=("UPLO",), jvp=_eigh_jvp, vjp=_eigh_vjp, cost=3,
          examples=tuple((args, {"UPLO": side}) for args in (symmetric(3), symmetric(2, 3)) for side in "LU"), family="trailing"),
-    Prim("eigvalsh", _eigvalsh_type, with_keywords("np.linalg.eigvalsh({0})", UPLO="L"), jvp=_eigvalsh_jvp,
-         vjp=_eigvalsh_vjp,
-         cost=3, examples=tuple((args, {"UPLO": side}) for args in (symmetric(3), symmetric(2, 3)) for side in "LU"),
-         family="trailing"),
-    Prim("svd", _svd_type, _SVD, jvp=_svd_jvp, vjp=_svd_vjp, cost=3,
+    Op("eigvalsh", _eigvalsh_type, with_keywords("np.linalg.eigvalsh({0})", UPLO="L"), kind="matrix", entry="linalg.eigvalsh",
+         flags=("UPLO",), jvp=_eigvalsh_jvp, vjp=_eigvalsh_vjp, cost=3, examples=tuple((args,
+         {"UPLO": side}) for args in (symmetric(3), symmetric(2, 3)) for side in "LU"), family="trailing"),
+    Op("svd", _svd_type, _SVD, kind="matrix", entry="linalg.svd", jvp=_svd_jvp, vjp=_svd_vjp, cost=3,
          examples=tuple((several(s), {"full_matrices": False}) for s in ((3, 3), (5, 3), (3, 5), (2, 4, 3))), family="trailing"),
     # svd_full: of a matrix that is not square; the columns that the matrix does not determine have no derivative
-    Prim("svd_full", _svd_full_type, "np.linalg.svd({0})", jvp=REFUSED, vjp=REFUSED, cost=3, family="trailing"),
-    Prim("svdvals", _svdvals_type, "np.linalg.svd({0}, compute_uv=False)", jvp=_svdvals_jvp, vjp=_svdvals_vjp, cost=3,
-         examples=tuple((several(s), {}) for s in ((3, 3), (5, 3), (3, 5), (2, 4, 3))),
+    Op("svd_full", _svd_full_type, "np.linalg.svd({0})", kind="matrix", entry="linalg.svd_full", jvp=REFUSED, vjp=REFUSED, cost=3,
          family="trailing"),
-    Prim("lu", _lu_type, "scipy.linalg.lu({0}, check_finite=False)", jvp=_lu_jvp, vjp=_lu_vjp, cost=3, examples=matrices()[:1],
-         family="lane"),
+    Op("svdvals", _svdvals_type, "np.linalg.svd({0}, compute_uv=False)", kind="matrix", entry="linalg.svdvals", jvp=_svdvals_jvp,
+         vjp=_svdvals_vjp, cost=3, examples=tuple((several(s), {}) for s in ((3, 3), (5, 3), (3, 5), (2, 4, 3))),
+         family="trailing"),
+    Op("lu", _lu_type, "scipy.linalg.lu({0}, check_finite=False)", kind="matrix", entry="linalg.lu", jvp=_lu_jvp, vjp=_lu_vjp,
+         cost=3, examples=matrices()[:1], family="lane"),
 ]  # fmt: skip

@@ -8,7 +8,7 @@ from transpile.core.dims import Dim
 from transpile.core.types import Type
 from transpile.errors import RuleError
 from transpile.ops import language as m
-from transpile.ops.record import Prim
+from transpile.ops.record import Op
 from transpile.ops.reduction import sample
 from transpile.ops.slicing import point, slice_axis
 from transpile.ops.spelling import PLAIN, Spelling, keywords, sequence
@@ -72,17 +72,14 @@ def several(*shapes: tuple[int, ...]) -> Any:
 
 
 TABLE = [
-    Prim("concatenate", _concatenate_type, Spelling(_concatenate_spelling), jvp=_join_jvp("concatenate"),
+    Op("concatenate", _concatenate_type, Spelling(_concatenate_spelling), kind="map", picks=True, jvp=_join_jvp("concatenate"),
          vjp=_concatenate_vjp,
          linear=True, examples=(
              (several((3,), (2,)), {"axis": 0}), (several((3, 2), (1, 2), (2, 2)), {"axis": 0}),
              (several((2, 3), (2, 1)), {"axis": 1}), (several((4,)), {"axis": 0}), (several((0,), (2,)), {"axis": 0}),
          ), family="join"),
     # stack: all operands have the same dims; of scalars it is `np.array([x, y])`
-    Prim("stack", _stack_type, Spelling(_stack_spelling), jvp=_join_jvp("stack"), vjp=_stack_vjp, linear=True,
-         examples=(
-        (several((3,), (3,)), {"axis": 0}), (several((3,), (3,)), {"axis": 1}), (several((2, 3), (2, 3), (2, 3)),
-        {"axis": 1}),
-        (several((), ()), {"axis": 0}),
-    ), family="join"),
+    Op("stack", _stack_type, Spelling(_stack_spelling), kind="map", picks=True, jvp=_join_jvp("stack"), vjp=_stack_vjp,
+         linear=True, examples=((several((3,), (3,)), {"axis": 0}), (several((3,), (3,)), {"axis": 1}), (several((2, 3), (2, 3), (2,
+         3)), {"axis": 1}), (several((), ()), {"axis": 0}),), family="join"),
 ]  # fmt: skip

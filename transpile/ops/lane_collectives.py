@@ -12,7 +12,7 @@ from typing import Any
 from transpile.core.builder import Expr
 from transpile.core.types import INT, Type
 from transpile.ops import language as m
-from transpile.ops.record import ZERO, Prim
+from transpile.ops.record import ZERO, Op
 
 OWN = ("axis_index", "ppermute", "psum_scatter")  # each lane has another result, all others are the same in all
 COLLECTIVES = ("psum", "pmax", "pmin", "all_gather", *OWN)
@@ -80,8 +80,8 @@ def _extreme(is_behind: str) -> dict[str, Any]:
     return {"jvp": jvp, "vjp": vjp, "cost": 2}
 
 
-def _prim(name: str, type_rule: Any, **traits: Any) -> Prim:
-    return Prim(name, type_rule, None, family="collective", **traits)
+def _prim(name: str, type_rule: Any, **traits: Any) -> Op:
+    return Op(name, type_rule, None, "collective", family="collective", **traits)
 
 
 TABLE = [

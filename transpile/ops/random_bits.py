@@ -8,14 +8,19 @@ implicit function theorem: ``P(a, x)`` stays what it is, and ``dx/da = -(dP/da) 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
+
+import numpy as np
 
 from transpile.core.dims import Dim
 from transpile.core.types import Type
 from transpile.ops.arithmetic import same
+from transpile.ops.element import applied
 from transpile.ops.language import elementwise as f
 from transpile.ops.language import exp, where
-from transpile.ops.record import ZERO, Prim
+from transpile.ops.record import ZERO, Op
+from transpile.ops.traits import Vector
 
 DRAWS = ("random_bits", "random_unit", "random_normal")
 NEAR_ZERO = -37.0  # the logarithm of what is nothing beside 1
@@ -29,8 +34,12 @@ def _draw_type(types, params) -> Type:  # type: ignore[no-untyped-def]
     return Type(params["dtype"], (*types[0].dims[:-1], *params["dims"]))
 
 
-def _draw(name: str) -> Prim:
-    return Prim(name, _draw_type, name, jvp=ZERO, vjp=ZERO, cost=3, linear=True, family="draw")
+def _draw(name: str) -> Op:
+    def entry(params: Mapping[str, Any], operands: int) -> str:
+        """One number: ``random.normal64``."""
+        return f"random.{name.removeprefix('random_')}{8 * np.dtype(params['dtype']).itemsize}"
+
+    return Op(name, _draw_type, name, "draw", entry=entry, jvp=ZERO, vjp=ZERO, cost=3, linear=True, family="draw")
 
 
 def log_gamma_slope(y, a):  # type: ignore[no-untyped-def]
@@ -54,20 +63,22 @@ def _log_gamma_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-unt
 
 TABLE = [
     # new keys of a key
-    Prim("random_split", _split_type, "random_split", jvp=ZERO, vjp=ZERO, cost=2, linear=True, family="draw"),
+    Op("random_split", _split_type, "random_split", kind="draw", entry="random.word", jvp=ZERO, vjp=ZERO, cost=2, linear=True,
+         family="draw"),
     # the key of a key and an integer; of keys and as many integers
-    Prim("random_fold_in", lambda types, params: types[0], "transpile_runtime.random.fold_in({0}, {1})", jvp=ZERO, vjp=ZERO,
-         cost=2, linear=True, family="draw"),
+    Op("random_fold_in", lambda types, params: types[0], "transpile_runtime.random.fold_in({0}, {1})", kind="draw",
+         entry="random.word", jvp=ZERO, vjp=ZERO, cost=2, linear=True, family="draw"),
     *map(_draw, DRAWS),
     # the logarithms of gamma variables; args[1]: their shapes, an array of params["dims"] behind the axes of the lanes
-    Prim("random_log_gamma", lambda types, params: types[1].strong, "transpile_runtime.random.log_gamma({0}, {1})",
-         jvp=_log_gamma_jvp, vjp=_log_gamma_vjp, cost=3, family="draw"),
+    Op("random_log_gamma", lambda types, params: types[1].strong, "transpile_runtime.random.log_gamma({0}, {1})",
+         kind="draw", entry="random.log_gamma", jvp=_log_gamma_jvp, vjp=_log_gamma_vjp, cost=3, family="draw"),
     # args[0] in [0, 1) stretched to what lies between two bounds
-    Prim("random_between", same, "transpile_runtime.random.between({0}, {1}, {2})", elementwise=True, partials=(
+    Op("random_between", same, "transpile_runtime.random.between({0}, {1}, {2})", "elementwise", partials=(
         lambda y, u, low, high: where(high < low, 0.0, high - low),  # where nothing lies between them it is the lower one
         lambda y, u, low, high: where(high < low, 1.0, 1 - u),
-        lambda y, u, low, high: where(high < low, 0.0, u))),
+        lambda y, u, low, high: where(high < low, 0.0, u)),
+        element=applied("random.between", 3), vector=Vector("random_between", alone=True)),
     # a number below args[2] (0: any) of the bits args[0] and args[1]
-    Prim("random_offset", same, "transpile_runtime.random.offset({0}, {1}, {2})", elementwise=True, partials=(ZERO,) * 3,
-         dtype_rule="as_is", cost=2),
+    Op("random_offset", same, "transpile_runtime.random.offset({0}, {1}, {2})", "elementwise", "as_is", (ZERO,) * 3,
+         element=lambda types, result, params: applied(f"random.offset_{result.dtype}", 3), cost=2),
 ]  # fmt: skip

@@ -16,9 +16,22 @@ Conventions for rules (``transpile.core.builder.Expr`` is the currency, operator
 - ``steep(*args)``: elementwise only, where the slope in the first operand is infinite though the value is not; None: nowhere.
 - ``cost``: 0 free (a view, a shape), 1 cheap (arithmetic), 2 dear (transcendental, reduction), 3 very dear (products).
 - ``linear``: the derivative reads no operand and no result, so nothing has to be recorded for it.
-- ``fresh``: the NumPy expression always gives new memory.
+- ``expansion(*args)``: what it is in terms of others. It stands in its place wherever the primitive is differentiated, batched or
+  printed (`transpile.simplify.expansion`).
 - ``family``: how it is batched, one of `FAMILIES` (their rules: `transpile.transform.batching.families`); that of an
-  elementwise one is its own unless it says otherwise.
+  elementwise one is its own unless it says otherwise. ``together``: of several operands that differ from lane to lane, or one that
+  all share, it makes all lanes at once.
+- ``view``: what NumPy gives: "" is new memory, "writable" or "read_only" a view of its first operand ("alone": writable, if that is
+  the only one), "held" is what a tuple holds.
+- ``operator``, ``names``, ``math``, ``python``: how Python, NumPy (the names of its functions), `math` (a *let* with the param
+  ``via="math"``) and Python's builtins (``py=True``) say it. ``unlike_python``: NumPy's function of Python's numbers gives
+  something else than the operator, or a value where that raises. ``as_calm``: the function of `math` raises nowhere that a
+  function whose partial derivatives have it in them does not.
+- ``called``: what a value of it is named; ``said``: what it is named after its operand, as in ``exp_x``.
+- ``kind``: one of `REQUIRED`, which has the fields that a record of the kind must have; one that is not there is an error when the
+  tables are built.
+
+What it is as an operation on numbers `transpile.ops.algebra` says, how it is computed `transpile.ops.computation`.
 """
 
 from __future__ import annotations
@@ -28,6 +41,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from transpile.core.types import Type
+from transpile.ops.algebra import Algebra
+from transpile.ops.computation import Computation
+from transpile.ops.traits import Operator
 
 
 class Marker:
@@ -63,15 +79,44 @@ FAMILIES = frozenset(
 )
 
 
+REQUIRED: Mapping[str, tuple[str, ...]] = {
+    "elementwise": ("render", "partials", "element", "family"),
+    "scalar": ("element",),
+    "number": ("element",),
+    "statement": (),
+    "fold": ("render", "jvp", "vjp", "family", "fold"),
+    "scan": ("render", "jvp", "vjp", "family", "fold"),
+    "map": ("render", "jvp", "vjp", "family"),
+    "product": ("render", "jvp", "vjp", "family"),
+    "rows": ("render", "jvp", "vjp", "family", "entry"),
+    "matrix": ("render", "jvp", "vjp", "family", "entry"),
+    "library": ("render", "jvp", "vjp", "family", "entry"),
+    "draw": ("render", "jvp", "vjp", "family", "entry"),
+    "collective": ("jvp", "vjp", "family"),
+    "structural": ("render", "family"),
+    "call": ("render", "family"),
+}
+"""What a record of each kind must have. ``elementwise``: an element of the result is made of the operands' elements of the same
+index; ``scalar``: the same of numbers, made by lowering and never differentiated; ``fold``: axes are folded; ``scan``: each
+element folds those before it; ``map``: elements stand at other indices, or are told by theirs; ``product``: sums of products;
+``rows``: a call of the runtime for the rows along an axis; ``matrix``: one for each matrix of a stack; ``library``: any other;
+``number``: a call of the runtime that makes numbers of numbers; ``structural``: what the core itself is said in; ``statement``:
+no value is computed."""
+
+
+BY_EXPANSION = ("render", "jvp", "vjp", "family")
+"""What is not asked of a primitive that has an expansion."""
+
+
 @dataclass(frozen=True)
-class Prim:
+class Op(Algebra, Computation):
     """One primitive. ``render`` is its NumPy spelling: a template for ``str.format`` over the printed operands
     (``"np.tanh({0})"``), an operator (``"op:+"``), or a function of (printed operands as gast nodes, params, types)."""
 
     name: str
     type_rule: Callable[[Sequence[Type], Mapping[str, Any]], Type]
     render: Any
-    elementwise: bool = False
+    kind: str
     dtype_rule: str = "arith"  # elementwise only: how the operands' common dtype is found (transpile.core.promotion)
     partials: tuple[Any, ...] = ()
     by_order: tuple[Any, ...] = ()
@@ -80,18 +125,62 @@ class Prim:
     vjp: Any = None
     cost: int = 1
     linear: bool = False
-    fresh: bool = True
+    expansion: Any = None
     family: str = ""
+    together: bool = False
+    view: str = ""
+    operator: Operator | None = None
+    names: tuple[str, ...] = ()
+    math: str = ""
+    python: str = ""
+    unlike_python: bool = False
+    as_calm: bool = False
+    said: str = ""
+    called: str = ""
     examples: tuple[Any, ...] = field(default=(), compare=False)  # for the rule walk: see tests/ops/test_rules.py
 
     def __post_init__(self) -> None:
-        if self.elementwise and not self.family:
+        if self.kind == "elementwise" and not self.family:
             object.__setattr__(self, "family", "elementwise")
-        if self.family not in FAMILIES:
+        if self.kind not in REQUIRED:
+            raise ValueError(f"primitive {self.name!r} is of no kind: {self.kind!r}")
+        needed = [f for f in REQUIRED[self.kind] if self.expansion is None or f not in BY_EXPANSION]
+        lacks = [f for f in needed if getattr(self, f) in (None, "", ())]
+        if lacks:
+            raise ValueError(f"primitive {self.name!r} of kind {self.kind!r} has no {', '.join(lacks)}")
+        if self.family and self.family not in FAMILIES:
             raise ValueError(f"primitive {self.name!r} is of no family of batching: {self.family!r}")
+
+    @property
+    def elementwise(self) -> bool:
+        return self.kind == "elementwise"
+
+    @property
+    def operands(self) -> int:
+        """How many operands an elementwise one has."""
+        return len(self.partials)
 
     def partials_of(self, params: Mapping[str, Any]) -> tuple[Any, ...]:
         return self.by_order if self.by_order and params.get("py") else self.partials
+
+    def is_view(self, operands: int) -> bool:
+        """Whether NumPy may give a view of the first of so many operands."""
+        return self.view in ("writable", "read_only") or self.view == "alone" and operands == 1
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether NumPy gives new memory, or may."""
+        return self.view in ("", "alone")
+
+    @property
+    def is_writable(self) -> bool:
+        """Whether a view of what may be written may be written."""
+        return self.view in ("writable", "alone")
+
+    @property
+    def is_folding(self) -> bool:
+        """Whether LLVM makes lanes of a loop that folds with it."""
+        return bool(self.folds) or self.in_lanes
 
     @property
     def is_zero(self) -> bool:

@@ -14,23 +14,29 @@ from typing import Any
 
 from transpile.core.types import Type
 from transpile.ops.arithmetic import same
+from transpile.ops.element import applied
 from transpile.ops.language import elementwise, exp, log, log1p, sign, where
-from transpile.ops.record import UNWRITTEN, ZERO, Prim
+from transpile.ops.record import UNWRITTEN, ZERO, Op
+from transpile.ops.traits import Vector, near
 
 # SciPy's dtype depends on which loop of the ufunc stands first: ``erfinv(int8)`` is a float32, ``erf(int8)`` a float64.
 _PREFER_SINGLE = frozenset("erfinv erfcinv ndtri entr rel_entr kl_div iv ive jv betainc betaincc".split())
 
 
-def special(name: str, *partials: Any, **more: Any) -> Prim:
+def special(name: str, *partials: Any, **more: Any) -> Op:
     """A function that scipy.special has under this name."""
     slots = ", ".join(f"{{{k}}}" for k in range(len(partials)))
-    render = more.pop("render", f"scipy.special.{name}({slots})")
-    type_rule = more.pop("type_rule", same)
-    dtype_rule = more.pop("dtype_rule", "special_single" if name in _PREFER_SINGLE else "special")
-    return Prim(
-        name, type_rule, render, elementwise=True, partials=partials, dtype_rule=dtype_rule, cost=more.pop("cost", 2),
-        **more,
-    )  # fmt: skip
+    more.setdefault("render", f"scipy.special.{name}({slots})")
+    more.setdefault("type_rule", same)
+    more.setdefault("dtype_rule", "special_single" if name in _PREFER_SINGLE else "special")
+    more.setdefault("element", applied(f"special.{name}", len(partials)))
+    more.setdefault("cost", 2)
+    return Op(name, kind="elementwise", partials=partials, **more)
+
+
+def in_math(name: str, own: str, partial: Any, **more: Any) -> Op:
+    """A function that `math` has under its ``own`` name."""
+    return special(name, partial, element=applied(f"math.{own}", 1), math=f"math.{own}({{0}})", **more)
 
 
 def f(name: str, *args: Any, **params: Any) -> Any:
@@ -55,10 +61,10 @@ def _beta_share(y, a, b):  # type: ignore[no-untyped-def]
 
 
 GAMMA = [
-    special("gammaln", lambda y, x: f("digamma", x)),
+    in_math("gammaln", "lgamma", lambda y, x: f("digamma", x), vector=near("gammaln_normal", "outside_normal")),
     special("loggamma", lambda y, x: f("digamma", x)),
-    special("gamma", lambda y, x: y * f("digamma", x)),
-    special("digamma", lambda y, x: polygamma(1, x)),
+    in_math("gamma", "gamma", lambda y, x: y * f("digamma", x)),
+    special("digamma", lambda y, x: polygamma(1, x), vector=near("digamma_positive", "outside_positive")),
     special("polygamma", ZERO, lambda y, n, x: f("polygamma", n + 1, x), type_rule=_polygamma_type, dtype_rule="as_is"),
     special("betaln", _beta_share, lambda y, a, b: _beta_share(y, b, a)),
     special("beta", lambda y, a, b: y * _beta_share(y, a, b), lambda y, a, b: y * _beta_share(y, b, a)),
@@ -84,7 +90,7 @@ def _gamma_moment(n: int, a, x):  # type: ignore[no-untyped-def]
     return f("gammainc", a, x) if n == 0 else f(f"gammainc_moment{n}", a, x)
 
 
-def _gamma_moment_prim(n: int) -> Prim:
+def _gamma_moment_prim(n: int) -> Op:
     """C_n(a, x) = the integral from 0 to x of (log t - digamma(a))**n times the density: d gammainc / d a = C_1."""
 
     def da(y, a, x):  # type: ignore[no-untyped-def]
@@ -97,14 +103,15 @@ def _gamma_moment_prim(n: int) -> Prim:
         return centred**n * gamma_density(a, x)
 
     render = f"transpile_runtime.special.gammainc_moment({{0}}, {{1}}, {n})"
-    return special(f"gammainc_moment{n}", da if n < ORDERS else UNWRITTEN, dx, render=render, cost=3)
+    element = applied("special.gammainc_moment", 2, n)
+    return special(f"gammainc_moment{n}", da if n < ORDERS else UNWRITTEN, dx, render=render, element=element, cost=3)
 
 
 def _beta_moment(m: int, n: int, a, b, x):  # type: ignore[no-untyped-def]
     return f("betainc", a, b, x) if m == n == 0 else f(f"betainc_moment{m}{n}", a, b, x)
 
 
-def _beta_moment_prim(m: int, n: int) -> Prim:
+def _beta_moment_prim(m: int, n: int) -> Op:
     """C_mn(a, b, x) = the integral from 0 to x of (log t - l_a)**m (log(1-t) - l_b)**n times the density, where l_a
     and l_b are the means of the two logarithms: d betainc / d a = C_10, d betainc / d b = C_01."""
 
@@ -134,9 +141,9 @@ def _beta_moment_prim(m: int, n: int) -> Prim:
 
     last = m + n == ORDERS
     render = f"transpile_runtime.special.betainc_moment({{0}}, {{1}}, {{2}}, {m}, {n})"
-    return special(
-        f"betainc_moment{m}{n}", UNWRITTEN if last else da, UNWRITTEN if last else db, dx, render=render, cost=3
-    )
+    first = (UNWRITTEN, UNWRITTEN) if last else (da, db)
+    element = applied("special.betainc_moment", 3, m, n)
+    return special(f"betainc_moment{m}{n}", *first, dx, render=render, element=element, cost=3)
 
 
 INCOMPLETE = [
@@ -180,19 +187,30 @@ def _erfcx(y, x):  # type: ignore[no-untyped-def]
 
 
 ERROR = [
-    special("erf", lambda y, x: _TWO_BY_ROOT_PI * exp(-(x * x))),
-    special("erfc", lambda y, x: -(_TWO_BY_ROOT_PI * exp(-(x * x)))),
+    in_math(
+        "erf", "erf", lambda y, x: _TWO_BY_ROOT_PI * exp(-(x * x)), vector=Vector("erf"), bounded=True, as_calm=True
+    ),
+    in_math(
+        "erfc",
+        "erfc",
+        lambda y, x: -(_TWO_BY_ROOT_PI * exp(-(x * x))),
+        vector=Vector("erfc"),
+        bounded=True,
+        as_calm=True,
+    ),
     special("erfcx", _erfcx),
     special("erfi", lambda y, x: _TWO_BY_ROOT_PI * exp(x * x)),
-    special("erfinv", lambda y, x: (math.sqrt(math.pi) / 2) * exp(y * y)),
+    special("erfinv", lambda y, x: (math.sqrt(math.pi) / 2) * exp(y * y), vector=Vector("erfinv")),
     special("erfcinv", lambda y, x: -((math.sqrt(math.pi) / 2) * exp(y * y))),
-    special("ndtr", lambda y, x: _normal_density(x)),
+    special("ndtr", lambda y, x: _normal_density(x), vector=Vector("ndtr"), bounded=True),
     special("ndtri", lambda y, p: math.sqrt(2 * math.pi) * exp(0.5 * (y * y))),
     # density(x) / ndtr(x) without the cancellation of exp(-x*x/2 - y) far to the left
     special("log_ndtr", lambda y, x: math.sqrt(2 / math.pi) / f("erfcx", -x * _ROOT_HALF)),
-    special("expit", lambda y, x: y * f("expit", -x)),  # 1 - y would cancel for large x
-    special("log_expit", lambda y, x: f("expit", -x)),
-    special("logit", lambda y, p: 1 / (p * (1 - p))),
+    special(
+        "expit", lambda y, x: y * f("expit", -x), vector=Vector("expit"), positive=True, bounded=True
+    ),  # 1 - y would cancel for large x
+    special("log_expit", lambda y, x: f("expit", -x), vector=Vector("log_expit")),
+    special("logit", lambda y, p: 1 / (p * (1 - p)), vector=Vector("logit")),
 ]
 
 
@@ -227,13 +245,15 @@ ENTROPY = [
         "xlogy",
         lambda z, x, y: log(_one_at(_outside(x, y, 0), y)),
         lambda z, x, y: x / _one_at(_outside(x, y, 0), y),
+        vector=Vector("xlogy"),
     ),
     special(
         "xlog1py",
         lambda z, x, y: log1p(where(_outside(x, y, -1), 0.0, y)),
         lambda z, x, y: x / (1 + where(_outside(x, y, -1), 0.0, y)),
+        vector=Vector("xlog1py"),
     ),
-    special("entr", lambda y, x: -(log(x) + 1)),
+    special("entr", lambda y, x: -(log(x) + 1), vector=Vector("entr")),
     special("rel_entr", _gain, lambda z, p, q: -_quotient(p, q)),
     special("kl_div", lambda z, p, q: log(_ratio(p, q)), lambda z, p, q: 1 - _quotient(p, q)),
 ]

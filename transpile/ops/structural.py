@@ -8,8 +8,11 @@ from typing import Any
 from transpile.core import nodes as ir
 from transpile.core.dims import Dim
 from transpile.core.types import BOOL, INT, Type
+from transpile.ops import interval_arithmetic as intervals
 from transpile.ops import language as m
-from transpile.ops.record import ZERO, Prim, Scatter
+from transpile.ops.element import SAME
+from transpile.ops.record import ZERO, Op, Scatter
+from transpile.ops.traits import Magnitude
 
 # ------------------------------------------------------------------------------------------------------ index
 
@@ -149,37 +152,43 @@ def _item_type(types, params) -> Type:  # type: ignore[no-untyped-def]
 
 TABLE = [
     # index: the place `args[0][path]`; args[1:] are the operands of the path; params["dims"] are the dims of the result.
-    Prim("index", _index_type, "index", jvp=_index_jvp, vjp=_index_vjp, cost=0, linear=True, fresh=False, family="place"),
+    Op("index", _index_type, "index", kind="structural", exact=True, jvp=_index_jvp, vjp=_index_vjp, cost=0, linear=True,
+         view="writable", family="place"),
     # broadcast to params["dims"]; the renderer leaves it out wherever NumPy broadcasts by itself
-    Prim("broadcast", _dims_type, "broadcast", jvp=_linear_jvp("broadcast"), vjp=_broadcast_vjp, cost=0, linear=True,
-         fresh=False, family="broadcast"),
+    Op("broadcast", _dims_type, "broadcast", kind="structural", exact=True, jvp=_linear_jvp("broadcast"), vjp=_broadcast_vjp,
+         cost=0, linear=True, view="read_only", family="broadcast"),
     # stretch: params["axis"], which has the size that params["dims"] says or is 1 when the function runs, broadcast to that size;
     # params["parts"]: operands of an elementwise primitive that have all these sizes on the axis broadcast to it by themselves
-    Prim("stretch", _dims_type, "stretch", jvp=_linear_jvp("stretch"), vjp=_stretch_vjp, cost=0, linear=True, fresh=False,
-         family="stretch"),
+    Op("stretch", _dims_type, "stretch", kind="structural", exact=True, jvp=_linear_jvp("stretch"), vjp=_stretch_vjp, cost=0,
+         linear=True, view="read_only", family="stretch"),
     # sized: the array itself, whose sizes are said otherwise: they are equal where it runs
-    Prim("sized", _dims_type, "{0}", jvp=_linear_jvp("sized"), vjp=_sized_vjp, cost=0, linear=True, fresh=False,
-         family="dims"),
-    Prim("reshape", _dims_type, "reshape", jvp=_linear_jvp("reshape"), vjp=_reshape_vjp, cost=0, linear=True, fresh=False,
-         family="dims"),
-    Prim("transpose", _transpose_type, "transpose", jvp=_linear_jvp("transpose"), vjp=_transpose_vjp, cost=0, linear=True,
-         fresh=False, family="transpose"),
-    Prim("sum", _sum_type, "reduce:np.sum", jvp=_linear_jvp("sum"), vjp=_sum_vjp, cost=1, linear=True, family="axes"),
+    Op("sized", _dims_type, "{0}", kind="structural", exact=True, jvp=_linear_jvp("sized"), vjp=_sized_vjp, cost=0, linear=True,
+         view="read_only", family="dims"),
+    Op("reshape", _dims_type, "reshape", kind="structural", exact=True, jvp=_linear_jvp("reshape"), vjp=_reshape_vjp, cost=0,
+         linear=True, view="writable", family="dims"),
+    Op("transpose", _transpose_type, "transpose", kind="structural", exact=True, jvp=_linear_jvp("transpose"), vjp=_transpose_vjp,
+         cost=0, linear=True, view="writable", family="transpose"),
+    Op("sum", _sum_type, "reduce:np.sum", kind="fold", fold="add", said="sum", called="total", jvp=_linear_jvp("sum"),
+         vjp=_sum_vjp, cost=1, linear=True, family="axes"),
     # full: an array of params["dims"] and params["dtype"] that holds the scalar args[0] everywhere
-    Prim("full", _full_type, "full", jvp=_linear_jvp("full"), vjp=_full_vjp, cost=1, linear=True, family="full"),
-    Prim("empty", lambda types, params: Type(params["dtype"], tuple(params["dims"])), "empty", jvp=ZERO, vjp=ZERO, cost=1,
-         linear=True, family="dims"),
-    Prim("copy", lambda types, params: types[0].strong, "np.array({0})", jvp=_linear_jvp("copy"), vjp=_copy_vjp, cost=1,
-         linear=True, family="same"),
+    Op("full", _full_type, "full", kind="structural", jvp=_linear_jvp("full"), vjp=_full_vjp, cost=1, linear=True, family="full"),
+    Op("empty", lambda types, params: Type(params["dtype"], tuple(params["dims"])), "empty", kind="structural", jvp=ZERO,
+         vjp=ZERO, cost=1, linear=True, family="dims"),
+    Op("copy", lambda types, params: types[0].strong, "np.array({0})", kind="structural", element=SAME, magnitude=Magnitude(),
+         interval=intervals.as_it_is, jvp=_linear_jvp("copy"), vjp=_copy_vjp, cost=1, linear=True, family="same"),
     # identity: another name for the same value
-    Prim("identity", lambda types, params: types[0], "{0}", jvp=_linear_jvp("identity"), vjp=_copy_vjp, cost=0, linear=True,
-         fresh=False, family="same"),
+    Op("identity", lambda types, params: types[0], "{0}", kind="structural", element=SAME, interval=intervals.as_it_is,
+         vanishes=(0,), magnitude=Magnitude(), exact=True, jvp=_linear_jvp("identity"), vjp=_copy_vjp, cost=0, linear=True,
+         view="writable", family="same"),
     # item: result params["k"] of a primitive with several results; reverse.py knows its adjoint
-    Prim("item", _item_type, "item", jvp=None, vjp=None, cost=0, linear=True, fresh=False, family="item"),
+    Op("item", _item_type, "item", kind="structural", work=0, jvp=None, vjp=None, cost=0, linear=True, view="held",
+         family="item"),
     # for checks of sizes in printed text (transpile.codegen.size_guards): x.shape != (n, d), x.shape, (n, d)
-    Prim("shape_differs", lambda types, params: BOOL, _shape_differs, jvp=ZERO, vjp=ZERO, cost=0, linear=True, family="lane"),
-    Prim("shape_of", _shape_type, _shape_of, jvp=ZERO, vjp=ZERO, cost=0, linear=True, family="lane"),
-    Prim("shape_tuple", _shape_type, _shape_tuple, jvp=ZERO, vjp=ZERO, cost=0, linear=True, family="lane"),
+    Op("shape_differs", lambda types, params: BOOL, _shape_differs, kind="structural", jvp=ZERO, vjp=ZERO, cost=0, linear=True,
+         family="lane"),
+    Op("shape_of", _shape_type, _shape_of, kind="structural", jvp=ZERO, vjp=ZERO, cost=0, linear=True, family="lane"),
+    Op("shape_tuple", _shape_type, _shape_tuple, kind="structural", jvp=ZERO, vjp=ZERO, cost=0, linear=True, family="lane"),
     # dim: the run-time size of axis params["axis"]
-    Prim("dim", lambda types, params: INT, "{0}.shape[{axis}]", jvp=ZERO, vjp=ZERO, cost=0, linear=True, family="size"),
+    Op("dim", lambda types, params: INT, "{0}.shape[{axis}]", kind="structural", work=0, called="size", jvp=ZERO, vjp=ZERO,
+         cost=0, linear=True, family="size"),
 ]  # fmt: skip

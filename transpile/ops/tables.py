@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
+from transpile.core.types import BOOL
 from transpile.ops import (
     arithmetic,
     contraction,
@@ -22,7 +24,9 @@ from transpile.ops import (
     special,
     structural,
 )
-from transpile.ops.record import Prim
+from transpile.ops.record import Op
+from transpile.ops.scalars import TABLE as SCALARS
+from transpile.ops.traits import Operator
 
 MODULES = (
     structural,
@@ -45,12 +49,52 @@ MODULES = (
 
 
 @cache
-def prims() -> dict[str, Prim]:
+def prims() -> dict[str, Op]:
     """All primitives by name."""
-    merged: dict[str, Prim] = {}
+    merged: dict[str, Op] = {}
     for module in MODULES:
         for prim in module.TABLE:
             if prim.name in merged:
                 raise ValueError(f"primitive {prim.name!r} stands in two tables")
             merged[prim.name] = prim
     return merged
+
+
+@cache
+def records() -> dict[str, Op]:
+    """All of both dialects: with the operations on numbers that lowering makes."""
+    return {**prims(), **{prim.name: prim for prim in SCALARS}}
+
+
+def of_dialect(dialect: str) -> dict[str, Op]:
+    """The primitives that statements of a dialect may have."""
+    return records() if dialect == "loops" else prims()
+
+
+UNKNOWN = Op("", lambda types, params: BOOL, None, "statement")
+"""What is known of a *let* that calls, views or takes: nothing."""
+
+
+def record_of(let: Any) -> Op:
+    """The record of a statement's primitive, or of a name."""
+    return records().get(let if isinstance(let, str) else let.prim, UNKNOWN)
+
+
+@cache
+def by_token() -> dict[str, Op]:
+    """Those that are operators of Python's, by the names of their classes in `ast`."""
+    return {p.operator.token: p for p in prims().values() if p.operator is not None and p.operator.token}
+
+
+def neutral_of(prim: str, dtype: str) -> Any:
+    """What changes nothing if it is folded with by a primitive."""
+    neutral = prims()[prim].neutral
+    assert neutral is not None, prim
+    return neutral(dtype)
+
+
+def operator_of(prim: str) -> Operator:
+    """The operator of Python's that a primitive is."""
+    found = prims()[prim].operator
+    assert found is not None, prim
+    return found

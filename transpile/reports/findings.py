@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from transpile.codegen.numpy.printed_module import named
+from transpile.codegen.numpy.printed_module import printable
 from transpile.core import nodes as ir
 from transpile.core.functions import reached
 from transpile.reports.call_numbers import Values
@@ -36,8 +36,8 @@ class _Findings:
         self.core, self.sizes = core, sizes
         self.amounts = amounts(sizes)
         self.stacks = [a for a in self.amounts if a.entries is not None]
-        self.nested, self.names = named(core)
-        self.formulas = {v: self.most(sizes.bytes_of(v)) for v in variables(self.nested) if v.type.kind == "array"}
+        self.form = printable(core)
+        self.formulas = {v: self.most(sizes.bytes_of(v)) for v in variables(self.form.nested) if v.type.kind == "array"}
         self.formulas.update({a.var: _listed(a, a.entries or 0, a.formula) for a in self.stacks})
         self.results = [self.most(sizes.bytes_of(y)) for y in core.body.yields if isinstance(y, ir.Var)]
         self.calls = bool(reached(core))  # of functions that hold memory of their own
@@ -56,7 +56,7 @@ class _Findings:
         return [*self.formulas.values(), *self.results, *(self.plan.formulas if self.plan is not None else ())]
 
     def report(self, signature: str, values: Values) -> Report:
-        found = [finished(a, self.sizes, values, self.names.get(a.var, "")) for a in self.amounts]
+        found = [finished(a, self.sizes, values, self.form.names.get(a.var, "")) for a in self.amounts]
         found = [r for r in found if r.name]  # what has no name is not in the text
         recorded = tuple(r for r in found if r.kind in ("tape", "stack"))
         together = largest(recorded)
@@ -86,9 +86,8 @@ class _Findings:
                 bytes_of[amount.var] = int(exact.const)
         if any(n is None for v, n in bytes_of.items() if v.type.dims or v.type.kind == "stack"):
             return None
-        return Walk(
-            self.nested, self.names, {v: (f, bytes_of[v] or 0) for v, f in self.formulas.items()}, values.taken
-        ).run()
+        sizes = {v: (f, bytes_of[v] or 0) for v, f in self.formulas.items()}
+        return Walk(self.form, sizes, values.taken).run()
 
 
 def _listed(amount: Amount, entries: Formula | int, size: Formula | int) -> Formula:

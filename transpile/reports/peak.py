@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 from transpile.codegen.numpy.expression_trees import Nested
 from transpile.codegen.numpy.memory_sharing import is_view
-from transpile.codegen.numpy.printed_statements import Writer
-from transpile.codegen.numpy.printed_updates import AUGMENTED
+from transpile.codegen.numpy.printable_form import AUGMENTED, Printable
 from transpile.core import nodes as ir
 from transpile.core.walk import blocks, defined, defines, leaves, reads, statements
 from transpile.reports.formula import Formula
@@ -53,19 +52,17 @@ class Walk:
 
     def __init__(
         self,
-        nested: Nested,
-        names: dict[ir.Var, str],
+        form: Printable,
         size_of: Mapping[ir.Var, tuple[Formula, int]],
         bounded: Collection[ir.Var] = (),
     ) -> None:
-        self.nested, self.names, self.size_of = nested, names, size_of
+        self.form, self.nested, self.names, self.size_of = form, form.nested, form.names, size_of
         self.bounded = bounded
-        self.writer = Writer(nested, names)
         self.held: dict[str, Value] = {}
         self.users: Counter[Array] = Counter()  # how many names and expressions hold it
         self.bytes = 0
         self.quiet: dict[int, bool] = {}  # id of a branch or loop -> whether no array is made in it
-        self.loc = nested.fn.loc
+        self.loc = form.fn.loc
         self.best: tuple[int, ir.Loc, list[Array]] = (0, self.loc, [])
 
     def run(self) -> Peak:
@@ -145,7 +142,7 @@ class Walk:
 
     def several(self, let: ir.Let) -> Value:
         """The arrays of a primitive with several results."""
-        items = self.writer.items.get(let.var, [])
+        items = self.form.items.get(let.var, [])
         made: list[Array] = []
         for item in items:
             if item.var.type.dims:
@@ -205,15 +202,15 @@ class Walk:
     def assign(self, let: ir.Let) -> None:
         if let.prim == "item":
             return
-        name, live = self.names.get(let.var, ""), self.writer.live.after.get(id(let), 0)
-        found = self.writer.updates.rebinding(name, let, live) if let.prim in AUGMENTED else None
+        name, live = self.names.get(let.var, ""), self.form.live.after.get(id(let), 0)
+        found = self.form.in_place(name, let, live)
         if found is not None:  # in place
-            for value in [self.value(a) for a in let.args if not self.writer.updates.is_name(a, name)]:
+            for value in [self.value(a) for a in let.args if not self.form.is_name(a, name)]:
                 self.drop(value)
             return
         made = self.let(let)
         if let.var.type.kind == "tuple":
-            for item, array in zip([i for i in self.writer.items.get(let.var, []) if i.var.type.dims], made):
+            for item, array in zip([i for i in self.form.items.get(let.var, []) if i.var.type.dims], made):
                 self.bind(self.names[item.var], (array,))
         elif let.var.type.dims:
             self.bind(name, made)
@@ -226,15 +223,10 @@ class Walk:
 
     def hand(self, targets: Sequence[ir.Var], sources: Sequence[ir.Operand]) -> None:
         """``targets = sources``, where that is written."""
-        every = (1 << (len(self.nested.aliases.numbers.vars) + 2)) - 1
-        for name, operand, _ in self.writer.pairs(targets, sources, every):
-            tree = self.nested.trees.get(operand) if isinstance(operand, ir.Var) else None
-            if (
-                isinstance(tree, ir.Let)
-                and tree.prim in AUGMENTED
-                and self.writer.updates.rebinding(name, tree, 0) is not None
-            ):
-                for value in [self.value(a) for a in tree.args if not self.writer.updates.is_name(a, name)]:
+        for name, operand, _ in self.form.pairs(targets, sources):
+            tree = self.form.tree(operand)
+            if isinstance(tree, ir.Let) and self.form.in_place(name, tree, 0) is not None:
+                for value in [self.value(a) for a in tree.args if not self.form.is_name(a, name)]:
                     self.drop(value)
                 continue
             value = self.value(operand)

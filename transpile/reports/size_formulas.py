@@ -16,6 +16,7 @@ from transpile.core import dims
 from transpile.core import nodes as ir
 from transpile.core.dims import Dim
 from transpile.core.forms import ARITHMETIC
+from transpile.ops.tables import record_of
 from transpile.reports.formula import Atom, Formula, Operation
 
 Loop = ir.For | ir.While
@@ -56,7 +57,7 @@ class Sizes:
             return self._argument(var)
         if isinstance(stmt, ir.Let) and stmt.prim == "dim" and isinstance(stmt.args[0], ir.Var):
             return self._size(var, stmt.args[0], stmt.params["axis"])
-        if isinstance(stmt, ir.Let) and stmt.prim in ("minimum", "maximum") and all(a.type.is_int for a in stmt.args):
+        if isinstance(stmt, ir.Let) and record_of(stmt).extreme and all(a.type.is_int for a in stmt.args):
             return self.one_of(stmt.prim[:3], *map(self.of, stmt.args))
         if isinstance(stmt, ir.Let) and stmt.prim in _ARITHMETIC and all(a.type.is_int for a in stmt.args):
             return _ARITHMETIC[stmt.prim](*map(self.of, stmt.args))

@@ -1,4 +1,4 @@
-"""Removes what nobody reads: values, buffers and the writes into them, stacks, what loops and branches carry.
+"""Dead code of both dialects: values, buffers and the writes into them, stacks, what loops and branches carry, empty loops.
 
 Effects are always kept, with the control around them. Liveness is by variable, not by time: a buffer that is read anywhere
 keeps all its writes.
@@ -9,23 +9,37 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
+from transpile.analysis.accesses import is_pure
 from transpile.core import nodes as ir
 from transpile.core.functions import must_run
-from transpile.core.walk import blocks, dim_symbols, reads
+from transpile.core.walk import blocks, dim_symbols, reads, statements
 
 Moved = Callable[[object, object], None]
+Stays = Callable[[ir.Stmt], bool]
+"""Whether a statement stays, whoever reads what it gives."""
 
 
-def remove_dead(fn: ir.Function, *, sizes: bool = True) -> ir.Function:
+def remove_dead(fn: ir.Function, *, sizes: bool = True, stays: Stays = must_run) -> ir.Function:
     """``fn`` without what its results and effects do not need; the same object if nothing is dead.
 
     With ``sizes`` the dimensions of parameters and of all that stays are kept, too: a later transform may need them.
     """
-    roots = [*fn.body.yields, *(p for p in fn.params if p.buffer)]
+    roots = [*fn.body.yields, *(p for p in fn.params if p.buffer), *_written_elsewhere(fn.body)]
     if sizes:
         roots += [s.var for s in fn.body.stmts if isinstance(s, ir.Let) and s.prim == "dim" and s.args[0] in fn.params]
-    body = remove_dead_block(fn.body, roots, fn.symbols, sizes=sizes)
+    body = remove_dead_block(fn.body, roots, fn.symbols, sizes=sizes, stays=stays)
     return fn if body is fn.body else replace(fn, body=body)
+
+
+def remove_dead_lowered(fn: ir.Function) -> ir.Function:
+    """The same of lowered code: its sizes are operands, and a value that may raise is computed, as its check is part of it."""
+    return remove_dead(fn, sizes=False, stays=lambda stmt: isinstance(stmt, ir.Let) and not is_pure(stmt))
+
+
+def _written_elsewhere(body: ir.Block) -> list[ir.Var]:
+    """What is written and not allocated here: the caller, or another name of the memory, may read it."""
+    own = {s.var for s in statements(body) if isinstance(s, ir.Alloc)}
+    return [s.buf for s in statements(body) if isinstance(s, (ir.Store, ir.Add)) and s.buf not in own]
 
 
 def remove_dead_block(
@@ -34,10 +48,11 @@ def remove_dead_block(
     symbols: Mapping[str, ir.Operand],
     moved: Moved = lambda old, new: None,
     sizes: bool = False,
+    stays: Stays = must_run,
 ) -> ir.Block:
     """``block`` without what ``roots`` and effects do not need. ``moved`` is told of each statement and block that is
     replaced by a smaller one."""
-    return _Sweep(_Liveness(block, symbols, sizes).run(roots), moved).block(block)
+    return _Sweep(_Liveness(block, symbols, sizes, stays).run(roots), moved).block(block)
 
 
 def is_live(fn: ir.Function, stmt: ir.Stmt, roots: Iterable[ir.Operand], symbols: Mapping[str, ir.Operand]) -> bool:
@@ -45,29 +60,32 @@ def is_live(fn: ir.Function, stmt: ir.Stmt, roots: Iterable[ir.Operand], symbols
     return id(stmt) in _Liveness(fn.body, symbols).run(roots).kept
 
 
+def needed(block: ir.Block, roots: Iterable[ir.Operand], symbols: Mapping[str, ir.Operand]) -> set[ir.Var]:
+    """The variables of a block that ``roots``, effects and the sizes of what stays need."""
+    return _Liveness(block, symbols, sizes=True).run(roots).live
+
+
 class _Liveness:
-    def __init__(self, block: ir.Block, symbols: Mapping[str, ir.Operand], sizes: bool = False) -> None:
-        self.symbols = symbols
-        self.sizes = sizes
+    def __init__(
+        self, block: ir.Block, symbols: Mapping[str, ir.Operand], sizes: bool = False, stays: Stays = must_run
+    ) -> None:
+        self.symbols, self.sizes, self.stays = symbols, sizes, stays
         self.sources: dict[ir.Var, list[ir.Operand]] = {}  # variable -> what it needs if it is live
         self.writes: dict[ir.Var, list[ir.Stmt]] = {}
-        self.control: dict[int, tuple[ir.Operand, ...]] = {}  # id of statement -> what the control around it reads
         self.live: set[ir.Var] = set()
         self.kept: set[int] = set()  # ids of statements that stay
         self.enclosing: dict[int, tuple[ir.Stmt, ...]] = {}
         self.definition: dict[ir.Var, ir.Stmt] = {}
         self.queue: list[ir.Operand] = []
-        self._statements: list[ir.Stmt] = []
         self._visit(block, ())
 
     def _visit(self, block: ir.Block, around: tuple[ir.Stmt, ...]) -> None:
         for stmt in block.stmts:
-            self._statements.append(stmt)
             self.enclosing[id(stmt)] = around
             self._describe(stmt)
             for inner in blocks(stmt):
                 self._visit(inner, (*around, stmt))
-            if isinstance(stmt, ir.Effect) or must_run(stmt):
+            if isinstance(stmt, ir.Effect) or self.stays(stmt):
                 self.keep(stmt)
 
     def _describe(self, stmt: ir.Stmt) -> None:
@@ -152,9 +170,7 @@ class _Liveness:
             var = self.queue.pop()
             assert isinstance(var, ir.Var)
             if self.sizes:
-                for name in {n: None for dim in var.type.dims for n in dim.symbols()}:
-                    if name in self.symbols:
-                        self.mark(self.symbols[name])
+                self.sizes_of(var)
             for source in self.sources.get(var, ()):
                 self.mark(source)
             if var in self.definition:
@@ -162,6 +178,16 @@ class _Liveness:
             for stmt in self.writes.get(var, ()):
                 self.keep(stmt)
         return self
+
+    def sizes_of(self, var: ir.Var) -> None:
+        for dim in (
+            *var.type.dims,
+            *(d for t in var.type.items for d in t.dims),
+            *([] if var.form is None else [var.form]),
+        ):
+            for name in dim.symbols():
+                if name in self.symbols:
+                    self.mark(self.symbols[name])
 
 
 class _Sweep:

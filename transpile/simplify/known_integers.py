@@ -9,8 +9,8 @@ from transpile.analysis.affine import Forms
 from transpile.analysis.value_ranges import Facts, as_extremum, is_integer
 from transpile.core import nodes as ir
 from transpile.core.types import BOOL, INT
-
-COMPARISONS = ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal")
+from transpile.ops.tables import record_of
+from transpile.ops.traits import LESS
 
 
 def simpler(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
@@ -22,13 +22,20 @@ def simpler(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
             return chosen
         name = "maximum" if kind == "max" else "minimum"
         return let if let.prim == name else replace(let, prim=name, params={"py": True})
-    rule = _RULES.get(let.prim)
+    rule = _rule(let)
     return let if rule is None else rule(let, facts)
+
+
+def _rule(let: ir.Let) -> Callable[[ir.Let, Facts], ir.Operand | ir.Let] | None:
+    record = record_of(let)
+    if record.relation is not None:
+        return _compare
+    return _fits if record_of(record.asks).is_polynomial else _RULES.get(let.prim)
 
 
 def shorter(found: ir.Operand | ir.Let, forms: Forms) -> ir.Operand | ir.Let:
     """A sum of an integer and a number, or one of both, where the form is no more than that."""
-    if not isinstance(found, ir.Let) or found.prim not in ("add", "sub"):
+    if not isinstance(found, ir.Let) or not record_of(found).is_sum:
         return found
     if not all(map(is_integer, (found.var, *found.args))):
         return found
@@ -49,9 +56,11 @@ def _compare(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
     if not all(is_integer(a) for a in let.args):
         return let
     a, b = (facts.forms.of(x) for x in let.args)
-    if let.prim not in ("equal", "not_equal") or b.plus(a, -1).terms:
+    relation = record_of(let).relation
+    assert relation is not None
+    if relation.less != relation.greater or b.plus(a, -1).terms:
         a, b = (facts.form(x) for x in let.args)
-    known = facts.compare(let.prim, a, b)
+    known = facts.compare(relation, a, b)
     return let if known is None else ir.Const(known, BOOL)
 
 
@@ -91,7 +100,7 @@ def _bound(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
 def _quotient(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
     """Of ``i * n + j`` by ``n``, with ``0 <= j < n``, they are ``i`` and ``j``."""
     flat = facts.forms.lets.get(let.args[0]) if isinstance(let.args[0], ir.Var) else None
-    if flat is not None and flat.prim == "add":
+    if flat is not None and record_of(flat).signs == (1, 1):
         for product, rest in (flat.args, flat.args[::-1]):
             found = _split(product, rest, let.args[1], facts)
             if found is not None:
@@ -105,11 +114,11 @@ def _quotient(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
 def _split(product: ir.Operand, rest: ir.Operand, n: ir.Operand, facts: Facts) -> ir.Operand | None:
     """``i`` of ``i * n``, if the rest is less than ``n``."""
     let = facts.forms.lets.get(product) if isinstance(product, ir.Var) else None
-    if let is None or let.prim != "mul":
+    if let is None or not record_of(let).multiplies:
         return None
     size, form = facts.form(n), facts.form(rest)
     for i, by in (let.args, let.args[::-1]):
-        if facts.form(by) == size and facts.is_not_negative(form) and facts.compare("less", form, size):
+        if facts.form(by) == size and facts.is_not_negative(form) and facts.compare(LESS, form, size):
             return i
     return None
 
@@ -135,15 +144,12 @@ def _cast(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
 def _fits(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
     """Nothing overflows that 0 is added to, or that is multiplied by 0 or 1."""
     a, b = (x.value if isinstance(x, ir.Const) else None for x in let.args)
-    never = b == 0 or (a == 0 and let.prim == "overflows_add")
-    if let.prim == "overflows_mul":
-        never = a in (0, 1) or b in (0, 1)
+    record = record_of(record_of(let).asks)
+    never = a in (0, 1) or b in (0, 1) if record.multiplies else b == 0 or a == 0 and record.commutes
     return ir.Const(False, BOOL) if never else let
 
 
 _RULES: dict[str, Callable[[ir.Let, Facts], ir.Operand | ir.Let]] = {
-    **dict.fromkeys(("overflows_add", "overflows_sub", "overflows_mul"), _fits),
-    **dict.fromkeys(COMPARISONS, _compare),
     "logical_and": _logic,
     "logical_or": _logic,
     "logical_not": _not,

@@ -15,6 +15,7 @@ from transpile.core.builder import Builder, Expr
 from transpile.core.peephole import definition, is_const
 from transpile.core.types import Type
 from transpile.core.walk import uses
+from transpile.ops.tables import record_of
 
 
 def zero(b: Builder, type_: Type) -> Expr:
@@ -35,7 +36,7 @@ def times(bar: Expr, partial: Any) -> Expr | None:
         test, then, orelse = made.args
         a, c = times_or_zero(bar, b.expr(then)), times_or_zero(bar, b.expr(orelse))
         return b.elementwise("where", test, a, c)
-    if made is not None and made.prim == "div" and is_const(made.args[0], 1):
+    if made is not None and record_of(made).divides and is_const(made.args[0], 1):
         return bar / b.expr(made.args[1])
     factor = through_broadcast(b, bar.op)
     if is_const(factor, 1):
@@ -58,12 +59,13 @@ def by_number(x: Expr, number: Any) -> Expr | None:
     if isinstance(x.op, ir.Const):
         return x.b.expr(ir.Const(x.op.value * number, x.op.type)) if _is_exact(x.op.value, number) else x * number
     made = definition(x.b, x.op)
-    if made is not None and made.prim == "mul":
+    record = None if made is None else record_of(made)
+    if made is not None and record is not None and record.multiplies:
         for k in (0, 1):
             inner = made.args[k]
             if isinstance(inner, ir.Const) and not isinstance(inner.value, bool) and _is_exact(inner.value, number):
                 return by_number(x.b.expr(made.args[1 - k]), inner.value * number)
-    if made is not None and made.prim == "neg":
+    if made is not None and record is not None and record.is_opposite:
         return by_number(x.b.expr(made.args[0]), -number)
     return number * x
 
@@ -99,12 +101,12 @@ def _scaled(b: Builder, bar: Expr, partial: Expr) -> Expr:
     """``bar * partial``, where a bar ``1 / n`` divides instead and a bar ``-a`` brings its sign out."""
     inner = through_broadcast(b, bar.op)
     made = definition(b, inner)
-    if made is not None and made.prim == "neg":
+    if made is not None and record_of(made).is_opposite:
         return -_scaled(b, b.broadcast(made.args[0], bar.dims), partial)
-    if made is not None and made.prim == "div" and is_const(made.args[0], 1):
+    if made is not None and record_of(made).divides and is_const(made.args[0], 1):
         return partial / b.expr(made.args[1])
     other = definition(b, partial.op)
-    if made is not None and other is not None and made.prim == other.prim == "mul":
+    if made is not None and other is not None and _are("multiplies", made, other):
         a, c = made.args[0], other.args[0]
         if isinstance(a, ir.Const) and isinstance(c, ir.Const) and _is_exact(a.value, c.value):
             product = by_number(b.expr(made.args[1]) * b.expr(other.args[1]), a.value * c.value)
@@ -117,64 +119,74 @@ def plus(x: Expr, y: Expr) -> Expr:
     """``x + y`` with what they have in common taken out."""
     b = x.b
     dx, dy = definition(b, x.op), definition(b, y.op)
-    if dx is not None and dy is not None and dx.prim == dy.prim == "neg" and same(b, x.op, y.op):
+    if dx is not None and dy is not None and _are("is_opposite", dx, dy) and same(b, x.op, y.op):
         return -plus(b.expr(dx.args[0]), b.expr(dy.args[0]))
-    if dy is not None and dy.prim == "neg":
+    if dy is not None and record_of(dy).is_opposite:
         return minus(x, b.expr(dy.args[0]))
-    if dx is not None and dx.prim == "neg":
+    if dx is not None and record_of(dx).is_opposite:
         return minus(y, b.expr(dx.args[0]))
-    return _factored(b, "add", x, y, dx, dy)
+    return _factored(b, 1, x, y, dx, dy)
 
 
 def increment(start: ir.Var, value: Expr) -> Expr:
     """``start + (a - b)`` for ``start + a - b``: what is added in one step is said as one addition."""
     b, op = value.b, value.op
-    terms: list[tuple[str, ir.Operand]] = []
+    terms: list[tuple[int, ir.Operand]] = []
     while op is not start:
         made = definition(b, op)
-        if made is None or made.prim not in ("add", "sub"):
+        if made is None or not record_of(made).is_sum:
             return value
-        x, y = made.args if made.prim == "sub" or made.args[1] is not start else made.args[::-1]
+        sign = record_of(made).signs[1]
+        x, y = made.args if sign < 0 or made.args[1] is not start else made.args[::-1]
         if op is not value.op and sum(o is op for o in uses(b.block)) > 1:
             return value
-        terms.append((made.prim, y))
+        terms.append((sign, y))
         op = x
     if len(terms) < 2:
         return value
-    prim, first = terms.pop()
-    total = b.expr(first) if prim == "add" else -b.expr(first)
-    for prim, term in reversed(terms):
-        total = plus(total, b.expr(term)) if prim == "add" else minus(total, b.expr(term))
+    sign, first = terms.pop()
+    total = b.expr(first) if sign > 0 else -b.expr(first)
+    for sign, term in reversed(terms):
+        total = _rest(sign, total, b.expr(term))
     return plus(b.expr(start), total)
 
 
 def minus(x: Expr, y: Expr) -> Expr:
     b = x.b
-    return _factored(b, "sub", x, y, definition(b, x.op), definition(b, y.op))
+    return _factored(b, -1, x, y, definition(b, x.op), definition(b, y.op))
 
 
-def _factored(b: Builder, prim: str, x: Expr, y: Expr, dx: ir.Let | None, dy: ir.Let | None) -> Expr:
-    if prim == "add" and same(b, x.op, y.op):
-        if dx is not None and dx.prim == "mul" and x.op is not y.op and not isinstance(dx.args[0], ir.Const):
+def _factored(b: Builder, sign: int, x: Expr, y: Expr, dx: ir.Let | None, dy: ir.Let | None) -> Expr:
+    if sign > 0 and same(b, x.op, y.op):
+        if dx is not None and record_of(dx).multiplies and x.op is not y.op and not isinstance(dx.args[0], ir.Const):
             first = by_number(b.expr(dx.args[0]), 2.0)  # both were made just now: ``2 * bar * x``
             assert first is not None
             return b.elementwise("mul", first, dx.args[1])
         doubled = by_number(x, 2.0)
         assert doubled is not None
         return doubled
-    if dx is not None and dy is not None and dx.prim == dy.prim == "div" and same(b, dx.args[1], dy.args[1]):
-        return b.elementwise("div", b.elementwise(prim, dx.args[0], dy.args[0]), dx.args[1])
-    if dx is not None and dy is not None and dx.prim == dy.prim == "mul":
+    if dx is not None and dy is not None and _are("divides", dx, dy) and same(b, dx.args[1], dy.args[1]):
+        return _sum(sign, b.expr(dx.args[0]), b.expr(dy.args[0])) / b.expr(dx.args[1])
+    if dx is not None and dy is not None and _are("multiplies", dx, dy):
         for k in (0, 1):
             for j in (0, 1):
                 if same(b, dx.args[k], dy.args[j]) and not isinstance(dx.args[k], ir.Const):
-                    rest = _rest(b, prim, b.expr(dx.args[1 - k]), b.expr(dy.args[1 - j]))
+                    rest = _rest(sign, b.expr(dx.args[1 - k]), b.expr(dy.args[1 - j]))
                     return b.elementwise("mul", dx.args[k], rest)
-    return b.elementwise(prim, x, y)
+    return _sum(sign, x, y)
 
 
-def _rest(b: Builder, prim: str, x: Expr, y: Expr) -> Expr:
-    return plus(x, y) if prim == "add" else minus(x, y)
+def _are(trait: str, *made: ir.Let) -> bool:
+    """Whether the records of all have a trait."""
+    return all(getattr(record_of(one), trait) for one in made)
+
+
+def _sum(sign: int, x: Expr, y: Expr) -> Expr:
+    return x + y if sign > 0 else x - y
+
+
+def _rest(sign: int, x: Expr, y: Expr) -> Expr:
+    return plus(x, y) if sign > 0 else minus(x, y)
 
 
 def same(b: Builder, x: ir.Operand, y: ir.Operand, depth: int = 3) -> bool:
@@ -186,9 +198,9 @@ def same(b: Builder, x: ir.Operand, y: ir.Operand, depth: int = 3) -> bool:
     dx, dy = definition(b, x), definition(b, y)
     if dx is None or dy is None or dx.prim != dy.prim or dx.params != dy.params or depth == 0:
         return False
-    if not (b.prims[dx.prim].elementwise or dx.prim in ("broadcast", "cast")):
+    if not (record_of(dx).elementwise or dx.prim in ("broadcast", "cast")):
         return False
     pairs = [(dx.args, dy.args)]
-    if dx.prim in ("add", "mul"):
+    if record_of(dx).commutes:
         pairs.append((dx.args, dy.args[::-1]))
     return any(all(same(b, p, q, depth - 1) for p, q in zip(*pair)) for pair in pairs)

@@ -20,7 +20,7 @@ from dataclasses import replace
 
 from transpile.core import nodes as ir
 from transpile.core.builder import Builder
-from transpile.core.dims import Dim
+from transpile.core.dims import Dim, product
 from transpile.core.inline import splice
 from transpile.core.types import FLOAT, INT, Type
 from transpile.core.walk import Cloner
@@ -80,7 +80,7 @@ def _check_results(core: ir.Function, rows: int) -> None:
 
 
 def _with_results(core: ir.Function, results: Sequence[ir.Operand]) -> ir.Function:
-    return replace(core, body=replace(core.body, yields=tuple(results)))
+    return replace(core, body=replace(core.body, yields=tuple(results)), out_tree=None)
 
 
 class _Plan:
@@ -172,7 +172,7 @@ class _Plan:
         ranks = [y.type.rank if forward else 0 for y in derivative.body.yields]
         outs = [None if k < lead else rank for k, rank in enumerate(ranks)]
         done = batch(derivative, axes, outs, together=self.is_compiled, unit=at)
-        count = b.canonical(_product(along.dims))
+        count = b.canonical(product(along.dims))
         size = self.size(count)
         name = derivative.params[at].name
         seeds = b.let("eye", size, size, dims=(count, count), k=0, dtype=along.dtype, name=name).op
@@ -234,10 +234,3 @@ class _Plan:
         outs = [self.results[i, j] for i in range(self.rows) for j in range(len(self.wrt))]
         body = ir.Block((), self.b.block.stmts, (*outs, *self.aux))
         return replace(self.core, name=f"{self.core.name}_jac", params=self.params, body=body, symbols=self.b.symbols)
-
-
-def _product(dims: Sequence[Dim]) -> Dim:
-    total = Dim(1)
-    for dim in dims:
-        total = total * dim
-    return total

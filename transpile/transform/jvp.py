@@ -19,7 +19,7 @@ from transpile.core.builder import Builder, Expr, unify_any
 from transpile.core.functions import apart, together
 from transpile.core.inline import splice
 from transpile.core.watch import station
-from transpile.ops.record import REFUSED, UNWRITTEN, ZERO, Prim
+from transpile.ops.record import REFUSED, UNWRITTEN, ZERO, Op
 from transpile.ops.tables import prims
 from transpile.transform.calculus import plus, times, zero
 from transpile.transform.function_derivatives import pushforward
@@ -173,7 +173,7 @@ class _Forward:
         return total
 
     def structural(
-        self, stmt: ir.Let | ir.Alloc, prim: Prim, dots: list[Expr | None]
+        self, stmt: ir.Let | ir.Alloc, prim: Op, dots: list[Expr | None]
     ) -> Expr | tuple[Expr | None, ...] | None:
         if all(d is None for d in dots):
             return None

@@ -34,6 +34,7 @@ from transpile.core.walk import (
     written,
     written_in,
 )
+from transpile.ops.tables import record_of
 from transpile.transform.sweep import Sweep
 from transpile.transform.to_be_recorded import cost
 
@@ -126,15 +127,13 @@ def _is_sum(out: ir.Operand, param: ir.Var, made: dict[ir.Var, ir.Stmt], chain: 
         return True
     stmt = made.get(out) if isinstance(out, ir.Var) else None
     match stmt:
-        case ir.Let(prim="add"):
-            for k in (0, 1):
+        case ir.Let() if record_of(stmt).is_sum:
+            for arg, sign in zip(stmt.args, record_of(stmt).signs):
                 tried: Counter[ir.Operand] = Counter()
-                if _is_sum(stmt.args[k], param, made, tried):
+                if sign > 0 and _is_sum(arg, param, made, tried):
                     chain.update(tried)
                     return True
             return False
-        case ir.Let(prim="sub"):
-            return _is_sum(stmt.args[0], param, made, chain)
         case ir.If():
             k = stmt.results.index(out)
             return all(_is_sum(side.yields[k], param, made, chain) for side in (stmt.then, stmt.orelse))

@@ -10,6 +10,7 @@ from transpile.core.rebuild import own_arguments, with_blocks, with_body, with_s
 from transpile.core.types import INT
 from transpile.errors import error
 from transpile.ops.record import UNWRITTEN
+from transpile.simplify.expansion import expanded
 
 _PLAIN = ("copy", "full", "empty")
 
@@ -17,7 +18,7 @@ _PLAIN = ("copy", "full", "empty")
 def ready(fn: ir.Function) -> ir.Function:
     """The function as the transforms want it: written arguments copied, the size of every parameter at hand, buffers that
     begin as a plain copy (what a buffer held at first may be overwritten when the reverse sweep asks for it)."""
-    fn = own_arguments(fn)
+    fn = own_arguments(expanded(fn))
     symbols = dict(fn.symbols)
     sizes: list[ir.Stmt] = []
     for param in fn.params:

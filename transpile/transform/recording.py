@@ -20,7 +20,7 @@ from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
 from transpile.core.reasons import AGAIN, KEPT
 from transpile.core.types import Type
-from transpile.core.walk import defined, defines, map_reads, resize
+from transpile.core.walk import defined, defines, map_reads, resize, resized
 from transpile.transform.mirror_fusion import may_reorder
 from transpile.transform.sweep import Sweep
 from transpile.transform.to_be_recorded import Needs
@@ -177,6 +177,9 @@ class _Linker:
         made = ir.Block((), out.stmts[start:], out.yields)
         if self.renamed:
             resize(made, self.renamed)  # what is made there has the sizes of the reverse sweep
+            for var in self.escaped.values():  # and so has what comes to it out of a branch
+                if isinstance(var, ir.Var):
+                    var.type = resized(var.type, self.renamed.get)
         for var in defined(made):
             if var.form is not None and not all(self.is_there(s) for s in var.form.symbols()):
                 var.form = None

@@ -18,6 +18,7 @@ from dataclasses import replace
 from transpile.core import nodes as ir
 from transpile.core.peephole import is_const
 from transpile.core.walk import blocks, reads, statements, written
+from transpile.ops.tables import record_of
 
 
 def keep_self_updates(block: ir.Block) -> None:
@@ -72,10 +73,10 @@ def _added_back(stmts: list[ir.Stmt], k: int) -> tuple[int, list[ir.Stmt]] | Non
 def _rest(stmts: list[ir.Stmt], add: ir.Add, taken: ir.Var) -> list[ir.Stmt] | None:
     """For ``p += taken + r`` the statement ``p += r``, for ``p += taken - r`` those of ``p += -r``."""
     made = next((s for s in reversed(stmts) if isinstance(s, ir.Let) and s.var is add.value), None)
-    if made is None or made.prim not in ("add", "sub") or taken not in made.args:
+    if made is None or not record_of(made).is_sum or taken not in made.args:
         return None
     x, y = made.args
-    if made.prim == "add":
+    if not record_of(made).is_difference:
         return [replace(add, value=y if x is taken else x)]
     if x is not taken:
         return None

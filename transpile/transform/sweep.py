@@ -19,12 +19,12 @@ from transpile.analysis.activity import active, carries_derivative
 from transpile.analysis.overwrites import Overwrites
 from transpile.core import nodes as ir
 from transpile.core.builder import Builder, Expr
-from transpile.core.dims import Dim
+from transpile.core.dims import product
 from transpile.core.inline import splice
 from transpile.core.peephole import definition, is_const
 from transpile.core.types import INT, Type
 from transpile.core.walk import defined, free, statements, written_in
-from transpile.ops.record import REFUSED, UNWRITTEN, ZERO, Prim
+from transpile.ops.record import REFUSED, UNWRITTEN, ZERO, Op
 from transpile.ops.tables import prims
 from transpile.transform.adjoint_table import Adjoints, Pending
 from transpile.transform.calculus import plus, times, zero
@@ -150,7 +150,7 @@ class _Reverse:
     def wants(self, args: Sequence[ir.Operand]) -> tuple[bool, ...]:
         return tuple(isinstance(a, ir.Var) and a in self.active for a in args)
 
-    def elementwise(self, stmt: ir.Let | ir.Alloc, prim: Prim, bar: Pending) -> None:
+    def elementwise(self, stmt: ir.Let | ir.Alloc, prim: Op, bar: Pending) -> None:
         b = self.b
         if stmt.prim == "where":
             self.where(stmt, bar)
@@ -183,10 +183,10 @@ class _Reverse:
                 mask = b.elementwise("logical_and", bar.mask, mask)
             self.adj.add(arg, Pending(bar.value, mask))
 
-    def structural(self, stmt: ir.Let | ir.Alloc, prim: Prim, bar: Expr) -> None:
+    def structural(self, stmt: ir.Let | ir.Alloc, prim: Op, bar: Expr) -> None:
         self.contribute(stmt, prim, self.b.expr(stmt.var), self.adj.full(bar, stmt.var.type))
 
-    def several(self, stmt: ir.Let, prim: Prim) -> None:
+    def several(self, stmt: ir.Let, prim: Op) -> None:
         slots = self.adj.items.pop(stmt.var, None)
         if slots is None:
             return
@@ -200,7 +200,7 @@ class _Reverse:
         found = self.items.get((var, k))
         return self.b.let("item", var, k=k).op if found is None else found
 
-    def contribute(self, stmt: ir.Let | ir.Alloc, prim: Prim, y: Any, y_bar: Any) -> None:
+    def contribute(self, stmt: ir.Let | ir.Alloc, prim: Op, y: Any, y_bar: Any) -> None:
         wants = self.wants(stmt.args)
         if prim.vjp is ZERO or not any(wants):
             return
@@ -289,7 +289,7 @@ class _Reverse:
         """With repeated indices only the last write of each element counts; the earlier ones get no adjoint."""
         b = self.b
         count = b.let(
-            "reshape", b.let("arange", b.size(value.dims), dtype="int64", dims=(_product(value.dims),)), dims=value.dims
+            "reshape", b.let("arange", b.size(value.dims), dtype="int64", dims=(product(value.dims),)), dims=value.dims
         )
         order = b.alloc("order", Type("int64", stmt.buf.type.dims), "empty", dims=stmt.buf.type.dims, dtype="int64")
         b.store(order, stmt.path, stmt.args, count)
@@ -495,13 +495,6 @@ class _Reverse:
             self.adj.values[s] = Pending(b.expr(r))
         for k, r in zip(carried, results):
             self.adj.add(stmt.inits[k], b.expr(r))
-
-
-def _product(dims: Sequence[Dim]) -> Dim:
-    total = Dim(1)
-    for d in dims:
-        total = total * d
-    return total
 
 
 def _defined_here(block: ir.Block) -> list[ir.Var]:

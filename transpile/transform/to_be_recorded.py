@@ -22,10 +22,6 @@ from transpile.core.walk import blocks, dim_symbols, leaves, reads
 from transpile.ops.tables import prims
 from transpile.transform.sweep import Sweep
 
-_COPIES = frozenset(
-    {"index", "cast", "neg", "absolute", "identity", "transpose", "reshape", "broadcast", "stretch", "sized"}
-)  # round nothing
-
 
 class Needs:
     """Decides for a function, of which the ``facts`` are known, and its reverse sweep. ``recorded``: variable -> why."""
@@ -146,7 +142,7 @@ class Needs:
         assert isinstance(operand, ir.Var)
         found = self.defs[operand]
         stmt = found.stmt
-        if found.kind != "stmt" or not isinstance(stmt, ir.Let) or stmt.prim in _COPIES:
+        if found.kind != "stmt" or not isinstance(stmt, ir.Let) or prims()[stmt.prim].exact:
             return True
         return not operand.type.is_float and all(self.is_exact(a) for a in stmt.args)
 

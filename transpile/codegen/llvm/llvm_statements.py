@@ -14,13 +14,15 @@ from transpile.codegen.llvm.hints import describe, group_of_accesses
 from transpile.codegen.llvm.llvm_values import Array, Packet, Scalar, Unsupported, Value, scalar_type
 from transpile.codegen.llvm.long_call_code import cost
 from transpile.codegen.llvm.operands import Operands, plain
-from transpile.codegen.llvm.scalar_instructions import named, parsed
+from transpile.codegen.llvm.scalar_instructions import named
 from transpile.codegen.numba.loop_text import is_call
-from transpile.codegen.numba.numba_scalars import spell
+from transpile.codegen.numba.numba_scalars import element_of
 from transpile.core import nodes as ir
 from transpile.core.packets import has_lanes
 from transpile.core.types import Type
 from transpile.loops.short_vectors import lanes_of
+from transpile.ops.tables import record_of
+from transpile.ops.traits import NOT_EQUAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +60,10 @@ class Statements(Operands):
             return
         result = scalar_type(stmt.var.type)
         args = [self.scalar(a) for a in stmt.args]
-        found = self.quotient(stmt.prim, *args) if stmt.prim in ("quick_div", "quick_mod") else None
-        if found is None:
-            spelled = spell(stmt.prim, [a.type for a in stmt.args], stmt.var.type, stmt.params)
-            if spelled is None:
-                raise Unsupported(stmt.prim)
-            names = {f"a{k}": a for k, a in enumerate(args)}
-            found = self.expression(parsed(spelled[0], len(args)), names, result)
+        element = element_of(stmt.prim, [a.type for a in stmt.args], stmt.var.type, stmt.params)
+        if element is None:
+            raise Unsupported(stmt.prim)
+        found = self.element(element, args, result)
         self.values[stmt.var] = self.cast(found, result)
 
     def read(self, stmt: ir.Let) -> Value:
@@ -81,7 +80,7 @@ class Statements(Operands):
         x, wanted = self.scalar(op), scalar_type(to)
         if to.dtype == "bool" and not op.type.is_bool:
             zero = self.constant(plain(0, op.type), x.type)
-            return self.expression(parsed("{0} != {1}", 2), {"a0": x, "a1": zero}, wanted)
+            return self.comparison("!=", x, zero)
         return self.cast(x, wanted)
 
     def called(self, stmt: ir.Let) -> Value:
@@ -109,11 +108,6 @@ class Statements(Operands):
         if isinstance(found.type, self.types.Array):
             return self.array(found)
         return self.cast(found, scalar_type(var.type)) if not var.type.dims else found
-
-    def overflows(self, stmt: ir.Let) -> Value:
-        a, b = (self.cast(self.scalar(x), self.types.int64).value for x in stmt.args)
-        instruction = getattr(self.builder, f"s{stmt.prim.removeprefix('overflows_')}_with_overflow")
-        return Scalar(self.builder.extract_value(instruction(a, b), 1), self.types.boolean)
 
     def item(self, stmt: ir.Let) -> Value:
         whole, k = self.scalar(stmt.args[0]), stmt.params["k"]
@@ -156,8 +150,7 @@ class Statements(Operands):
         value = self.scalar(stmt.value)
         if isinstance(stmt, ir.Add):
             # as ``array[indices] += value``
-            names = {"a0": self.load(array, indices), "a1": value}
-            value = self.expression(parsed("{0} + {1}", 2), names, array.dtype)
+            value = self.infix("+", self.load(array, indices), value)
         self.store(array, indices, value)
 
     def packet_read(self, stmt: ir.PacketRead) -> None:
@@ -249,7 +242,7 @@ class Statements(Operands):
     def agree(self, test: ir.Operand) -> None:
         """Two sizes are the same from here on: what is one value for LLVM is one in other functions as well."""
         let = self.lets.get(test) if isinstance(test, ir.Var) else None
-        if let is None or let.prim != "not_equal":
+        if let is None or record_of(let).relation is not NOT_EQUAL:
             return
         asked, known = let.args
         size = self.lets.get(asked) if isinstance(asked, ir.Var) else None
@@ -434,7 +427,6 @@ _LETS: dict[str, Callable[[Statements, ir.Let], Value]] = {
     "dim": Statements.size,
     "cast": Statements.converted,
     "item": Statements.item,
-    **dict.fromkeys(("overflows_add", "overflows_sub", "overflows_mul"), Statements.overflows),
 }
 _STATEMENTS: dict[type, Callable[[Statements, Any], None]] = {
     ir.Let: Statements.let,

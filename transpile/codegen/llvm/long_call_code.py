@@ -15,17 +15,17 @@ from contextlib import contextmanager
 from typing import Any
 
 from transpile.analysis.accesses import is_array
-from transpile.analysis.vector_forms import DEAR
 from transpile.codegen.llvm import long_calls
 from transpile.codegen.llvm.llvm_values import Array, Scalar, Value
 from transpile.codegen.llvm.stacks import Stacks
 from transpile.core import nodes
 from transpile.core.walk import blocks, statements
+from transpile.ops.computation import DEAR
+from transpile.ops.tables import record_of
 
-_DEAR, _CALL = 20, 200  # of what a load, a store or a sum of numbers is 1
+_CALL = 200  # of what a load, a store or a sum of numbers is 1
 _PER_ELEMENT = 16  # of what a function of the runtime does with an array
 _FEW = 64  # trips that are never too many
-_SUMS = ("add", "sub", "maximum", "minimum", "floordiv", "quick_div")
 _CUBIC = ("linalg",)  # modules whose functions take time like a product of matrices
 PIECE = 2 * long_calls.FIRST  # of the work between two questions
 MANY = 128  # trips
@@ -84,7 +84,7 @@ def is_walk(nest: Sequence[nodes.For]) -> bool:
     moved = {
         s.var: s.args[0]
         for s in block.stmts
-        if isinstance(s, nodes.Let) and s.prim in ("add", "sub") and isinstance(s.args[1], nodes.Const)
+        if isinstance(s, nodes.Let) and record_of(s).is_sum and isinstance(s.args[1], nodes.Const)
     }
     for stmt in block.stmts:
         if isinstance(stmt, (nodes.Store, nodes.Add)) or (isinstance(stmt, nodes.Let) and stmt.prim == "index"):
@@ -92,6 +92,12 @@ def is_walk(nest: Sequence[nodes.For]) -> bool:
             if wanted <= {moved.get(i, i) for i in subscripts}:  # type: ignore[arg-type]
                 return True
     return False
+
+
+def _is_like_a_sum(let: nodes.Let) -> bool:
+    """Whether it is no larger than the sum of its operands."""
+    magnitude = record_of(let).magnitude
+    return magnitude is not None and not record_of(let).multiplies
 
 
 def _is_clipped(let: nodes.Let) -> bool:
@@ -105,7 +111,7 @@ def cost(block: nodes.Block) -> int:
     for stmt in block.stmts:
         match stmt:
             case nodes.Let():
-                total += _DEAR if stmt.prim in DEAR else 1
+                total += int(DEAR) if record_of(stmt).is_dear else 1
             case nodes.Store() | nodes.Add():
                 total += 1
             case nodes.Call():
@@ -202,15 +208,14 @@ class Work:
                 self.doubles[id(number)] = number, self.double(number)
             return self.doubles[id(number)][1]
         let = self.lets.get(op)
-        if let is None or let.prim not in ("add", "sub", "maximum", "minimum"):
+        record = None if let is None else record_of(let)
+        if let is None or record is None or not (record.is_sum or record.extreme):
             return None
         x = self.value(let.args[0], most, depth - 1)
-        y = self.value(let.args[1], most is (let.prim != "sub"), depth - 1)
+        y = self.value(let.args[1], most is not record.is_difference, depth - 1)
         if x is None or y is None:
             return None
-        if let.prim in ("add", "sub"):
-            return self.sum(x, y, 1 if let.prim == "add" else -1)
-        return self.larger(x, y, let.prim == "maximum")
+        return self.sum(x, y, record.signs[1]) if record.is_sum else self.larger(x, y, record.extreme > 0)
 
     # ---- numbers
 
@@ -391,7 +396,7 @@ class Watching(Stacks):
             return self.is_size(loop.start) and self.is_size(loop.bound)
         if let is None:
             return False
-        return let.prim == "dim" or (let.prim in _SUMS and all(map(self.is_size, let.args))) or _is_clipped(let)
+        return let.prim == "dim" or (_is_like_a_sum(let) and all(map(self.is_size, let.args))) or _is_clipped(let)
 
     def pieces(
         self, work: Any, spent: Any, above: Any, counter: Any, last: Any, end: Any

@@ -10,8 +10,7 @@ from typing import Any
 
 from transpile.codegen.llvm.llvm_values import Packet, Scalar, Unsupported, Value, scalar_type
 from transpile.codegen.llvm.operands import Operands, plain
-from transpile.codegen.llvm.scalar_instructions import parsed
-from transpile.codegen.numba.numba_scalars import spell
+from transpile.codegen.numba.numba_scalars import element_of
 from transpile.core import nodes as ir
 from transpile.core.packets import ALL, ANY, COMBINED, NUMBERS, SPLAT
 from transpile.core.types import Type
@@ -118,14 +117,14 @@ def _each(written: Operands, stmt: ir.Let, args: Sequence[Packet]) -> Packet:
 
     b, result = written.builder, scalar_type(Type(stmt.var.type.dtype))
     types = [Type(a.type.dtype, weak=a.type.weak) for a in stmt.args]
-    spelled = spell(stmt.prim, types, Type(stmt.var.type.dtype), stmt.params)
-    if spelled is None:
+    element = element_of(stmt.prim, types, Type(stmt.var.type.dtype), stmt.params)
+    if element is None:
         raise Unsupported(stmt.prim)
     found = llvm.Constant(vector(written, stmt.var.type), llvm.Undefined)
     for k in range(stmt.var.type.lanes):
         at = llvm.IntType(32)(k)
-        names = {f"a{j}": Scalar(b.extract_element(a.value, at), a.type) for j, a in enumerate(args)}
-        number = written.cast(written.expression(parsed(spelled[0], len(args)), names, result), result)
+        lane = [Scalar(b.extract_element(a.value, at), a.type) for a in args]
+        number = written.cast(written.element(element, lane, result), result)
         found = b.insert_element(found, number.value, at)
     return Packet(found, result)
 

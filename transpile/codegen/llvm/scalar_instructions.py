@@ -1,42 +1,36 @@
-"""Scalar operations: how `transpile.codegen.numba.numba_scalars` spells a primitive is read and written as instructions.
+"""Scalar operations: the element of a record (`transpile.ops.element`) written as instructions.
 
 What is a single instruction is written here; for all else the implementation that Numba has for the types is called.
 """
 
 from __future__ import annotations
 
-import ast
 import importlib
 import math
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from transpile.codegen.llvm.llvm_values import Array, Scalar, Unsupported, Value
+from transpile.ops.element import Apply, Arg, Choose, Element, Infix, Number, Prefix
 
-_FLOAT = {ast.Add: "fadd", ast.Sub: "fsub", ast.Mult: "fmul", ast.Div: "fdiv"}
-_INT = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.BitAnd: "and_", ast.BitOr: "or_", ast.BitXor: "xor"}
-_LOGIC = {ast.BitAnd: "and_", ast.BitOr: "or_", ast.BitXor: "xor"}
-_COMPARE = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!="}
-_OPERATORS: dict[type, Callable[..., Any]] = {
-    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv, ast.Pow: operator.pow,
-    ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.BitAnd: operator.and_, ast.BitOr: operator.or_,
-    ast.BitXor: operator.xor, ast.Invert: operator.invert, ast.USub: operator.neg,
-    ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge, ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
+_FLOAT = {"+": "fadd", "-": "fsub", "*": "fmul", "/": "fdiv"}
+_INT = {"+": "add", "-": "sub", "*": "mul", "&": "and_", "|": "or_", "^": "xor"}
+_LOGIC = {"&": "and_", "|": "or_", "^": "xor", "and": "and_", "or": "or_"}
+_PARTS = {"//": "udiv", "%": "urem"}  # of integers that are not negative
+_OPERATORS: dict[str, Callable[..., Any]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "**": operator.pow,
+    "//": operator.floordiv, "%": operator.mod, "&": operator.and_, "|": operator.or_, "^": operator.xor,
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq, "!=": operator.ne,
 }  # fmt: skip
+_COMPARE = ("<", "<=", ">", ">=", "==", "!=")
+_UNARY: dict[str, Callable[..., Any]] = {"-": operator.neg, "~": operator.invert}
+_OVERFLOWS = {f"intmath.overflows_{name}": f"s{name}_with_overflow" for name in ("add", "sub", "mul")}
 _MODULES = {"math": math, "np": np}
 _BUILTINS: dict[str, Any] = {"max": max, "min": min, "float": float, "int": int, "bool": bool}
-
-
-@lru_cache(maxsize=1024)
-def parsed(template: str, count: int) -> ast.expr:
-    """The template as a tree; the operands are the names ``a0``, ``a1``, …"""
-    text = template.format(*(f"a{k}" for k in range(count)))
-    return ast.parse(text, mode="eval").body
 
 
 @lru_cache(maxsize=256)
@@ -119,72 +113,71 @@ class Scalars:
         """A boolean as LLVM tests it."""
         return self.cast(x, self.types.boolean).value
 
-    # ---- expressions
+    # ---- elements
 
-    def expression(self, node: ast.expr, names: Mapping[str, Scalar], to: Any) -> Scalar:
+    def element(self, node: Element, args: Sequence[Scalar], to: Any) -> Scalar:
         match node:
-            case ast.Name(id=name):
-                return names[name]
-            case ast.Constant(value=value):
+            case Arg(k):
+                return args[k]
+            case Number(value):
                 return self.constant(value, self.typing.resolve_value_type(value))
-            case ast.Call(func=ast.Attribute() | ast.Name() as function, args=args):
-                given = [self.expression(a, names, to) for a in args]
-                return self.call(named(ast.unparse(function)), given)
-            case ast.BinOp(left=left, op=op, right=right):
-                return self.binary(op, self.expression(left, names, to), self.expression(right, names, to))
-            case ast.Compare(left=left, ops=[op], comparators=[right]):
-                return self.comparison(op, self.expression(left, names, to), self.expression(right, names, to))
-            case ast.BoolOp(op=op, values=values):
-                tests = [self.truth(self.expression(v, names, to)) for v in values]
-                join = self.builder.and_ if isinstance(op, ast.And) else self.builder.or_
-                found = tests[0]
-                for test in tests[1:]:
-                    found = join(found, test)
-                return Scalar(found, self.types.boolean)
-            case ast.UnaryOp(op=ast.Not(), operand=x):
-                return Scalar(self.builder.not_(self.truth(self.expression(x, names, to))), self.types.boolean)
-            case ast.UnaryOp(op=op, operand=x):
-                return self.unary(op, self.expression(x, names, to))
-            case ast.IfExp(test=test, body=yes, orelse=no):
-                first, second = (self.cast(self.expression(e, names, to), to) for e in (yes, no))
-                return Scalar(
-                    self.builder.select(self.truth(self.expression(test, names, to)), first.value, second.value), to
-                )
-        raise Unsupported(ast.unparse(node))
+            case Apply(function, inner):
+                given = [self.element(a, args, to) for a in inner]
+                return self.overflow(function, given) if function in _OVERFLOWS else self.call(named(function), given)
+            case Infix(sign, a, b):
+                return self.infix(sign, self.element(a, args, to), self.element(b, args, to))
+            case Prefix("not", a):
+                return Scalar(self.builder.not_(self.truth(self.element(a, args, to))), self.types.boolean)
+            case Prefix(sign, a):
+                return self.prefix(sign, self.element(a, args, to))
+            case Choose(test, yes, no):
+                first, second = (self.cast(self.element(e, args, to), to) for e in (yes, no))
+                chosen = self.builder.select(self.truth(self.element(test, args, to)), first.value, second.value)
+                return Scalar(chosen, to)
 
-    def binary(self, op: ast.operator, a: Scalar, b: Scalar) -> Scalar:
-        types, kind = self.types, type(op)
+    def infix(self, sign: str, a: Scalar, b: Scalar) -> Scalar:
+        if sign in ("and", "or"):
+            a, b = (Scalar(self.truth(x), self.types.boolean) for x in (a, b))
+        if sign in _COMPARE:
+            return self.comparison(sign, a, b)
+        types, write = self.types, None
         if a.type == b.type:
-            if kind in _FLOAT and isinstance(a.type, types.Float):
-                return Scalar(getattr(self.builder, _FLOAT[kind])(a.value, b.value), a.type)
-            if kind in _INT and a.type == types.int64:
-                return Scalar(getattr(self.builder, _INT[kind])(a.value, b.value), a.type)
-            if kind in _LOGIC and a.type == types.boolean:
-                return Scalar(getattr(self.builder, _LOGIC[kind])(a.value, b.value), a.type)
-        return self.call(_OPERATORS[kind], (a, b))
+            if isinstance(a.type, types.Float):
+                write = _FLOAT.get(sign)
+            elif a.type == types.int64:
+                write = _INT.get(sign) or (_PARTS.get(sign) if _is_positive(b) else None)
+            elif a.type == types.boolean:
+                write = _LOGIC.get(sign)
+        if write is not None:
+            return Scalar(getattr(self.builder, write)(a.value, b.value), a.type)
+        return self.call(_OPERATORS[sign], (a, b))
 
-    def comparison(self, op: ast.cmpop, a: Scalar, b: Scalar) -> Scalar:
-        types, sign = self.types, _COMPARE[type(op)]
+    def comparison(self, sign: str, a: Scalar, b: Scalar) -> Scalar:
+        types = self.types
         if a.type == b.type:
             if isinstance(a.type, types.Float):
                 compare = self.builder.fcmp_unordered if sign == "!=" else self.builder.fcmp_ordered
                 return Scalar(compare(sign, a.value, b.value), types.boolean)
             if a.type == types.int64:
                 return Scalar(self.builder.icmp_signed(sign, a.value, b.value), types.boolean)
-        return self.call(_OPERATORS[type(op)], (a, b))
+        return self.call(_OPERATORS[sign], (a, b))
 
-    def unary(self, op: ast.unaryop, x: Scalar) -> Scalar:
-        if isinstance(op, ast.USub):
+    def prefix(self, sign: str, x: Scalar) -> Scalar:
+        if sign == "-":
             if isinstance(x.type, self.types.Float):
                 return Scalar(self.builder.fneg(x.value), x.type)
             if x.type == self.types.int64:
                 return Scalar(self.builder.neg(x.value), x.type)
-        return self.call(_OPERATORS[type(op)], (x,))
+        return self.call(_UNARY[sign], (x,))
 
-    def quotient(self, prim: str, a: Scalar, b: Scalar) -> Scalar | None:
-        """Of integers that are not negative, if they are divided by a number that is not 0."""
-        divisor = getattr(b.value, "constant", None)
-        if a.type != self.types.int64 or a.type != b.type or not isinstance(divisor, int) or divisor <= 0:
-            return None
-        divide = self.builder.udiv if prim == "quick_div" else self.builder.urem
-        return Scalar(divide(a.value, b.value), a.type)
+    def overflow(self, function: str, given: Sequence[Scalar]) -> Scalar:
+        """Whether a result does not fit in 64 bits: the machine knows."""
+        a, b = (self.cast(x, self.types.int64).value for x in given)
+        both = getattr(self.builder, _OVERFLOWS[function])(a, b)
+        return Scalar(self.builder.extract_value(both, 1), self.types.boolean)
+
+
+def _is_positive(x: Scalar) -> bool:
+    """Whether it is a number that is more than 0."""
+    value = getattr(x.value, "constant", None)
+    return isinstance(value, int) and value > 0

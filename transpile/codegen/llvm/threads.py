@@ -22,6 +22,7 @@ from transpile.codegen.llvm.operands import Operands
 from transpile.core import nodes
 from transpile.core.walk import statements, uses
 from transpile.core.walk import written as changed_by
+from transpile.ops.tables import record_of
 from transpile_runtime.compiled import threads as layer
 
 # The first fields of a frame: an exception, the first trip of the chunk that it came from, who is at it; the thread that has the
@@ -62,7 +63,8 @@ def loop(written: Operands, stmt: nodes.For) -> None:
         written.pass_on(left, info)
 
 
-_SIZES = ("add", "sub", "mul", "maximum", "minimum")
+def _is_size(let: nodes.Let) -> bool:
+    return record_of(let).is_polynomial or bool(record_of(let).extreme)
 
 
 class _Given:
@@ -92,7 +94,7 @@ class _Given:
         if not isinstance(op, nodes.Var) or op not in written.values or op in self.values or op in self.again:
             return
         let = written.lets.get(op)
-        if let is None or let.prim not in _SIZES or not all(map(is_integer, (op, *let.args))):
+        if let is None or not _is_size(let) or not all(map(is_integer, (op, *let.args))):
             self.values[op] = written.values[op]
             return
         for a in let.args:

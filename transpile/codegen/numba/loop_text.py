@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from transpile.analysis.messages import is_other_sizes, message, site
-from transpile.codegen.checked_arithmetic import CALLS, wrapping
+from transpile.codegen.checked_arithmetic import wrapping
 from transpile.codegen.numba.entry_guard import Guard
 from transpile.codegen.numba.kernel_names import shared_names
 from transpile.codegen.numba.kernel_nodes import (
@@ -40,6 +40,7 @@ from transpile.core.walk import statements, uses
 from transpile.errors import error
 from transpile.loops.check_hoisting import raises
 from transpile.loops.small_integers import Small
+from transpile.ops.tables import record_of
 
 _WIDTH = 88  # an expression longer than this gets a name
 
@@ -233,8 +234,8 @@ class _Emitter:
                 return self.cast(stmt.args[0], stmt.var.type)
             case "item":
                 return part(self.plain(stmt.args[0]), number(stmt.params["k"]))
-        if stmt.var in self.wrapping or (stmt.prim in CALLS and is_numpy_integer(stmt)):
-            return call(dotted(CALLS[stmt.prim]), *self.all(stmt.args))
+        if stmt.var in self.wrapping or (record_of(stmt).wraps and is_numpy_integer(stmt)):
+            return call(dotted(record_of(stmt).wraps), *self.all(stmt.args))
         types = [a.type for a in stmt.args]
         found = spell(stmt.prim, types, stmt.var.type, stmt.params)
         if found is None:
@@ -284,11 +285,11 @@ class _Emitter:
         if isinstance(op, ir.Const) or op in self.steady:
             return True
         let = self.lets.get(op) if isinstance(op, ir.Var) else None
-        if let is None or let.prim not in ("add", "sub"):
+        if let is None or not record_of(let).is_sum:
             return False
         a, b = let.args
         return (self.is_steady(a) and isinstance(b, ir.Const)) or (
-            isinstance(a, ir.Const) and self.is_steady(b) and let.prim == "add"
+            isinstance(a, ir.Const) and self.is_steady(b) and not record_of(let).is_difference
         )
 
     def shape(self, sizes: Sequence[ir.Operand]) -> ast.expr:

@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 
 from transpile.core import nodes as ir
-from transpile.core.number_functions import NUMBER_CALLS
 from transpile.core.walk import leaves, reads
+from transpile.ops.tables import record_of
 
 
 @dataclass(frozen=True)
@@ -44,4 +44,4 @@ def reaches(block: ir.Block, count: Counter[ir.Var], once: set[ir.Var]) -> list[
 
 def is_call(stmt: ir.Stmt) -> bool:
     """Whether the statement has a line of its own: a call is not read where its value is."""
-    return isinstance(stmt, ir.Let) and stmt.prim in NUMBER_CALLS
+    return isinstance(stmt, ir.Let) and record_of(stmt).kind == "number"

@@ -16,6 +16,7 @@ from dataclasses import replace
 from transpile.core import nodes as ir
 from transpile.core.types import BOOL, INT
 from transpile.core.walk import map_operands, uses
+from transpile.ops.tables import record_of
 
 FILLS = ("copy", "full", "empty")
 ZERO, ONE = ir.Const(0, INT), ir.Const(1, INT)
@@ -95,7 +96,7 @@ def _decided(block: ir.Block) -> ir.Block:
     for stmt in block.stmts:
         if (
             isinstance(stmt, ir.Let)
-            and stmt.prim == "logical_not"
+            and record_of(stmt).is_negation
             and stmt.var is last.test
             and isinstance(stmt.args[0], ir.Var)
         ):

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from transpile.codegen.numpy.later_reads import Liveness, Numbers
+from transpile.analysis.liveness import Liveness, Numbers
 from transpile.codegen.numpy.memory_sharing import FOREIGN, Aliases, Link, is_memory
 from transpile.core import nodes as ir
 from transpile.core.walk import map_reads, statements, uses

@@ -15,6 +15,7 @@ from dataclasses import replace
 
 from transpile.core import nodes as ir
 from transpile.core.walk import blocks, leaves, reads, statements, written
+from transpile.ops.tables import record_of
 
 OBJECT = "object"
 
@@ -57,7 +58,7 @@ def _computed_with(body: ir.Block, tapes: dict[ir.Operand, None]) -> set[ir.Oper
                 used = [stmt.args[0]]
             case ir.Store() | ir.Add():
                 used = [stmt.buf, stmt.value]
-            case ir.Let(prim="less" | "less_equal" | "greater" | "greater_equal" | "equal" | "not_equal"):
+            case ir.Let() if record_of(stmt).relation is not None:
                 continue
         found |= {of[op] for op in used if op in of}
     return found
@@ -68,10 +69,9 @@ def _counts(body: ir.Block) -> set[ir.Operand]:
     made: dict[ir.Operand, tuple[ir.Operand, ...]] = {}  # what each takes its value from
     for stmt in statements(body):
         match stmt:
-            case (
-                ir.Let(prim="add" | "sub", args=(x, ir.Const(value=1 | -1)))
-                | ir.Let(prim="add", args=(ir.Const(value=1 | -1), x))
-            ):
+            case ir.Let(args=(x, ir.Const(value=1 | -1))) if record_of(stmt).is_sum:
+                made[stmt.var] = (x,)
+            case ir.Let(args=(ir.Const(value=1 | -1), x)) if record_of(stmt).signs == (1, 1):
                 made[stmt.var] = (x,)
             case ir.If():
                 made |= zip(stmt.results, zip(stmt.then.yields, stmt.orelse.yields))

@@ -12,13 +12,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from transpile.codegen.numpy.later_reads import Numbers, stmt_reads
+from transpile.analysis.liveness import Numbers, stmt_reads
 from transpile.codegen.numpy.memory_sharing import Aliases
 from transpile.codegen.numpy.printed_shapes import Shape
 from transpile.core import nodes as ir
 from transpile.core.functions import must_run
 from transpile.core.walk import blocks, defines, leaves, reads, statements, written
-from transpile.ops.tables import prims
+from transpile.ops.tables import prims, record_of
 
 WEIGHT = 12  # operations in one expression, at most
 CHOICE = 3  # what a conditional expression counts for
@@ -293,7 +293,7 @@ class _Nester:
         if not isinstance(stmt, ir.Let) or stmt.prim not in STEPS or stmt.var.type.dims or not stmt.var.type.is_int:
             return False
         first, second = stmt.args
-        if isinstance(first, ir.Const) and stmt.prim in ("add", "mul"):
+        if isinstance(first, ir.Const) and record_of(stmt).commutes:
             first, second = second, first
         return isinstance(second, ir.Const) and second.value != 0 and self.is_named(first)
 

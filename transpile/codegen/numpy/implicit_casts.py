@@ -20,7 +20,7 @@ from transpile.core.dims import Dim
 from transpile.core.promotion import OPERAND_TYPES
 from transpile.core.types import Type, promote
 from transpile.core.walk import map_reads, statements
-from transpile.ops.record import Prim
+from transpile.ops.record import Op
 from transpile.ops.tables import prims
 
 Dims = tuple[Dim, ...]
@@ -163,14 +163,14 @@ class _Relaxer:
                 return replace(stmt, args=(keys, data))
         return stmt
 
-    def finish(self, stmt: ir.Let, entry: Prim, out: list[ir.Stmt]) -> None:
+    def finish(self, stmt: ir.Let, entry: Op, out: list[ir.Stmt]) -> None:
         self.defs[stmt.var] = stmt
         type_ = stmt.var.type
         if not type_.dims and type_.weak != (weak := self.stays_python(stmt, entry)):
             self.actual[stmt.var] = replace(type_, weak=weak)
         out.append(stmt)
 
-    def stays_python(self, stmt: ir.Let, entry: Prim) -> bool:
+    def stays_python(self, stmt: ir.Let, entry: Op) -> bool:
         """Whether the printed expression gives a Python scalar."""
         plain = isinstance(entry.render, str) and entry.render.startswith("op:") and not stmt.params.get("ufunc")
         plain = plain or stmt.prim == "where" or "via" in stmt.params or bool(stmt.params.get("py"))
@@ -183,7 +183,7 @@ class _Relaxer:
         return not self.narrow and cast.args[0].type.dtype == cast.params["dtype"] and not cast.params.get("explicit")
 
     def uncast(
-        self, stmt: ir.Let, entry: Prim, args: list[ir.Operand], wanted: Sequence[Type], out: list[ir.Stmt]
+        self, stmt: ir.Let, entry: Op, args: list[ir.Operand], wanted: Sequence[Type], out: list[ir.Stmt]
     ) -> list[ir.Operand]:
         """The operands without the casts that promotion does."""
         rule = OPERAND_TYPES[entry.dtype_rule]
@@ -193,7 +193,7 @@ class _Relaxer:
             if self.narrow and stmt.prim == "where" and not _common(candidate):
                 return all(t.dtype == w.dtype and t.weak == w.weak for t, w in zip(map(self.type, candidate), wanted))
             try:
-                got = rule([self.type(a) for a in candidate], stmt.prim)
+                got = rule([self.type(a) for a in candidate])
             except Exception:
                 return False
             return all(g.dtype == w.dtype for g, w in zip(got, wanted))

@@ -10,21 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from transpile.codegen.numpy.later_reads import Numbers
+from transpile.analysis.liveness import Numbers
 from transpile.core import nodes as ir
 from transpile.core.walk import defined
 from transpile.ops.tables import prims
 
 FOREIGN = 0  # the bit
-WRITABLE = (
-    "identity",
-    "index",
-    "reshape",
-    "transpose",
-    "flip",
-    "stop_gradient",
-    "einsum",
-)  # other views may be read-only
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +40,8 @@ def is_view(let: ir.Let) -> bool:
     """Whether NumPy may give a view of an operand."""
     if let.prim == "index":
         return all(not isinstance(step, ir.Index) or step.is_basic for step in let.params["path"])
-    if let.prim == "einsum" and len(let.args) == 1:
-        return True  # "ij->ji" and "ii->i" are views
     entry = prims().get(let.prim)
-    return entry is not None and not entry.fresh and let.prim != "item"
+    return entry is not None and entry.is_view(len(let.args))
 
 
 class Aliases:
@@ -164,11 +153,11 @@ class Aliases:
             self.tuples[stmt.var] = stmt.args
         if not is_view(stmt) or not stmt.var.type.dims:
             return
-        sources = stmt.args if stmt.prim not in ("index", "broadcast", "sized", "stretch", "reshape") else stmt.args[:1]
+        sources = stmt.args[:1]
         link = Link("let", id(stmt), 0, depth)
         for source in sources:
             self.define(stmt.var, source, link)
-        if stmt.prim not in WRITABLE and is_memory(sources[0]) and link not in self.copied:
+        if not prims()[stmt.prim].is_writable and is_memory(sources[0]) and link not in self.copied:
             self.add(self.numbers.number(stmt.var), 1 << FOREIGN, (link,), None)
 
     def loop(self, stmt: ir.For | ir.While, depth: int) -> None:

@@ -7,28 +7,25 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from transpile.analysis.undefined import Undefined
-from transpile.codegen.numpy.expression_trees import Nested
-from transpile.codegen.numpy.later_reads import Liveness
 from transpile.codegen.numpy.layout import Line
+from transpile.codegen.numpy.printable_form import Handed, Printable
 from transpile.codegen.numpy.printed_exits import Flags, Leave
 from transpile.codegen.numpy.printed_updates import Updates
 from transpile.codegen.numpy.value_nodes import Expressions, negated
 from transpile.core import nodes as ir
-from transpile.core.walk import statements
-
-Handed = tuple[str, ir.Operand, ir.Var]  # the name that is assigned, the value, the variable
+from transpile.ops.tables import record_of
 
 
 class Blocks:
     """Writes blocks and branches; ``lines`` is what it wrote. What single statements are, `statements.Writer` says."""
 
-    def __init__(self, nested: Nested, names: dict[ir.Var, str]) -> None:
-        self.nested, self.names = nested, names
-        self.expressions = Expressions(nested, names)
-        self.live = Liveness(nested.fn, nested.aliases.numbers, nested.reads, nested.ends)
-        self.updates = Updates(nested, self.expressions, names, self.live)
+    def __init__(self, form: Printable) -> None:
+        nested = form.nested
+        self.form, self.nested, self.names = form, nested, form.names
+        self.expressions = Expressions(nested, form.names)
+        self.live, self.items = form.live, form.items
+        self.updates = Updates(form, self.expressions)
         self.lines: list[Line] = []
-        self.items = item_groups(nested)
         self.flags = Flags(nested)
         self.unsaid: set[ir.Var] = set()  # flags that the text does without
         self.leaves: dict[int, Leave] = {}  # id of a loop -> how it is left where it is stopped
@@ -87,17 +84,8 @@ class Blocks:
 
     def pairs(self, targets: Sequence[ir.Var], sources: Sequence[ir.Operand], wanted: int) -> list[Handed]:
         """What has to be assigned: not what shares the variable, is undefined, or is not needed."""
-        found: list[Handed] = []
-        for target, source in zip(targets, sources):
-            if isinstance(source, ir.Undef) or target in self.nested.trees or target in self.unsaid:
-                continue
-            if not wanted >> self.nested.aliases.numbers.number(target) & 1:
-                continue
-            name = self.names[target]
-            if isinstance(source, ir.Var) and source not in self.nested.trees and self.names[source] == name:
-                continue
-            self.copied |= self.nothing.intersection(self.nested.leaves((source,)))
-            found.append((name, source, target))
+        found = self.form.pairs(targets, sources, wanted, self.unsaid)
+        self.copied |= self.nothing.intersection(self.nested.leaves(h[1] for h in found))
         return found
 
     # ---- branches
@@ -130,7 +118,7 @@ class Blocks:
     def turned(self, stmt: ir.If, after: int) -> ir.If:
         """``if not c: a else: b`` as ``if c: b else: a``."""
         tree = self.nested.trees.get(stmt.test) if isinstance(stmt.test, ir.Var) else None
-        if not isinstance(tree, ir.Let) or tree.prim != "logical_not":
+        if not isinstance(tree, ir.Let) or not record_of(tree).is_negation:
             return stmt
         if not all(side.stmts or self.pairs(stmt.results, side.yields, after) for side in (stmt.then, stmt.orelse)):
             return stmt
@@ -162,12 +150,3 @@ def bare(node: ast.Tuple) -> list[str | ast.expr]:
     for k, element in enumerate(node.elts):
         parts += [", ", element] if k else [element]
     return parts
-
-
-def item_groups(nested: Nested) -> dict[ir.Var, list[ir.Let]]:
-    """For each result of a primitive with several: the *lets* that take it apart."""
-    groups: dict[ir.Var, list[ir.Let]] = {}
-    for stmt in statements(nested.fn.body):
-        if isinstance(stmt, ir.Let) and stmt.prim == "item" and isinstance(stmt.args[0], ir.Var):
-            groups.setdefault(stmt.args[0], []).append(stmt)
-    return groups

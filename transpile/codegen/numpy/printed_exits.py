@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from transpile.codegen.numpy.expression_trees import Nested
 from transpile.core import nodes as ir
 from transpile.core.walk import blocks, statements
+from transpile.ops.tables import record_of
 
 Env = Mapping[ir.Operand, ir.Operand]  # a result of a branch -> what this side gives
 Leave = Callable[[int, Env], None]  # writes the exit, at a depth
@@ -51,7 +52,7 @@ class Flags:
         ):
             return None
         tree = self.nested.trees.get(branch.test)
-        negated = isinstance(tree, ir.Let) and tree.prim == "logical_not"
+        negated = isinstance(tree, ir.Let) and record_of(tree).is_negation
         flag = tree.args[0] if negated else branch.test  # type: ignore[union-attr]
         slot = self.slot(loop, flag)
         if slot is None or self.reads[flag] != 1:  # type: ignore[index]

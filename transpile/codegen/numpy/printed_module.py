@@ -16,6 +16,7 @@ from transpile.codegen.numpy.expression_trees import Nested, nest
 from transpile.codegen.numpy.implicit_casts import relax
 from transpile.codegen.numpy.layout import Line, lay_out
 from transpile.codegen.numpy.loop_invariants import memory_before_loops, numbers_before_loops
+from transpile.codegen.numpy.printable_form import Printable
 from transpile.codegen.numpy.printed_blocks import bare
 from transpile.codegen.numpy.printed_exits import resolve
 from transpile.codegen.numpy.printed_imports import Imports, import_lines
@@ -26,6 +27,7 @@ from transpile.codegen.size_guards import say_guards
 from transpile.core import nodes as ir
 from transpile.core.functions import helpers
 from transpile.simplify.dead_code import remove_dead
+from transpile.simplify.expansion import expanded
 from transpile.simplify.placeholders import with_placeholders
 
 
@@ -87,7 +89,7 @@ def _prepared(fn: ir.Function) -> tuple[Nested, dict[ir.Var, str]]:
 
 
 def _printable(fn: ir.Function) -> tuple[Nested, dict[ir.Var, str]]:
-    fn = say_shapes(remove_dead(relax(normalise(say_guards(keep_integers(fn))))))
+    fn = say_shapes(remove_dead(relax(normalise(say_guards(keep_integers(expanded(fn)))))))
     fn = remove_dead(
         replace(fn, symbols=defaultdict(lambda: ZERO)), sizes=False
     )  # what a size reads is an operand by now
@@ -97,10 +99,10 @@ def _printable(fn: ir.Function) -> tuple[Nested, dict[ir.Var, str]]:
     return replace(nested, fn=numbers_before_loops(nested.fn, nested.trees)), settled.names
 
 
-def named(fn: ir.Function) -> tuple[Nested, dict[ir.Var, str]]:
-    """The function as it is printed, and the names that its variables have there."""
+def printable(fn: ir.Function) -> Printable:
+    """The function in printable form."""
     nested, preferred = _prepared(fn)
-    return nested, name_variables(nested, preferred, set())
+    return Printable(nested, name_variables(nested, preferred, set()))
 
 
 def _module(fn: ir.Function, texts: Sequence[Sequence[Line]], imports: Imports) -> Rendered:
@@ -123,7 +125,7 @@ class _Function:
 
     def __init__(self, nested: Nested, names: dict[ir.Var, str], imports: Imports, reserved: Collection[str]) -> None:
         self.nested, self.names, self.imports, self.reserved = nested, names, imports, reserved
-        self.writer = Writer(nested, names)
+        self.writer = Writer(Printable(nested, names))
         self.fn = nested.fn
 
     def lines(self) -> list[Line]:
@@ -213,4 +215,4 @@ def _is_none(tree: Any) -> bool:
     return getattr(tree, "value", 0) is None
 
 
-__all__ = ["Rendered", "named", "render_function", "render_functions"]
+__all__ = ["Rendered", "printable", "render_function", "render_functions"]

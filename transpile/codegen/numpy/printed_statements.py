@@ -37,7 +37,7 @@ class Writer(Loops):
     def rename(self, lets: Sequence[ir.Let], depth: int) -> None:
         """``a = x``, all at once."""
         handed = [(self.names[s.var], s.args[0], s.var) for s in lets]
-        handed = [h for h in handed if not self.updates.is_name(h[1], h[0])]
+        handed = [h for h in handed if not self.form.is_name(h[1], h[0])]
         self.copied |= self.nothing.intersection(self.nested.leaves(h[1] for h in handed))
         self.hand(handed, depth, lets[0].loc, self.live.after[id(lets[-1])])
 
@@ -60,7 +60,7 @@ def _let(w: Writer, stmt: ir.Let, depth: int) -> None:
         return None
     name = w.names[stmt.var]
     same = stmt.prim == "copy" or (stmt.prim == "index" and not stmt.params["path"])
-    if same and not stmt.var.type.dims and w.updates.is_name(stmt.args[0], name):
+    if same and not stmt.var.type.dims and w.form.is_name(stmt.args[0], name):
         return None
     if not w.update(name, stmt, depth, stmt.loc, w.live.after[id(stmt)]):
         w.line(depth, f"{name} = ", w.expressions.let(stmt), loc=ir.NOWHERE if stmt.prim == "dim" else stmt.loc)
@@ -82,7 +82,7 @@ def _alloc(w: Writer, stmt: ir.Alloc, depth: int) -> None:
 
 
 def _store(w: Writer, stmt: ir.Store, depth: int) -> None:
-    if stmt.path or not w.updates.is_name(stmt.value, w.names[stmt.buf]):
+    if stmt.path or not w.form.is_name(stmt.value, w.names[stmt.buf]):
         w.line(depth, *w.updates.store(stmt), loc=stmt.loc)
 
 

@@ -19,13 +19,42 @@ ANYWHERE = Precedence.Comma  # the place of an element: only a tuple has parenth
 
 def flat(node: ast.expr, place: int = ANYWHERE) -> str:
     """The text of an expression on one line, parenthesised if ``place`` binds more than it does."""
+    if isinstance(node, ast.Name):
+        return node.id
     generator = _Generator("    ")
     set_precedence(place, node)
-    generator.visit(node)
+    try:
+        generator.visit(node)
+    except _Twice:
+        return flat(_apart(node), place)
     return "".join(generator.result)
 
 
+class _Twice(Exception):
+    """A node stands in two places of a tree: astor, which writes on it where it stands, would take the one for the other."""
+
+
+def _apart(node: Any) -> Any:
+    """A copy of a tree in which each node stands in one place."""
+    if isinstance(node, list):
+        return [_apart(n) for n in node]
+    if not isinstance(node, ast.AST):
+        return node
+    return type(node)(**{name: _apart(value) for name, value in ast.iter_fields(node)})
+
+
 class _Generator(SourceGenerator):
+    def __init__(self, indentation: str) -> None:
+        self.seen: set[int] = set()
+        super().__init__(indentation)
+
+    def visit(self, node: ast.AST) -> None:
+        if type(node) is not ast.Name:
+            if id(node) in self.seen:
+                raise _Twice
+            self.seen.add(id(node))
+        super().visit(node)
+
     @staticmethod
     def get__pp(node: ast.AST) -> int:
         """The place that a node was given, once: what an earlier print has left on it must not take parentheses away."""

@@ -16,11 +16,9 @@ from transpile.codegen.numpy.printed_shapes import Shape, reshape_form
 from transpile.codegen.numpy.templates import fill
 from transpile.core import nodes as ir
 from transpile.core.dims import Atom, Dim
-from transpile.ops.elementary import BUILTINS, MATH
-from transpile.ops.numpy_names import UFUNCS
 from transpile.ops.random_bits import DRAWS
 from transpile.ops.spelling import PLAIN, Spelling, axes_of
-from transpile.ops.tables import prims
+from transpile.ops.tables import records
 
 LOAD = ast.Load()
 OPERATORS: dict[str, type[ast.operator]] = {
@@ -101,7 +99,7 @@ class Expressions:
         if callable(render):
             return render(args, let.params, [a.type for a in let.args])
         if let.params.get("ufunc"):
-            return call(dotted(f"np.{UFUNCS[let.prim]}"), *args)
+            return call(dotted(f"np.{records()[let.prim].names[0]}"), *args)
         if render.startswith("op:"):
             return operator(render[3:], args)
         if render.startswith("reduce:"):
@@ -145,11 +143,12 @@ class Expressions:
 
     @staticmethod
     def spelling(let: ir.Let) -> Any:
-        if let.params.get("py") and let.prim in BUILTINS:
-            return BUILTINS[let.prim]
-        if let.params.get("via") == "math" and let.prim in MATH:
-            return MATH[let.prim]
-        return prims()[let.prim].render
+        record = records()[let.prim]
+        if let.params.get("py") and record.python:
+            return record.python
+        if let.params.get("via") == "math" and record.math:
+            return record.math
+        return record.render
 
     def is_fresh(self, operand: ir.Operand) -> bool:
         """Whether the operand's node is an expression that gives new memory."""
@@ -158,8 +157,8 @@ class Expressions:
             return False
         if tree.prim == "broadcast":
             return not tree.args[0].type.dims
-        entry = prims().get(tree.prim)
-        return entry is not None and entry.fresh
+        entry = records().get(tree.prim)
+        return entry is not None and entry.is_fresh
 
     # ---- sizes
 

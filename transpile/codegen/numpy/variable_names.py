@@ -10,11 +10,12 @@ import keyword
 import re
 from collections.abc import Iterable, Iterator
 
+from transpile.analysis.liveness import Liveness, Numbers
 from transpile.codegen.numpy.argument_trees import whole
 from transpile.codegen.numpy.expression_trees import FLAGS, Nested, is_synthetic, renamings
-from transpile.codegen.numpy.later_reads import Liveness, Numbers
 from transpile.core import nodes as ir
 from transpile.core.walk import defines, statements
+from transpile.ops.tables import record_of
 
 
 def name_variables(nested: Nested, preferred: dict[ir.Var, str], reserved: Iterable[str]) -> dict[ir.Var, str]:
@@ -198,13 +199,14 @@ class _Classes:
         words = ["" if re.fullmatch("t(_[0-9]+)?", w := self.word(a, chosen)) else w for a in let.args]
         if let.prim == "index" and all(words) and _is_element(let):
             return _identifier("_".join(words))
-        if let.prim in _SAID and len(let.args) == 1 and words[0]:
-            return _identifier(f"{_SAID[let.prim]}_{words[0]}")
-        if let.prim in _SAID and self.nested.trees.get(let.var) is let:
-            return _SAID[let.prim]
+        said = record_of(let).said
+        if said and len(let.args) == 1 and words[0]:
+            return _identifier(f"{said}_{words[0]}")
+        if said and self.nested.trees.get(let.var) is let:
+            return said
         if let.prim == "index" and words[0] and self.nested.trees.get(let.var) is let:
             return words[0]
-        return _CALLED.get(let.prim, "t")
+        return record_of(let).called or "t"
 
     def word(self, operand: object, chosen: dict[ir.Var, str]) -> str:
         if isinstance(operand, ir.Const):
@@ -246,16 +248,3 @@ def _identifier(name: str) -> str:
 
 
 _TAPE = "t_tape"  # the record of a value without a name
-_SAID = {
-    "exp": "exp", "log": "log", "sqrt": "sqrt", "tanh": "tanh", "sin": "sin", "cos": "cos", "tan": "tan", "absolute": "abs",
-    "sum": "sum", "mean": "mean", "max": "max", "min": "min", "argmax": "argmax", "argsort": "order", "log1p": "log1p",
-    "expm1": "expm1", "sign": "sign",
-}  # fmt: skip
-_CALLED = {
-    "less": "is_less", "less_equal": "is_at_most", "greater": "is_greater", "greater_equal": "is_at_least",
-    "equal": "is_equal", "not_equal": "differs", "isnan": "is_nan", "isfinite": "is_finite", "logical_and": "both",
-    "logical_or": "either", "dim": "size", "matmul": "product", "norm": "norm", "where": "chosen", "sum": "total",
-    "mean": "mean", "var": "variance", "std": "spread", "sort": "ascending", "argsort": "order", "pow": "power",
-    "sqrt": "root", "sin": "sine", "cos": "cosine", "tan": "tangent", "exp": "exp", "log": "log", "tanh": "tanh",
-    "inv": "inverse", "det": "det", "solve": "solution",
-}  # fmt: skip

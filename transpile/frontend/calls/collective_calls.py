@@ -11,7 +11,7 @@ from typing import Any
 from transpile.base import axis_names
 from transpile.base.axis_names import NamedAxis
 from transpile.core import nodes as ir
-from transpile.core.dims import Dim
+from transpile.core.dims import Dim, product
 from transpile.core.types import Type
 from transpile.frontend.control import dynamic_list_reads
 from transpile.frontend.lifter import Lifter
@@ -95,17 +95,10 @@ def _gathered(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
         x = lx.b.let("all_gather", x, axis, at=k)
     if len(axes) + along == 1:
         return lx.value(x.op)
-    lanes = _product([a.type.dims[0] for a in axes])
+    lanes = product([a.type.dims[0] for a in axes])
     merged = lanes * dims[k] if along else lanes
     shape = (*dims[:k], merged, *dims[k + along :])
     return _reshaped(lx, lx.value(x.op), shape, node)
-
-
-def _product(dims: list[Dim]) -> Dim:
-    total = Dim(1)
-    for d in dims:
-        total = total * d
-    return total
 
 
 def _reshaped(lx: Lifter, value: Any, shape: tuple[Dim, ...], node: Any) -> Any:
@@ -121,7 +114,7 @@ def _scattered(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     lanes = [a.type.dims[0] for a in axes]
     along = bool(lx.static(tiled, "the argument 'tiled'", node))
     if along or len(axes) > 1:
-        rest = (_share(lx, x.dims[k], _product(lanes), node),) if along else ()
+        rest = (_share(lx, x.dims[k], product(lanes), node),) if along else ()
         x = lx.array(_reshaped(lx, lx.value(x.op), (*x.dims[:k], *lanes, *rest, *x.dims[k + 1 :]), node))
     for axis, n in zip(axes, lanes):
         if not lx.b.same(x.dims[k], n):
@@ -185,7 +178,7 @@ def _lane_number(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
 
 
 def _lane_count(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    return attributes.size(lx, _product([a.type.dims[0] for a in _axes(lx, args[0], None, node)]))
+    return attributes.size(lx, product([a.type.dims[0] for a in _axes(lx, args[0], None, node)]))
 
 
 TABLE: dict[str, Any] = {

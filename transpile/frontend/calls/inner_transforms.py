@@ -444,7 +444,7 @@ def from_tree(lx: Lifter, tree: Any, ops: Sequence[ir.Operand], leaf: Callable[[
 _OWN: dict[str, Callable[..., Any]] = {
     "custom.defjvp": _derivative("jvp"),
     "custom.defvjp": _derivative("forward", "backward"),
-    "held.Held.__call__": _call_of_held,
+    "base.held.Held.__call__": _call_of_held,
     "jvp": _jvp,
     "hvp": _hvp,
     "vjp": _vjp,

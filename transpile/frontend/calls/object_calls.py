@@ -16,8 +16,9 @@ from transpile.frontend.resolve import statics
 from transpile.frontend.state import Frame
 from transpile.frontend.values import attributes, classes, contents, overloads
 from transpile.frontend.values.convert import describe
-from transpile.frontend.values.operators import binary
+from transpile.frontend.values.operators import BINARY, binary
 from transpile.frontend.values.values import Bound, RangeOf, Ref, SliceOf, Static, Super, Tuple
+from transpile.ops.tables import operator_of
 
 Args = list[Any]
 Kwargs = dict[str, Any]
@@ -160,12 +161,6 @@ class _Vectorized:
         return library_calls.call(lx, "library_numpy:vectorized", args, kwargs, node)
 
 
-_OPERATORS = {
-    "add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "floordiv": "floordiv", "mod": "mod", "pow": "pow",
-    "matmul": "matmul", "and_": "bitwise_and", "or_": "bitwise_or", "xor": "bitwise_xor",
-}  # fmt: skip
-
-
 def _operator(prim: str) -> Callable[..., Any]:
     return lambda lx, args, kwargs, node: binary(lx, prim, args[0], args[1], node)
 
@@ -191,5 +186,5 @@ TABLE: dict[str, Any] = {
     "dataclasses.replace": _replace,
     "operator.getitem": _getitem,
     "pdb.set_trace": formatting.breakpoint_call,
-    **{f"operator.{name}": _operator(prim) for name, prim in _OPERATORS.items()},
+    **{f"operator.{operator_of(prim).name}": _operator(prim) for prim in BINARY.values()},
 }  # fmt: skip

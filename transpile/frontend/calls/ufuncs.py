@@ -85,22 +85,13 @@ def _where(lx: Lifter, name: str, entry: Entry, args: Args, kwargs: Kwargs, wher
     if out is None:
         raise lx.error("T131", "where= without out= leaves elements undefined", node, hint="give out= an array")
     mask = lx.array(where)
-    if entry.elementwise not in _ANYWHERE:  # not computed where it might warn
-        args = [lx.value(_only(mask, lx.array(a), _INSIDE.get(entry.elementwise, 0.5))) for a in args]
+    record = prims()[entry.elementwise]
+    if not record.quiet:  # not computed where it might warn
+        args = [lx.value(_only(mask, lx.array(a), record.inside)) for a in args]
     x = building.build(lx, name, entry, args, kwargs, node)
     old = lx.array(out)
     check_cast(lx, x.op, old.op, "out=", node)
     return building.store_out(lx, out, lx.value(lx.b.elementwise("where", mask, lx.b.cast(x, old.dtype), old)), node)
-
-
-_ANYWHERE = frozenset(
-    "add sub neg absolute fabs sign maximum minimum fmax fmin sin cos tanh arctan floor ceil trunc rint positive copysign "
-    "less less_equal greater greater_equal equal not_equal logical_and logical_or logical_xor logical_not isnan isinf isfinite "
-    "signbit bitwise_and bitwise_or bitwise_xor invert".split()
-)
-"""The ufuncs that are computed where the mask of ``where=`` is false too: they never warn."""
-_INSIDE = {"arccosh": 2.0}
-"""A point inside the domain, where it is not 0.5."""
 
 
 def _only(mask: Expr, x: Expr, elsewhere: float) -> Expr:
@@ -167,13 +158,14 @@ def _at(lx: Lifter, owner: Static, args: Args, kwargs: Kwargs, node: Any) -> Any
     prim = entries()[owner.value.name].elementwise
     if not isinstance(args[0], Array):
         raise lx.error("T131", "the first argument must be an array", node)
-    if prim not in ("add", "sub"):
+    signs = prims()[prim].signs
+    if len(signs) != 2:  # neither + nor -
         which = "at" if len(args) == 3 else "at_alone"
         return library_calls.call(lx, f"library_ufuncs:{which}", [owner, *args], kwargs, node)
     target, index = args[0], args[1]
     step, ops = subscripts.parse(lx, memory.type_of(lx, target.cell).dims, index, node)
     value: Expr = exprs(lx, args[2], node) if isinstance(args[2], Array) else lx.array(args[2])
-    memory.write(lx, target.cell, step, ops, -value if prim == "sub" else value, add=True)
+    memory.write(lx, target.cell, step, ops, -value if signs[1] < 0 else value, add=True)
     return Static(None)
 
 

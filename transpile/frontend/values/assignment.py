@@ -13,8 +13,9 @@ from transpile.frontend.lifter import Lifter
 from transpile.frontend.resolve import name_lookup
 from transpile.frontend.values import attributes, subscripts
 from transpile.frontend.values.convert import new_list
-from transpile.frontend.values.operators import BINARY, SYMBOL, in_place
+from transpile.frontend.values.operators import BINARY, in_place
 from transpile.frontend.values.values import Array, Buffer, Held, Ref, Scalar, View
+from transpile.ops.tables import operator_of
 
 
 def assign(lx: Lifter, target: gast.expr, value: Any) -> None:
@@ -126,4 +127,4 @@ def augmented(lx: Lifter, node: gast.AugAssign) -> None:
     elif isinstance(node.target, gast.Attribute):
         attributes.augmented(lx, node.target, prim, node.value, node)
     else:
-        raise lx.error("T114", f"{SYMBOL[prim]}= to a {type(node.target).__name__}", node)
+        raise lx.error("T114", f"{operator_of(prim).sign}= to a {type(node.target).__name__}", node)

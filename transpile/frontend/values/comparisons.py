@@ -23,20 +23,21 @@ from transpile.frontend.resolve.bindings import Known
 from transpile.frontend.values import aliases, contents, memory, overloads
 from transpile.frontend.values.convert import describe
 from transpile.frontend.values.values import Array, Iteration, RangeOf, Ref, Scalar, Static, Tuple
+from transpile.ops.record import Op
+from transpile.ops.tables import by_token, operator_of
 
-PRIMS = {
-    gast.Lt: "less", gast.LtE: "less_equal", gast.Gt: "greater", gast.GtE: "greater_equal", gast.Eq: "equal",
-    gast.NotEq: "not_equal",
-}  # fmt: skip
-_PYTHON: dict[type, Callable[[Any, Any], bool]] = {
-    gast.Lt: lambda a, b: a < b, gast.LtE: lambda a, b: a <= b, gast.Gt: lambda a, b: a > b,
-    gast.GtE: lambda a, b: a >= b, gast.Eq: lambda a, b: a == b, gast.NotEq: lambda a, b: a != b,
-}  # fmt: skip
-_METHODS: dict[type, tuple[str, str]] = {  # of the left side, and reflected, of the right one
-    gast.Lt: ("__lt__", "__gt__"), gast.LtE: ("__le__", "__ge__"), gast.Gt: ("__gt__", "__lt__"),
-    gast.GtE: ("__ge__", "__le__"), gast.Eq: ("__eq__", "__eq__"), gast.NotEq: ("__ne__", "__ne__"),
-}  # fmt: skip
-_OPERATORS = {gast.Lt: "lt", gast.LtE: "le", gast.Gt: "gt", gast.GtE: "ge"}
+RECORDS = {getattr(gast, t): r for t, r in by_token().items() if r.relation is not None}
+
+
+def _methods(record: Op) -> tuple[str, str]:
+    """The special method of the left side, and the reflected one of the right side."""
+    assert record.relation is not None
+    first, second = (f"__{operator_of(name).method}__" for name in (record.name, record.relation.turned.name))
+    return first, second
+
+
+def _python(op: gast.cmpop) -> Callable[[Any, Any], bool]:
+    return operator_of(RECORDS[type(op)].name).function
 
 
 def compare(lx: Lifter, op: gast.cmpop, left: Any, right: Any, node: Any) -> Any:
@@ -59,12 +60,12 @@ def compare(lx: Lifter, op: gast.cmpop, left: Any, right: Any, node: Any) -> Any
             return found
     if statics.is_known(lx, left) and statics.is_known(lx, right):
         try:
-            return lx.const(bool(_PYTHON[type(op)](statics.known(lx, left), statics.known(lx, right))))
+            return lx.const(bool(_python(op)(statics.known(lx, left), statics.known(lx, right))))
         except TypeError as e:
             raise lx.error("T120", str(e), node) from None
     x, y = lx.operand(left, node), lx.operand(right, node)
     known = _by_form(lx, op, x, y)
-    return lx.const(known) if known is not None else lx.value(lx.b.elementwise(PRIMS[type(op)], x, y))
+    return lx.const(known) if known is not None else lx.value(lx.b.elementwise(RECORDS[type(op)].name, x, y))
 
 
 def _by_form(lx: Lifter, op: gast.cmpop, x: ir.Operand, y: ir.Operand) -> bool | None:
@@ -78,7 +79,7 @@ def _by_form(lx: Lifter, op: gast.cmpop, x: ir.Operand, y: ir.Operand) -> bool |
         return None
     difference = lx.symbols.resolve(forms[0] - forms[1])
     if difference.is_const:
-        return bool(_PYTHON[type(op)](difference.const, 0))
+        return bool(_python(op)(difference.const, 0))
     return None
 
 
@@ -126,7 +127,7 @@ def _of_objects(lx: Lifter, op: gast.cmpop, left: Any, right: Any, node: Any) ->
     classes = [overloads.class_of(lx, v) for v in (left, right)]
     if classes == [None, None]:
         return None
-    own, reflected = _METHODS[type(op)]
+    own, reflected = _methods(RECORDS[type(op)])
     sides = [(left, right, own), (right, left, reflected)]
     if _is_derived(classes[1], classes[0]) and overloads.method(lx, right, reflected) is not None:
         sides.reverse()
@@ -164,7 +165,7 @@ def _is_not_implemented(lx: Lifter, found: Any) -> bool:
 def _generated(lx: Lifter, one: Any, other: Any, name: str, node: Any) -> Any:
     """A comparison that ``dataclass`` made: of the fields, one after the other, of two instances of one class."""
     cls = overloads.class_of(lx, one)
-    ops = {names[0]: op for op, names in _METHODS.items() if op is not gast.NotEq}
+    ops = {_methods(r)[0]: op for op, r in RECORDS.items() if op is not gast.NotEq}
     if name not in ops or not isinstance(one, Ref) or not overloads.is_made_by_dataclass(cls, name):
         return None
     if overloads.class_of(lx, other) is not cls or not isinstance(other, Ref):
@@ -240,7 +241,7 @@ def _item_by_item(lx: Lifter, op: gast.cmpop, left: Sequence[Any], right: Sequen
     def later(k: int) -> Any:
         """What the items from number ``k`` on say."""
         if k == min(len(left), len(right)):
-            return lx.const(_PYTHON[type(op)](len(left), len(right)))
+            return lx.const(_python(op)(len(left), len(right)))
         same = is_equal(lx, left[k], right[k], node)
         return either(lx, same, lambda: later(k + 1), lambda: compare(lx, op, left[k], right[k], node), node)
 
@@ -272,7 +273,7 @@ def _of_keys(lx: Lifter, op: gast.cmpop, left: Any, right: Any, node: Any) -> An
     if not all(isinstance(v, Iteration) and v.kind == "dict_keys" for v in (left, right)):
         return None
     keys = [frozenset(contents.items(lx, v.parts[0], node).keys or ()) for v in (left, right)]
-    return lx.const(_PYTHON[type(op)](*keys))
+    return lx.const(_python(op)(*keys))
 
 
 def _of_dicts(lx: Lifter, op: gast.cmpop, left: Ref, right: Ref, node: Any) -> Any:
@@ -290,7 +291,7 @@ def _of_grown(lx: Lifter, op: gast.cmpop, left: Ref, right: Ref, node: Any) -> A
     if _is_equality(op):
         same = _equal_grown(lx, left, right, node)
         return Scalar(same) if isinstance(op, gast.Eq) else negated(lx, same)
-    test = Static(Known(f"operator.{_OPERATORS[type(op)]}"))
+    test = Static(Known(f"operator.{operator_of(RECORDS[type(op)].name).name}"))
     return _library(lx, "ordered", [left, right, test], node)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Callable
 from typing import Any
 
 import gast
@@ -18,16 +17,9 @@ from transpile.frontend.resolve import statics
 from transpile.frontend.values import aliases, containers, contents, memory, overloads
 from transpile.frontend.values.convert import describe, new_dict, new_list
 from transpile.frontend.values.values import Array, RangeOf, Ref, Scalar, Static, Tuple
+from transpile.ops.tables import by_token, operator_of
 
-BINARY = {
-    gast.Add: "add", gast.Sub: "sub", gast.Mult: "mul", gast.Div: "div", gast.FloorDiv: "floordiv", gast.Mod: "mod",
-    gast.Pow: "pow", gast.BitAnd: "bitwise_and", gast.BitOr: "bitwise_or", gast.BitXor: "bitwise_xor",
-    gast.LShift: "left_shift", gast.RShift: "right_shift", gast.MatMult: "matmul",
-}  # fmt: skip
-SYMBOL = {
-    "add": "+", "sub": "-", "mul": "*", "div": "/", "floordiv": "//", "mod": "%", "pow": "**", "bitwise_and": "&",
-    "bitwise_or": "|", "bitwise_xor": "^", "left_shift": "<<", "right_shift": ">>", "matmul": "@",
-}  # fmt: skip
+BINARY = {getattr(gast, t): r.name for t, r in by_token().items() if issubclass(getattr(gast, t), gast.operator)}
 
 
 def binary(lx: Lifter, prim: str, left: Any, right: Any, node: Any = None) -> Any:
@@ -50,9 +42,9 @@ def _refuse_lists(lx: Lifter, prim: str, left: Any, right: Any, node: Any) -> No
     """Lists have no arithmetic of their own: only NumPy's arrays and numbers make arrays of them."""
     lists = [isinstance(v, (Tuple, Ref, RangeOf)) and overloads.class_of(lx, v) is None for v in (left, right)]
     arrays = [isinstance(v, Array) or (isinstance(v, Scalar) and not v.op.type.weak) for v in (left, right)]
-    by_number = prim == "mul" and not any(isinstance(v, Array) for v in (left, right))
+    by_number = operator_of(prim).sign == "*" and not any(isinstance(v, Array) for v in (left, right))
     if any(lists) and (by_number or not any(arrays)):
-        message = f"{describe(lx, left)} {SYMBOL[prim]} {describe(lx, right)}"
+        message = f"{describe(lx, left)} {operator_of(prim).sign} {describe(lx, right)}"
         raise lx.error("T120", message, node, hint="make an array of it: np.array(...)")
 
 
@@ -67,7 +59,7 @@ def _operand(lx: Lifter, value: Any, prim: str, node: Any, side: str) -> ir.Oper
                 else "make a number of it outside"
             )
             which = f"{text} is {describe(lx, value)}, " if text else f"{describe(lx, value)} is "
-            raise lx.error("T120", f"{which}an operand of {SYMBOL[prim]!r}", node, hint)
+            raise lx.error("T120", f"{which}an operand of {operator_of(prim).sign!r}", node, hint)
     return lx.operand(value, node)
 
 
@@ -79,7 +71,7 @@ def _text(node: Any) -> str:
 
 def arithmetic(lx: Lifter, prim: str, x: ir.Operand, y: ir.Operand) -> ir.Operand:
     """An operator of numbers and arrays; literals fold where Python's arithmetic is exact."""
-    if prim == "pow" and _is_int(x) and _is_int(y):
+    if operator_of(prim).sign == "**" and _is_int(x) and _is_int(y):
         if isinstance(y, ir.Const) and y.value < 0 and x.type.weak:
             x = lx.b.cast(x, FLOAT).op
     if isinstance(x, ir.Const) and isinstance(y, ir.Const) and x.type.weak and y.type.weak:
@@ -109,20 +101,21 @@ def _fold(prim: str, x: Any, y: Any) -> Any:
 
 def _containers(lx: Lifter, prim: str, left: Any, right: Any, node: Any) -> Any:
     """``+`` and ``*`` of lists, tuples and strings, ``|`` of dicts and of classes."""
-    if prim == "bitwise_or" and isinstance(left, Static) and isinstance(right, Static):
+    sign = operator_of(prim).sign
+    if sign == "|" and isinstance(left, Static) and isinstance(right, Static):
         classes = [statics.known(lx, v) for v in (left, right)]
         if any(isinstance(c, (type, types.UnionType)) for c in classes):
             return Static(classes[0] | classes[1])
-    if prim == "bitwise_or" and _is_dict(lx, left) and _is_dict(lx, right):
+    if sign == "|" and _is_dict(lx, left) and _is_dict(lx, right):
         states = [lx.state.cells[v.cell] for v in (left, right)]
         return new_dict(lx, [k for s in states for k in s.keys or ()], [v for s in states for v in s.items])
     if dynamic_list_reads.is_grown(lx, left) or dynamic_list_reads.is_grown(lx, right):
         return _of_grown(lx, prim, left, right, node)
     kinds = (_items(lx, left), _items(lx, right))
-    if prim == "add" and kinds[0] is not None and kinds[1] is not None and type(left) is type(right):
+    if sign == "+" and kinds[0] is not None and kinds[1] is not None and type(left) is type(right):
         joined = [*kinds[0], *kinds[1]]
         return Tuple(tuple(joined)) if isinstance(left, Tuple) else new_list(lx, joined)
-    if prim == "mul":
+    if sign == "*":
         for items, times, whole in ((kinds[0], right, left), (kinds[1], left, right)):
             if items is not None and isinstance(whole, Ref) and _is_by_size(lx, times):
                 return _of_grown(lx, prim, left, right, node)
@@ -134,12 +127,12 @@ def _containers(lx: Lifter, prim: str, left: Any, right: Any, node: Any) -> Any:
                 repeated = list(items) * count
                 return Tuple(tuple(repeated)) if isinstance(whole, Tuple) else new_list(lx, repeated)
     held = [v.value for v in (left, right) if isinstance(v, Static)]
-    if len(held) == 2 and prim in ("add", "mod", "bitwise_or", "bitwise_and", "sub"):
+    if len(held) == 2 and sign in ("+", "%", "|", "&", "-"):
         try:
-            return lx.const(_PYTHON[prim](*held))
+            return lx.const(operator_of(prim).function(*held))
         except TypeError:
             return None
-    if prim == "mod" and isinstance(left, Static) and isinstance(left.value, str):
+    if sign == "%" and isinstance(left, Static) and isinstance(left.value, str):
         return formatting.percent(lx, left.value, right)
     return None
 
@@ -157,18 +150,13 @@ def _of_grown(lx: Lifter, prim: str, left: Any, right: Any, node: Any) -> Any:
     lists = [
         isinstance(v, Ref) and lx.state.cells[v.cell].kind in ("list", *dynamic_list_reads.KINDS) for v in (left, right)
     ]
-    if prim == "add" and all(lists):
+    sign = operator_of(prim).sign
+    if sign == "+" and all(lists):
         return library_calls.call(lx, "library_lists:joined", [left, right], {}, node)
     whole, times = (left, right) if lists[0] else (right, left)
-    if prim == "mul" and isinstance(times, Scalar) and times.op.type.weak and not times.op.type.is_float:
+    if sign == "*" and isinstance(times, Scalar) and times.op.type.weak and not times.op.type.is_float:
         return library_calls.call(lx, "library_lists:repeated", [whole, times], {}, node)
     return None
-
-
-_PYTHON: dict[str, Callable[[Any, Any], Any]] = {
-    "add": lambda a, b: a + b, "mod": lambda a, b: a % b, "bitwise_or": lambda a, b: a | b,
-    "bitwise_and": lambda a, b: a & b, "sub": lambda a, b: a - b,
-}  # fmt: skip
 
 
 def _items(lx: Lifter, value: Any) -> tuple[Any, ...] | None:
@@ -187,27 +175,29 @@ def in_place(lx: Lifter, prim: str, target: Any, value: Any, node: Any) -> Any:
     """``target op= value``: None where the target was written, the new value where it is to be rebound."""
     if isinstance(target, Array):
         if target.cell.flat:
-            raise lx.error("T120", f"x.flat is an operand of '{SYMBOL[prim]}='", node, hint="write x.flat[:] = ...")
+            raise lx.error(
+                "T120", f"x.flat is an operand of '{operator_of(prim).sign}='", node, hint="write x.flat[:] = ..."
+            )
         aliases.refuse_mixed(lx, target.cell)
         write_operator(lx, target.cell, None, (), prim, value, node)
         return None
     if isinstance(target, Ref):
-        state = contents.items(lx, target, node)
-        if state.kind in ("list", *dynamic_list_reads.KINDS) and prim == "add" and not isinstance(value, Array):
+        state, sign = contents.items(lx, target, node), operator_of(prim).sign
+        if state.kind in ("list", *dynamic_list_reads.KINDS) and sign == "+" and not isinstance(value, Array):
             containers.METHODS[state.kind, "extend"](lx, target, [value], {}, node)
             return None
-        if state.kind == "list" and prim == "mul" and not isinstance(value, Array):
+        if state.kind == "list" and sign == "*" and not isinstance(value, Array):
             repeated = binary(lx, prim, target, value, node)
             contents.replace_items(lx, target.cell, contents.items(lx, repeated, node).items)
             return None
-        if state.kind == "dict" and prim == "bitwise_or" and not isinstance(value, Array):
+        if state.kind == "dict" and sign == "|" and not isinstance(value, Array):
             containers.METHODS["dict", "update"](lx, target, [value], {}, node)
             return None
-    own = overloads.call(lx, target, f"__i{overloads.NAMES[prim]}__", [value], node)
+    own = overloads.call(lx, target, f"__i{operator_of(prim).method}__", [value], node)
     if own is not None:
         return own
     if _is_changed_in_place(lx, target, prim) and not isinstance(value, Array):
-        sign = SYMBOL[prim]
+        sign = operator_of(prim).sign
         raise lx.error(
             "T123", f"'{sign}=' changes {describe(lx, target)} for all who have it", node, f"write a = a {sign} b"
         )
@@ -225,7 +215,7 @@ def _is_changed_in_place(lx: Lifter, target: Any, prim: str) -> bool:
         cls = dict if held == "dict" else list if held in dynamic_list_reads.KINDS else object
     else:
         cls = type(statics.known(lx, target)) if isinstance(target, Static) else object
-    return hasattr(cls, f"__i{overloads.NAMES[prim]}__")
+    return hasattr(cls, f"__i{operator_of(prim).method}__")
 
 
 def write_operator(
@@ -241,7 +231,7 @@ def write_operator(
     if (
         old.type.dims or step is None
     ):  # of one entry, Python computes a number and puts it there, which casts as any write does
-        check_cast(lx, new, old, f"{SYMBOL[prim]}=", node)
+        check_cast(lx, new, old, f"{operator_of(prim).sign}=", node)
     memory.write_place(lx, base, path, used, new)
 
 

@@ -11,12 +11,7 @@ from transpile.frontend.resolve import reads
 from transpile.frontend.resolve.bindings import StaticClass
 from transpile.frontend.resolve.reads import is_written
 from transpile.frontend.values.values import Bound, Items, Ref, Static, Tuple
-
-NAMES = {
-    "add": "add", "sub": "sub", "mul": "mul", "div": "truediv", "floordiv": "floordiv", "mod": "mod", "pow": "pow",
-    "bitwise_and": "and", "bitwise_or": "or", "bitwise_xor": "xor", "left_shift": "lshift", "right_shift": "rshift",
-    "matmul": "matmul",
-}  # fmt: skip
+from transpile.ops.tables import operator_of
 
 
 def method(lx: Lifter, value: Any, name: str) -> Bound | None:
@@ -62,5 +57,6 @@ def call(lx: Lifter, value: Any, name: str, args: list[Any], node: Any) -> Any:
 
 def binary(lx: Lifter, prim: str, left: Any, right: Any, node: Any) -> Any:
     """``left op right`` by a method of one of them; None if they have none."""
-    found = call(lx, left, f"__{NAMES[prim]}__", [right], node)
-    return call(lx, right, f"__r{NAMES[prim]}__", [left], node) if found is None else found
+    name = operator_of(prim).method
+    found = call(lx, left, f"__{name}__", [right], node)
+    return call(lx, right, f"__r{name}__", [left], node) if found is None else found

@@ -13,17 +13,15 @@ from collections.abc import Callable, Mapping
 
 from transpile.analysis.accesses import is_array
 from transpile.analysis.value_ranges import is_integer
-from transpile.analysis.vector_forms import DEAR
 from transpile.core import nodes as ir
-from transpile.core.number_functions import NUMBER_CALLS
 from transpile.core.types import FLOAT
 from transpile.core.walk import blocks, statements
+from transpile.ops.tables import record_of
 
 Emit = Callable[..., ir.Operand]  # of a primitive and operands: the result, a statement for it made
 Ask = Callable[[ir.Var, int], ir.Operand]  # of an array that is there, and an axis: the size
 
-_COSTS = {"index": 1, "div": 10, "sqrt": 12, "dim": 0, "view": 0, "item": 0, "call": 20, "pow": 20}
-_DEAR, _PLAIN, _ALLOC, _CALL = 20.0, 1.0, 100.0, 1000.0
+_ALLOC, _CALL, _SMALL_CALL = 100.0, 1000.0, 20.0
 _UNKNOWN = 8.0  # trips
 
 
@@ -64,15 +62,11 @@ class Work:
     def stmt(self, stmt: ir.Stmt) -> ir.Operand | float:
         match stmt:
             case ir.Call():
-                return self.call(stmt) if any(map(is_array, stmt.args)) else float(_COSTS["call"])
+                return self.call(stmt) if any(map(is_array, stmt.args)) else _SMALL_CALL
             case ir.Let():
                 if is_integer(stmt.var) and stmt.prim != "index":
                     return 0.0
-                return (
-                    _DEAR
-                    if stmt.prim in DEAR
-                    else float(_COSTS["call"] if stmt.prim in NUMBER_CALLS else _COSTS.get(stmt.prim, _PLAIN))
-                )
+                return 0.0 if isinstance(stmt, ir.View) else float(record_of(stmt).effort)
             case ir.Store():
                 return 1.0
             case ir.Add():
@@ -144,12 +138,13 @@ class Work:
         if var not in self.own:
             return self.emit("cast", var)
         let = self.lets.get(var)
-        if let is None or let.prim not in ("add", "sub", "mul"):
+        record = None if let is None else record_of(let)
+        if let is None or record is None or not (record.is_sum or record.multiplies):
             return _UNKNOWN
         x, y = (self.value(a) for a in let.args)
-        if let.prim == "mul":
+        if record.multiplies:
             return self.times(x, y)
-        return self.plus(x, y if let.prim == "add" else self.times(y, -1.0))
+        return self.plus(x, self.times(y, float(record.signs[1])))
 
     def plus(self, x: ir.Operand | float, y: ir.Operand | float) -> ir.Operand | float:
         if isinstance(x, float) and isinstance(y, float):

@@ -25,6 +25,7 @@ from transpile.core.walk import Cloner, blocks, defined
 from transpile.loops.array_contraction import points
 from transpile.loops.loop_reductions import Fold
 from transpile.loops.schedule.cost_model import Work
+from transpile.ops.tables import neutral_of, record_of
 
 _PART = 4.0  # the work for an element of a part: it is set to 0 and added
 _TINY, _LONG = 64.0, 16384.0  # the work of a product that takes no BLAS, and of one that is worth its locks
@@ -63,7 +64,7 @@ class Chunks:
 
     def let(self, prim: str, *args: ir.Operand, type: Type = INT) -> ir.Var:
         var = ir.Var(ir.SYNTHETIC, type)
-        self.stmts.append(ir.Let(var, prim, args, {"py": True} if prim in ("minimum", "maximum") else {}, self.loc))
+        self.stmts.append(ir.Let(var, prim, args, {"py": True} if record_of(prim).extreme else {}, self.loc))
         return var
 
     def floating(self, prim: str, *args: ir.Operand) -> ir.Operand:
@@ -190,10 +191,9 @@ class Chunks:
 
     def inits(self) -> tuple[ir.Operand, ...]:
         """What the carried values of a chunk start from: what changes nothing, if it is folded in once more."""
-        start = {"add": 0, "mul": 1}
         loop, folds = self.loop, self.plan.folds
         return tuple(
-            _number(start[f.prim], p.type) if f.prim in start else init
+            _number(neutral_of(f.prim, p.type.dtype), p.type) if record_of(f.prim).is_polynomial else init
             for f, p, init in zip(folds, loop.body.params, loop.inits)
         )
 

@@ -84,7 +84,7 @@ class Sharing:
         for subscripts in zip(*ats):
             forms = [self.forms.of(i) for i in subscripts if i is not None]
             each = abs(forms[0].coefficient(loop.index)) if len(forms) == len(subscripts) else 0
-            if not each or forms[0].atoms & own or any(f.terms != forms[0].terms for f in forms):
+            if not each or forms[0].atoms & own or any(f.key != forms[0].key for f in forms):
                 continue
             ends = [f.const for f in forms]
             reach = (max(ends) - min(ends)) // each

@@ -27,6 +27,7 @@ from transpile.loops.check_hoisting import raises
 from transpile.loops.loop_reductions import fold_of, folds_of, held_by
 from transpile.loops.schedule.parallel_schedule import Chunks, Plan
 from transpile.loops.schedule.privatisation import Sharing, is_bound
+from transpile.ops.tables import record_of
 
 _MANY = 1024  # lanes of a chunk, where they are neighbours: with 500 in each of two nothing is gained
 
@@ -108,7 +109,7 @@ def _are_sums_of_lanes(loop: ir.For, inner: list[ir.For], outside: list[ir.Stmt]
         for k, (init, result) in enumerate(zip(one.inits, one.results)):
             if result not in held:
                 fold = fold_of(one, k)
-                if fold is None or fold.prim != "add" or not isinstance(init, ir.Const) or init.value != 0:
+                if fold is None or not record_of(fold.prim).is_sum or not isinstance(init, ir.Const) or init.value != 0:
                     return False
                 sums.add(result)
         if len(one.results) < len(one.inits):
@@ -116,11 +117,11 @@ def _are_sums_of_lanes(loop: ir.For, inner: list[ir.For], outside: list[ir.Stmt]
     for stmt in outside:
         given = [op in sums for op in reads(stmt)]
         if isinstance(stmt, ir.Let) and stmt.var in held:
-            if stmt.prim not in ("add", "sub") or sum(given) != 1:
+            if not record_of(stmt).is_sum or sum(given) != 1:
                 return False  # each thread would fold it in
         elif any(given):
-            is_linear = all(given) if isinstance(stmt, ir.Let) and stmt.prim in ("add", "sub", "neg") else False
-            if not isinstance(stmt, ir.Let) or not (is_linear or (stmt.prim == "mul" and sum(given) == 1)):
+            is_linear = all(given) if isinstance(stmt, ir.Let) and record_of(stmt).signs else False
+            if not isinstance(stmt, ir.Let) or not (is_linear or (record_of(stmt).multiplies and sum(given) == 1)):
                 return False
             sums.add(stmt.var)
         if any(op in sums for b in blocks(stmt) for op in leaves(b)):

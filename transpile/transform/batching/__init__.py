@@ -18,6 +18,7 @@ from transpile.analysis.called import Pattern
 from transpile.core import nodes as ir
 from transpile.core.watch import station
 from transpile.errors import error
+from transpile.simplify.expansion import expanded
 from transpile.transform.batching.all_lane_function import Emit
 from transpile.transform.batching.contradictions import Escapes
 from transpile.transform.batching.decisions import decided
@@ -46,6 +47,7 @@ def batch(
     number of lanes. A result without an axis must be the same in all lanes. ``checked``: that the parameters have equally many
     lanes is not known. Raises `TranspileError` T603, and T605 where lanes come to a collective by different ways.
     """
+    fn = expanded(fn)
     given = [None if k == axis else a is not None for k, a in enumerate(axes)]
     try:
         found = decided(fn, given, together, unit, count=count)

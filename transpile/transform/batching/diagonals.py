@@ -23,6 +23,7 @@ from transpile.core.dims import Dim
 from transpile.core.places import is_nonnegative
 from transpile.core.types import Type
 from transpile.core.walk import blocks, leaves, reads, statements, written
+from transpile.ops.tables import record_of
 from transpile.transform.batching.families import Emitter, placed, transposed
 
 
@@ -44,7 +45,6 @@ class Part:
 
 
 Parts = tuple[Part, ...]
-_EACH = ("neg", "cast", "identity", "positive")
 _ENDS = ("matmul", "sum")
 
 
@@ -198,7 +198,7 @@ class Diagonals:
             return None
         if any(a.type.rank != 1 and not isinstance(a, ir.Const) for a in args):
             return None
-        if stmt.prim in ("add", "sub") and len(found) == 2:
+        if record_of(stmt).is_sum and len(found) == 2:
             return self.joined(self.parts(args[0]), self.parts(args[1]), stmt)
         if any(self.mapped.has(a) and not self.has(a) for a in args):
             return None
@@ -207,7 +207,7 @@ class Diagonals:
         if len(found) != 1:
             return None
         (k,) = found
-        if stmt.prim in _EACH or stmt.prim == "mul" or stmt.prim == "div" and k == 0:
+        if k in record_of(stmt).vanishes:
             return tuple(self.scaled(part, stmt, k) for part in self.parts(args[k]))
         return None
 
@@ -254,7 +254,7 @@ class Diagonals:
 
     def joined(self, x: Parts, y: Parts, stmt: ir.Let | ir.Add) -> Parts:
         """The sum, or the difference."""
-        is_sub = isinstance(stmt, ir.Let) and stmt.prim == "sub"
+        is_sub = isinstance(stmt, ir.Let) and record_of(stmt).is_difference
         found = {part.place: part for part in x}
         for part in y:
             mine = found.get(part.place)

@@ -14,6 +14,7 @@ from transpile.analysis.summaries import Called
 from transpile.core import nodes as ir
 from transpile.core.types import Type
 from transpile.core.walk import blocks
+from transpile.ops.tables import record_of
 from transpile.transform.batching.contradictions import Differs, Escapes
 from transpile.transform.batching.decided import Parts
 from transpile.transform.batching.decisions import attempt
@@ -117,7 +118,7 @@ class _Cost:
 
     def inner(self, stmt: ir.Stmt, lanes: float) -> float:
         """The time of what is added up for one element of a product."""
-        if not isinstance(stmt, ir.Let) or stmt.prim not in ("matmul", "tensordot", "einsum", "solve"):
+        if not isinstance(stmt, ir.Let) or not record_of(stmt).together:
             return 0.0
         first = stmt.args[0].type
         depth = self.elements(first.with_dims(first.dims[-1:]))

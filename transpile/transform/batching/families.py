@@ -12,8 +12,9 @@ from typing import Any, Protocol
 
 from transpile.core import nodes as ir
 from transpile.core.builder import Builder, Expr
-from transpile.core.dims import Dim
+from transpile.core.dims import Dim, product
 from transpile.core.types import Type
+from transpile.ops.tables import record_of
 
 Differs = Callable[[ir.Operand], bool]
 
@@ -86,9 +87,9 @@ def transposed(w: Emitter, op: ir.Operand, axes: Sequence[int]) -> ir.Operand:
 def _elementwise(w: Emitter, made: Made) -> ir.Operand:
     b = w.b
     args = [op if isinstance(op, ir.Const) else w.whole(op) for op in made.args]
-    if made.prim in ("maximum", "minimum") and made.params.get("py"):
+    if record_of(made).extreme and made.params.get("py"):
         x, y = args  # Python keeps the first where no comparison holds
-        test = b.elementwise("greater" if made.prim == "maximum" else "less", y, x)
+        test = b.elementwise("greater" if record_of(made).extreme > 0 else "less", y, x)
         return b.elementwise("where", test, y, x).op
     kept = {k: v for k, v in made.params.items() if k not in ("via", "ufunc", "py", "whole")}
     if not args or all(isinstance(a, ir.Const) for a in args):
@@ -117,18 +118,11 @@ def _axis(w: Emitter, made: Made) -> ir.Operand:
     if axis is None:
         rank = made.args[0].type.rank
         if rank != 1:
-            dims = (w.lanes, *((w.b.canonical(_size(made.args[0].type.dims)),) if rank else (Dim(1),)))
+            dims = (w.lanes, *((w.b.canonical(product(made.args[0].type.dims)),) if rank else (Dim(1),)))
             x = w.b.bind("", x.type.with_dims(dims), "reshape", (x,), {"dims": dims})
         found = let(w, made, (x, *rest), axis=1, **({"keepdims": False} if "keepdims" in made.params else {}))
         return found
     return let(w, made, (x, *rest), axis=axis + 1)
-
-
-def _size(dims: Sequence[Dim]) -> Dim:
-    total = Dim(1)
-    for d in dims:
-        total = total * d
-    return total
 
 
 def _can_axis(made: Made, differs: Differs) -> bool:
@@ -366,7 +360,7 @@ def _tensordot(w: Emitter, made: Made) -> ir.Operand:
 
 def _flat(w: Emitter, op: ir.Operand, rows: Sequence[Dim], columns: Sequence[Dim]) -> ir.Operand:
     """Matrices of all lanes, of axes that are taken together."""
-    return _reshaped(w, op, (w.lanes, w.b.canonical(_size(rows)), w.b.canonical(_size(columns))))
+    return _reshaped(w, op, (w.lanes, w.b.canonical(product(rows)), w.b.canonical(product(columns))))
 
 
 def _reshaped(w: Emitter, op: ir.Operand, dims: tuple[Dim, ...]) -> ir.Operand:

@@ -220,7 +220,7 @@ class Modes(Generic[C]):
         if self.prims[stmt.prim].family == "draw":
             return True
         shared = any(not self.mapped.has(a) and a.type.rank >= 2 for a in stmt.args)
-        return shared and stmt.prim in ("matmul", "tensordot", "einsum", "solve")
+        return shared and self.prims[stmt.prim].together
 
     # ---- blocks
 

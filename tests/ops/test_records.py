@@ -1,0 +1,245 @@
+"""One record a primitive: what its kind needs it has, what others ask of it stands in it, and nobody asks for its name instead."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import itertools
+import math
+import operator
+import re
+from dataclasses import fields
+
+import numpy as np
+import pytest
+from house import named
+from house.imports import modules
+
+import transpile as tp
+from transpile.core.types import FLOAT, Type
+from transpile.ops.element import Apply, Arg, Infix, applied, infix, parts
+from transpile.ops.record import REQUIRED, Op
+from transpile.ops.tables import neutral_of, prims, records
+from transpile.ops.traits import LESS, RELATIONS
+
+pytestmark = pytest.mark.quick
+COMPUTED = [r for r in records().values() if r.element is not None]
+
+
+# ------------------------------------------------------------------------------------------------------ names
+
+
+def test_the_structural_primitives_are_few():
+    assert named.STRUCTURAL <= set(prims()) and len(named.STRUCTURAL) <= 16
+
+
+@pytest.mark.parametrize("what", ["compared", "tables"])
+def test_nobody_asks_for_more_names(what):
+    """A new entry is a mistake; one that is gone leaves the list: ``python tests/house/named.py --write``."""
+    assert named.found()[what] == named.listed()[what]
+
+
+SAMPLE = """
+FAST = frozenset("exp log".split())
+SIGNS = {"add": 1, "sub": -1, "other": 0}
+RULES = {**{"sin": 1}, **dict.fromkeys(("cos", "tan"), 2)}
+COLOURS = {"red": 1, "min": 2, "green": 3}
+def f(let, prim, word):
+    if let.prim == "add" or prim not in ("mul", "index") or word == "sub":
+        return let.prim in FAST
+    match let.prim:
+        case "exp" | "none": return 1
+    match let:
+        case Let(prim="div", name="neg"): return 2
+"""
+
+
+def test_every_name_is_seen():
+    tree = ast.parse(SAMPLE)
+    assert sorted(named.comparisons(tree)) == ["add", "div", "exp", "index", "mul"]
+    assert dict(named.named_tables(tree)) == {"FAST": 2, "SIGNS": 2, "RULES": 3}
+
+
+# ---------------------------------------------------------------------------------------------------- records
+
+
+@pytest.mark.parametrize("kind", [k for k, fields in REQUIRED.items() if fields])
+def test_a_record_has_what_its_kind_needs(kind):
+    fields = {"render": "np.f({0})", "partials": (1,), "element": Arg(0), "family": "lane"}
+    fields |= {"jvp": 1, "vjp": 1, "fold": "add", "entry": "linalg.inv"}
+    full = {"name": "f", "type_rule": lambda types, params: FLOAT, "render": None, "kind": kind}
+    full |= {f: fields[f] for f in REQUIRED[kind]}
+    assert Op(**full).kind == kind
+    for field in REQUIRED[kind]:
+        if (kind, field) != ("elementwise", "family"):  # which is its own
+            with pytest.raises(ValueError, match=f"'f' of kind '{kind}' has no {field}"):
+                Op(**{**full, field: None})
+
+
+def test_a_record_is_of_a_kind_and_a_family():
+    with pytest.raises(ValueError, match="is of no kind: 'none'"):
+        Op("f", lambda types, params: FLOAT, None, "none")
+    with pytest.raises(ValueError, match="is of no family of batching: 'none'"):
+        Op("f", lambda types, params: FLOAT, None, "statement", family="none")
+
+
+@pytest.mark.parametrize("name", [f.name for f in fields(Op)])
+def test_every_field_is_asked_for(name):
+    """By somebody outside of the records, or by a question of the record's own; two are said for the walk over the rules."""
+    asked = re.compile(rf"[\w)\]]\.{name}\b")
+    own = {f"transpile.ops.{name}" for name in ("record", "algebra", "computation", "tables")}
+    texts = [
+        path.read_text()
+        for module, path in modules().items()
+        if module in own or not module.startswith("transpile.ops.")
+    ]
+    assert name in ("examples", "linear") or any(asked.search(text) for text in texts)
+
+
+def test_no_name_stands_twice():
+    assert len(records()) == len(prims()) + len({r.name for r in records().values()} - set(prims()))
+
+
+# --------------------------------------------------------------------------------------------------- elements
+
+
+def _element(record: Op, dtype: str):
+    """The element for operands of a dtype."""
+    params = {"decimals": 2, "rtol": 1.0, "atol": 1.0, "equal_nan": False, "vector": "joined"}
+    if record.kind == "elementwise":
+        del params["vector"]
+    return record.element_of([Type(dtype)] * (record.operands or 2), Type(dtype), params)
+
+
+@pytest.mark.parametrize("record", COMPUTED, ids=lambda r: r.name)
+@pytest.mark.parametrize("dtype", ["float64", "int64", "bool"])
+def test_an_element_is_made_of_all_operands(record, dtype):
+    read = {p.k for p in parts(_element(record, dtype)) if isinstance(p, Arg)}
+    if record.kind == "elementwise":
+        assert read == set(range(record.operands))
+
+
+@pytest.mark.parametrize("record", COMPUTED, ids=lambda r: r.name)
+def test_functions_of_elements_are_there(record):
+    """Also those of other dtypes, of Python's numbers, and of vectors."""
+    called = {p.function for d in ("float64", "int64") for p in parts(_element(record, d)) if isinstance(p, Apply)}
+    vector = record.vector
+    if vector is not None:
+        called |= {f"vector.{name}" for name in (vector.name, *(vector.near or ())) if name}
+    for name in called:
+        module, _, function = name.rpartition(".")
+        owner = math if module == "math" else None
+        if module not in ("math", "np", "random", ""):
+            owner = importlib.import_module(f"transpile_runtime.compiled.{module}")
+        assert owner is None or hasattr(owner, function), name
+
+
+def test_an_element_depends_on_types():
+    add, power = records()["add"], records()["pow"]
+    assert add.element_of([FLOAT, FLOAT], FLOAT, {}) == infix("+")
+    assert add.element_of([Type("bool")] * 2, Type("bool"), {}) == Infix("or", Arg(0), Arg(1))
+    assert power.element_of([Type("int64")] * 2, Type("int64"), {}) == applied("scalars.int_pow", 2)
+
+
+# ----------------------------------------------------------------------------------------------------- traits
+
+
+def test_relations_are_what_python_compares():
+    for relation in RELATIONS:
+        compare = getattr(operator, records()[relation.name].operator.method)
+        for a, b in ((1, 2), (2, 2), (2, 1)):
+            holds = compare(a, b)
+            assert holds == relation.cases[(a == b) + 2 * (a > b)]
+            assert relation.negated.cases[(a == b) + 2 * (a > b)] == (not holds)
+            assert relation.turned.cases[(b == a) + 2 * (b > a)] == holds
+    assert LESS.negated.name == "greater_equal" and LESS.turned.name == "greater"
+
+
+@pytest.mark.parametrize("record", [r for r in records().values() if r.implies is not None], ids=lambda r: r.name)
+def test_what_a_test_implies(record):
+    """Of all operands for which the test holds, or does not."""
+    compute = {
+        "logical_and": lambda a, b: a and b,
+        "logical_or": lambda a, b: a or b,
+        "logical_not": lambda a, b: not a,
+    }
+    for holds in (True, False):
+        cases = [(a, b) for a in (True, False) for b in (True, False) if compute[record.name](a, b) == holds]
+        known = {(k, t) for k in range(record.operands) for t in (True, False) if all(c[k] == t for c in cases)}
+        assert set(record.implies(holds)) == known
+
+
+def _function(record: Op):
+    """What computes it of Python's integers."""
+    method = record.operator.method if record.operator is not None else ""
+    of_parts = {"quick_div": operator.floordiv, "quick_mod": operator.mod, "maximum": max, "minimum": min, "cast": int}
+    for found in (of_parts.get(record.name), getattr(operator, f"{method}_", None), getattr(operator, method, None)):
+        if found is not None:
+            return found
+    return getattr(math, record.name, None)
+
+
+@pytest.mark.parametrize("name", [r.name for r in records().values() if r.interval is not None and _function(r)])
+def test_intervals_hold_the_results(name):
+    """Of small integers."""
+    record, count = records()[name], records()[name].operands or (1 if name == "cast" else 2)
+    numbers = (-3, -1, 0, 2, 5)
+    for ends in itertools.product([(a, b) for a in numbers for b in numbers if a <= b], repeat=count):
+        bounds = record.interval(*ends)
+        for point in itertools.product(*(range(a, b + 1) for a, b in ends)):
+            try:
+                value = _function(record)(*point)
+            except (ValueError, ZeroDivisionError):
+                continue
+            assert bounds is None or not isinstance(value, int) or bounds[0] <= value <= bounds[1], (ends, point)
+
+
+# ------------------------------------------------------------------------------------------------------ folds
+
+
+@pytest.mark.parametrize("record", [r for r in prims().values() if r.kind in ("fold", "scan")], ids=lambda r: r.name)
+def test_folds_are_by_what_has_a_neutral_number(record):
+    by = records()[record.fold]
+    functions = {"logical_and": lambda a, b: a and b, "logical_or": lambda a, b: a or b}
+    combine = functions.get(by.name) or getattr(np, by.names[0])
+    for dtype in ("bool",) if by.name.startswith("logical") else ("float64", "int64"):
+        for number in (0, 1, -3) if dtype != "bool" else (False, True):
+            assert combine(neutral_of(by.name, dtype), number) == combine(number, neutral_of(by.name, dtype)) == number
+
+
+@pytest.mark.parametrize("record", [r for r in prims().values() if r.entry], ids=lambda r: r.name)
+def test_entries_are_in_the_runtime(record):
+    params = {"mode": "reduced", "dtype": "float64" if record.name != "random_bits" else "uint64", "side": "left"}
+    for entry in {
+        record.entry_of(params, 1),
+        record.entry_of({**params, "mode": "r", "robust": True}, 2),
+        record.factored,
+    } - {""}:
+        module, _, function = entry.partition(".")
+        assert hasattr(importlib.import_module(f"transpile_runtime.compiled.{module}"), function), entry
+
+
+# ------------------------------------------------------------------------------------------------- expansions
+
+
+def test_only_lowering_knows_what_has_an_expansion():
+    def fn(x):
+        return np.sum(np.linalg.cholesky(x) ** 3)
+
+    x = np.eye(3) + 0.1
+    assert "cholesky_adjoint" in tp.source(tp.grad(fn), x, stage="core")
+    assert "cholesky_adjoint" not in tp.source(tp.grad(fn), x) + tp.source(tp.jit(tp.grad(fn)), x)
+    for outer in (tp.jacfwd, tp.jacrev):
+        assert "cholesky_adjoint(" not in tp.source(tp.vmap(outer(tp.grad(fn))), x[None])
+    step, small = np.arange(9.0).reshape(3, 3) / 9, 1e-6
+    step += step.T
+    slope = (tp.grad(fn)(x + small * step) - tp.grad(fn)(x - small * step)) / (2 * small)
+    np.testing.assert_allclose(tp.jvp(tp.grad(fn), (x,), (step,))[1], slope, rtol=1e-6, atol=1e-8)
+    np.testing.assert_allclose(tp.vmap(tp.grad(fn))(np.stack([x, 2 * x]))[1], tp.grad(fn)(2 * x), rtol=1e-12)
+
+
+def test_an_expansion_is_in_place_of_derivatives_and_spelling():
+    bare = Op("f", lambda types, params: FLOAT, None, "matrix", entry="linalg.inv", expansion=lambda x: x)
+    assert bare.expansion is not None
+    with pytest.raises(ValueError, match="has no entry"):
+        Op("f", lambda types, params: FLOAT, None, "matrix", expansion=lambda x: x)

@@ -1,0 +1,151 @@
+"""*Printable form*: core of which is decided what the text says, before a line of it is written.
+
+Values that are written inside others are no statements any more (`expression_trees`), copies that nobody can tell are gone
+(`copy_elision`), variables have their names (`variable_names`). Here is said what follows of that for memory: which values are
+computed into the memory of a name, and what is handed from one name to another. The writer prints it, and the report of memory
+walks over it.
+
+An augmented assignment to an array changes its memory, so a rebinding is one only where nobody else can see that memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from transpile.analysis.liveness import Liveness
+from transpile.codegen.numpy.expression_trees import Nested
+from transpile.codegen.numpy.memory_sharing import FOREIGN
+from transpile.core import nodes as ir
+from transpile.core.walk import statements
+from transpile.ops.tables import record_of
+
+AUGMENTED = {
+    "add": "+=",
+    "sub": "-=",
+    "mul": "*=",
+    "div": "/=",
+    "pow": "**=",
+    "floordiv": "//=",
+    "mod": "%=",
+}
+Handed = tuple[str, ir.Operand, ir.Var]  # the name that is assigned, the value, the variable
+
+
+class InPlace(NamedTuple):
+    """``name sign operand``, in the place of ``name = name + operand``."""
+
+    sign: str
+    operand: ir.Operand
+
+
+class Printable:
+    """A function in printable form."""
+
+    def __init__(self, nested: Nested, names: dict[ir.Var, str]) -> None:
+        self.nested, self.names = nested, names
+        self.live = Liveness(nested.fn, nested.aliases.numbers, nested.reads, nested.ends)
+        self.items = item_groups(nested)
+        self.loose = _zero_d(nested)
+
+    @property
+    def fn(self) -> ir.Function:
+        return self.nested.fn
+
+    def tree(self, operand: ir.Operand) -> ir.Let | ir.If | None:
+        """What is written in the place of the operand."""
+        return self.nested.trees.get(operand) if isinstance(operand, ir.Var) else None
+
+    def is_name(self, operand: ir.Operand, name: str) -> bool:
+        return isinstance(operand, ir.Var) and operand not in self.nested.trees and self.names[operand] == name
+
+    # ---- updates in place
+
+    def in_place(self, name: str, let: ir.Let, live: int) -> InPlace | None:
+        """How ``name = let`` is written where it may change the memory of ``name``; ``live`` is what is read later."""
+        found = self.augmented(name, let)
+        if found is None:
+            return None
+        first, second = found
+        if not let.var.type.dims:
+            return None if first in self.loose else InPlace(AUGMENTED[let.prim], second)
+        if first.type.dims != let.var.type.dims or first.type.dtype != let.var.type.dtype:
+            return None
+        return None if self.is_seen(name, first, let.var, live) else InPlace(AUGMENTED[let.prim], second)
+
+    def augmented(self, name: str, let: ir.Let) -> tuple[ir.Var, ir.Operand] | None:
+        """The operand that is ``name``, and the other one."""
+        if let.prim not in AUGMENTED or len(let.args) != 2 or "via" in let.params or "py" in let.params:
+            return None
+        first, second = let.args
+        if not self.is_name(first, name):
+            is_start = isinstance(first, ir.Const) and not name.endswith("_bar")
+            if not record_of(let).commutes or not self.is_name(second, name) or first.type.dims or is_start:
+                return None
+            first, second = second, first
+        assert isinstance(first, ir.Var)
+        return first, second
+
+    def is_seen(self, name: str, old: ir.Var, new: ir.Var, live: int) -> bool:
+        """Whether anybody sees the old array later, by another name than this."""
+        numbers, aliases = self.nested.aliases.numbers, self.nested.aliases.of(old)
+        if live & numbers.bit(old):  # another name takes it at the end of the block
+            return True
+        hidden = numbers.bit(old) | numbers.bit(new)
+        for var in numbers.members(aliases & ~(1 << FOREIGN)):
+            if self.names.get(var) == name:
+                hidden |= numbers.bit(var)
+        return bool(aliases & ((live & ~hidden) | 1 << FOREIGN))
+
+    # ---- what blocks hand on
+
+    def pairs(
+        self,
+        targets: Sequence[ir.Var],
+        sources: Sequence[ir.Operand],
+        wanted: int | None = None,
+        unsaid: Collection[ir.Var] = (),
+    ) -> list[Handed]:
+        """What has to be assigned: not what shares the variable, is undefined, or is not ``wanted`` (None: all is)."""
+        found: list[Handed] = []
+        for target, source in zip(targets, sources):
+            if isinstance(source, ir.Undef) or target in self.nested.trees or target in unsaid:
+                continue
+            if wanted is not None and not wanted >> self.nested.aliases.numbers.number(target) & 1:
+                continue
+            name = self.names[target]
+            if not self.is_name(source, name):
+                found.append((name, source, target))
+        return found
+
+
+def item_groups(nested: Nested) -> dict[ir.Var, list[ir.Let]]:
+    """For each result of a primitive with several: the *lets* that take it apart."""
+    groups: dict[ir.Var, list[ir.Let]] = {}
+    for stmt in statements(nested.fn.body):
+        if isinstance(stmt, ir.Let) and stmt.prim == "item" and isinstance(stmt.args[0], ir.Var):
+            groups.setdefault(stmt.args[0], []).append(stmt)
+    return groups
+
+
+def _zero_d(nested: Nested) -> set[ir.Var]:
+    """Scalars that may be 0-d arrays of the caller's, which ``+=`` would change."""
+    found = {p for p in nested.fn.params if not p.type.dims and not p.type.weak}
+    if not found:
+        return found
+    links: list[tuple[ir.Var, ir.Operand]] = []
+    for stmt in statements(nested.fn.body):
+        match stmt:
+            case ir.If():
+                links += [*zip(stmt.results, stmt.then.yields), *zip(stmt.results, stmt.orelse.yields)]
+            case ir.For() | ir.While():
+                for operands in (stmt.inits, stmt.body.yields):
+                    links += [*zip(stmt.body.params, operands), *zip(stmt.results, operands)]
+            case ir.Pop():
+                if not stmt.var.type.dims:
+                    found.add(stmt.var)
+            case ir.Let(prim="copy" | "index" | "stop_gradient"):
+                links.append((stmt.var, stmt.args[0]))
+    while more := {target for target, source in links if source in found and target not in found}:
+        found |= more
+    return found

@@ -1,0 +1,63 @@
+"""What is recorded has a reason; lanes and trips that run at once touch memory of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from transpile.core import nodes as ir
+from transpile.core.verify_scopes import refuse
+from transpile.core.walk import blocks, defined, reads, statements
+
+TAPE = "_tape"  # how the names of arrays and stacks end that are recorded into
+
+
+def reasons(fn: ir.Function, after: str = "") -> None:
+    """Raises `InternalError` where something is recorded and nobody says why."""
+    for stmt in statements(fn.body):
+        if isinstance(stmt, (ir.NewStack, ir.Alloc)) and stmt.var.name.endswith(TAPE) and not stmt.reason:
+            refuse(fn, after, f"{stmt.var} is recorded without a reason", stmt)
+
+
+def apart(fn: ir.Function, is_array: bool, after: str = "") -> None:
+    """Raises `InternalError` where a trip of a loop whose trips may run in any order writes what is not seen to be its own: a lane,
+    as long as no pass over loops gives lanes memory to share, one after the other; a chunk, which runs beside others."""
+    for stmt in statements(fn.body):
+        if isinstance(stmt, ir.For) and (stmt.lanes if is_array else stmt.kind == "parallel"):
+            _apart(fn, stmt, after)
+
+
+def _apart(fn: ir.Function, loop: ir.For, after: str) -> None:
+    if loop.inits or loop.results or loop.body.stop is not None:
+        refuse(fn, after, "trips that run at once hand something on", loop)
+    own = {loop.index, *defined(loop.body)}
+    depends = _depending(loop)
+    written = {s.buf for s in statements(loop.body) if isinstance(s, (ir.Store, ir.Add))} - own
+    for stmt in statements(loop.body):
+        for root, args in _touched(stmt):
+            if root in written and not any(a in depends for a in args):
+                refuse(fn, after, f"{root} is written by trips that run at once, and this is no trip's own place", stmt)
+
+
+def _touched(stmt: ir.Stmt) -> Iterator[tuple[ir.Operand, tuple[ir.Operand, ...]]]:
+    if isinstance(stmt, (ir.Store, ir.Add)):
+        yield stmt.buf, stmt.args
+    elif isinstance(stmt, ir.Let) and stmt.prim == "index":
+        yield stmt.args[0], stmt.args[1:]
+
+
+def _depending(loop: ir.For) -> set[ir.Operand]:
+    """What may be another number in another trip: the index, and what is computed from it."""
+    found: set[ir.Operand] = {loop.index}
+
+    def visit(block: ir.Block) -> None:
+        for stmt in block.stmts:
+            depends = any(o in found for o in reads(stmt))
+            if isinstance(stmt, ir.Let) and depends:
+                found.add(stmt.var)
+            if isinstance(stmt, ir.For) and any(o in found for o in (stmt.start, stmt.bound, stmt.step)):
+                found.add(stmt.index)
+            for inner in blocks(stmt):
+                visit(inner)
+
+    visit(loop.body)
+    return found

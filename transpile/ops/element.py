@@ -1,0 +1,141 @@
+"""How one element of an elementwise primitive is computed: a small tree over its operands.
+
+Who writes it reads the tree: as Python text for Numba, as instructions for LLVM. ``Apply`` names a function of `math`, of NumPy
+or of a module of `transpile_runtime.compiled`, which has NumPy's meaning where the machine's operation, or Numba's, has another.
+
+>>> infix("+")
+Infix(sign='+', a=Arg(k=0), b=Arg(k=1))
+>>> applied("math.exp", 1)
+Apply(function='math.exp', args=(Arg(k=0),))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from transpile.core.types import Type
+
+
+@dataclass(frozen=True, slots=True)
+class Arg:
+    """An operand, by its number."""
+
+    k: int
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number that the primitive, or a param of the statement, says."""
+
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Infix:
+    """``a + b`` as the machine has it; of tests ``and`` and ``or``. ``//`` and ``%`` are of integers that are not negative."""
+
+    sign: str
+    a: Element
+    b: Element
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """``-a``, ``~a``, ``not a``."""
+
+    sign: str
+    a: Element
+
+
+@dataclass(frozen=True, slots=True)
+class Choose:
+    """``yes if test else no``, of values that are there already."""
+
+    test: Element
+    yes: Element
+    no: Element
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """``function(*args)``."""
+
+    function: str
+    args: tuple[Element, ...]
+
+
+Element = Arg | Number | Infix | Prefix | Choose | Apply
+ByType = Callable[[Sequence[Type], Type, Mapping[str, Any]], Element]
+"""An element that depends on the types of the operands and of the result, and on params."""
+
+SAME = Arg(0)
+EITHER, BOTH = Infix("or", Arg(0), Arg(1)), Infix("and", Arg(0), Arg(1))
+NOT = Prefix("not", Arg(0))
+
+
+def slots(count: int) -> tuple[Element, ...]:
+    return tuple(Arg(k) for k in range(count))
+
+
+def infix(sign: str) -> Infix:
+    return Infix(sign, Arg(0), Arg(1))
+
+
+def prefix(sign: str) -> Prefix:
+    return Prefix(sign, Arg(0))
+
+
+def applied(function: str, count: int, *more: Any) -> Apply:
+    """A function of all operands; ``more`` are numbers behind them."""
+    return Apply(function, (*slots(count), *map(Number, more)))
+
+
+def with_params(function: str, count: int, *names: str) -> ByType:
+    """As `applied`, with the params of these names behind the operands."""
+    return lambda types, result, params: applied(function, count, *(params[n] for n in names if n in params))
+
+
+def by_kind(count: int, integers: str, floats: str) -> ByType:
+    """One function of integers, another of floats."""
+    return lambda types, result, params: applied(integers if result.is_int else floats, count)
+
+
+def as_python(count: int, name: str, integers: str = "", floats: str = "") -> ByType:
+    """A function that raises for Python's numbers where Python does: it has a name of its own. Of integers, or of floats, its
+    name may have an ending."""
+
+    def element(types: Sequence[Type], result: Type, params: Mapping[str, Any]) -> Element:
+        ending = floats if result.is_float else integers
+        return applied(f"{name}{ending}{'_python' if result.weak else ''}", count)
+
+    return element
+
+
+def is_instruction(element: Element) -> bool:
+    """Whether the outermost operation is one of the machine's that LLVM makes vectors of."""
+    match element:
+        case Infix(sign, _, _):
+            return sign != "**"
+        case Apply(function, _):
+            return function in ("scalars.absolute", "math.fabs")
+    return True
+
+
+def parts(element: Element) -> Iterator[Element]:
+    """The element and all that it is made of."""
+    yield element
+    match element:
+        case Infix(_, a, b):
+            inner: tuple[Element, ...] = (a, b)
+        case Prefix(_, a):
+            inner = (a,)
+        case Choose(test, yes, no):
+            inner = (test, yes, no)
+        case Apply(_, args):
+            inner = args
+        case _:
+            inner = ()
+    for one in inner:
+        yield from parts(one)

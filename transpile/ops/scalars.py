@@ -1,0 +1,79 @@
+"""Operations on numbers that lowering and the passes over loops make, and no user writes: they have no derivatives.
+
+Of Python's integers in 64 bits: whether a result fits, and what is rounded once where it becomes a float.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from transpile.core.types import BOOL, FLOAT, INT, Type
+from transpile.ops import interval_arithmetic as intervals
+from transpile.ops.element import ByType, Element, applied, infix
+from transpile.ops.record import Op
+from transpile.ops.traits import RELATIONS, Magnitude, Relation
+
+
+def scalar(name: str, element: Element | ByType, result: Type, **more: Any) -> Op:
+    return Op(name, lambda types, params: result, None, "scalar", element=element, **more)
+
+
+def overflows(prim: str) -> Op:
+    """Whether a result of Python's integers does not fit."""
+    return scalar(f"overflows_{prim}", applied(f"intmath.overflows_{prim}", 2), BOOL, asks=prim)
+
+
+def as_float(prim: str, operands: int) -> Op:
+    """What Python counts, as a float."""
+    return scalar(
+        f"{prim}_float", applied(f"intmath.{prim}_float", operands), FLOAT, raises=lambda types, values, result: True
+    )
+
+
+def exact(relation: Relation) -> Op:
+    """A comparison of an integer and a float that rounds neither."""
+    return scalar(f"exact_{relation.name}", applied(f"intmath.exact_{relation.name}", 2), BOOL, in_floats=relation.name)
+
+
+def _vector(types: Sequence[Type], result: Type, params: Mapping[str, Any]) -> Element:
+    return applied(f"vector.{params['vector']}", len(types))
+
+
+def number(name: str, **more: Any) -> Op:
+    """A function of the runtime of numbers, under its own name; those of two results give a tuple."""
+    return Op(
+        name, lambda types, params: INT, None, "number", element=lambda types, result, params: applied(name, len(types)), work=20,
+        **more,
+    )  # fmt: skip
+
+
+def draw(name: str) -> list[Op]:
+    """A random number, and the same with the instructions of a vector."""
+    return [number(f"random.{name}", in_vectors=f"vector.random_{name}"), number(f"vector.random_{name}")]
+
+
+def _steps(types: Sequence[Type], values: Sequence[Any], result: Type) -> bool:
+    """By a step that may be 0."""
+    return not values[-1]
+
+
+TABLE = [
+    scalar("both", infix("&"), BOOL),  # of tests, without a branch
+    # of integers that are known not to be negative
+    scalar("quick_div", infix("//"), INT, interval=intervals.quotient, magnitude=Magnitude()),
+    scalar("quick_mod", infix("%"), INT, interval=intervals.rest, magnitude=Magnitude(1)),
+    scalar("true_divide", applied("intmath.true_divide", 2), FLOAT, in_floats="div"),
+    scalar("vector", _vector, FLOAT),  # a function of vectors that has no counterpart: params["vector"]
+    *map(overflows, "add sub mul pow left_shift gcd lcm comb perm".split()),
+    *map(exact, RELATIONS),
+    *(as_float(prim, k) for prim, k in (("factorial", 1), ("comb", 2), ("perm", 2))),
+    *map(number, """arrays.arange_at arrays.convolve_full arrays.convolve_same arrays.convolve_valid
+         arrays.correlate_same arrays.diagonal_size arrays.linspace_at arrays.pad_edge arrays.pad_reflect arrays.pad_symmetric
+         arrays.pad_wrap""".split()),
+    *(number(f"arrays.{name}", interval=intervals.within) for name in ("bound", "wrap")),
+    number("arrays.span", raises=_steps),
+    number("arrays.steps", raises=_steps),
+    *(record for name in "word bits32 bits64 unit32 unit64 normal32 normal64".split() for record in draw(name)),
+    number("random.log_gamma"),
+]  # fmt: skip
