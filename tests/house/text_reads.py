@@ -99,6 +99,7 @@ ALLOWED: Mapping[str, str] = {
         codegen/numpy/value_nodes.py: Expressions.by_table
         codegen/numpy/value_nodes.py: _full
         loops/schedule/cost_model.py: Work.call
+        loops/steering.py: _Flow.goes_by
         reports/loop_peak.py: _Walk.call
         lower/product_loops.py: _einsum
         transform/batching/families.py: _einsum
