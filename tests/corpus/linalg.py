@@ -135,3 +135,10 @@ def what_least_squares_leave(a, b, q):
     solution, left, rank, values = np.linalg.lstsq(a, b, rcond=None)
     nothing = np.linalg.lstsq(q, b[:3], rcond=None)[1]
     return np.sum(left) * len(left) + np.sum(nothing) + len(nothing) + np.sum(solution)
+
+
+@program(args=lambda: (definite(6).reshape(2, 3, 6), normal(2, 3, seed=1)), wrt=(0, 1), tags="tensorsolve tensorinv")
+def tensor_systems(a, b):
+    """Systems whose unknowns are arrays, and the inverse of such a map."""
+    x = np.linalg.tensorsolve(a, b)
+    return x * np.tensordot(np.linalg.tensorinv(a, ind=2), b, 2)

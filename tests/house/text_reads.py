@@ -47,6 +47,7 @@ ALLOWED: Mapping[str, str] = {
         reports/recorded.py: loop_text
     """,
     "names of variables, modules, dtypes and primitives; files": """
+        codegen/numpy/effects.py: effect_lines
         codegen/numba/numba_scalars.py: _is_narrow
         core/verify_memory.py: reasons
         loops/steering.py: _Flow.goes_by

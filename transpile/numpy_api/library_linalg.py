@@ -19,7 +19,7 @@ def tensorsolve(a, b, axes=None):  # type: ignore[no-untyped-def]
     """``np.linalg.tensorsolve``: ``x`` with ``np.tensordot(a, x, x.ndim) == b``; ``axes`` of ``a`` go to its end before."""
     a, b = np.asarray(a), np.asarray(b)
     if axes is not None:
-        a = np.transpose(a, (*(k for k in range(a.ndim) if k not in axes), *axes))
+        a = np.transpose(a, [k for k in range(a.ndim) if k not in axes] + list(axes))
     shape = a.shape[-(a.ndim - b.ndim) :]
     inner = _count(shape)
     if _count(a.shape) != inner**2:

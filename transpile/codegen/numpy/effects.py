@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from transpile.codegen.numpy.place_nodes import dotted
 from transpile.codegen.numpy.value_nodes import LOAD, call
 from transpile.core import nodes as ir
 
@@ -15,7 +16,8 @@ Parts = tuple["str | ast.expr", ...]
 def effect_lines(stmt: ir.Print | ir.Raise, args: Sequence[ast.expr]) -> Iterator[Parts]:
     """The statement, as the parts of a line."""
     if isinstance(stmt, ir.Raise):
-        error = ast.Name(stmt.exception, LOAD)
+        module, _, name = stmt.exception.partition(".")
+        error = dotted(f"np.{name}" if module == "numpy" else stmt.exception)
         yield ("raise ", call(error, text(stmt.parts, args)) if stmt.parts else error)
         return
     if isinstance(stmt, ir.Breakpoint):
