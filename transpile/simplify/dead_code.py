@@ -32,8 +32,13 @@ def remove_dead(fn: ir.Function, *, sizes: bool = True, stays: Stays = must_run)
 
 
 def remove_dead_lowered(fn: ir.Function) -> ir.Function:
-    """The same of lowered code: its sizes are operands, and a value that may raise is computed, as its check is part of it."""
-    return remove_dead(fn, sizes=False, stays=lambda stmt: isinstance(stmt, ir.Let) and not is_pure(stmt))
+    """The same of lowered code: its sizes are operands; a value that may raise is computed, as its check is part of it, and a
+    call that fills arrays is made."""
+    return remove_dead(fn, sizes=False, stays=_stays_lowered)
+
+
+def _stays_lowered(stmt: ir.Stmt) -> bool:
+    return isinstance(stmt, ir.Call) or isinstance(stmt, ir.Let) and not is_pure(stmt)
 
 
 def _written_elsewhere(body: ir.Block) -> list[ir.Var]:
