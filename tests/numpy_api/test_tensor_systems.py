@@ -20,8 +20,8 @@ def system(shape, inner, axes):
     rng = np.random.default_rng(5)
     count = int(np.prod(shape))
     a = (rng.normal(size=(count, count)) + 4.0 * np.eye(count)).reshape(*shape, *inner)
-    for k, axis in reversed(list(enumerate(axes or ()))):  # so that they go to the end again
-        a = np.moveaxis(a, a.ndim - len(axes) + k, axis)
+    if axes is not None:  # they go to the end again
+        a = np.moveaxis(a, range(-len(axes), 0), axes)
     return a, rng.normal(size=shape)
 
 
