@@ -101,7 +101,7 @@ def always(monkeypatch):
     from transpile.loops import passes
 
     original = function.compile_function
-    monkeypatch.setattr("transpile.native.compile_function", direct)
+    monkeypatch.setattr("transpile.codegen.llvm.compile_function", direct)
     monkeypatch.setattr(passes, "PASSES", passes.PASSES.instead("parallel schedule", cut))
 
 

@@ -192,7 +192,7 @@ def test_a_name_that_is_deleted_has_no_value(wrap):
     assert g(0.5, 2) == 2.0
     with pytest.raises(UnboundLocalError, match="'y'") as raised:
         g(0.5, 3)
-    assert raised_at(raised.value).startswith("test_names.py:")
+    assert raised_at(raised.value).startswith("test_undefined_names.py:")
 
 
 def removed_in_a_branch(x, n):
