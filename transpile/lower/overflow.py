@@ -70,7 +70,7 @@ def _is(lw: Lowering, x: Expr, value: int) -> Expr:
 
 
 def _both(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> None:
-    """Of what `transpile_runtime.compiled.integers` is asked."""
+    """Of what `transpile_runtime.compiled.intmath` is asked."""
     if is_weak(stmt.var.type):
         _ask(lw, _test(lw, f"overflows_{stmt.prim}", *args), stmt.prim)
 
