@@ -16,12 +16,15 @@ from transpile.core.types import BOOL, INT
 from transpile.core.walk import blocks, defined, statements
 from transpile.loops.check_elimination import fit, in_floats
 from transpile.lower import lower
-
-LIBRARY = ("call", "view", "item")
+from transpile.ops.tables import record_of
 
 
 class NotScalar(Exception):
     """The lowered function calls a library, or carries arrays whose sizes nobody names."""
+
+
+def _is_of_library(let: ir.Let) -> bool:
+    return let.prim == "item" or record_of(let).kind == "number"
 
 
 def lowered_core(core: ir.Function) -> ir.Function:
@@ -30,8 +33,8 @@ def lowered_core(core: ir.Function) -> ir.Function:
         raise NotScalar("a function that calls itself")
     fn = fit(lower(core))
     for stmt in statements(fn.body):
-        if isinstance(stmt, ir.Let) and stmt.prim in LIBRARY:
-            raise NotScalar(stmt.prim)
+        if isinstance(stmt, (ir.Call, ir.View)) or isinstance(stmt, ir.Let) and _is_of_library(stmt):
+            raise NotScalar("a call of a library")
         if isinstance(stmt, ir.Print):
             raise NotScalar("print")
         carried = (
