@@ -297,7 +297,7 @@ class For:
     ``body.params`` are the carried values, set by ``inits`` and then by ``body.yields``; ``results`` are their last
     values. ``trips``, if wanted, is the number of times the body ran (it differs from the range's length where
     ``body.stop`` is set). ``step`` is a nonzero integer; not a constant only if the user's was not. ``lanes``: a region of
-    `transpile.transform.batching`, whose trips are lanes and carry nothing.
+    `transpile.transform.batching`, whose trips are lanes and carry nothing but, in a reverse sweep, sums.
 
     ``kind``: the trips of a "parallel" loop run on several threads, those of a "vector" loop are the lanes of vectors. Both count
     up by 1, a parallel one from 0. What a vector loop carries is only combined with something in each trip, by the primitives of

@@ -28,7 +28,10 @@ def apart(fn: ir.Function, is_array: bool, after: str = "") -> None:
 
 
 def _apart(fn: ir.Function, loop: ir.For, after: str) -> None:
-    if loop.inits or loop.results or loop.body.stop is not None:
+    hands_on = loop.kind == "parallel" and (
+        loop.inits or loop.results
+    )  # lanes of a reverse sweep may add up, one after the other
+    if hands_on or loop.body.stop is not None:
         refuse(fn, after, "trips that run at once hand something on", loop)
     own = {loop.index, *defined(loop.body)}
     depends = _depending(loop)
