@@ -16,8 +16,9 @@ from transpile.core.types import BOOL, INT
 from transpile.core.walk import blocks, defined, statements
 from transpile.loops.check_elimination import fit, in_floats
 from transpile.lower import lower
+from transpile.ops.tables import record_of
 
-LIBRARY = ("call", "view", "item")
+LIBRARY = ("view", "item")
 
 
 class NotScalar(Exception):
@@ -30,10 +31,10 @@ def lowered_core(core: ir.Function) -> ir.Function:
         raise NotScalar("a function that calls itself")
     fn = fit(lower(core))
     for stmt in statements(fn.body):
-        if isinstance(stmt, ir.Let) and stmt.prim in LIBRARY:
+        if isinstance(stmt, ir.Let) and (stmt.prim in LIBRARY or record_of(stmt).kind == "number"):
             raise NotScalar(stmt.prim)
-        if isinstance(stmt, ir.Print):
-            raise NotScalar("print")
+        if isinstance(stmt, (ir.Call, ir.Print)):
+            raise NotScalar(type(stmt).__name__)
         carried = (
             stmt.body.params
             if isinstance(stmt, (ir.For, ir.While))
