@@ -18,11 +18,13 @@ from transpile.loops.check_elimination import fit, in_floats
 from transpile.lower import lower
 from transpile.ops.tables import record_of
 
-LIBRARY = ("view", "item")
-
 
 class NotScalar(Exception):
     """The lowered function calls a library, or carries arrays whose sizes nobody names."""
+
+
+def _is_of_library(let: ir.Let) -> bool:
+    return let.prim == "item" or record_of(let).kind == "number"
 
 
 def lowered_core(core: ir.Function) -> ir.Function:
@@ -31,10 +33,10 @@ def lowered_core(core: ir.Function) -> ir.Function:
         raise NotScalar("a function that calls itself")
     fn = fit(lower(core))
     for stmt in statements(fn.body):
-        if isinstance(stmt, ir.Let) and (stmt.prim in LIBRARY or record_of(stmt).kind == "number"):
-            raise NotScalar(stmt.prim)
-        if isinstance(stmt, (ir.Call, ir.Print)):
-            raise NotScalar(type(stmt).__name__)
+        if isinstance(stmt, (ir.Call, ir.View)) or isinstance(stmt, ir.Let) and _is_of_library(stmt):
+            raise NotScalar("a call of a library")
+        if isinstance(stmt, ir.Print):
+            raise NotScalar("print")
         carried = (
             stmt.body.params
             if isinstance(stmt, (ir.For, ir.While))

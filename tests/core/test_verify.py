@@ -9,6 +9,7 @@ from transpile.core import nodes as ir
 from transpile.core.builder import Builder
 from transpile.core.dims import Dim
 from transpile.core.types import BOOL, FLOAT, FLOAT64, INT, Type
+from transpile.core.verify_array import differ
 from transpile.errors import InternalError
 from transpile.ops.tables import prims
 
@@ -155,6 +156,17 @@ def test_elementwise(x, s):
 def test_sizes_of_two_arguments_are_not_one(x):
     other = ir.Var("other", Type("float64", (Dim.symbol("m"),)))
     refused(function(ir.Let(ir.Var("y", VECTOR), "mul", (x, other)), params=[x, other]), "does not have the dims")
+
+
+def test_a_size_of_one():
+    """A check may say it of a form that is not solved for a symbol; of others the number stands in the types."""
+    n, m = N, Dim.symbol("m")
+    for dim in (n, n.times(2) - 1, Dim.integer("i") + 1):
+        assert differ(Dim(1), dim) and differ(dim, Dim(1))
+    for dim in ((n - m).clip(), n * m, n + m, Dim(1)):
+        assert not differ(Dim(1), dim) and not differ(dim, Dim(1))
+    assert differ(Dim(2), Dim(1)) and differ(n, n + 1)
+    assert not differ(n, m)  # unless the elements of one meet those of the other
 
 
 def test_unknown_primitive(x):

@@ -129,6 +129,38 @@ def test_interpreted(case: Case, folder: Path) -> None:
     assert not problems(case, folder, lambda f: f, 1)
 
 
+def of_parts(a, v):
+    return np.concatenate([a[len(v) :], v[len(a) :]])
+
+
+def of_both(a, v):
+    return np.correlate(a, v, "valid")
+
+
+def of_two_ends(a, v):
+    return np.convolve(a[2:], v[1:])
+
+
+def of_a_diagonal(a, v):
+    return np.diagonal(np.outer(a, v[:2]))
+
+
+FORMS = [(of_parts, 3, 2), (of_parts, 2, 3), (of_both, 3, 3), (of_two_ends, 3, 2), (of_a_diagonal, 1, 2)]
+
+
+@pytest.mark.parametrize("maker, n, m", FORMS)
+def test_forms_of_two_sizes_that_are_one(maker: Callable[..., Any], n: int, m: int) -> None:
+    """No symbol can be solved for it: that the form is 1 is checked, and the type rule goes on to give the form."""
+
+    def scalar(a: Any, v: Any, w: Any) -> Any:
+        return np.sum(np.atleast_2d(maker(a, v)) * w)
+
+    a, v, w, *_ = arguments(n, m, 0, 0, 0)
+    args = a, v, w[:, :2]
+    value, gradient = tp.value_and_grad(scalar)(*args)
+    assert np.isclose(value, scalar(*args)) and np.allclose(gradient, differences(scalar, args), atol=1e-6)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("maker", MAKERS)
 def test_all_interpreted(maker: str, folder: Path) -> None:

@@ -12,6 +12,11 @@ def with_body(fn: ir.Function, body: ir.Block) -> ir.Function:
     return fn if body is fn.body else replace(fn, body=body)
 
 
+def with_results(fn: ir.Function, results: Sequence[ir.Operand]) -> ir.Function:
+    """The function with other results. How Python's were put together of the old ones says nothing of these."""
+    return replace(fn, body=replace(fn.body, yields=tuple(results)), out_tree=None)
+
+
 def with_stmts(block: ir.Block, stmts: Sequence[ir.Stmt]) -> ir.Block:
     if len(stmts) == len(block.stmts) and all(a is b for a, b in zip(stmts, block.stmts)):
         return block

@@ -298,8 +298,17 @@ def is_same(a: Type, b: Type) -> bool:
 
 
 def differ(a: Dim, b: Dim) -> bool:
-    """Whether two dims are surely not equal; forms that only the run can compare are taken to agree."""
-    return is_apart(a, b) or (a != b and (a.is_one or b.is_one))
+    """Whether two dims are surely not equal; forms that only the run can compare are taken to agree.
+
+    So are 1 and ``max(n - m, 0)``: a check may have found that to be 1, which is then the result's size, though the type rule gives
+    the form. A form of one symbol is solved for it instead, and has the number in its place.
+    """
+    return is_apart(a, b) or (a.is_one and is_of_one_symbol(b)) or (b.is_one and is_of_one_symbol(a))
+
+
+def is_of_one_symbol(dim: Dim) -> bool:
+    """Whether it is ``c * n + d``."""
+    return len(dim.terms) == 1 and dim.terms[0][0].kind in ("symbol", "int")
 
 
 def is_apart(a: Dim, b: Dim) -> bool:

@@ -8,13 +8,14 @@ from transpile.core import nodes as ir
 from transpile.core.verify_scopes import refuse
 from transpile.core.walk import blocks, defined, reads, statements
 
-TAPE = "_tape"  # how the names of arrays and stacks end that are recorded into
+TAPE = "_tape"  # how the names of stacks end that are recorded onto; those of their tangents and adjoints end otherwise
 
 
 def reasons(fn: ir.Function, after: str = "") -> None:
-    """Raises `InternalError` where something is recorded and nobody says why."""
+    """Raises `InternalError` where something is recorded and nobody says why. What a stack holds is recorded; an array that is
+    recorded into is made in one place, which wants the reason (`transpile.transform.recording`)."""
     for stmt in statements(fn.body):
-        if isinstance(stmt, (ir.NewStack, ir.Alloc)) and stmt.var.name.endswith(TAPE) and not stmt.reason:
+        if isinstance(stmt, ir.NewStack) and stmt.var.name.endswith(TAPE) and not stmt.reason:
             refuse(fn, after, f"{stmt.var} is recorded without a reason", stmt)
 
 

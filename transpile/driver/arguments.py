@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from types import MethodType
 from typing import Any
 
@@ -22,6 +21,7 @@ from transpile.aggregates import (
 )
 from transpile.base.matching import call_trees
 from transpile.core import nodes as ir
+from transpile.core.rebuild import with_results
 from transpile.errors import error
 from transpile.frontend.resolve.resolve import parameter_loc, parameter_name
 
@@ -196,8 +196,7 @@ def scalar_first(core: ir.Function, main: Tree, aux: Tree) -> ir.Function:
     if not output.type.is_float:
         raise error("T305", f"{core.name!r} returns {output.type}, which has no derivative", core.loc)
     _, old = number_leaves([aux])
-    yields = (output, *(core.body.yields[leaf.k] for leaf in old))
-    return replace(core, body=replace(core.body, yields=yields))
+    return with_results(core, (output, *(core.body.yields[leaf.k] for leaf in old)))
 
 
 def float_results(core: ir.Function) -> list[int]:

@@ -28,6 +28,7 @@ from transpile.base.levels import (
 )
 from transpile.base.matching import call_trees, leaf_sources
 from transpile.core import nodes as ir
+from transpile.core.rebuild import with_results
 from transpile.custom import is_method
 from transpile.driver import docstrings
 from transpile.driver.arguments import (
@@ -164,8 +165,7 @@ def _two_specs(first: str, trees: Sequence[Tree], second: str, tree: Tree) -> tu
 def _keep_results(core: ir.Function, main: Tree) -> ir.Function:
     """The function with the results of ``main`` only."""
     (tree,), old = number_leaves([main])
-    body = replace(core.body, yields=tuple(core.body.yields[leaf.k] for leaf in old))
-    return replace(core, body=body, out_tree=tree)
+    return replace(with_results(core, [core.body.yields[leaf.k] for leaf in old]), out_tree=tree)
 
 
 def _jacobian(level: Jacobian, inner: Lift, fn: Any, args: Args, kwargs: Kwargs) -> ir.Function:
@@ -175,8 +175,7 @@ def _jacobian(level: Jacobian, inner: Lift, fn: Any, args: Args, kwargs: Kwargs)
     wrt = differentiable(core, chosen)
     main, aux = split_aux(core) if level.has_aux else (core.out_tree, Static(None))
     (main, aux), old = number_leaves([main, aux])
-    yields = tuple(core.body.yields[leaf.k] for leaf in old)
-    core = replace(core, body=replace(core.body, yields=yields))
+    core = with_results(core, [core.body.yields[leaf.k] for leaf in old])
     rows = list(leaf_numbers(main))
     sizes = example_sizes(core, args, kwargs)
     done = (by_columns if level.forward else by_rows)(core, wrt, len(rows), sizes, COMPILED.get())

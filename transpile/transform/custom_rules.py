@@ -12,6 +12,7 @@ from dataclasses import replace
 from transpile.core import nodes as ir
 from transpile.core.builder import Builder
 from transpile.core.inline import splice
+from transpile.core.rebuild import with_results
 from transpile.core.walk import Cloner, map_operands, statements, uses
 from transpile.ops.tables import prims
 
@@ -67,7 +68,7 @@ def transposed(
     known = len(call.args) + (call.custom.outputs if call.custom.rule == "implicit" else 0)
     dots = range(known, len(rule.params))
     if call.custom.rule != "implicit":
-        rule = replace(rule, body=replace(rule.body, yields=rule.body.yields[call.custom.outputs :]))
+        rule = with_results(rule, rule.body.yields[call.custom.outputs :])
     read = set(uses(rule.body)) if call.custom.rule == "implicit" else set(rule.params)
     used = [k for k in dots if rule.params[k] in read]
     return vjp(rule, used), [k - known for k in used]

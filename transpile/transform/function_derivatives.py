@@ -22,7 +22,7 @@ from transpile.core import nodes as ir
 from transpile.core.builder import Expr
 from transpile.core.dims import Dim
 from transpile.core.functions import Routine, invoke, prints, routine_of
-from transpile.core.rebuild import with_blocks, with_body, with_stmts
+from transpile.core.rebuild import with_blocks, with_body, with_results, with_stmts
 from transpile.core.types import INT, Type
 from transpile.core.walk import Cloner
 
@@ -54,8 +54,7 @@ def pullback(routine: Routine, wrt: Sequence[int], seeded: Sequence[int], vjp: D
     results = tuple(routine.params[k].type for k in wrt)
 
     def body(fn: ir.Function) -> ir.Function:
-        yields = tuple(fn.body.yields[k] for k in seeded)
-        return vjp(replace(fn, body=replace(fn.body, yields=yields)), wrt)
+        return vjp(with_results(fn, [fn.body.yields[k] for k in seeded]), wrt)
 
     key = ("pullback", tuple(wrt), tuple(seeded))
     return derived(routine, key, f"{routine.name}_pullback", (*routine.params, *bars), results, body)

@@ -22,6 +22,7 @@ from transpile.core import nodes as ir
 from transpile.core.builder import Builder
 from transpile.core.dims import Dim, product
 from transpile.core.inline import splice
+from transpile.core.rebuild import with_results
 from transpile.core.types import FLOAT, INT, Type
 from transpile.core.walk import Cloner
 from transpile.core.watch import station
@@ -53,7 +54,7 @@ def by_columns(
         aux = len(main.body.yields) - rows
         derivative = jvp(main, [k], aux=aux)
         dots = derivative.body.yields[len(main.body.yields) :]
-        derivative = _with_results(derivative, (*derivative.body.yields[rows : rows + aux], *dots))
+        derivative = with_results(derivative, (*derivative.body.yields[rows : rows + aux], *dots))
         plan.directions(derivative, core.params[k].type, [(row, column) for row in range(rows)], forward=True)
     return plan.finish()
 
@@ -77,10 +78,6 @@ def _check_results(core: ir.Function, rows: int) -> None:
     for y in core.body.yields[:rows]:
         if not y.type.is_float:
             raise error("T305", f"{core.name!r} returns {y.type}, which has no derivative", core.loc)
-
-
-def _with_results(core: ir.Function, results: Sequence[ir.Operand]) -> ir.Function:
-    return replace(core, body=replace(core.body, yields=tuple(results)), out_tree=None)
 
 
 class _Plan:
@@ -128,7 +125,7 @@ class _Plan:
         found = [self.core.body.yields[k] for k in results]
         if self.aux is None:
             found += self.core.body.yields[self.rows :]
-        return _with_results(self.core, found)
+        return with_results(self.core, found)
 
     def directions(self, derivative: ir.Function, along: Type, slots: Sequence[tuple[int, int]], forward: bool) -> None:
         """The blocks of the Jacobian that a derivative gives in all directions, the elements of ``along``; its results are what is

@@ -64,7 +64,7 @@ class _Forward:
         body = ir.Block((), b.block.stmts, (*(fn.body.yields if value else ()), *tangents))
         split = len(fn.params) - len(fn.captured)
         params = (*fn.params[:split], *seeds, *fn.params[split:])
-        return replace(fn, name=f"{fn.name}_jvp", params=params, body=body, symbols=b.symbols)
+        return replace(fn, name=f"{fn.name}_jvp", params=params, body=body, symbols=b.symbols, out_tree=None)
 
     def stmts(self, block: ir.Block) -> None:
         for stmt in block.stmts:

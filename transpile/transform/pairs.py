@@ -11,10 +11,10 @@ back then costs a small multiple of the function, and not n times that.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from transpile.core import nodes as ir
 from transpile.core.functions import Routine, apart, routine_of, together
+from transpile.core.rebuild import with_results
 from transpile.core.walk import blocks, defines, dim_symbols, statements
 from transpile.transform.batching import of_lanes
 from transpile.transform.function_derivatives import batched, derived
@@ -133,10 +133,10 @@ def value_and_pullback(of: Routine) -> Routine:
 
     def body(fn: ir.Function) -> ir.Function:
         order = [*seeded, *rest]
-        yields = tuple(fn.body.yields[k] for k in order)
-        done = vjp_by_sides(replace(fn, body=replace(fn.body, yields=yields)), wrt, value=True, aux=len(rest))
+        fn = with_results(fn, [fn.body.yields[k] for k in order])
+        done = vjp_by_sides(fn, wrt, value=True, aux=len(rest))
         values = tuple(done.body.yields[order.index(k)] for k in range(len(order)))
-        return replace(done, body=replace(done.body, yields=(*values, *done.body.yields[len(order) :])))
+        return with_results(done, (*values, *done.body.yields[len(order) :]))
 
     name = f"{routine.name}_value_and_pullback"
     return derived(

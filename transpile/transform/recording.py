@@ -67,6 +67,7 @@ class _Linker:
     def make_tape(self, var: ir.Var) -> None:
         b, name = self.b, f"{var.label}_tape"
         reason, unknown = self.needs.recorded[var], why_uncountable(var, self.needs)
+        assert reason, var
         if unknown:
             stack = ir.Var(name, replace(var.type, kind="stack"))
             b.emit(ir.NewStack(stack, self._loc(var), f"{reason}; on a stack, since {unknown}"))

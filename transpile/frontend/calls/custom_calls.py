@@ -13,6 +13,7 @@ from transpile.aggregates import Static as StaticTree
 from transpile.core import nodes as ir
 from transpile.core.builder import Builder
 from transpile.core.dims import Dim
+from transpile.core.rebuild import with_results
 from transpile.core.types import Type
 from transpile.errors import error
 from transpile.frontend.calls.inner_transforms import Passed, at_call, from_tree, lifted, outside
@@ -55,7 +56,7 @@ def custom(lx: Lifter, obj: Any, args: list[Any], kwargs: dict[str, Any], node: 
     results, sizes = results_of(lx.b, fn, ops)
     lx.b.emit(ir.Call(ir.Custom(fn, obj.rule, derivative, outputs), ops, results, loc=lx.b.loc))
     name_sizes(lx.b, sizes)
-    return from_tree(lx, _first(fn.out_tree) if obj.rule == "vjp" else fn.out_tree, results)
+    return from_tree(lx, fn.out_tree, results)
 
 
 def _is_in_its_own_rule(lx: Lifter, obj: Any) -> bool:
@@ -66,10 +67,6 @@ def _is_in_its_own_rule(lx: Lifter, obj: Any) -> bool:
             return True
         here = here.outer
     return False
-
-
-def _first(tree: Any) -> Any:
-    return number_leaves([tree.children[0]])[0][0]
 
 
 Sizes = list[tuple[ir.Var, int]]  # axes whose sizes only the run knows, with symbols of their own
@@ -127,7 +124,7 @@ def _custom_jvp(lx: Lifter, obj: Any, rules: Any, trees: list[Any]) -> tuple[ir.
     full = _with_hidden(fn, around, count)
     extra = tuple(ir.Var("unused", v.type) for v in full.params[count:] if v.type.is_float)
     rule = _with_hidden(rule, around, count)
-    rule = replace(rule, params=(*rule.params, *extra), body=replace(rule.body, yields=_pair_yields(obj, fn, rule)))
+    rule = with_results(replace(rule, params=(*rule.params, *extra)), _pair_yields(obj, fn, rule))
     return full, rule, len(fn.body.yields), around
 
 
@@ -166,10 +163,10 @@ def _custom_vjp(lx: Lifter, obj: Any, rules: Any, trees: list[Any]) -> tuple[ir.
     passed = [full.params[s + i] for k, s in zip(skipped, starts) for i in range(len(number_leaves([trees[k]])[1]))]
     at = sum(len(number_leaves([t])[1]) for t in given)
     yields = (*fn.body.yields[:outputs], *passed, *fn.body.yields[outputs:], *full.params[count:])
-    full = replace(full, body=replace(full.body, yields=yields))
+    full = replace(with_results(full, yields), out_tree=value)
     back = _with_hidden(back, around, at)
     adjoints = _adjoints(obj, back, trees, skipped)
-    return full, replace(back, body=replace(back.body, yields=adjoints)), outputs, around
+    return full, with_results(back, adjoints), outputs, around
 
 
 def _adjoints(obj: Any, back: ir.Function, trees: list[Any], skipped: list[int]) -> tuple[ir.Operand, ...]:

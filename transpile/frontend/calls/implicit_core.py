@@ -10,6 +10,7 @@ from typing import Any
 from transpile.aggregates import ArgLeaf, Node, map_leaves, number_leaves
 from transpile.core import nodes as ir
 from transpile.core.inline import splice
+from transpile.core.rebuild import with_results
 from transpile.core.types import Type
 from transpile.core.walk import defined
 from transpile.frontend.calls.custom_calls import name_sizes, results_of
@@ -59,7 +60,7 @@ class Made:
         if pullback is not None:
             bars = dict(zip([*places, *range(leading)], pullback.body.yields))
             pullback = arguments.function(pullback, places, captured[2], pullback.params[n : n + 2 * m])
-            pullback = replace(pullback, body=replace(pullback.body, yields=arguments.bars(bars)))
+            pullback = with_results(pullback, arguments.bars(bars))
         rule = ir.Custom(primal, "implicit", tangent, m, pullback)
         lx.b.emit(ir.Call(rule, tuple(arguments.ops), self.results, loc=lx.b.loc))
         name_sizes(lx.b, self.sizes)

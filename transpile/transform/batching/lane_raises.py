@@ -12,7 +12,7 @@ from dataclasses import replace
 from transpile.analysis.called import effects_of
 from transpile.core import nodes as ir
 from transpile.core.functions import Routine, routine_of
-from transpile.core.rebuild import with_blocks, with_stmts
+from transpile.core.rebuild import with_blocks, with_results, with_stmts
 from transpile.core.types import INT
 from transpile.core.walk import Cloner
 from transpile.transform.function_derivatives import derived
@@ -62,7 +62,7 @@ def _named_call(stmt: ir.Call, lane: ir.Operand) -> ir.Call:
     rule, at, bars = stmt.custom, len(stmt.args), len(stmt.results)
     fn = _with_lane_at(rule.fn, at)
     if rule.rule == "vjp":
-        fn = replace(fn, body=replace(fn.body, yields=(*fn.body.yields, fn.params[at])))
+        fn = with_results(fn, (*fn.body.yields, fn.params[at]))
         derivative = _with_lane_at(rule.derivative, bars - rule.outputs)
         results = (*stmt.results, ir.Var("", INT))
         return replace(
