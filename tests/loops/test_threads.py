@@ -199,8 +199,8 @@ def run(folder, ending, layer="workqueue"):
         "NUMBA_THREADING_LAYER": layer,
         "NUMBA_NUM_THREADS": "2",
     }
-    tests = Path(__file__).parents[1]
-    paths = os.pathsep.join([str(tests.parent), str(tests), os.environ.get("PYTHONPATH", "")])
+    here = Path(__file__).parent
+    paths = os.pathsep.join([*map(str, (here.parents[1], here.parent, here)), os.environ.get("PYTHONPATH", "")])
     env = {**os.environ, **settings, "PYTHONPATH": paths}
     done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, env=env, timeout=300)
     assert done.returncode == 0, done.stderr

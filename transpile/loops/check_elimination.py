@@ -58,9 +58,8 @@ class _Fits(Ranges):
         let = self.lets.get(test) if isinstance(test, ir.Var) else None
         if let is None:
             return isinstance(test, ir.Const) and not test.value
-        asked = record_of(let).asks
-        if asked:
-            found = self.raw(replace(let, prim=asked, params={})) if record_of(asked).is_bounded_unasked else None
+        if record_of(let).asks:
+            found = self.raw(replace(let, prim=record_of(let).asks, params={}))
             return found is not None and is_inside(found)
         implied = record_of(let).implies
         if implied is not None:

@@ -75,7 +75,7 @@ def _is_simple(stmt: ir.Stmt) -> bool:
             if (
                 is_array(stmt.var)
                 or may_raise(stmt)
-                or stmt.prim in ("call", "item")
+                or stmt.prim == "item"
                 or record_of(stmt).kind == "number"
                 or stmt.var.type.dtype not in DTYPES
             ):

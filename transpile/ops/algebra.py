@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from transpile.ops.interval_arithmetic import counted
 from transpile.ops.traits import Magnitude, Relation
 
 
@@ -42,12 +41,6 @@ class Algebra:
     fold: str = ""
     magnitude: Magnitude | None = None
     interval: Any = None
-
-    @property
-    def is_bounded_unasked(self) -> bool:
-        """Whether the interval says between what the result lies where it does not fit into 64 bits too; that of what is counted is
-        one of results that were asked."""
-        return self.interval is not None and self.interval is not counted
 
     @property
     def is_sum(self) -> bool:

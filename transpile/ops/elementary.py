@@ -256,9 +256,9 @@ TWO = [
     two("heaviside", ZERO, lambda y, x, h: indicator(x.eq(0)), cost=1, vector=Vector("heaviside", alone=True)),
     two("nextafter", lambda y, a, b: 1, ZERO, cost=1, math=True),
     two("gcd", ZERO, ZERO, dtype_rule="arith", type_rule=_whole_numbers, math=True, element=applied("intmath.gcd", 2),
-        interval=intervals.counted, fits="asked"),
+        interval=intervals.divisor, fits="asked"),
     two("lcm", ZERO, ZERO, dtype_rule="arith", type_rule=_whole_numbers, math=True, element=applied("intmath.lcm", 2),
-        interval=intervals.counted, fits="asked"),
+        interval=intervals.multiple, fits="asked"),
     # the second operand is an integer and stays one; give the first a float dtype before
     two("ldexp", _ldexp, ZERO, dtype_rule="as_is", cost=1, type_rule=_ldexp_type, math=True, names=()),
     two("isclose", ZERO, ZERO, dtype_rule="compare", type_rule=boolean, names=(),
@@ -335,8 +335,8 @@ PARTS = [
     scalar_int("ceil_int", "math.ceil({0})", 1, family="rounding", fits="whole"),
     scalar_int("round_int", "round({0})", 1, family="rounding", fits="whole"),
     scalar_int("exponent_int", "math.frexp({0})[1]", 1),
-    count("isqrt", 1),
-    count("factorial", 1, fits="counted"),
+    count("isqrt", 1, interval=intervals.fitting),
+    count("factorial", 1, interval=intervals.fitting, fits="counted"),
     count("comb", 2, fits="counted"),
     count("perm", 2, fits="counted"),
 ]  # fmt: skip

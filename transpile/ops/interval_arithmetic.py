@@ -138,8 +138,22 @@ def within(place: Interval, size: Interval) -> Interval:
     return 0, max(size[1], 0)
 
 
+def divisor(a: Interval, b: Interval) -> Interval:
+    """Of what divides both, or is one of them where the other is 0."""
+    return 0, max(absolute(a)[1], absolute(b)[1])
+
+
+def multiple(a: Interval, b: Interval) -> Interval:
+    return 0, absolute(a)[1] * absolute(b)[1]
+
+
 def counted(*args: Interval) -> Interval:
-    """Of what Python counts: it is not negative, and refused where it does not fit."""
+    """Of what is not negative, and may be too much for 64 bits: nothing here answers the question whether it fits."""
+    return 0, LIMIT
+
+
+def fitting(*args: Interval) -> Interval:
+    """Of what is not negative, and never too much: it is small, or refused by a test of its operands."""
     return 0, LIMIT - 1
 
 

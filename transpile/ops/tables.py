@@ -72,7 +72,7 @@ def of_dialect(dialect: str) -> dict[str, Op]:
 
 
 UNKNOWN = Op("", lambda types, params: BOOL, None, "statement")
-"""What is known of a *let* that calls, views or takes: nothing."""
+"""What is known of a *let* that views or takes: nothing."""
 
 
 def record_of(let: Any) -> Op:
