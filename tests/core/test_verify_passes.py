@@ -128,6 +128,7 @@ def test_chunks_write_their_own():
     fn = lanes("own", lanes=True)
     region = fn.body.stmts[1]
     region.body.stmts.clear()
+    region.kind = "parallel"
     region.inits, region.body.params, region.body.yields = (VALUE,), (ir.Var("s", FLOAT64),), (VALUE,)
     region.results = (ir.Var("r", FLOAT64),)
     with pytest.raises(InternalError, match="hand something on"):

@@ -45,6 +45,7 @@ OTHERS = [
     "np.kaiser(6, s)", "np.choose(bits, [a4, xp])", "np.choose(np.zeros(2, int), [0.5])",
     "np.linalg.outer(v, a3)", "np.linalg.matmul(x, m42)", "np.linalg.vecdot(x, y)", "np.linalg.tensordot(x, m42, axes=1)",
     "np.linalg.cross(a3, b3)", "np.linalg.diagonal(t)", "np.linalg.trace(t)", "np.linalg.matrix_transpose(t)",
+    "np.linalg.tensorsolve(spd.reshape(2, 2, 4), x[:2, :2])", "np.linalg.tensorinv(spd.reshape(2, 2, 4))",
     "np.logical_or.reduce(mask)", "np.fmax.reduce(x)", "np.fmin.reduce(x, axis=1)", "np.logaddexp2.reduce(x, axis=1)",
     "np.triu(scipy.linalg.cho_factor(spd)[0])", "scipy.linalg.cho_solve((low, True), a4)", "scipy.linalg.inv(q)", "scipy.linalg.det(q)",
     "scipy.linalg.svd(x, full_matrices=False)", "scipy.linalg.svdvals(x)", "scipy.linalg.pinv(q)", "scipy.linalg.lstsq(m53, v)  # value",
