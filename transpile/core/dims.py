@@ -128,7 +128,7 @@ class Dim(Form[Atom, int]):
         """``max(self, 0)``: a size that a slice may make empty."""
         if self.is_const:
             return Dim(max(self.const, 0))
-        if self.is_size or self.as_min is not None:  # the smaller one of two sizes is no less than 0 either
+        if self.is_size:
             return self
         return Dim.atom(Atom("max0", operands=(self,)))
 

@@ -34,7 +34,10 @@ def _same_type(types, params) -> Type:  # type: ignore[no-untyped-def]
 
 def half_lower(x: Expr) -> Expr:
     """The lower triangle with half the diagonal (Murray's Phi)."""
-    return m.call("tril", x, k=0) - 0.5 * as_diagonal(diagonal(x))
+    halves = 0.5 * as_diagonal(diagonal(x))
+    if halves.dims != x.dims:  # ``min(n, 2)`` rows, of which the diagonal has another form
+        return 0.5 * (m.call("tril", x, k=0) + m.call("tril", x, k=-1))
+    return m.call("tril", x, k=0) - halves
 
 
 def lower_only(x: Expr) -> Expr:
