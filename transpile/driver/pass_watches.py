@@ -12,7 +12,6 @@ import os
 import sys
 from collections.abc import Mapping
 
-from transpile.core.verify import Verifying
 from transpile.core.watch import Dumping, Timing, watch
 from transpile.ops.tables import of_dialect
 
@@ -22,6 +21,8 @@ def from_environment(given: Mapping[str, str] = os.environ) -> None:
     if wanted := frozenset(name.strip() for name in given.get("TRANSPILE_DUMP", "").split(",") if name.strip()):
         watch(Dumping(wanted))
     if given.get("TRANSPILE_VERIFY", "0") not in ("", "0"):
+        from transpile.core.verify import Verifying
+
         watch(Verifying(of_dialect))
     if given.get("TRANSPILE_TIMES", "0") not in ("", "0"):
         timing = Timing()
