@@ -44,15 +44,7 @@ def _stays_lowered(stmt: ir.Stmt) -> bool:
 def _written_elsewhere(body: ir.Block) -> list[ir.Var]:
     """What is written and not allocated here: the caller, or another name of the memory, may read it."""
     own = {s.var for s in statements(body) if isinstance(s, ir.Alloc)}
-    return [v for s in statements(body) for v in _filled(s) if v not in own]
-
-
-def _filled(stmt: ir.Stmt) -> list[ir.Var]:
-    """The arrays that the statement itself writes into; of a call of which nobody has said which, all that it is given."""
-    if isinstance(stmt, ir.Call):
-        slots = range(len(stmt.args)) if stmt.written is None else stmt.written
-        return [a for k in slots if isinstance(a := stmt.args[k], ir.Var) and a.type.dims]
-    return [stmt.buf] if isinstance(stmt, (ir.Store, ir.Add, ir.PacketStore)) else []
+    return [s.buf for s in statements(body) if isinstance(s, (ir.Store, ir.Add, ir.PacketStore)) and s.buf not in own]
 
 
 def remove_dead_block(
@@ -110,8 +102,6 @@ class _Liveness:
             case ir.Call():
                 for r in stmt.results:
                     self._define(r, stmt, stmt.args)
-                for var in _filled(stmt):
-                    self.writes.setdefault(var, []).append(stmt)
             case ir.Pop():
                 self._define(stmt.var, stmt, (stmt.stack,))
                 self.writes.setdefault(stmt.stack, []).append(stmt)
