@@ -40,6 +40,18 @@ class Facts:
         new.low, new.high, new.ranges = dict(self.low), dict(self.high), dict(self.ranges)
         return new
 
+    def inside(self, loop: ir.For | None) -> Facts:
+        """Those of a nested block, of a loop's body if it is one."""
+        new = self.inner()
+        if loop is not None:
+            new.enter(loop)
+        return new
+
+    def learn(self, stmt: ir.Stmt) -> None:
+        """What a statement says of the integer that it defines, if it does."""
+        if isinstance(stmt, ir.Let) and is_integer(stmt.var):
+            self.define(stmt)
+
     # ---- what has not wrapped
 
     def form(self, op: ir.Operand) -> Linear:

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from transpile.analysis.affine import Forms, Linear
-from transpile.analysis.value_ranges import Facts, is_integer
+from transpile.analysis.value_ranges import Facts
 from transpile.core import nodes as ir
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.types import BOOL, INT, Type
@@ -35,13 +35,10 @@ class _Hoist:
         self.forms = Forms(fn.body)
         self.facts = Facts(self.forms)
         for stmt in statements(fn.body):
-            if isinstance(stmt, ir.Let) and is_integer(stmt.var):
-                self.facts.define(stmt)
+            self.facts.learn(stmt)
 
     def block(self, block: ir.Block, loop: ir.For | None = None) -> ir.Block:
-        around, self.facts = self.facts, self.facts.inner()
-        if loop is not None:
-            self.facts.enter(loop)
+        around, self.facts = self.facts, self.facts.inside(loop)
         stmts: list[ir.Stmt] = []
         for stmt in block.stmts:
             if blocks(stmt):

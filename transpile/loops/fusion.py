@@ -19,7 +19,7 @@ from dataclasses import replace
 from transpile.analysis.accesses import Access, Roots, Touch, Touches, has_order
 from transpile.analysis.affine import Forms, Linear
 from transpile.analysis.element_dependence import never_meet
-from transpile.analysis.value_ranges import Facts, is_integer
+from transpile.analysis.value_ranges import Facts
 from transpile.core import nodes as ir
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.walk import blocks, map_operands, statements
@@ -41,12 +41,9 @@ class _Fusion:
         self.known: dict[int, tuple[ir.For, Kind, int]] = {}  # with the loop, whose number no other one gets then
 
     def block(self, block: ir.Block, loop: ir.For | None) -> ir.Block:
-        around, self.facts = self.facts, self.facts.inner()
-        if loop is not None:
-            self.facts.enter(loop)
+        around, self.facts = self.facts, self.facts.inside(loop)
         for stmt in block.stmts:
-            if isinstance(stmt, ir.Let) and is_integer(stmt.var):
-                self.facts.define(stmt)
+            self.facts.learn(stmt)
         stmts = list(block.stmts)
         at = 0
         while at < len(stmts):

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from transpile.analysis.accesses import Access, Roots, accesses, is_array
 from transpile.analysis.affine import Forms
 from transpile.analysis.element_dependence import OtherTrip
-from transpile.analysis.value_ranges import Facts, is_integer
+from transpile.analysis.value_ranges import Facts
 from transpile.core import nodes as ir
 from transpile.core.walk import blocks, defined, statements
 
@@ -43,12 +43,9 @@ class _Search:
         self.facts = Facts(self.forms)
 
     def block(self, block: ir.Block, loop: ir.For | None) -> Iterator[ir.Var]:
-        around, self.facts = self.facts, self.facts.inner()
-        if loop is not None:
-            self.facts.enter(loop)
+        around, self.facts = self.facts, self.facts.inside(loop)
         for stmt in block.stmts:
-            if isinstance(stmt, ir.Let) and is_integer(stmt.var):
-                self.facts.define(stmt)
+            self.facts.learn(stmt)
             if isinstance(stmt, ir.For) and self.is_apart(stmt):
                 yield stmt.index
             for inner in blocks(stmt):

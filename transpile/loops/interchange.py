@@ -47,13 +47,10 @@ class _Order:
         self.small = Small(fn, self.forms)
 
     def block(self, block: ir.Block, loop: ir.For | None) -> ir.Block:
-        around, self.facts = self.facts, self.facts.inner()
-        if loop is not None:
-            self.facts.enter(loop)
+        around, self.facts = self.facts, self.facts.inside(loop)
         stmts: list[ir.Stmt] = []
         for stmt in block.stmts:
-            if isinstance(stmt, ir.Let) and is_integer(stmt.var):
-                self.facts.define(stmt)
+            self.facts.learn(stmt)
             if isinstance(stmt, ir.For):
                 new = with_blocks(stmt, lambda b, loop=stmt: self.block(b, loop))  # type: ignore[misc]
                 assert isinstance(new, ir.For)

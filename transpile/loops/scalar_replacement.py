@@ -39,9 +39,7 @@ class _Promote:
         self.sizes = sizes_of(fn)
 
     def block(self, block: ir.Block, loop: ir.For | None) -> ir.Block:
-        around, self.facts = self.facts, self.facts.inner()
-        if loop is not None:
-            self.facts.enter(loop)
+        around, self.facts = self.facts, self.facts.inside(loop)
         stmts: list[ir.Stmt] = []
         for stmt in block.stmts:
             if isinstance(stmt, ir.Let) and is_integer(stmt.var):

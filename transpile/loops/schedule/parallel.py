@@ -23,7 +23,7 @@ from dataclasses import replace
 
 from transpile.analysis.accesses import is_array
 from transpile.analysis.affine import Forms
-from transpile.analysis.value_ranges import Facts, is_integer
+from transpile.analysis.value_ranges import Facts
 from transpile.core import nodes as ir
 from transpile.core.rebuild import with_blocks
 from transpile.core.walk import blocks, statements
@@ -54,13 +54,10 @@ class _Parallel:
         self.depth = 0  # of loops around
 
     def block(self, block: ir.Block, loop: ir.For | None) -> ir.Block:
-        around, self.facts = self.facts, self.facts.inner()
-        if loop is not None:
-            self.facts.enter(loop)
+        around, self.facts = self.facts, self.facts.inside(loop)
         stmts: list[ir.Stmt] = []
         for stmt in block.stmts:
-            if isinstance(stmt, ir.Let) and is_integer(stmt.var):
-                self.facts.define(stmt)
+            self.facts.learn(stmt)
             found = self.chunks(stmt) if isinstance(stmt, ir.For) else None
             if found is not None:
                 stmts += found
