@@ -354,13 +354,16 @@ def part_text(tree: Node, k: int) -> str:
     return f".{tree.keys[k]}" if tree.kind in ("namedtuple", "dataclass") else f"[{k}]"
 
 
-def structure_text(tree: Tree, leaf: Callable[[Any], str] = lambda leaf: "*") -> str:
-    """The structure for messages: ``{'w': *, 'b': (*, None)}``, or with what ``leaf`` says in the places of the stars."""
+def structure_text(
+    tree: Tree, leaf: Callable[[Any], str] = lambda leaf: "*", static: Callable[[Any], str] = repr
+) -> str:
+    """The structure for messages: ``{'w': *, 'b': (*, None)}``, or with what ``leaf`` says in the places of the stars, and
+    ``static`` in those of values that are known."""
     if isinstance(tree, (Leaf, ArgLeaf)):
         return leaf(tree)
     if isinstance(tree, Static):
-        return repr(tree.value)
-    parts = [structure_text(c, leaf) for c in tree.children]
+        return static(tree.value)
+    parts = [structure_text(c, leaf, static) for c in tree.children]
     if tree.kind == "dict":
         return "{" + ", ".join(f"{k!r}: {p}" for k, p in zip(tree.keys, parts)) + "}"
     if tree.kind == "list":

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Sequence
+from typing import Any
 
-from transpile.aggregates import Leaf, Node, Static, Tree, structure_text
+from transpile.aggregates import Tree, structure_text
 from transpile.core import nodes as ir
 from transpile.frontend.resolve.bindings import StaticClass
 
@@ -60,24 +61,14 @@ def arguments(core: ir.Function) -> str:
 
 def types(core: ir.Function, tree: Tree) -> str:
     """The types of the leaves in their structure."""
-    if isinstance(tree, Leaf):
-        return str(core.params[tree.k].type)
-    if isinstance(tree, Static):
-        if isinstance(tree.value, (type, StaticClass)):
-            return f"type[{tree.value.__name__}]"
-        return repr(tree.value) if isinstance(tree.value, (str, int, float, type(None))) else type(tree.value).__name__
-    assert isinstance(tree, Node)
-    parts = [types(core, c) for c in tree.children]
-    if tree.kind == "dict":
-        return "{" + ", ".join(f"{k!r}: {p}" for k, p in zip(tree.keys, parts)) + "}"
-    if tree.kind == "list":
-        return f"[{', '.join(parts)}]"
-    if tree.kind == "tuple":
-        return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
-    name = tree.cls.__name__ if tree.cls is not None else tree.kind
-    if tree.kind == "registered":
-        return f"{name}({', '.join(parts)})"
-    return f"{name}({', '.join(f'{k}={p}' for k, p in zip(tree.keys, parts))})"
+    return structure_text(tree, lambda leaf: str(core.params[leaf.k].type), _static)
+
+
+def _static(value: Any) -> str:
+    """A value that is known, or the name of its class."""
+    if isinstance(value, (type, StaticClass)):
+        return f"type[{value.__name__}]"
+    return repr(value) if isinstance(value, (str, int, float, type(None))) else type(value).__name__
 
 
 def finish(text: str) -> str:
