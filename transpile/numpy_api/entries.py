@@ -26,6 +26,7 @@ from transpile.numpy_api import (
     scipy_special,
 )
 from transpile.numpy_api.entry_record import Entry
+from transpile.ops.tables import joined
 
 MODULES = (
     numpy_creation,
@@ -49,10 +50,4 @@ MODULES = (
 @cache
 def entries() -> dict[str, Entry]:
     """All callables by dotted name."""
-    merged: dict[str, Entry] = {}
-    for module in MODULES:
-        for name, entry in module.TABLE.items():
-            if name in merged:
-                raise ValueError(f"{name!r} stands in two tables")
-            merged[name] = entry
-    return merged
+    return joined(pair for module in MODULES for pair in module.TABLE.items())

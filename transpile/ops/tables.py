@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from transpile.core.types import BOOL
 from transpile.ops import (
@@ -28,6 +29,8 @@ from transpile.ops.record import Op
 from transpile.ops.scalars import TABLE as SCALARS
 from transpile.ops.traits import Operator
 
+T = TypeVar("T")
+
 MODULES = (
     structural,
     arithmetic,
@@ -48,16 +51,20 @@ MODULES = (
 )
 
 
+def joined(pairs: Iterable[tuple[str, T]], what: str = "") -> dict[str, T]:
+    """One table of several; a name may stand in one of them only."""
+    found: dict[str, T] = {}
+    for name, entry in pairs:
+        if name in found:
+            raise ValueError(f"{what}{name!r} stands in two tables")
+        found[name] = entry
+    return found
+
+
 @cache
 def prims() -> dict[str, Op]:
     """All primitives by name."""
-    merged: dict[str, Op] = {}
-    for module in MODULES:
-        for prim in module.TABLE:
-            if prim.name in merged:
-                raise ValueError(f"primitive {prim.name!r} stands in two tables")
-            merged[prim.name] = prim
-    return merged
+    return joined(((prim.name, prim) for module in MODULES for prim in module.TABLE), "primitive ")
 
 
 @cache
