@@ -55,10 +55,9 @@ class _Found:
 
 def without_match(tree: ast.AST) -> ast.AST:
     """A tree whose ``match`` statements are branches; the same tree if it has none."""
-    nodes = list(ast.walk(tree))
-    if not any(isinstance(n, ast.Match) for n in nodes):
+    if not any(isinstance(n, ast.Match) for n in ast.walk(tree)):
         return tree
-    names = {n.id for n in nodes if isinstance(n, ast.Name)}
+    names = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)}
     return _Branches(next(name for name in (f"_subject{k or ''}" for k in count()) if name not in names)).visit(
         copy.deepcopy(tree)
     )
