@@ -304,6 +304,8 @@ class For:
     ``combiners``, one for each value that is carried; a parallel loop carries nothing. ``width``: how many trips of a serial loop
     are one vector, where that is known: 1 of a loop that is too short for any. The others need not count from 0: a check names
     the first index that is out of range, and the text has the user's ends.
+
+    ``symbol``: what stands for the index in the dims of the body's types, if anything does.
     """
 
     index: Var
@@ -321,6 +323,7 @@ class For:
     combiners: tuple[str, ...] = ()
     width: int | None = None
     reason: str = ""
+    symbol: Dim | None = None
 
 
 @dataclass(slots=True)

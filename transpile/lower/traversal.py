@@ -20,7 +20,6 @@ from transpile.core.walk import blocks, defines, leaves, reads, statements
 from transpile.lower import sums
 from transpile.lower.carried_values import Carried
 from transpile.lower.element_functions import Elements, stored, write
-from transpile.lower.index_bounds import form_of
 from transpile.lower.index_maps import place_of
 from transpile.lower.lowered_effects import lower_effect
 from transpile.lower.lowered_functions import check_depth
@@ -183,7 +182,7 @@ class Traversal(Carried):
         if isinstance(step, ir.Const):
             low, high = (start, bound) if step.value > 0 else (bound, start)
             shift = -1 if step.value > 0 else 1
-            first, last = form_of(low), form_of(high)
+            first, last = self.b.form_of(low), self.b.form_of(high)
             if step.value > 0:
                 self.ranges[name] = (first, None if last is None else last + shift)
             else:

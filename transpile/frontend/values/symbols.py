@@ -321,8 +321,7 @@ class Symbols:
     def sized(self, lx: Lifting, dim: Dim) -> ir.Operand:
         """The run-time value of a size, which knows its form."""
         op = lx.b.dim(self.resolve(dim)).op
-        if isinstance(op, ir.Var):
-            op.form = dim
+        lx.b.learn(op, dim)
         return op
 
     # ---- loop indices
