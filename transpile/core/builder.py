@@ -16,7 +16,7 @@ import numpy as np
 
 from transpile.core import nodes as ir
 from transpile.core.dims import Dim, product
-from transpile.core.integers import computed, is_exact
+from transpile.core.integers import Integers, computed, is_exact
 from transpile.core.peephole import definition, simplify
 from transpile.core.places import Least, _itself, place_dims
 from transpile.core.promotion import OPERAND_TYPES
@@ -154,14 +154,19 @@ class NotReal(NotANumber):
 
 class Builder:
     """Emits into ``self.block``. ``prims`` are the records of the primitives, ``symbols`` maps the symbols of dims to the integer
-    operands that hold their values."""
+    operands that hold their values. ``fn``: the function that something is made from, of whose integers the forms are known."""
 
-    def __init__(self, prims: Records, symbols: dict[str, ir.Operand] | None = None) -> None:
+    def __init__(
+        self, prims: Records, symbols: dict[str, ir.Operand] | None = None, fn: ir.Function | None = None
+    ) -> None:
         self.block = ir.Block()
         self.open = [self.block]  # the blocks that are being filled, the outermost first
         self.loc: ir.Loc = ir.NOWHERE
         self.symbols: dict[str, ir.Operand] = symbols if symbols is not None else {}
         self.prims = prims
+        self.integers = Integers(fn, lambda name: name in self.symbols)
+        self.form_of = self.integers.of  # the linear form of an integer scalar, if it is known
+        self.learn = self.integers.learn  # what an integer is, as who makes it says
         self.unify: Callable[[Dim, Dim], Dim | None] = _unify_equal
         self.meet: Callable[[Dim, Dim], Dim | None] | None = (
             None  # of sizes that are broadcast together, if not `unify`
@@ -395,25 +400,14 @@ class Builder:
         """The linear form of an integer scalar; a fresh symbol stands for what is not linear."""
         op = self.operand(value)
         found = self.form_of(op)
-        return self.named(op) if found is None else found
-
-    def form_of(self, op: ir.Operand) -> Dim | None:
-        """The linear form of an integer scalar, if it is known."""
-        if isinstance(op, ir.Const):
-            return Dim(int(op.value))
-        return op.form if isinstance(op, ir.Var) else None
-
-    def learn(self, op: ir.Operand, form: Dim) -> None:
-        """The form of an integer, which is said by who makes it. Numbers know theirs."""
-        if isinstance(op, ir.Var):
-            op.form = form
+        return self.own_symbol(op) if found is None else found
 
     def bind_symbol(self, symbol: Dim, op: ir.Operand) -> None:
         """The symbol stands for the operand from here on."""
         self.symbols[str(symbol)] = op
         self.learn(op, symbol)
 
-    def named(self, op: ir.Operand) -> Dim:
+    def own_symbol(self, op: ir.Operand) -> Dim:
         """A symbol of its own for an integer, whatever is known of it."""
         assert isinstance(op, ir.Var), op
         self._ints += 1

@@ -14,7 +14,8 @@ builds says besides what a size that it has computed is.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 
 from transpile.core import nodes as ir
 from transpile.core.dims import Dim
@@ -23,15 +24,21 @@ from transpile.core.places import FormOf
 from transpile.core.types import Type
 from transpile.core.walk import defined, statements
 
+Part = tuple[ir.Block, Mapping[str, ir.Operand], Sequence[ir.Var]]
+
 
 class Integers:
     """The forms of integers: of those that were said, and of a function, which is looked at when one is asked for."""
 
-    def __init__(self, fn: ir.Function | None = None) -> None:
+    def __init__(self, fn: ir.Function | None = None, is_bound: Callable[[str], bool] | None = None) -> None:
+        """``is_bound``: whether a symbol has a value; else those of the function have."""
         self.known: dict[ir.Var, Dim] = {}
         self.lets: dict[ir.Var, ir.Let] = {}
-        self.bound: Mapping[str, ir.Operand] = {}
-        self.waiting: list[ir.Function] = [] if fn is None else [fn]
+        self.waiting: list[Part] = []
+        if fn is not None:
+            self.include(fn.body, fn.symbols, fn.params)
+            is_bound = is_bound or fn.symbols.__contains__
+        self.is_bound = is_bound or bool
 
     def learn(self, op: ir.Operand, form: Dim) -> None:
         """What an integer is. Numbers know it."""
@@ -51,37 +58,42 @@ class Integers:
             self.known[op] = found
         return found
 
-    def include(self, fn: ir.Function) -> None:
-        """Code that came in from elsewhere."""
-        self.waiting.append(fn)
+    def include(
+        self, block: ir.Block, symbols: Mapping[str, ir.Operand] = MappingProxyType({}), params: Sequence[ir.Var] = ()
+    ) -> None:
+        """Code that was not built here, with the symbols that it brings."""
+        self.waiting.append((block, symbols, params))
 
     # ---- what a function says
 
     def _read(self) -> None:
-        fn, self.waiting = self.waiting[0], self.waiting[1:]
-        self.bound = {**self.bound, **fn.symbols}
-        for stmt in statements(fn.body):
-            if isinstance(stmt, ir.Let):
-                if stmt.var.type.is_int and not stmt.var.type.dims:
-                    self.lets[stmt.var] = stmt
-            elif isinstance(stmt, ir.For) and stmt.symbol is not None:
-                self.known.setdefault(stmt.index, stmt.symbol)
+        parts, self.waiting = self.waiting, []
+        for block, symbols, params in parts:
+            for stmt in statements(block):
+                if isinstance(stmt, ir.Let):
+                    if stmt.var.type.is_int and not stmt.var.type.dims:
+                        self.lets[stmt.var] = stmt
+                elif isinstance(stmt, ir.For) and stmt.symbol is not None:
+                    self.known.setdefault(stmt.index, stmt.symbol)
+            self._name(block, symbols, params)
+
+    def _name(self, block: ir.Block, symbols: Mapping[str, ir.Operand], params: Sequence[ir.Var]) -> None:
+        """What symbols stand for is these symbols."""
         kinds: dict[str, Dim] | None = None
-        for name, op in fn.symbols.items():
-            if isinstance(op, ir.Var) and op not in self.known:
-                let = self.lets.get(op)
-                if let is not None and let.prim == "dim":
-                    self.known[op] = Dim.symbol(name)
-                    continue
-                kinds = _symbols(fn) if kinds is None else kinds
-                self.known[op] = kinds.get(name, Dim.integer(name))
-        if self.waiting:
-            self._read()
+        for name, op in symbols.items():
+            if not isinstance(op, ir.Var) or op in self.known:
+                continue
+            let = self.lets.get(op)
+            if let is not None and let.prim == "dim":
+                self.known[op] = Dim.symbol(name)
+                continue
+            kinds = _symbols((*params, *defined(block))) if kinds is None else kinds
+            self.known[op] = kinds.get(name, Dim.integer(name))
 
     def _computed(self, let: ir.Let) -> Dim | None:
         if let.prim == "dim":
             size = let.args[0].type.dims[let.params["axis"]]
-            return size if all(name in self.bound for name in size.symbols()) else None
+            return size if all(map(self.is_bound, size.symbols())) else None
         if not is_exact(let.var.type, let.prim, let.args):
             return None
         if let.prim not in _OF_SIZES:
@@ -119,8 +131,8 @@ _OF_SIZES: Mapping[str, Callable[[Dim, Dim], Dim | None]] = {"minimum": _smaller
 """What else a size may be. While code is built such an integer is the user's: it has a symbol, by which dims name it."""
 
 
-def _symbols(fn: ir.Function) -> dict[str, Dim]:
-    """The symbols in the types of a function: of sizes, or of any integers."""
+def _symbols(variables: Iterable[ir.Var]) -> dict[str, Dim]:
+    """The symbols in types: of sizes, or of any integers."""
     found: dict[str, Dim] = {}
 
     def look(dim: Dim) -> None:
@@ -130,7 +142,7 @@ def _symbols(fn: ir.Function) -> dict[str, Dim]:
             for operand in atom.operands:
                 look(operand)
 
-    for var in (*fn.params, *defined(fn.body)):
+    for var in variables:
         for type_ in (var.type, *var.type.items):
             for dim in type_.dims:
                 look(dim)

@@ -27,13 +27,12 @@ SYNTHETIC = ""  # the name of a value that the user gave none
 class Var:
     """A value, assigned once; or, with ``buffer``, memory that may be written. Compared by identity."""
 
-    __slots__ = ("buffer", "form", "name", "type")
+    __slots__ = ("buffer", "name", "type")
 
-    def __init__(self, name: str, type: Type, buffer: bool = False, form: Dim | None = None) -> None:
+    def __init__(self, name: str, type: Type, buffer: bool = False) -> None:
         self.name = name  # the name that the renderer gives if it can: the user's own, or `SYNTHETIC`
         self.type = type
         self.buffer = buffer
-        self.form = form  # of an integer scalar: its value as a linear form, if known
 
     @property
     def label(self) -> str:
