@@ -294,7 +294,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "originals_always_there",
         "transpile/analysis/overwrites.py",
-        "return None if any(may_overwrite(self.defs, self.fn.symbols, w, site) for w in earlier) else source",
+        "return None if any(self.may_meet(w, site) for w in earlier) else source",
         "return source",
         "what was written into a copy is read from what was copied",
     ),

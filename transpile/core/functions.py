@@ -15,6 +15,7 @@ from typing import Any
 from transpile.core import nodes as ir
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
+from transpile.core.places import FormOf
 from transpile.core.types import Type
 from transpile.core.walk import statements
 
@@ -121,23 +122,25 @@ def _has_effect(routine: Routine, wanted: Callable[[ir.Effect], bool]) -> bool:
 # --------------------------------------------------------------------------------------------------------- calls
 
 
-def known_sizes(b: Builder, params: Sequence[ir.Var], args: Sequence[ir.Operand]) -> dict[str, Dim]:
-    """What the symbols of a signature are at a call: the sizes of arguments, and what is known of integers."""
+def known_sizes(b: Builder, params: Sequence[ir.Var], args: Sequence[ir.Operand], form_of: FormOf) -> dict[str, Dim]:
+    """What the symbols of a signature are at a call: the sizes of arguments, and what is known of integers. ``form_of``: what the
+    parameters are in it."""
     found: dict[str, Dim] = {}
     for param, arg in zip(params, args):
         for mine, theirs in zip(param.type.dims, arg.type.dims):
             if mine.as_symbol is not None:
                 found.setdefault(mine.as_symbol, theirs)
-        if param.form is not None and param.form.as_symbol is not None:
-            found.setdefault(param.form.as_symbol, b.form(arg))
+        form = form_of(param)
+        if form is not None and form.as_symbol is not None:
+            found.setdefault(form.as_symbol, b.form(arg))
     return found
 
 
 def result_sizes(
-    b: Builder, params: Sequence[ir.Var], results: Sequence[Type], args: Sequence[ir.Operand]
+    b: Builder, params: Sequence[ir.Var], results: Sequence[Type], args: Sequence[ir.Operand], form_of: FormOf
 ) -> list[list[Dim | None]]:
     """The sizes of the results at a call; None for one that only the run knows."""
-    sizes = known_sizes(b, params, args)
+    sizes = known_sizes(b, params, args, form_of)
 
     def size(dim: Dim) -> Dim | None:
         return dim.substitute(sizes.get) if all(name in sizes for name in dim.symbols()) else None
@@ -163,12 +166,17 @@ def invoke(b: Builder, routine: Routine, args: Sequence[ir.Operand], types: Sequ
 
 
 def invoke_anew(
-    b: Builder, routine: Routine, args: Sequence[ir.Operand], params: Sequence[ir.Var], results: Sequence[Type]
+    b: Builder,
+    routine: Routine,
+    args: Sequence[ir.Operand],
+    params: Sequence[ir.Var],
+    results: Sequence[Type],
+    form_of: FormOf,
 ) -> list[Expr]:
     """The same for a signature: a size of a result that only the run knows gets a symbol of its own."""
     fresh: list[tuple[int, int, Dim]] = []
     types: list[Type] = []
-    for k, (type_, dims) in enumerate(zip(results, result_sizes(b, params, results, args))):
+    for k, (type_, dims) in enumerate(zip(results, result_sizes(b, params, results, args, form_of))):
         sizes: list[Dim] = []
         for axis, dim in enumerate(dims):
             if dim is None:

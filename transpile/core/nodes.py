@@ -27,13 +27,12 @@ SYNTHETIC = ""  # the name of a value that the user gave none
 class Var:
     """A value, assigned once; or, with ``buffer``, memory that may be written. Compared by identity."""
 
-    __slots__ = ("buffer", "form", "name", "type")
+    __slots__ = ("buffer", "name", "type")
 
-    def __init__(self, name: str, type: Type, buffer: bool = False, form: Dim | None = None) -> None:
+    def __init__(self, name: str, type: Type, buffer: bool = False) -> None:
         self.name = name  # the name that the renderer gives if it can: the user's own, or `SYNTHETIC`
         self.type = type
         self.buffer = buffer
-        self.form = form  # of an integer scalar: its value as a linear form, if known
 
     @property
     def label(self) -> str:
@@ -304,6 +303,8 @@ class For:
     ``combiners``, one for each value that is carried; a parallel loop carries nothing. ``width``: how many trips of a serial loop
     are one vector, where that is known: 1 of a loop that is too short for any. The others need not count from 0: a check names
     the first index that is out of range, and the text has the user's ends.
+
+    ``symbol``: what stands for the index in the dims of the body's types, if anything does.
     """
 
     index: Var
@@ -321,6 +322,7 @@ class For:
     combiners: tuple[str, ...] = ()
     width: int | None = None
     reason: str = ""
+    symbol: Dim | None = None
 
 
 @dataclass(slots=True)

@@ -132,7 +132,7 @@ class ArrayForm(Scopes):
         source = s.buf.type
         dims = s.value.type.dims
         if isinstance(s.value, ir.Const):
-            dims = tuple(Dim(0) if d is None else d for d in place_dims(source.dims, s.path, s.args))
+            dims = tuple(Dim(0) if d is None else d for d in place_dims(source.dims, s.path, s.args, self.form_of))
         self.path(s.path, s.args, source, dims)
         self.check(s.value.type.dtype == source.dtype, f"a value of {s.value.type} is stored in {source}")
 
@@ -248,7 +248,7 @@ class ArrayForm(Scopes):
         rank = source.rank
         for step in path:
             rank = self.step(step, args, rank)
-        found = place_dims(source.dims, path, args)
+        found = place_dims(source.dims, path, args, self.form_of)
         fits = len(found) == len(dims) and not any(d is not None and is_apart(d, e) for d, e in zip(found, dims))
         self.check(fits, f"the place has dims ({', '.join(map(str, found))}), not ({', '.join(map(str, dims))})")
 
@@ -261,7 +261,7 @@ class ArrayForm(Scopes):
                     for slot, wanted in slots(item):
                         fits = wanted(args[slot].type)
                         self.check(fits, f"operand {args[slot]!r} does not fit {type(item).__name__}")
-                return len(place_dims([Dim(0)] * rank, (step,), args))
+                return len(place_dims([Dim(0)] * rank, (step,), args, self.form_of))
             case ir.Permute():
                 self.check(sorted(step.axes) == list(range(rank)), f"axes {step.axes} of rank {rank}")
                 return rank

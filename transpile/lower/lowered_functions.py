@@ -13,6 +13,7 @@ from transpile.core import nodes as ir
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import ANY
 from transpile.core.functions import Routine, apart, invoke, reached, result_sizes
+from transpile.core.integers import Integers
 from transpile.core.types import BOOL, INT, Type
 from transpile.lower import lowered_effects
 from transpile.lower.element_functions import Elements, stored
@@ -45,7 +46,7 @@ def _entry(core: ir.Function) -> ir.Function:
     routine: Routine = core.routine
     params = tuple(ir.Var(p.name, p.type) for p in core.params)
     b = Builder(prims())
-    sizes = result_sizes(b, core.params, [y.type for y in core.body.yields], params)
+    sizes = result_sizes(b, core.params, [y.type for y in core.body.yields], params, Integers(core).of)
     unknown = any(d is None for dims in sizes for d in dims)
     types = [y.type.with_dims(tuple(d or ANY for d in dims)) for y, dims in zip(core.body.yields, sizes)]
     with b.at(core.loc):

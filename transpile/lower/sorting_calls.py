@@ -113,18 +113,12 @@ def _casting(lw: Lowering, x: Elements, dtype: str) -> Callable[[Sequence[Expr]]
 def _nonzero(lw: Lowering, stmt: Any) -> list[Any]:
     x = lw.rooted(lw.elements(stmt.args[0]), ir.SYNTHETIC)
     found = call(lw, _entry(stmt), "int64", 1, flat(lw, x))
-    _settle(found, stmt.var.type.items[0])
+    lw.name_sizes(found.sizes, stmt.var.type.items[0].dims)
 
     def place(k: int) -> Elements:
         return replace(found, root=None, at=lambda idx: unravel(lw, found.at(idx), x.sizes)[k])
 
     return [place(k) for k in range(x.rank)] if x.rank > 1 else [found]
-
-
-def _settle(found: Elements, type_: Type) -> None:
-    for size, dim in zip(found.sizes, type_.dims):
-        if isinstance(size, ir.Var) and size.form is None:
-            size.form = dim
 
 
 def _unravel_index(lw: Lowering, stmt: Any) -> list[Any]:
@@ -152,7 +146,7 @@ def _unique_all(lw: Lowering, stmt: Any) -> list[Any]:
     found = [values, *(e for name, e in zip(_EXTRAS, (first, inverse, counts)) if stmt.params.get(name))]
     types = stmt.var.type.items or (stmt.var.type,)
     for e, t in zip(found, types):
-        _settle(e, t)
+        lw.name_sizes(e.sizes, t.dims)
     return found
 
 
@@ -184,7 +178,7 @@ def _scatter_add(lw: Lowering, stmt: Any) -> Elements:
 def _repeat_each(lw: Lowering, stmt: Any) -> Elements:
     x, times = lw.rooted(lw.elements(stmt.args[0]), ir.SYNTHETIC), _as(lw, lw.elements(stmt.args[1]), "int64")
     found = call(lw, _entry(stmt), x.dtype, 1, x.memory, times.memory)
-    _settle(found, stmt.var.type)
+    lw.name_sizes(found.sizes, stmt.var.type.dims)
     return found
 
 

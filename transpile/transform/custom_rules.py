@@ -21,7 +21,7 @@ def expand_calls(fn: ir.Function) -> ir.Function:
     """``fn`` with the bodies of all calls in their place."""
     if not any(isinstance(s, ir.Call) for s in statements(fn.body)):
         return fn
-    b = Builder(prims(), dict(fn.symbols))
+    b = Builder(prims(), dict(fn.symbols), fn)
     mapping: dict[ir.Var, ir.Operand] = {}
     body = _expand(b, fn.body, mapping)
     if mapping:

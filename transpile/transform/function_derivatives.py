@@ -75,7 +75,7 @@ def batched(routine: Routine, given: Pattern, together: bool, batch: OfLanes) ->
 
     def of_all(param: ir.Var, differs: bool | None) -> ir.Var:
         if differs is None:
-            return ir.Var(str(lanes), INT, form=lanes)
+            return ir.Var(str(lanes), INT)
         return ir.Var(param.name, of_lanes(param.type)) if differs else param
 
     def body(fn: ir.Function) -> ir.Function:

@@ -44,7 +44,7 @@ class _Forward:
         self.main = fn.body.yields[: len(fn.body.yields) - aux]
         self.active = active(fn, self.wrt, self.main)
         self.prims = prims()
-        self.b = Builder(self.prims, dict(fn.symbols))
+        self.b = Builder(self.prims, dict(fn.symbols), fn)
         self.b.unify = unify_any
         self.dots: dict[ir.Var, ir.Operand | tuple[ir.Operand | None, ...]] = {}
         self.wholes: dict[ir.Var, ir.Var] = {}  # the results of a kept function -> these and their tangents

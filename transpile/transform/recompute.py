@@ -266,15 +266,14 @@ class _Copier(Cloner):
         for symbol, value in list(b.symbols.items()):
             if isinstance(value, ir.Var) and value in self.own:
                 self.symbols.setdefault(value, []).append(symbol)
-                self.renamed[symbol] = self.like(value.form, b.fresh_symbol(value.label))
+                self.renamed[symbol] = self.like(b.form_of(value), b.fresh_symbol(value.label))
 
     @staticmethod
     def like(form: Dim | None, fresh: Dim) -> Dim:
         """A symbol of the same kind: of a size, or of any integer."""
         name = fresh.as_symbol
         assert name is not None
-        is_size = form is not None and form.as_symbol is not None and form.terms[0][0].kind == "symbol"
-        return fresh if is_size else Dim.integer(name)
+        return fresh if form is not None and form.is_size_symbol else Dim.integer(name)
 
     def trip(self, body: ir.Block) -> ir.Block | None:
         """The copy; None if the trip changes a stack from outside."""
@@ -283,6 +282,7 @@ class _Copier(Cloner):
                 return None
         new = ir.Block((), [self.stmt(s) for s in body.stmts if self.is_inside(s)])
         self.blocks[body] = new
+        self.b.integers.include(new)
         return new
 
     def is_inside(self, stmt: ir.Stmt) -> bool:
@@ -293,9 +293,7 @@ class _Copier(Cloner):
     def fresh(self, var: ir.Var) -> ir.Var:
         new = super().fresh(var)
         for symbol in self.symbols.get(var, ()):
-            name = self.renamed[symbol].as_symbol
-            assert name is not None
-            self.b.symbols[name] = new
+            self.b.bind_symbol(self.renamed[symbol], new)
         return new
 
     def block(self, block: ir.Block) -> ir.Block:

@@ -147,7 +147,7 @@ class _Linker:
         results = list(stmt.results)
         for side, other, found in ((then, orelse, from_then), (orelse, then, from_else)):
             for var, operand in found.items():
-                out = ir.Var(var.name, var.type, form=None)
+                out = ir.Var(var.name, var.type)
                 results.append(out)
                 side.yields = (*side.yields, operand)
                 other.yields = (*other.yields, ir.Undef(var.type))
@@ -181,9 +181,6 @@ class _Linker:
             for var in self.escaped.values():  # and so has what comes to it out of a branch
                 if isinstance(var, ir.Var):
                     var.type = resized(var.type, self.renamed.get)
-        for var in defined(made):
-            if var.form is not None and not all(self.is_there(s) for s in var.form.symbols()):
-                var.form = None
 
     def reverse_block(self, block: ir.Block, loop: ir.For | ir.While | None, index: ir.Var | None) -> ir.Block:
         forward = self.sweep.sides.get(block)
@@ -246,9 +243,7 @@ class _Linker:
     def symbol_of(self, operand: ir.Operand) -> Dim:
         if isinstance(operand, ir.Const):
             return Dim(int(operand.value))
-        assert isinstance(operand, ir.Var)
-        operand.form = None
-        return self.b.form(operand)
+        return self.b.own_symbol(operand)
 
     # ---- what stands for a variable of the forward sweep
 

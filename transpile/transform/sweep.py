@@ -431,7 +431,7 @@ class _Reverse:
 
     @stmt.register
     def _(self, stmt: ir.For) -> None:
-        index = ir.Var(stmt.index.name, stmt.index.type, form=None)
+        index = ir.Var(stmt.index.name, stmt.index.type)
         if stmt.body.stop is None:
             self.loop(stmt, index, stmt.start, stmt.bound, stmt.step, not stmt.backwards)
         else:

@@ -148,8 +148,7 @@ class Stretching:
         p, q = b.dim(x), b.dim(y)
         common = b.fresh_symbol("size")
         size = b.elementwise("where", p.eq(1), q, p, name="size")
-        b.symbols[str(common)] = size.op
-        size.op.form = common  # type: ignore[union-attr]
+        b.bind_symbol(common, size.op)
         self._refuse(q.ne(1) & q.ne(size), p.op, q.op)
         parts = tuple(dict.fromkeys((*self._leaves(x), *self._leaves(y))))
         for dim in (x, y):

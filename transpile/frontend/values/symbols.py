@@ -321,8 +321,7 @@ class Symbols:
     def sized(self, lx: Lifting, dim: Dim) -> ir.Operand:
         """The run-time value of a size, which knows its form."""
         op = lx.b.dim(self.resolve(dim)).op
-        if isinstance(op, ir.Var):
-            op.form = dim
+        lx.b.learn(op, dim)
         return op
 
     # ---- loop indices
@@ -340,7 +339,7 @@ class Symbols:
             self.bounds[name] = (high + 1, low)
         else:
             form = Dim.integer(name)
-        lx.b.symbols[name] = var
+        lx.b.bind_symbol(form, var)
         return form
 
     def unique(self, lx: Lifting, base: str) -> str:
@@ -386,7 +385,8 @@ class Symbols:
         """Makes sure that the size of an argument has a variable for its value."""
         for name in dim.symbols():
             if name in self.origins and name not in lx.b.symbols:
-                lx.b.symbols[name] = ir.Var(name, INT, form=Dim.symbol(name))
+                lx.b.symbols[name] = ir.Var(name, INT)
+                lx.b.learn(lx.b.symbols[name], Dim.symbol(name))
 
     def final_names(self, taken: Sequence[str] = ()) -> dict[str, str]:
         """The names that the sizes get in the end: the user's own, else by where they stand."""

@@ -82,18 +82,19 @@ class Emit(AllLanes):
         name = self.lanes.as_symbol
         if self.axis is not None and not self.checked:
             if name is not None:
-                self.b.symbols[name] = self.axis.size
+                self.b.bind_symbol(self.lanes, self.axis.size)
             return
         first: tuple[str, ir.Operand] | None = None
         for param, axis in zip(self.params, self.axes):
             if axis is None:
                 continue
-            size = ir.Var(ir.SYNTHETIC if first else name or ir.SYNTHETIC, INT, form=None if first else self.lanes)
+            size = ir.Var(ir.SYNTHETIC if first else name or ir.SYNTHETIC, INT)
             if first is None and self.axis is not None and isinstance(self.axis.size, ir.Var):
                 size = self.axis.size
             self.b.emit(ir.Let(size, "dim", (param,), {"axis": axis}, self.fn.loc))
             if first is None:
                 first = param.name, size
+                self.b.learn(size, self.lanes)
                 if name is not None:
                     self.b.symbols[name] = size
                 if not self.checked:

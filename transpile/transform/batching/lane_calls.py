@@ -42,7 +42,7 @@ def call(w: AllLanes, parts: Parts, emitted: Emission) -> None:
 def _of_part(part: Part, count: int | None, emitted: Emission) -> ir.Function:
     axes = [0 if g else None for g in part.given]
     done = emitted(part.found, axes, part.outs, count)
-    b = Builder(prims(), done.symbols)
+    b = Builder(prims(), done.symbols, done)
     b.unify, b.block = unify_any, done.body
     b.loc = done.loc
     yields = [

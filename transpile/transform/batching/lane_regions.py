@@ -154,13 +154,15 @@ class Region:
 
 
 def _symbols(block: ir.Block) -> list[str]:
-    """The symbols in the types, the forms and the parameters of all that a block makes."""
+    """The symbols in the types and the parameters of all that a block makes, and of its loops."""
     found: dict[str, None] = {}
     for var in defined(block):
-        for dim in (*var.type.dims, *([var.form] if var.form is not None else [])):
+        for dim in var.type.dims:
             found.update(dict.fromkeys(dim.symbols()))
     for stmt in statements(block):
         found.update(dict.fromkeys(dim_symbols(stmt)))
+        if isinstance(stmt, ir.For) and stmt.symbol is not None:
+            found.update(dict.fromkeys(stmt.symbol.symbols()))
     return list(found)
 
 

@@ -39,7 +39,7 @@ def sized(fn: ir.Function, at: int, count: int | None) -> tuple[ir.Function, Axi
     var = fn.params[at]
     (dim,) = var.type.dims
     renamed = {} if count is None else {name: Dim(count) for name in dim.symbols()}
-    size = ir.Var(str(dim), INT, form=dim) if count is None else ir.Const(count, INT)
+    size = ir.Var(str(dim), INT) if count is None else ir.Const(count, INT)
     cloner = _Sized(var, size, renamed)
     done = cloner.function(fn)
     symbols = {name: op for name, op in done.symbols.items() if name not in cloner.renamed}
