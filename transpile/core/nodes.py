@@ -498,7 +498,7 @@ class Routine:
 
 @dataclass(slots=True)
 class Call:
-    """``results = function(args)``. ``written``: the slots of the arguments that it fills; None where nobody has said which.
+    """``results = function(args)``. ``written``: the slots of the arguments that it fills.
 
     That of a routine computes values, as a *let* does: it writes nothing that is seen outside, and its results have memory of
     their own.
@@ -507,7 +507,7 @@ class Call:
     function: Custom | Routine | Library | Kept
     args: tuple[Operand, ...]
     results: tuple[Var, ...]
-    written: tuple[int, ...] | None = ()
+    written: tuple[int, ...] = ()
     loc: Loc = NOWHERE
     reason: str = ""
 
