@@ -519,9 +519,9 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "routines_of_one_name",
-        "transpile/core/functions.py",
-        "def __str__(self) -> str:  # and",
-        "def __repr__(self) -> str:  # and",
+        "transpile/simplify/tidy.py",
+        "return (stmt.function, args) if",
+        "return (str(stmt.function), args) if",
         "calls of two functions that have one name are one value",
         ("tests/frontend/test_recursion_known.py", "-k", "test_known_counts"),
     ),

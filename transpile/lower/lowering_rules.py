@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from transpile.core import nodes as ir
 from transpile.core.builder import Expr
+from transpile.core.dims import Dim
 from transpile.core.types import INT
 from transpile.errors import error
 from transpile.lower import (
@@ -42,7 +43,6 @@ ARRAYS: dict[str, Callable[[Lowering, Any], Any]] = {
     **sorting_calls.TABLE,
     **draws.TABLE,
     **linalg_calls.TABLE,
-    "invoke": lowered_functions.one,
 }
 KINDS: dict[str, Callable[[Lowering, Any], Any]] = {
     "fold": reductions.folded,
@@ -52,10 +52,7 @@ KINDS: dict[str, Callable[[Lowering, Any], Any]] = {
     "draw": draws.drawn,
 }
 """What the record says enough of: where a primitive has no rule of its own."""
-SEVERAL: dict[str, Callable[[Lowering, Any], list[Held]]] = {
-    **sorting_calls.SEVERAL,
-    "invoke": lowered_functions.call,
-}
+SEVERAL: dict[str, Callable[[Lowering, Any], list[Held]]] = {**sorting_calls.SEVERAL}
 
 
 def rule_of(stmt: ir.Let | ir.Alloc) -> Callable[[Lowering, Any], Any]:
@@ -82,11 +79,15 @@ class Primitives(Lowering):
         rule = rule_of(stmt)
         if stmt.prim != "index":  # that clips what it is given
             check_given(self, stmt.var.type.dims, stmt.args)
-        found: Elements = rule(self, stmt)
-        if any(d.is_one and not is_one(s) for d, s in zip(stmt.var.type.dims, found.sizes)):
-            sizes = tuple(ir.Const(1, INT) if d.is_one else s for d, s in zip(stmt.var.type.dims, found.sizes))
-            found = replace(found, sizes=sizes)  # a size that a check has shown to be 1
-        return found
+        return _with_ones(rule(self, stmt), stmt.var.type.dims)
+
+    def called(self, stmt: ir.Call) -> None:
+        """The results of a call of a kept function."""
+        for var, found in zip(stmt.results, lowered_functions.call(self, stmt)):
+            if isinstance(found, Elements):
+                self.env[var] = self.keep(_with_ones(found, var.type.dims), var)
+            else:
+                self.env[var] = self.named(Expr(self.b, found), var)
 
     def number(self, stmt: ir.Let) -> ir.Operand:
         """The scalar that a primitive gives."""
@@ -112,3 +113,10 @@ class Primitives(Lowering):
         if rule is None:
             raise error("T501", f"'{stmt.prim}' cannot be compiled yet", stmt.loc)
         return rule(self, stmt)
+
+
+def _with_ones(found: Elements, dims: Sequence[Dim]) -> Elements:
+    """The elements with 1 for the sizes that a check has shown to be that."""
+    if not any(d.is_one and not is_one(s) for d, s in zip(dims, found.sizes)):
+        return found
+    return replace(found, sizes=tuple(ir.Const(1, INT) if d.is_one else s for d, s in zip(dims, found.sizes)))

@@ -51,10 +51,10 @@ class Blocks:
     def assign(self, name: str, operand: ir.Operand, var: ir.Var, depth: int, loc: ir.Loc, live: int) -> None:
         """``name = operand``, or an update of the variable in place."""
         tree = self.nested.trees.get(operand) if isinstance(operand, ir.Var) else None
-        if isinstance(tree, ir.Let):
+        if isinstance(tree, (ir.Let, ir.Call)):
             loc = tree.loc if tree.loc.line else loc
-            if self.update(name, tree, depth, loc, live):
-                return
+        if isinstance(tree, ir.Let) and self.update(name, tree, depth, loc, live):
+            return
         self.line(depth, f"{name} = ", self.expressions.operand(operand, True), loc=loc)
 
     def update(self, name: str, let: ir.Let, depth: int, loc: ir.Loc, live: int) -> bool:

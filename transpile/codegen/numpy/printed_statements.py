@@ -76,6 +76,12 @@ def _unpack(w: Writer, stmt: ir.Let, depth: int) -> None:
     w.line(depth, f"{target} = ", w.expressions.let(stmt), loc=stmt.loc)
 
 
+def _call(w: Writer, stmt: ir.Call, depth: int) -> None:
+    """``x, _ = f(y)``: what nobody reads of several results has no name."""
+    target = ", ".join(w.names.get(r, "_") for r in stmt.results)
+    w.line(depth, f"{target} = " if target else "", w.expressions.called(stmt), loc=stmt.loc)
+
+
 def _alloc(w: Writer, stmt: ir.Alloc, depth: int) -> None:
     let = ir.Let(stmt.var, stmt.prim, stmt.args, stmt.params, stmt.loc, stmt.reason)
     w.line(depth, f"{w.names[stmt.var]} = ", w.expressions.let(let), loc=stmt.loc)
@@ -103,6 +109,7 @@ def _effect(w: Writer, stmt: ir.Print | ir.Raise, depth: int) -> None:
 
 _STATEMENTS: dict[type, Callable[[Any, Any, int], None]] = {
     ir.Let: _let,
+    ir.Call: _call,
     ir.Alloc: _alloc,
     ir.Store: _store,
     ir.Add: _add,
