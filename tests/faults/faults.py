@@ -1229,7 +1229,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "lanes_of_the_inner_axis",
         "transpile/transform/batching/lane_raises.py",
-        'parts[lanes[-1] + 1 : lanes[-1] + 1] = [slot, ", "]',
+        'parts[first:first] = [slot, ", "]',
         'parts[-1:] = [", ", slot, ")"]',
         "an error in lanes of lanes names them the wrong way round",
         (

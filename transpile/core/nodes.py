@@ -395,15 +395,17 @@ class Breakpoint(Print):
 class Raise(Effect):
     """``raise exception(message)``.
 
-    ``is_check``: it is not the user's, but a check of sizes. ``has_lane``: the message says in which lane. ``dtypes``: as in
-    `Print`.
+    ``is_check``: it is not the user's, but a check. ``sizes_at``: of a check that sizes, its operands, agree, the place that its
+    message begins with. ``lanes``: how many of the last operands are numbers of lanes, with which the message ends: the innermost
+    comes first. ``dtypes``: as in `Print`.
     """
 
     args: tuple[Operand, ...]
     exception: str
     parts: Parts = ()
     is_check: bool = False
-    has_lane: bool = False
+    sizes_at: str | None = None
+    lanes: int = 0
     dtypes: tuple[str | None, ...] = ()
 
 

@@ -36,15 +36,12 @@ def in_lane(effect: ir.Raise, lane: ir.Operand) -> ir.Raise:
     """The raise with the number of the lane behind its message; the lanes of an inner `vmap` come behind those of an outer."""
     parts, args = list(effect.parts), effect.args
     slot = (len(args), "", "")
-    lanes = [k for k, part in enumerate(parts) if part in _LANES] if effect.has_lane else []
-    if lanes:
-        parts[lanes[-1] + 1 : lanes[-1] + 1] = [slot, ", "]
+    if effect.lanes:
+        first = len(parts) - 2 * effect.lanes  # behind it: each lane, a comma, the bracket
+        parts[first:first] = [slot, ", "]
     else:
-        parts += [_LANES[not parts], slot, ")"]
-    return replace(effect, args=(*args, lane), parts=tuple(parts), has_lane=True)
-
-
-_LANES = (" (lane ", "(lane ")  # behind a message, and for none
+        parts += [" (lane " if parts else "(lane ", slot, ")"]
+    return replace(effect, args=(*args, lane), parts=tuple(parts), lanes=effect.lanes + 1)
 
 
 def _effects(stmt: ir.Call) -> Iterator[ir.Effect]:
