@@ -18,7 +18,7 @@ from house.imports import modules
 import transpile as tp
 from transpile.core.types import FLOAT, Type
 from transpile.ops.element import Apply, Arg, Infix, applied, infix, parts
-from transpile.ops.record import REQUIRED, Op
+from transpile.ops.record import FAMILIES, REQUIRED, Op
 from transpile.ops.tables import neutral_of, prims, records
 from transpile.ops.traits import LESS, RELATIONS
 
@@ -40,6 +40,7 @@ def test_nobody_asks_for_more_names(what):
 
 
 SAMPLE = """
+from transpile.ops.record import FAMILIES
 FAST = frozenset("exp log".split())
 SIGNS = {"add": 1, "sub": -1, "other": 0}
 RULES = {**{"sin": 1}, **dict.fromkeys(("cos", "tan"), 2)}
@@ -51,13 +52,30 @@ def f(let, prim, word):
         case "exp" | "none": return 1
     match let:
         case Let(prim="div", name="neg"): return 2
+    one = "equal" if word == "pow" else "less"
+    for other in ("tan", "word"):
+        if let.prim == other or let.prim in FAMILIES or prim.startswith("nan_to") or record_of(let).folds == one:
+            return {"floor": 1}[let.prim] or {"tanh": "sinh"}.get(prim)
+    return let.prim == CEIL or let.name == "trunc" or f(let.params.get("cosh", let.prim)) == prim, Let("exp", prim)
+CEIL = "ceil"
+NUMBERS = "expm1", f("log1p"), f("sqrt")
 """
 
 
 def test_every_name_is_seen():
     tree = ast.parse(SAMPLE)
-    assert sorted(named.comparisons(tree)) == ["add", "div", "exp", "index", "mul"]
+    compared = {"add", "div", "exp", "index", "mul", "equal", "less", "tan", "nan_to_num", "floor", "tanh", "ceil"}
+    assert set(named.comparisons(tree)) == compared | FAMILIES & set(prims())
     assert dict(named.named_tables(tree)) == {"FAST": 2, "SIGNS": 2, "RULES": 3}
+
+
+@pytest.mark.parametrize("place", named.OTHERS)
+def test_a_table_of_other_names_is_one(place):
+    """It has none that is not one of those that it says, and it is there."""
+    module, _, variable = place.rpartition(".")
+    tree = ast.parse(modules()[module].read_text())
+    assert variable in dict(named.named_tables(tree))
+    assert variable not in dict(named.named_tables(tree, module))
 
 
 # ---------------------------------------------------------------------------------------------------- records
