@@ -46,7 +46,7 @@ def _entry(core: ir.Function) -> ir.Function:
     assert core.routine is not None
     params = tuple(ir.Var(p.name, p.type) for p in core.params)
     b = Builder(prims())
-    sizes = result_sizes(b, core.params, [y.type for y in core.body.yields], params, Integers(core).of)
+    sizes = result_sizes(b, core.params, [y.type for y in core.body.yields], params, Integers(prims(), core).of)
     unknown = any(d is None for dims in sizes for d in dims)
     types = [y.type.with_dims(tuple(d or ANY for d in dims)) for y, dims in zip(core.body.yields, sizes)]
     with b.at(core.loc):
