@@ -173,10 +173,9 @@ def _compress(b: Builder, condition: Any, a: Any, axis: Any = None) -> Expr:
     x, at = _flat(array(b, a), axis)
     mask = array(b, condition)
     mask = mask if mask.type.is_bool else mask.ne(0)
-    n = mask.dims[0]
-    if not b.surely(n, x.dims[at]):
-        x = slice_axis(x, at, 0, n)
-    return compressed(b, mask, x, at)
+    if b.surely(mask.dims[0], x.dims[at]):
+        return compressed(b, mask, x, at)
+    return gather(x, at, flat_nonzero(b, mask))  # a longer mask may have nothing but False behind the end
 
 
 def _extract(b: Builder, condition: Any, arr: Any) -> Expr:

@@ -107,6 +107,8 @@ class Scalars:
     def cast(self, x: Scalar, to: Any) -> Scalar:
         if x.type == to:
             return x
+        if x.type in self.types.real_domain and to in self.types.unsigned_domain and to.bitwidth < 64:
+            x = self.cast(x, self.types.int64)  # LLVM leaves open what a negative number is
         return Scalar(self.context.cast(self.builder, x.value, x.type, to), to)
 
     def truth(self, x: Scalar) -> Any:

@@ -269,6 +269,8 @@ class _Emitter:
                 return ast.IfExp(node, number(one), number(none))
             case "float64" | "int64" if is_natural(op.type):  # float() of a float32 is one
                 return call(ast.Name(to.dtype[:-2], LOAD), node)
+            case "uint8" | "uint16" | "uint32" if op.type.is_float:
+                node = call(dtype_node("int64"), node)
         return call(dtype_node(to.dtype), node)
 
     def access(self, root: ir.Operand, indices: Sequence[ir.Operand]) -> ast.expr:
