@@ -102,7 +102,7 @@ ALLOWED: Mapping[str, str] = {
         loops/schedule/cost_model.py: Work.call
         loops/steering.py: _Flow.goes_by
         reports/loop_peak.py: _Walk.call
-        lower/product_loops.py: _einsum
+        lower/product_loops.py: contraction
         transform/batching/families.py: _einsum
     """,
     "a piece of text on its way to being printed: quotes, blanks, line ends": """

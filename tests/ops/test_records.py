@@ -18,6 +18,7 @@ from house.imports import modules
 import transpile as tp
 from transpile.core.types import FLOAT, Type
 from transpile.ops.element import Apply, Arg, Infix, applied, infix, parts
+from transpile.ops.lowering_kinds import BY_KIND, NOT_LOWERED, Convolution
 from transpile.ops.record import REQUIRED, Op
 from transpile.ops.tables import neutral_of, prims, records
 from transpile.ops.traits import LESS, RELATIONS
@@ -66,7 +67,7 @@ def test_every_name_is_seen():
 @pytest.mark.parametrize("kind", [k for k, fields in REQUIRED.items() if fields])
 def test_a_record_has_what_its_kind_needs(kind):
     fields = {"render": "np.f({0})", "partials": (1,), "element": Arg(0), "family": "lane"}
-    fields |= {"jvp": 1, "vjp": 1, "fold": "add", "entry": "linalg.inv"}
+    fields |= {"jvp": 1, "vjp": 1, "fold": "add", "entry": "linalg.inv", "lowering": NOT_LOWERED}
     full = {"name": "f", "type_rule": lambda types, params: FLOAT, "render": None, "kind": kind}
     full |= {f: fields[f] for f in REQUIRED[kind]}
     assert Op(**full).kind == kind
@@ -74,6 +75,13 @@ def test_a_record_has_what_its_kind_needs(kind):
         if (kind, field) != ("elementwise", "family"):  # which is its own
             with pytest.raises(ValueError, match=f"'f' of kind '{kind}' has no {field}"):
                 Op(**{**full, field: None})
+
+
+def test_a_record_says_how_it_is_lowered():
+    """Itself, or by its kind: no array primitive is just forgotten."""
+    assert BY_KIND.keys() < REQUIRED.keys()
+    assert [r.name for r in prims().values() if r.lowering is None] == []
+    assert {k for k, fields in REQUIRED.items() if "lowering" in fields} & BY_KIND.keys() == set()
 
 
 def test_a_record_is_of_a_kind_and_a_family():
@@ -209,10 +217,11 @@ def test_folds_are_by_what_has_a_neutral_number(record):
 
 @pytest.mark.parametrize("record", [r for r in prims().values() if r.entry], ids=lambda r: r.name)
 def test_entries_are_in_the_runtime(record):
-    params = {"mode": "reduced", "dtype": "float64" if record.name != "random_bits" else "uint64", "side": "left"}
+    modes = ("full", "same") if isinstance(record.lowering, Convolution) else ("reduced", "r")
+    params = {"mode": modes[0], "dtype": "float64" if record.name != "random_bits" else "uint64", "side": "left"}
     for entry in {
         record.entry_of(params, 1),
-        record.entry_of({**params, "mode": "r", "robust": True}, 2),
+        record.entry_of({**params, "mode": modes[1], "robust": True}, 2),
         record.factored,
     } - {""}:
         module, _, function = entry.partition(".")

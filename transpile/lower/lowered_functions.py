@@ -76,8 +76,8 @@ def check_depth(lw: Lowering, depth: ir.Var) -> None:
         b.emit(ir.If(test, ir.Block((), [raised]), ir.Block(), (), loc))
 
 
-def call(lw: Lowering, stmt: Any) -> list[Any]:
-    """The results of a call, each an operand or `Elements`."""
+def kept_call(lw: Lowering, stmt: Any, how: Any) -> Any:
+    """The result of a call, or the list of its results, each an operand or `Elements`."""
     b = lw.b
     args: list[ir.Operand] = []
     for a in stmt.args:
@@ -92,7 +92,10 @@ def call(lw: Lowering, stmt: Any) -> list[Any]:
     names = [stmt.var.name] if len(types) == 1 else [ir.SYNTHETIC] * len(types)
     results = tuple(ir.Var(n, _whole(t)) for n, t in zip(names, types))
     b.emit(ir.Call(ir.Kept(name), (*args, deeper), results, None, b.loc))
-    return [_held(lw, r, t) for r, t in zip(results, types)]
+    found = [_held(lw, r, t) for r, t in zip(results, types)]
+    if type_.kind == "tuple":
+        return found
+    return found[0] if isinstance(found[0], Elements) else Expr(b, found[0])
 
 
 def _whole(type_: Type) -> Type:
@@ -107,8 +110,3 @@ def _held(lw: Lowering, var: ir.Var, type_: Type) -> Any:
     if all(lw.is_known(s) for d in type_.dims for s in d.symbols()):
         return stored(lw.b, var, lw.sizes(type_.dims))
     return fresh(lw, var)
-
-
-def one(lw: Lowering, stmt: Any) -> Any:
-    (found,) = call(lw, stmt)
-    return found if isinstance(found, Elements) else Expr(lw.b, found)

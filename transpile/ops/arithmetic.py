@@ -13,6 +13,7 @@ from transpile.errors import RuleError
 from transpile.ops import interval_arithmetic as intervals
 from transpile.ops.element import BOTH, EITHER, NOT, SAME, Arg, Choose, Element, applied, as_python, infix, prefix
 from transpile.ops.language import call, elementwise, log, pow, where
+from transpile.ops.lowering_kinds import Cast
 from transpile.ops.record import ZERO, Op
 from transpile.ops.traits import (
     EQUAL,
@@ -248,6 +249,6 @@ TABLE = [
         element=Choose(Arg(0), Arg(1), Arg(2)), picks=True, interval=intervals.either,
         magnitude=Magnitude(1, "maximum"), called="chosen",
     ),
-    Op("cast", _cast_type, "cast", "structural", jvp=_cast_jvp, vjp=_cast_vjp, linear=True, family="cast", exact=True,
-         vanishes=(0,), magnitude=Magnitude(), interval=intervals.as_it_is, fits="cast"),
+    Op("cast", _cast_type, "cast", "structural", lowering=Cast(), jvp=_cast_jvp, vjp=_cast_vjp, linear=True, family="cast",
+         exact=True, vanishes=(0,), magnitude=Magnitude(), interval=intervals.as_it_is, fits="cast"),
 ]  # fmt: skip

@@ -28,6 +28,7 @@ from transpile.ops.element import SAME, Arg, Element, Infix, applied, by_kind, w
 from transpile.ops.language import (  # isort: skip
     absolute, call, cos, cosh, elementwise, exp, isnan, sin, sinh, sqrt, where,
 )  # fmt: skip
+from transpile.ops.lowering_kinds import OperandSum
 from transpile.ops.record import ZERO, Op
 from transpile.ops.spelling import Spelling, sequence
 from transpile.ops.traits import Operator, Vector, near
@@ -351,6 +352,7 @@ FSUM = Op(
     lambda types, params: FLOAT,
     Spelling(lambda params, types: f"math.fsum({sequence(len(types))})"),
     "fold",
+    lowering=OperandSum(),
     fold="add",
     jvp=_fsum_jvp,
     vjp=lambda y, y_bar, args, wants, params: tuple(y_bar if w else None for w in wants),

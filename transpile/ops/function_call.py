@@ -8,6 +8,7 @@ from typing import Any
 from transpile.core.dims import ANY
 from transpile.core.functions import together
 from transpile.core.types import Type
+from transpile.ops.lowering_kinds import KeptCall
 from transpile.ops.record import Op
 
 
@@ -26,5 +27,5 @@ def _spelling(args, params, types) -> Any:  # type: ignore[no-untyped-def]
 TABLE = [
     # invoke: params["routine"] called; several results are a tuple. The transforms call the derivatives of the routine, without a
     # rule from here (`transpile.transform.function_derivatives`).
-    Op("invoke", _type, _spelling, kind="call", jvp=None, vjp=None, cost=3, family="call"),
+    Op("invoke", _type, _spelling, kind="call", lowering=KeptCall(), jvp=None, vjp=None, cost=3, family="call"),
 ]
