@@ -97,7 +97,7 @@ ALLOWED: Mapping[str, str] = {
         codegen/numpy/templates.py: _filled
         codegen/numpy/templates.py: _parsed
         codegen/numpy/templates.py: module
-        codegen/numpy/value_nodes.py: Expressions.by_table
+        codegen/numpy/value_nodes.py: Expressions.by_record
         codegen/numpy/value_nodes.py: _full
         loops/schedule/cost_model.py: Work.call
         loops/steering.py: _Flow.goes_by

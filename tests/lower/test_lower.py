@@ -31,6 +31,7 @@ SIGNS = {"eigh"}  # eigenvectors may have either sign
 NOT_LOWERED = {
     "item": "the walk over statements takes it from what a call gives",
     "dim": "the walk over statements takes it from the sizes",
+    "range_length": "only the printer makes it",
     "shape_differs": "only the printer makes it",
     "shape_of": "only the printer makes it",
     "shape_tuple": "only the printer makes it",

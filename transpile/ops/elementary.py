@@ -22,7 +22,7 @@ from transpile.core import nodes as ir
 from transpile.core.types import FLOAT, INT, Type
 from transpile.errors import RuleError
 from transpile.ops import interval_arithmetic as intervals
-from transpile.ops.arithmetic import boolean, is_number, no_bool, same, unary
+from transpile.ops.arithmetic import always, boolean, is_number, no_bool, same, unary
 from transpile.ops.element import SAME, Arg, Element, Infix, applied, by_kind, with_params
 
 from transpile.ops.language import (  # isort: skip
@@ -160,7 +160,7 @@ ONE = [
     smooth("reciprocal", lambda y, x: -(y * y), cost=1, dtype_rule="int8",
            element=by_kind(1, integers="scalars.reciprocal_int", floats="scalars.reciprocal")),
     unary("positive", "op:+", lambda y, x: 1, linear=True, type_rule=no_bool, element=SAME, operator=Operator("+", "UAdd", "pos"),
-          names=("positive",), signs=(1,), vanishes=(0,), interval=intervals.as_it_is, quiet=True),
+          names=("positive",), signs=(1,), vanishes=(0,), interval=intervals.as_it_is, quiet=True, total=always),
     step("floor"),
     step("ceil"),
     step("trunc", names=("trunc", "fix"), math="math.modf({0})[1]"),

@@ -80,7 +80,7 @@ TABLE = [
              (several((2, 3), (2, 1)), {"axis": 1}), (several((4,)), {"axis": 0}), (several((0,), (2,)), {"axis": 0}),
          ), family="join"),
     # stack: all operands have the same dims; of scalars it is `np.array([x, y])`
-    Op("stack", _stack_type, Spelling(_stack_spelling), kind="map", lowering=Joined(new_axis=True), picks=True,
+    Op("stack", _stack_type, Spelling(_stack_spelling, says_dtype=True), kind="map", lowering=Joined(new_axis=True), picks=True,
          jvp=_join_jvp("stack"), vjp=_stack_vjp, linear=True, examples=((several((3,), (3,)), {"axis": 0}), (several((3,), (3,)),
          {"axis": 1}), (several((2, 3), (2, 3), (2, 3)), {"axis": 1}), (several((), ()), {"axis": 0}),), family="join"),
 ]  # fmt: skip

@@ -21,6 +21,7 @@ from transpile.ops.language import elementwise as f
 from transpile.ops.language import exp, where
 from transpile.ops.lowering_kinds import FoldedIn, ShapedDraw, SplitKeys
 from transpile.ops.record import ZERO, Op
+from transpile.ops.spelling import Form
 from transpile.ops.traits import Vector
 
 DRAWS = ("random_bits", "random_unit", "random_normal")
@@ -46,6 +47,7 @@ def _draw(name: str) -> Op:
         name,
         "draw",
         entry=entry,
+        form=Form.DRAWN,
         jvp=ZERO,
         vjp=ZERO,
         cost=3,
@@ -75,11 +77,11 @@ def _log_gamma_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-unt
 
 TABLE = [
     # new keys of a key
-    Op("random_split", _split_type, "random_split", kind="draw", lowering=SplitKeys(), entry="random.word",
+    Op("random_split", _split_type, "random_split", kind="draw", lowering=SplitKeys(), form=Form.KEYS, entry="random.word",
          jvp=ZERO, vjp=ZERO, cost=2, linear=True, family="draw"),
     # the key of a key and an integer; of keys and as many integers
     Op("random_fold_in", lambda types, params: types[0], "transpile_runtime.random.fold_in({0}, {1})", kind="draw",
-         lowering=FoldedIn(), entry="random.word", jvp=ZERO, vjp=ZERO, cost=2, linear=True, family="draw"),
+         lowering=FoldedIn(), joins_lanes=True, entry="random.word", jvp=ZERO, vjp=ZERO, cost=2, linear=True, family="draw"),
     *map(_draw, DRAWS),
     # the logarithms of gamma variables; args[1]: their shapes, an array of params["dims"] behind the axes of the lanes
     Op("random_log_gamma", lambda types, params: types[1].strong, "transpile_runtime.random.log_gamma({0}, {1})",

@@ -27,6 +27,9 @@ Conventions for rules (``transpile.core.builder.Expr`` is the currency, operator
   ``via="math"``) and Python's builtins (``py=True``) say it. ``unlike_python``: NumPy's function of Python's numbers gives
   something else than the operator, or a value where that raises. ``as_calm``: the function of `math` raises nowhere that a
   function whose partial derivatives have it in them does not.
+- ``form``: how text says it that no template over operands can (`transpile.ops.spelling.Form`). ``joins_lanes``: what text calls
+  broadcasts the lanes of its operands to each other. ``total(types, values)``: of Python's numbers, of which the ``values`` are
+  those that are known, it has a value, and says nothing.
 - ``called``: what a value of it is named; ``said``: what it is named after its operand, as in ``exp_x``.
 - ``lowering``: how it becomes loops and calls, one of the kinds of `transpile.ops.lowering_kinds`, of which `transpile.lower` has a
   rule each; what the kind of the record says of it need not be said.
@@ -46,6 +49,7 @@ from transpile.core.types import Type
 from transpile.ops.algebra import Algebra
 from transpile.ops.computation import Computation
 from transpile.ops.lowering_kinds import BY_KIND, LoweringKind
+from transpile.ops.spelling import Form
 from transpile.ops.traits import Operator
 
 
@@ -139,6 +143,9 @@ class Op(Algebra, Computation):
     python: str = ""
     unlike_python: bool = False
     as_calm: bool = False
+    form: Form | None = None
+    joins_lanes: bool = False
+    total: Callable[[Sequence[Type], Sequence[Any]], bool] = lambda types, values: False
     said: str = ""
     called: str = ""
     examples: tuple[Any, ...] = field(default=(), compare=False)  # for the rule walk: see tests/ops/test_rules.py

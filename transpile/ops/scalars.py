@@ -72,7 +72,7 @@ TABLE = [
     *map(number, """arrays.arange_at arrays.convolve_full arrays.convolve_same arrays.convolve_valid
          arrays.correlate_same arrays.diagonal_size arrays.linspace_at arrays.pad_edge arrays.pad_reflect arrays.pad_symmetric
          arrays.pad_wrap""".split()),
-    *(number(f"arrays.{name}", interval=intervals.within) for name in ("bound", "wrap")),
+    *(number(f"arrays.{name}", interval=intervals.within, within=1) for name in ("bound", "wrap")),
     number("arrays.span", raises=_steps),
     number("arrays.steps", raises=_steps),
     *(record for name in "word bits32 bits64 unit32 unit64".split() for record in draw(name)),
