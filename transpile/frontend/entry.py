@@ -326,8 +326,7 @@ class Arguments:
 
     def _integer(self, var: ir.Var, leaf: ArgLeaf) -> None:
         symbol = f"{var.name}."
-        var.form = Dim.integer(symbol)
-        self.lx.b.symbols[symbol] = var
+        self.lx.b.bind_symbol(Dim.integer(symbol), var)
         if leaf.example is not None:
             self.lx.symbols.integers[symbol] = int(leaf.example)
 

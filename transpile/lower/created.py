@@ -45,7 +45,7 @@ def counted(lw: Lowering, stmt: Any, how: Any) -> Elements:
         ends = (b.expr(ir.Const(0, result)), args[0]) if len(args) == 1 else args[:2]
         by = b.expr(ir.Const(1, result)) if step is None else step
         count = b.bind("size", INT, "arrays.steps", (*(e.op for e in ends), by.op))
-        count.form = stmt.var.type.dims[0]
+        b.learn(count, stmt.var.type.dims[0])
         sizes = (count,)
 
     def at(idx: Sequence[Expr]) -> Expr:

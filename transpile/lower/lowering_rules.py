@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from transpile.core import nodes as ir
 from transpile.core.builder import Expr
+from transpile.core.dims import Dim
 from transpile.core.types import INT
 from transpile.errors import error
 from transpile.lower import (
@@ -77,7 +78,6 @@ RULES: dict[type[kinds.LoweringKind], Rule] = {
     kinds.SplitKeys: draws.split_keys,
     kinds.FoldedIn: draws.folded_in,
     kinds.ShapedDraw: draws.shaped,
-    kinds.KeptCall: lowered_functions.kept_call,
 }
 """The rule of each kind that a record may say (`transpile.ops.lowering_kinds`): of a statement and of what the record says more."""
 
@@ -106,11 +106,15 @@ class Primitives(Lowering):
             return linear_sum(self, stmt) or elementwise.elementwise(self, stmt)
         if stmt.prim != "index":  # that clips what it is given
             check_given(self, stmt.var.type.dims, stmt.args)
-        found: Elements = by_rule(self, stmt)
-        if any(d.is_one and not is_one(s) for d, s in zip(stmt.var.type.dims, found.sizes)):
-            sizes = tuple(ir.Const(1, INT) if d.is_one else s for d, s in zip(stmt.var.type.dims, found.sizes))
-            found = replace(found, sizes=sizes)  # a size that a check has shown to be 1
-        return found
+        return _with_ones(by_rule(self, stmt), stmt.var.type.dims)
+
+    def called(self, stmt: ir.Call) -> None:
+        """The results of a call of a kept function."""
+        for var, found in zip(stmt.results, lowered_functions.call(self, stmt)):
+            if isinstance(found, Elements):
+                self.env[var] = self.keep(_with_ones(found, var.type.dims), var)
+            else:
+                self.env[var] = self.named(Expr(self.b, found), var)
 
     def number(self, stmt: ir.Let) -> ir.Operand:
         """The scalar that a primitive gives."""
@@ -134,3 +138,10 @@ class Primitives(Lowering):
     def several(self, stmt: ir.Let) -> list[Held]:
         found: list[Held] = by_rule(self, stmt)
         return found
+
+
+def _with_ones(found: Elements, dims: Sequence[Dim]) -> Elements:
+    """The elements with 1 for the sizes that a check has shown to be that."""
+    if not any(d.is_one and not is_one(s) for d, s in zip(dims, found.sizes)):
+        return found
+    return replace(found, sizes=tuple(ir.Const(1, INT) if d.is_one else s for d, s in zip(dims, found.sizes)))

@@ -71,7 +71,7 @@ def transposed(lw: Lowering, stmt: Any, how: Any) -> Elements:
 def in_other_sizes(lw: Lowering, stmt: Any, how: Any) -> Elements:
     x = lw.elements(stmt.args[0])
     sizes = lw.sizes(stmt.params["dims"])
-    if _only_ones(x.sizes, sizes):
+    if _only_ones(lw, x.sizes, sizes):
         move = regroup(lw, x.sizes, sizes)
         kept = [k for k, s in enumerate(sizes) if not is_one(s)]
         unit = None
@@ -88,16 +88,10 @@ def in_other_sizes(lw: Lowering, stmt: Any, how: Any) -> Elements:
     return stored(lw.b, view, sizes, x.deps)
 
 
-def _only_ones(old: Sequence[ir.Operand], new: Sequence[ir.Operand]) -> bool:
+def _only_ones(lw: Lowering, old: Sequence[ir.Operand], new: Sequence[ir.Operand]) -> bool:
     """Whether the sizes differ only by axes of size 1."""
     a, c = ([s for s in sizes if not is_one(s)] for sizes in (old, new))
-    return len(a) == len(c) and all(_same(s, t) for s, t in zip(a, c))
-
-
-def _same(a: ir.Operand, b: ir.Operand) -> bool:
-    if a == b:
-        return True
-    return isinstance(a, ir.Var) and isinstance(b, ir.Var) and a.form is not None and a.form == b.form
+    return len(a) == len(c) and all(lw.are_equal(s, t) for s, t in zip(a, c))
 
 
 def subscripted(lw: Lowering, stmt: Any, how: Any) -> Elements:
@@ -106,7 +100,7 @@ def subscripted(lw: Lowering, stmt: Any, how: Any) -> Elements:
     if not path:
         return x
     place = place_of(lw, path, stmt.args[1:], x.sizes)
-    _name_sizes(place.sizes, stmt.var.type.dims)
+    lw.name_sizes(place.sizes, stmt.var.type.dims)
     if place.mask is not None:
         x = lw.steady(x, name_of(stmt.args[0]))
         var = lw.memory(name_of(stmt.var), x.dtype, place.sizes)
@@ -131,12 +125,6 @@ def subscripted(lw: Lowering, stmt: Any, how: Any) -> Elements:
 
 def _has_gather(path: Any) -> bool:
     return any(not step.is_basic for step in path if hasattr(step, "is_basic"))
-
-
-def _name_sizes(sizes: Sequence[ir.Operand], dims: Sequence[Any]) -> None:
-    for size, dim in zip(sizes, dims):
-        if isinstance(size, ir.Var) and size.form is None:
-            size.form = dim
 
 
 def taken_along(lw: Lowering, stmt: Any, how: Any) -> Elements:

@@ -1,4 +1,7 @@
-"""Calls of `transpile_runtime.compiled` that give arrays, and arrays as their operands: all entries in a row."""
+"""Calls of `transpile_runtime.compiled` that give arrays, and arrays as their operands: all entries in a row.
+
+What a function of `arrays` gives is new, and it writes into no argument; those that fill memory are told by `filled`.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +41,7 @@ def library_call(
     type_: Type,
     function: str,
     args: Sequence[ir.Operand],
-    written: tuple[int, ...] | None = None,
+    written: tuple[int, ...] = (),
 ) -> ir.Var:
     """What a function of the runtime gives."""
     var = ir.Var(name, type_)
@@ -60,7 +63,7 @@ def items(lw: Lowering, fn: str, types: Sequence[tuple[str, int]], *args: ir.Ope
     """A call that gives several arrays and numbers."""
     b = lw.b
     results = tuple(ir.Var(ir.SYNTHETIC, Type(dtype, (ANY,) * rank)) for dtype, rank in types)
-    b.emit(ir.Call(ir.Library(fn), args, results, None, b.loc))
+    b.emit(ir.Call(ir.Library(fn), args, results, loc=b.loc))
     lw.owned.update(r for r in results if r.type.dims)
     return [fresh(lw, r) if r.type.dims else r for r in results]
 

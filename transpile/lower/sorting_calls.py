@@ -105,7 +105,7 @@ def of_vectors(lw: Lowering, stmt: Any, how: CallWhole) -> Elements:
     else:
         args += [lw.scalar(a).op for a in stmt.args[len(how.dtypes) :]]
     found = call(lw, entry_of(stmt), stmt.var.type.dtype, 1, *args)
-    _settle(found, stmt.var.type)
+    lw.name_sizes(found.sizes, stmt.var.type.dims)
     return found
 
 
@@ -123,18 +123,12 @@ def _casting(lw: Lowering, x: Elements, dtype: str) -> Callable[[Sequence[Expr]]
 def non_zero(lw: Lowering, stmt: Any, how: Any) -> list[Any]:
     x = lw.rooted(lw.elements(stmt.args[0]), ir.SYNTHETIC)
     found = call(lw, entry_of(stmt), "int64", 1, flat(lw, x))
-    _settle(found, stmt.var.type.items[0])
+    lw.name_sizes(found.sizes, stmt.var.type.items[0].dims)
 
     def place(k: int) -> Elements:
         return replace(found, root=None, at=lambda idx: unravel(lw, found.at(idx), x.sizes)[k])
 
     return [place(k) for k in range(x.rank)] if x.rank > 1 else [found]
-
-
-def _settle(found: Elements, type_: Type) -> None:
-    for size, dim in zip(found.sizes, type_.dims):
-        if isinstance(size, ir.Var) and size.form is None:
-            size.form = dim
 
 
 def unravelled(lw: Lowering, stmt: Any, how: Any) -> list[Any]:
@@ -162,7 +156,7 @@ def unique(lw: Lowering, stmt: Any, how: Any) -> Any:
     found = [values, *(e for name, e in zip(_EXTRAS, (first, inverse, counts)) if stmt.params.get(name))]
     types = stmt.var.type.items or (stmt.var.type,)
     for e, t in zip(found, types):
-        _settle(e, t)
+        lw.name_sizes(e.sizes, t.dims)
     return found if stmt.var.type.kind == "tuple" else found[0]
 
 

@@ -264,10 +264,6 @@ class ShapedDraw(LoweringKind):
     """Numbers of a key, each by its place and an operand."""
 
 
-class KeptCall(LoweringKind):
-    """The call of a kept function."""
-
-
 BY_KIND: Mapping[str, LoweringKind] = {
     "elementwise": Elementwise(),
     "fold": Fold(),

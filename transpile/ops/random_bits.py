@@ -41,19 +41,10 @@ def _draw(name: str) -> Op:
         """One number: ``random.normal64``."""
         return f"random.{name.removeprefix('random_')}{8 * np.dtype(params['dtype']).itemsize}"
 
+    spelling = f"transpile_runtime.random.{name.removeprefix('random_')}({{0}}, {{dims}}, '{{dtype}}')"
     return Op(
-        name,
-        _draw_type,
-        name,
-        "draw",
-        entry=entry,
-        form=Form.DRAWN,
-        jvp=ZERO,
-        vjp=ZERO,
-        cost=3,
-        linear=True,
-        family="draw",
-    )
+        name, _draw_type, spelling, "draw", form=Form.DRAWN, entry=entry, jvp=ZERO, vjp=ZERO, cost=3, linear=True, family="draw"
+    )  # fmt: skip
 
 
 def log_gamma_slope(y, a):  # type: ignore[no-untyped-def]
@@ -77,8 +68,8 @@ def _log_gamma_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-unt
 
 TABLE = [
     # new keys of a key
-    Op("random_split", _split_type, "random_split", kind="draw", lowering=SplitKeys(), form=Form.KEYS, entry="random.word",
-         jvp=ZERO, vjp=ZERO, cost=2, linear=True, family="draw"),
+    Op("random_split", _split_type, "transpile_runtime.random.split({0}, {dims})", kind="draw", lowering=SplitKeys(),
+         form=Form.KEYS, entry="random.word", jvp=ZERO, vjp=ZERO, cost=2, linear=True, family="draw"),
     # the key of a key and an integer; of keys and as many integers
     Op("random_fold_in", lambda types, params: types[0], "transpile_runtime.random.fold_in({0}, {1})", kind="draw",
          lowering=FoldedIn(), joins_lanes=True, entry="random.word", jvp=ZERO, vjp=ZERO, cost=2, linear=True, family="draw"),

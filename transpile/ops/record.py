@@ -78,10 +78,10 @@ class Scatter:
 
 
 FAMILIES = frozenset(
-    # with "lane" it is computed lane by lane; "place", "size" and "call" are parts of the language itself, and a "collective" is
+    # with "lane" it is computed lane by lane; "place" and "size" are parts of the language itself, and a "collective" is
     # what lanes know of each other
     "elementwise rounding axes axis along trailing broadcast stretch dims transpose repeat repeat_each pad tile diag full same "
-    "cast join stacked trace query searched matmul outer einsum tensordot solve columns item draw place size call collective "
+    "cast join stacked trace query searched matmul outer einsum tensordot solve columns item draw place size collective "
     "lane".split()
 )
 
@@ -101,7 +101,6 @@ REQUIRED: Mapping[str, tuple[str, ...]] = {
     "draw": ("render", "jvp", "vjp", "family", "entry"),
     "collective": ("jvp", "vjp", "family"),
     "structural": ("render", "family", "lowering"),
-    "call": ("render", "family", "lowering"),
 }
 """What a record of each kind must have. ``elementwise``: an element of the result is made of the operands' elements of the same
 index; ``scalar``: the same of numbers, made by lowering and never differentiated; ``fold``: axes are folded; ``scan``: each

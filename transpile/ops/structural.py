@@ -176,13 +176,13 @@ TABLE = [
     Op("stretch", _dims_type, "stretch", kind="structural", lowering=Stretched(), form=Form.SPREAD, exact=True,
          jvp=_linear_jvp("stretch"), vjp=_stretch_vjp, cost=0, linear=True, view="read_only", family="stretch"),
     # sized: the array itself, whose sizes are said otherwise: they are equal where it runs
-    Op("sized", _dims_type, "{0}", kind="structural", lowering=Same(), exact=True, jvp=_linear_jvp("sized"), vjp=_sized_vjp,
-         cost=0, linear=True, view="read_only", family="dims"),
+    Op("sized", _dims_type, "{0}", kind="structural", lowering=Same(), exact=True, same=True, jvp=_linear_jvp("sized"),
+         vjp=_sized_vjp, cost=0, linear=True, view="read_only", family="dims"),
     Op("reshape", _dims_type, "reshape", kind="structural", lowering=Reshaped(), form=Form.RESHAPED, exact=True,
          jvp=_linear_jvp("reshape"), vjp=_reshape_vjp, cost=0, linear=True, view="writable", family="dims"),
     Op("transpose", _transpose_type, "transpose", kind="structural", lowering=Transposed(), form=Form.TURNED, exact=True,
          jvp=_linear_jvp("transpose"), vjp=_transpose_vjp, cost=0, linear=True, view="writable", family="transpose"),
-    Op("sum", _sum_type, "reduce:np.sum", kind="fold", lowering=Sum(), fold="add", said="sum", called="total",
+    Op("sum", _sum_type, "reduce:np.sum", kind="fold", lowering=Sum(), fold="add", of_one=True, said="sum", called="total",
          jvp=_linear_jvp("sum"), vjp=_sum_vjp, cost=1, linear=True, family="axes"),
     # full: an array of params["dims"] and params["dtype"] that holds the scalar args[0] everywhere
     Op("full", _full_type, "full", kind="structural", lowering=Filled(), form=Form.FILLED, jvp=_linear_jvp("full"), vjp=_full_vjp,
@@ -190,10 +190,10 @@ TABLE = [
     Op("empty", lambda types, params: Type(params["dtype"], tuple(params["dims"])), "empty", kind="structural",
          lowering=Unwritten(), form=Form.UNWRITTEN, jvp=ZERO, vjp=ZERO, cost=1, linear=True, family="dims"),
     Op("copy", lambda types, params: types[0].strong, "np.array({0})", kind="structural", lowering=Same(), form=Form.COPIED,
-         element=SAME, magnitude=Magnitude(), interval=intervals.as_it_is, jvp=_linear_jvp("copy"), vjp=_copy_vjp, cost=1,
-         linear=True, family="same"),
+         element=SAME, same=True, magnitude=Magnitude(), interval=intervals.as_it_is, jvp=_linear_jvp("copy"), vjp=_copy_vjp,
+         cost=1, linear=True, family="same"),
     # identity: another name for the same value
-    Op("identity", lambda types, params: types[0], "{0}", kind="structural", lowering=Same(), element=SAME,
+    Op("identity", lambda types, params: types[0], "{0}", kind="structural", lowering=Same(), element=SAME, same=True,
          interval=intervals.as_it_is, vanishes=(0,), magnitude=Magnitude(), exact=True, jvp=_linear_jvp("identity"),
          vjp=_copy_vjp, cost=0, linear=True, view="writable", family="same"),
     # item: result params["k"] of a primitive with several results; reverse.py knows its adjoint

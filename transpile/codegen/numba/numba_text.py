@@ -113,8 +113,8 @@ def printed(lines: Sequence[Line], width: int = WIDTH) -> tuple[str, dict[int, i
     """The text of lines, and the user's line of each line of the text."""
     text: list[str] = []
     locs: dict[int, ir.Loc] = {}
-    for line, loc in lay_out(lines, False, width):
+    for line, of in lay_out(lines, False, width):
         text.append(line)
-        if loc.line:
-            locs[len(text)] = loc
+        if of.loc.line:
+            locs[len(text)] = of.loc
     return "\n".join(text) + "\n", locs

@@ -14,7 +14,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from transpile.analysis.liveness import Liveness
-from transpile.codegen.numpy.expression_trees import Nested
+from transpile.codegen.numpy.expression_trees import Nested, Tree
 from transpile.codegen.numpy.memory_sharing import FOREIGN
 from transpile.core import nodes as ir
 from transpile.core.walk import statements
@@ -43,7 +43,7 @@ class Printable:
     def fn(self) -> ir.Function:
         return self.nested.fn
 
-    def tree(self, operand: ir.Operand) -> ir.Let | ir.If | None:
+    def tree(self, operand: ir.Operand) -> Tree | None:
         """What is written in the place of the operand."""
         return self.nested.trees.get(operand) if isinstance(operand, ir.Var) else None
 

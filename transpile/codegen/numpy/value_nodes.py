@@ -48,7 +48,9 @@ class Expressions:
         tree = self.nested.trees.get(operand)
         if tree is None:
             return self.name(operand)
-        return self.let(tree) if isinstance(tree, ir.Let) else self.conditional(tree)
+        if isinstance(tree, ir.If):
+            return self.conditional(tree)
+        return self.let(tree) if isinstance(tree, ir.Let) else self.called(tree)
 
     def name(self, var: ir.Var) -> ast.expr:
         return variable(self.names[var])
@@ -73,6 +75,11 @@ class Expressions:
             if isinstance(a, ir.Const) and a.value:
                 return boolean(ast.Or(), test, self.operand(b))
         return ast.IfExp(test, self.operand(a, True), self.operand(b, True))
+
+    def called(self, stmt: ir.Call) -> ast.expr:
+        """A call of a kept function, which the module defines: there is nothing to import."""
+        bare = all(isinstance(a, ir.Const) or a.type.weak for a in stmt.args)
+        return call(variable(stmt.routine.name), *(self.operand(a, bare) for a in stmt.args))
 
     # ---- primitives
 
@@ -178,6 +185,8 @@ class Expressions:
     def is_fresh(self, operand: ir.Operand) -> bool:
         """Whether the operand's node is an expression that gives new memory."""
         tree = self.nested.trees.get(operand) if isinstance(operand, ir.Var) else None
+        if isinstance(tree, ir.Call):
+            return True
         if not isinstance(tree, ir.Let) or tree.prim == "item":
             return False
         if tree.prim == "broadcast":
