@@ -89,12 +89,12 @@ ALLOWED: Mapping[str, str] = {
         codegen/numpy/templates.py: _filled
         codegen/numpy/templates.py: _parsed
         codegen/numpy/templates.py: module
-        codegen/numpy/value_nodes.py: Expressions.by_table
+        codegen/numpy/value_nodes.py: Expressions.by_record
         codegen/numpy/value_nodes.py: _full
         loops/schedule/cost_model.py: Work.call
         loops/steering.py: _Flow.goes_by
         reports/loop_peak.py: _Walk.call
-        lower/product_loops.py: _einsum
+        lower/product_loops.py: contraction
         transform/batching/families.py: _einsum
     """,
     "a piece of text on its way to being printed: quotes, blanks, line ends": """

@@ -14,6 +14,17 @@ from transpile.core.dims import ANY
 from transpile.core.types import Type
 from transpile.lower.element_functions import Elements, stored
 from transpile.lower.lowering import Lowering
+from transpile.ops.tables import record_of
+
+
+def entry_of(stmt: Any) -> str:
+    """The function that a primitive calls."""
+    return record_of(stmt).entry_of(stmt.params, len(stmt.args))
+
+
+def flags_of(stmt: Any) -> tuple[ir.Operand, ...]:
+    """The params that it takes as truth values."""
+    return tuple(ir.Const(stmt.params.get(n) in ("U", "T", 1, True), Type("bool")) for n in record_of(stmt).flags)
 
 
 def call(lw: Lowering, fn: str, dtype: str, rank: int, *args: ir.Operand, name: str = ir.SYNTHETIC) -> Elements:

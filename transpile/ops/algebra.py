@@ -27,7 +27,8 @@ class Algebra:
       first operand folds with it (``sub`` folds what ``add`` does): the name of that primitive. ``fold``: of a fold or a scan, the
       primitive that it folds with.
     - ``magnitude``: of integers, what its absolute value is at most. ``interval``: between which numbers the result lies
-      (`transpile.ops.interval_arithmetic`).
+      (`transpile.ops.interval_arithmetic`). ``within``: of a place or an end that is brought between 0 and a size, the operand that
+      is the size.
     """
 
     relation: Relation | None = None
@@ -52,6 +53,7 @@ class Algebra:
     fold: str = ""
     magnitude: Magnitude | None = None
     interval: Any = None
+    within: int | None = None
 
     @property
     def is_sum(self) -> bool:

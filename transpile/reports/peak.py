@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from transpile.codegen.numpy.expression_trees import Nested
 from transpile.codegen.numpy.memory_sharing import is_view
-from transpile.codegen.numpy.printable_form import AUGMENTED, Printable
+from transpile.codegen.numpy.printable_form import Printable, augmented
 from transpile.core import nodes as ir
 from transpile.core.walk import blocks, defined, defines, leaves, reads, statements
 from transpile.reports.formula import Formula
@@ -163,7 +163,7 @@ class Walk:
     def into_operand(self, let: ir.Let, held: Sequence[Value]) -> Value:
         """The operand whose memory NumPy takes for the result of arithmetic: large, of the same type, held by nobody else."""
         _, size = self.size_of[let.var]
-        if let.prim not in AUGMENTED or size < ELIDED:
+        if not augmented(let) or size < ELIDED:
             return ()
         for operand, value in zip(let.args, held):
             if (

@@ -25,7 +25,7 @@ CHOICE = 3  # what a conditional expression counts for
 COPIES = 3  # how often a cheap value is written
 FLAGS = ("_result", "_done", "_stop")  # what the frontend calls what it makes of exits
 FREE = ("index", "transpose", "dim", "item", "cast", "broadcast", "stretch", "sized", "copy")
-STEPS = ("add", "sub", "mul", "floordiv", "mod")  # what makes ``i - 1`` or ``i % 3`` of an index
+STEPS = ("+", "-", "*", "//", "%")  # what makes ``i - 1`` or ``i % 3`` of an index
 
 
 Tree = ir.Let | ir.If | ir.Call
@@ -305,7 +305,10 @@ class _Nester:
 
     def is_step(self, stmt: Tree) -> bool:
         """Whether it is an index or a size and a number: ``i - 1`` is written wherever it is used, as a person would."""
-        if not isinstance(stmt, ir.Let) or stmt.prim not in STEPS or stmt.var.type.dims or not stmt.var.type.is_int:
+        if not isinstance(stmt, ir.Let) or len(stmt.args) != 2 or stmt.var.type.dims or not stmt.var.type.is_int:
+            return False
+        operator = record_of(stmt).operator
+        if operator is None or operator.sign not in STEPS:
             return False
         first, second = stmt.args
         if isinstance(first, ir.Const) and record_of(stmt).commutes:

@@ -125,7 +125,7 @@ class _Relaxer:
             self.equal[stmt.var] = stmt.args[0]
             return
         if entry is None or not entry.elementwise:
-            stmt = self.folded(stmt) if stmt.prim == "random_fold_in" else stmt
+            stmt = self.folded(stmt) if entry is not None and entry.joins_lanes else stmt
             self.defs[stmt.var] = stmt
             out.append(stmt)
             return
