@@ -703,7 +703,7 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "tuple_without_parentheses",
-        "transpile/codegen/numpy/wrapping.py",
+        "transpile/codegen/wrapping.py",
         " and not isinstance(part, ast.Tuple)",
         "",
         "a tuple that is the only argument of a call over several lines becomes its arguments",

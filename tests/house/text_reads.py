@@ -49,8 +49,8 @@ ALLOWED: Mapping[str, str] = {
         codegen/llvm/arrays.py: Arrays.advise
         codegen/numba/loop_text.py: _Emitter.fresh
         codegen/numpy/copy_elision.py: _Rewriter.is_handed_on
-        codegen/numpy/layout.py: _place
-        codegen/numpy/place_nodes.py: dotted
+        codegen/layout.py: _place
+        codegen/expression_nodes.py: dotted
         codegen/numpy/printed_imports.py: Imports.names
         codegen/numpy/printed_imports.py: Imports.static
         codegen/numpy/printed_shapes.py: _Shaper.natural
@@ -86,9 +86,9 @@ ALLOWED: Mapping[str, str] = {
         codegen/llvm/scalar_instructions.py: named
         codegen/numpy/expression_trees.py: is_repeated
         codegen/numpy/implicit_casts.py: _Relaxer.stays_python
-        codegen/numpy/templates.py: _filled
-        codegen/numpy/templates.py: _parsed
-        codegen/numpy/templates.py: module
+        codegen/templates.py: _filled
+        codegen/templates.py: _parsed
+        codegen/templates.py: module
         codegen/numpy/value_nodes.py: Expressions.by_record
         codegen/numpy/value_nodes.py: _full
         loops/schedule/cost_model.py: Work.call
@@ -98,14 +98,14 @@ ALLOWED: Mapping[str, str] = {
         transform/batching/families.py: _einsum
     """,
     "a piece of text on its way to being printed: quotes, blanks, line ends": """
-        codegen/numpy/layout.py: wrap
-        codegen/numpy/printed_imports.py: import_lines
+        codegen/layout.py: wrap
+        codegen/import_statements.py: import_lines
         codegen/numpy/printed_module.py: _Function.lines
-        codegen/numpy/printer.py: _Generator.visit_Constant
-        codegen/numpy/printer.py: numeral
-        codegen/numpy/printer.py: piece
-        codegen/numpy/printer.py: quoted
-        codegen/numpy/wrapping.py: _words
+        codegen/printer.py: _Generator.visit_Constant
+        codegen/printer.py: numeral
+        codegen/printer.py: piece
+        codegen/printer.py: quoted
+        codegen/wrapping.py: _words
         core/verify_scopes.py: refuse
         driver/docstrings.py: finish
         driver/docstrings.py: module

@@ -9,8 +9,8 @@ from functools import partial
 from typing import Any
 
 from transpile.analysis.messages import size_checks
+from transpile.codegen.entry_guard import Guard
 from transpile.codegen.numba import kernel_module
-from transpile.codegen.numba.entry_guard import Guard
 from transpile.codegen.numba.numba_text import UNWRAPPED, Module, Options
 from transpile.codegen.results_passed_in import outward
 from transpile.codegen.size_guards import say_guards

@@ -168,6 +168,11 @@ class Op(Algebra, Computation):
         return self.kind == "elementwise"
 
     @property
+    def is_call(self) -> bool:
+        """Whether it calls a function of the runtime, on numbers."""
+        return self.kind == "number"
+
+    @property
     def operands(self) -> int:
         """How many operands an elementwise one has."""
         return len(self.partials)

@@ -9,13 +9,12 @@ from types import MappingProxyType
 from typing import Any
 
 from transpile.analysis.messages import sites
-from transpile.codegen.numba.entry_guard import Guard
+from transpile.codegen.entry_guard import Guard
+from transpile.codegen.expression_nodes import LOAD, call, dotted
+from transpile.codegen.import_statements import import_lines, imported, imported_from
+from transpile.codegen.layout import WIDTH, Line, lay_out
 from transpile.codegen.numba.loop_text import MODULES, emit
-from transpile.codegen.numpy.layout import WIDTH, Line, lay_out
-from transpile.codegen.numpy.place_nodes import dotted
-from transpile.codegen.numpy.printed_imports import import_lines, imported, imported_from
-from transpile.codegen.numpy.templates import literal
-from transpile.codegen.numpy.value_nodes import LOAD, call
+from transpile.codegen.templates import literal
 from transpile.core import nodes as ir
 from transpile.loops.size_assumptions import Assumed
 

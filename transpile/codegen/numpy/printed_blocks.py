@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from transpile.codegen.numpy.layout import Line
+from transpile.codegen.layout import Line
 from transpile.codegen.numpy.printable_form import Handed, Printable
 from transpile.codegen.numpy.printed_exits import Flags, Leave
 from transpile.codegen.numpy.printed_updates import Updates

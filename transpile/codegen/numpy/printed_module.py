@@ -4,51 +4,35 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from transpile.base.raised import Raised
+from transpile.codegen.import_statements import import_lines
+from transpile.codegen.layout import Line, lay_out
 from transpile.codegen.numpy.argument_trees import pack, unpack, whole
 from transpile.codegen.numpy.canonical_form import ZERO, normalise
 from transpile.codegen.numpy.copy_elision import settle_copies
 from transpile.codegen.numpy.exact_integers import keep_integers
 from transpile.codegen.numpy.expression_trees import Nested, nest
 from transpile.codegen.numpy.implicit_casts import relax
-from transpile.codegen.numpy.layout import Line, lay_out
 from transpile.codegen.numpy.loop_invariants import memory_before_loops, numbers_before_loops
 from transpile.codegen.numpy.printable_form import Printable
 from transpile.codegen.numpy.printed_blocks import bare
 from transpile.codegen.numpy.printed_exits import resolve
-from transpile.codegen.numpy.printed_imports import Imports, import_lines
+from transpile.codegen.numpy.printed_imports import Imports
 from transpile.codegen.numpy.printed_shapes import say_shapes
 from transpile.codegen.numpy.printed_statements import Writer
 from transpile.codegen.numpy.undefined_moves import given_back, is_handed_on, moves_undefined
 from transpile.codegen.numpy.variable_names import name_variables
+from transpile.codegen.rendered import Rendered
 from transpile.codegen.size_guards import say_guards
 from transpile.core import nodes as ir
 from transpile.core.functions import helpers
 from transpile.simplify.dead_code import remove_dead
 from transpile.simplify.expansion import expanded
 from transpile.simplify.placeholders import with_placeholders
-
-
-@dataclass(frozen=True)
-class Rendered:
-    """Generated source. ``line_map``: line -> the user's; ``raises``: line -> what it raises; ``body`` is what stands below the
-    ``imports``."""
-
-    text: str
-    name: str
-    line_map: Mapping[int, ir.Loc]
-    imports: Imports
-    body: str
-    raises: Mapping[int, Raised]
-
-    @property
-    def classes(self) -> Mapping[str, Any]:
-        """What the text names and does not import."""
-        return self.imports.classes
 
 
 def render_function(fn: ir.Function, runtime: bool) -> Rendered:
@@ -122,7 +106,8 @@ def _module(fn: ir.Function, texts: Sequence[Sequence[Line]], imports: Imports) 
             if of.raised is not None:
                 raises[len(text)] = of.raised
     whole, body = ("\n".join(part) + "\n" for part in (text, text[len(head) + 2 if head else 0 :]))
-    return Rendered(whole, fn.name, line_map, imports, body, raises)
+    groups = imports.groups()
+    return Rendered(whole, fn.name, line_map, raises, groups, imports.members, imports.classes, body)
 
 
 class _Function:
@@ -207,6 +192,3 @@ class _Function:
 
 def _is_none(tree: Any) -> bool:
     return getattr(tree, "value", 0) is None
-
-
-__all__ = ["Rendered", "printable", "render_function", "render_functions"]

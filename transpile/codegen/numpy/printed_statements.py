@@ -7,11 +7,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from transpile.base.raised import Raised
+from transpile.codegen.expression_nodes import call
+from transpile.codegen.layout import Line
 from transpile.codegen.numpy.effects import effect_lines
 from transpile.codegen.numpy.expression_trees import renamings
-from transpile.codegen.numpy.layout import Line
 from transpile.codegen.numpy.printed_loops import Loops
-from transpile.codegen.numpy.value_nodes import call
 from transpile.core import nodes as ir
 
 

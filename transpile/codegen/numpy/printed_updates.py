@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from transpile.codegen.numpy.place_nodes import dotted, is_subscript, merged, place, subscript
+from transpile.codegen.expression_nodes import LOAD, call, dotted
+from transpile.codegen.numpy.place_nodes import is_subscript, merged, place, subscript
 from transpile.codegen.numpy.printable_form import Printable, augmented
-from transpile.codegen.numpy.value_nodes import LOAD, Expressions, call
+from transpile.codegen.numpy.value_nodes import Expressions
 from transpile.core import nodes as ir
 from transpile.ops.tables import record_of
 

@@ -3,32 +3,23 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from transpile.codegen.expression_nodes import LOAD, boolean, call, dotted, number, operator, variable
 from transpile.codegen.numpy.exact_integers import OBJECT
 from transpile.codegen.numpy.expression_trees import Nested
-from transpile.codegen.numpy.place_nodes import dotted, number, place, subscript, transposed, variable
+from transpile.codegen.numpy.place_nodes import place, subscript, transposed
 from transpile.codegen.numpy.printed_shapes import Shape, reshape_form
-from transpile.codegen.numpy.templates import fill
+from transpile.codegen.templates import fill
 from transpile.core import nodes as ir
 from transpile.core.dims import Atom, Dim
 from transpile.ops.element import Arg, Choose, Infix, Prefix
 from transpile.ops.spelling import PLAIN, Form, Spelling, axes_of
 from transpile.ops.tables import UNKNOWN, records
-
-LOAD = ast.Load()
-OPERATORS: dict[str, type[ast.operator]] = {
-    "+": ast.Add, "-": ast.Sub, "*": ast.Mult, "/": ast.Div, "//": ast.FloorDiv, "%": ast.Mod, "@": ast.MatMult, "**": ast.Pow,
-    "|": ast.BitOr, "^": ast.BitXor, "&": ast.BitAnd, "<<": ast.LShift, ">>": ast.RShift,
-}  # fmt: skip
-COMPARISONS: dict[str, type[ast.cmpop]] = {
-    "<": ast.Lt, "<=": ast.LtE, ">": ast.Gt, ">=": ast.GtE, "==": ast.Eq, "!=": ast.NotEq,
-}  # fmt: skip
-UNARY: dict[str, type[ast.unaryop]] = {"-": ast.USub, "~": ast.Invert, "+": ast.UAdd}
 
 
 class Expressions:
@@ -236,28 +227,6 @@ class Expressions:
 
 
 # ------------------------------------------------------------------------------------------------ small builders
-
-
-def call(fn: ast.expr, *args: ast.expr, **keywords: ast.expr) -> ast.Call:
-    return ast.Call(fn, list(args), [ast.keyword(k, v) for k, v in keywords.items()])
-
-
-def boolean(op: ast.boolop, *values: ast.expr) -> ast.expr:
-    """``and`` and ``or``, flattened."""
-    flat: list[ast.expr] = []
-    for value in values:
-        flat += value.values if isinstance(value, ast.BoolOp) and type(value.op) is type(op) else [value]
-    return ast.BoolOp(op, flat)
-
-
-def operator(sign: str, args: Sequence[ast.expr]) -> ast.expr:
-    if len(args) == 1:
-        return ast.UnaryOp(UNARY[sign](), args[0])
-    if sign in ("==", "!=") and isinstance(args[0], ast.Constant):
-        args = args[::-1]
-    if sign in COMPARISONS:
-        return ast.Compare(args[0], [COMPARISONS[sign]()], [args[1]])
-    return ast.BinOp(args[0], OPERATORS[sign](), args[1])
 
 
 def negated(test: ast.expr, exact: bool) -> ast.expr:

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from transpile.base.raised import Raised
-from transpile.codegen.numpy.printer import flat
-from transpile.codegen.numpy.wrapping import broken
+from transpile.codegen.printer import flat
+from transpile.codegen.wrapping import broken
 from transpile.core import nodes as ir
 
 WIDTH = 100
