@@ -17,8 +17,10 @@ from house.imports import modules
 
 import transpile as tp
 from transpile.core.types import FLOAT, Type
-from transpile.ops.element import Apply, Arg, Infix, applied, infix, parts
+from transpile.ops.element import SAME, Apply, Arg, Infix, applied, infix, parts
+from transpile.ops.interval_arithmetic import as_it_is
 from transpile.ops.record import FAMILIES, REQUIRED, Op
+from transpile.ops.run_spelling import run
 from transpile.ops.tables import neutral_of, prims, records
 from transpile.ops.traits import LESS, RELATIONS
 
@@ -185,6 +187,92 @@ def test_what_a_test_implies(record):
         cases = [(a, b) for a in (True, False) for b in (True, False) if compute[record.name](a, b) == holds]
         known = {(k, t) for k in range(record.operands) for t in (True, False) if all(c[k] == t for c in cases)}
         assert set(record.implies(holds)) == known
+
+
+def _run(name: str, *values, **params):
+    """What NumPy gives by the record's own spelling."""
+    return run(name, values, params, [Type(np.asarray(v).dtype.name, weak=isinstance(v, int)) for v in values])
+
+
+def _having(field: str):
+    return pytest.mark.parametrize(
+        "name", [r.name for r in prims().values() if getattr(r, field) not in (None, "", False)]
+    )
+
+
+@_having("unit")
+def test_a_unit_changes_nothing(name):
+    """Also of infinity and minus zero, where only sums have another zero; the first operand of what commutes is as good."""
+    record = prims()[name]
+    numbers = [np.int64(k) for k in (-3, 0, 5)]
+    if record.operator.sign not in "& | ^ << >>".split():
+        numbers += map(np.float64, (-2.5, -0.0, 0.0, np.inf, -np.inf, np.nan))
+    for x in numbers:
+        unit = type(x)(record.unit)
+        for found in (_run(name, x, unit), *([_run(name, unit, x)] if record.commutes else ())):
+            np.testing.assert_array_equal(found, x)
+            assert np.signbit(found) == np.signbit(x) or record.signs == (1, 1) and x == 0
+
+
+@_having("undoes_itself")
+def test_what_undoes_itself(name):
+    for x in (np.int64(5), np.int64(0), np.float64(-0.0), np.float64(np.inf)) if name == "neg" else (True, False):
+        x = np.bool_(x) if isinstance(x, bool) else x
+        assert _run(name, _run(name, x)) == x and np.signbit(_run(name, _run(name, x))) == np.signbit(x)
+    assert name != "invert" or _run(name, _run(name, np.int64(6))) == 6
+
+
+@_having("same")
+def test_what_is_its_operand(name):
+    record = prims()[name]
+    assert record.element in (SAME, None) and record.interval in (as_it_is, None)
+    assert record.element is not None or name in named.STRUCTURAL  # the core knows how those are computed
+
+
+def test_nothing_else_is_its_operand():
+    assert not [r.name for r in records().values() if r.element == SAME and not r.same]
+
+
+@_having("of_one")
+@pytest.mark.parametrize("x", [2.5, -0.0, np.inf, np.nan])
+def test_a_fold_of_one_element_is_it(name, x):
+    found = _run(name, np.array([x]), axes=(0,), keepdims=False)
+    np.testing.assert_array_equal(found, x)
+    assert np.signbit(found) == np.signbit(x) or prims()[name].fold == "add"  # which begins at 0
+
+
+@_having("division")
+def test_divisions_are_rounded_down(name):
+    for a, b in itertools.product((-7, -1, 0, 3, 9), (-4, -1, 2, 5)):
+        assert _run(name, np.int64(a), np.int64(b)) == (a // b if prims()[name].division == "//" else a % b)
+
+
+@_having("integers")
+def test_integers_are_as_numpy_has_them(name):
+    record, numbers, tried = prims()[name], (-3, -1, 0, 1, 2, 5), 0
+    for point in itertools.product(numbers, repeat=record.operands):
+        try:
+            found = record.integers(*point)
+        except (ArithmeticError, ValueError):
+            continue
+        if found is not None and not (name == "clip" and point[1] > point[2]):
+            tried += 1
+            assert type(found) is int and found == _run(name, *map(np.int64, point)), point
+    assert tried >= len(numbers)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda n: (n << 0) + (n | 0),
+        lambda n: ~~n & -1,
+        lambda n: np.max(np.float64(n) * 1.5, axis=()) * np.prod(np.float64(n)),
+    ],
+)
+def test_more_than_sums_and_products_are_simplified(function):
+    """What a unit leaves as it is, what undoes itself, folds of one number."""
+    assert not any(sign in tp.source(function, 3) for sign in ("<<", "|", "~", "&", "np.max", "np.prod"))
+    assert function(3) == tp.jit(function)(3)
 
 
 def _function(record: Op):

@@ -16,7 +16,7 @@ import numpy as np
 
 from transpile.core import nodes as ir
 from transpile.core.dims import Dim, product
-from transpile.core.forms import ARITHMETIC, of_operation
+from transpile.core.forms import of_operation
 from transpile.core.peephole import definition, simplify
 from transpile.core.places import Least, _itself, place_dims
 from transpile.core.promotion import OPERAND_TYPES
@@ -298,7 +298,7 @@ class Builder:
             raise AssertionError("constants have no dims")
         if strong and entry.unlike_python and not dims:
             params["ufunc"] = True
-        elif prim == "div" and all(o.type.weak and not o.type.is_float for o in map(self.operand, args)):
+        elif entry.divides and all(o.type.weak and not o.type.is_float for o in map(self.operand, args)):
             params["whole"] = True  # of Python's integers, whose quotient is rounded once
         if self.via and entry.as_calm and not dims and all(o.type.weak for o in ready):
             params.setdefault("via", self.via)
@@ -415,10 +415,13 @@ class Builder:
     def _int_form(self, prim: str, operands: tuple[ir.Operand, ...]) -> Dim | None:
         if not all(o.type.is_int and not o.type.dims for o in operands):
             return None
-        if prim == "maximum" and any(ir.is_literal(o, 0) for o in operands):
+        record = self.prims[prim]
+        if record.extreme > 0 and any(ir.is_literal(o, 0) for o in operands):
             (other,) = [o for o in operands if not ir.is_literal(o, 0)] or operands[:1]
             return self.form(other).clip()
-        return of_operation(prim, map(self.form, operands)) if prim in ARITHMETIC else None
+        if record.signs or record.multiplies or record.same:  # else nobody needs the forms of the operands
+            return of_operation(record, [self.form(o) for o in operands])
+        return None
 
     def dim(self, dim: Dim) -> Expr:
         """The run-time value of a dimension, as an integer."""

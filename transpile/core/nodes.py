@@ -287,7 +287,7 @@ class If:
 
 
 LoopKind = Literal["serial", "parallel", "vector"]
-COMBINERS = ("add", "mul", "maximum", "minimum", "logical_and", "logical_or", "joined")
+JOINED = "joined"  # the function of vectors that folds what many trips ask: whether one of them holds
 
 
 @dataclass(slots=True)

@@ -109,11 +109,7 @@ class ArrayForm(Scopes):
                 self.fail(f"operand {operand} does not have the dims of {s.var}")
         wide = [o for o in s.args if not isinstance(o, ir.Const)]
         self.check(bool(wide) or not dims, "all operands are constants, but the result has dims")
-        groups = {"where": s.args[1:], "as_is": (), "logical": ()}.get(dtype_rule, s.args)
-        dtypes = sorted({o.type.dtype for o in groups})
-        self.check(len(dtypes) <= 1, f"operands of different dtypes: {', '.join(dtypes)}")
-        flags = {"where": s.args[:1], "logical": s.args}.get(dtype_rule, ())
-        self.check(all(o.type.is_bool for o in flags), "an operand should be bool")
+        super().elementwise(s, dtype_rule)
 
     def is_one_shape(self, a: tuple[Dim, ...], b: tuple[Dim, ...]) -> bool:
         """Whether the dims are the same; two names that only the run has for sizes may be one size's."""

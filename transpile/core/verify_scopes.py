@@ -56,6 +56,19 @@ class Scopes:
         elif not undef:
             self.fail("Undef is read")
 
+    def combines(self, prim: str) -> bool:
+        """Whether values of several trips, or lanes, may be combined by it in any order."""
+        record = self.prims.get(prim)
+        return prim == ir.JOINED or record is not None and record.folds == prim
+
+    def elementwise(self, s: ir.Let | ir.Alloc, dtype_rule: str) -> None:
+        """The operands agree in dtype as the rule of the primitive says."""
+        groups = {"where": s.args[1:], "as_is": (), "logical": ()}.get(dtype_rule, s.args)
+        dtypes = sorted({o.type.dtype for o in groups})
+        self.check(len(dtypes) <= 1, f"operands of different dtypes: {', '.join(dtypes)}")
+        flags = {"where": s.args[:1], "logical": s.args}.get(dtype_rule, ())
+        self.check(all(o.type.is_bool for o in flags), "an operand should be bool")
+
     @contextmanager
     def scope(self) -> Iterator[None]:
         around, self.inside = self.inside, []

@@ -159,7 +159,7 @@ ONE = [
     smooth("reciprocal", lambda y, x: -(y * y), cost=1, dtype_rule="int8",
            element=by_kind(1, integers="scalars.reciprocal_int", floats="scalars.reciprocal")),
     unary("positive", "op:+", lambda y, x: 1, linear=True, type_rule=no_bool, element=SAME, operator=Operator("+", "UAdd", "pos"),
-          names=("positive",), signs=(1,), vanishes=(0,), interval=intervals.as_it_is, quiet=True),
+          names=("positive",), signs=(1,), same=True, integers=int, vanishes=(0,), interval=intervals.as_it_is, quiet=True),
     step("floor"),
     step("ceil"),
     step("trunc", names=("trunc", "fix"), math="math.modf({0})[1]"),
@@ -172,7 +172,7 @@ ONE = [
     unary("nan_to_num", "np.nan_to_num({0})", lambda y, x: indicator(elementwise("isfinite", x)),
           vector=Vector("nan_to_num", alone=True)),
     # the derivative does not pass, also where forward mode asks for it
-    unary("stop_gradient", "{0}", ZERO, cost=0, view="writable", element=SAME, interval=intervals.as_it_is),
+    unary("stop_gradient", "{0}", ZERO, cost=0, view="writable", element=SAME, interval=intervals.as_it_is, same=True),
 ]  # fmt: skip
 
 
@@ -291,7 +291,8 @@ THREE = [
     Op(
         "clip", same, "np.clip({0}, {1}, {2})", "elementwise",
         partials=(lambda y, x, low, high: indicator((low <= x) & (x <= high)), _clip_low, _clip_high),
-        element=applied("scalars.clip", 3), picks=True, vector=Vector("clip", alone=True),
+        element=applied("scalars.clip", 3), picks=True, integers=lambda x, low, high: min(max(x, low), high),
+        vector=Vector("clip", alone=True),
     ),
     Op(
         "fma", same, "math.fma({0}, {1}, {2})", "elementwise", "float", family="lane",

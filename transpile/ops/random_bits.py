@@ -39,7 +39,8 @@ def _draw(name: str) -> Op:
         """One number: ``random.normal64``."""
         return f"random.{name.removeprefix('random_')}{8 * np.dtype(params['dtype']).itemsize}"
 
-    return Op(name, _draw_type, name, "draw", entry=entry, jvp=ZERO, vjp=ZERO, cost=3, linear=True, family="draw")
+    spelling = f"transpile_runtime.random.{name.removeprefix('random_')}({{0}}, {{dims}}, '{{dtype}}')"
+    return Op(name, _draw_type, spelling, "draw", entry=entry, jvp=ZERO, vjp=ZERO, cost=3, linear=True, family="draw")
 
 
 def log_gamma_slope(y, a):  # type: ignore[no-untyped-def]
@@ -63,8 +64,8 @@ def _log_gamma_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-unt
 
 TABLE = [
     # new keys of a key
-    Op("random_split", _split_type, "random_split", kind="draw", entry="random.word", jvp=ZERO, vjp=ZERO, cost=2, linear=True,
-         family="draw"),
+    Op("random_split", _split_type, "transpile_runtime.random.split({0}, {dims})", kind="draw", entry="random.word", jvp=ZERO,
+         vjp=ZERO, cost=2, linear=True, family="draw"),
     # the key of a key and an integer; of keys and as many integers
     Op("random_fold_in", lambda types, params: types[0], "transpile_runtime.random.fold_in({0}, {1})", kind="draw",
          entry="random.word", jvp=ZERO, vjp=ZERO, cost=2, linear=True, family="draw"),

@@ -335,13 +335,13 @@ _ZEROS = (
 )
 
 TABLE = [
-    Op("mean", _float_type, reduction("np.mean"), kind="fold", fold="add", said="mean", called="mean",
+    Op("mean", _float_type, reduction("np.mean"), kind="fold", of_one=True, fold="add", said="mean", called="mean",
          jvp=_same_reduction("mean"), vjp=_mean_vjp, linear=True, examples=_cases(), family="axes"),
-    Op("prod", _summed_type, reduction("np.prod"), kind="fold", fold="mul", jvp=_prod_jvp, vjp=_prod_vjp, cost=2,
+    Op("prod", _summed_type, reduction("np.prod"), kind="fold", of_one=True, fold="mul", jvp=_prod_jvp, vjp=_prod_vjp, cost=2,
          examples=_cases(*_ZEROS), family="axes"),
-    Op("max", reduced_type, reduction("np.max", initial=None), kind="fold", fold="maximum", said="max", jvp=_MAX_JVP,
+    Op("max", reduced_type, reduction("np.max", initial=None), kind="fold", of_one=True, fold="maximum", said="max", jvp=_MAX_JVP,
          vjp=_MAX_VJP, cost=1, examples=_cases(), family="axes"),
-    Op("min", reduced_type, reduction("np.min", initial=None), kind="fold", fold="minimum", said="min", jvp=_MIN_JVP,
+    Op("min", reduced_type, reduction("np.min", initial=None), kind="fold", of_one=True, fold="minimum", said="min", jvp=_MIN_JVP,
          vjp=_MIN_VJP, cost=1, examples=_cases(), family="axes"),
     Op("var", _float_type, reduction("np.var", ddof=0), kind="fold", fold="add", called="variance", jvp=_var_jvp, vjp=_var_vjp,
          cost=2, examples=(*_cases(ddof=0), *_cases(ddof=1)), family="axes"),

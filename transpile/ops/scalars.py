@@ -61,8 +61,8 @@ def _steps(types: Sequence[Type], values: Sequence[Any], result: Type) -> bool:
 TABLE = [
     scalar("both", infix("&"), BOOL),  # of tests, without a branch
     # of integers that are known not to be negative
-    scalar("quick_div", infix("//"), INT, interval=intervals.quotient, magnitude=Magnitude()),
-    scalar("quick_mod", infix("%"), INT, interval=intervals.rest, magnitude=Magnitude(1)),
+    scalar("quick_div", infix("//"), INT, interval=intervals.quotient, magnitude=Magnitude(), division="//"),
+    scalar("quick_mod", infix("%"), INT, interval=intervals.rest, magnitude=Magnitude(1), division="%"),
     scalar("true_divide", applied("intmath.true_divide", 2), FLOAT, in_floats="div"),
     scalar("vector", _vector, FLOAT),  # a function of vectors that has no counterpart: params["vector"]
     *map(overflows, "add sub mul pow left_shift gcd lcm comb perm".split()),

@@ -29,6 +29,7 @@ from transpile.core.walk import (
     written,
     written_in,
 )
+from transpile.ops.tables import record_of
 
 Moved = Callable[[object, object], None]
 
@@ -288,12 +289,9 @@ def _known(block: ir.Block, test: ir.Operand, value: bool) -> ir.Block:
 
 def _identity(stmt: ir.Let) -> ir.Operand | None:
     """What ``1 * x``, ``x / 1`` and ``0 + x`` are; they appear when a carried constant is no longer carried."""
-    if (number := fold_floats(stmt.prim, stmt.args)) is not None:
+    if (number := fold_floats(record_of(stmt), stmt.args)) is not None:
         return number
-    if stmt.prim == "add":
-        same = next((y for x, y in (stmt.args, stmt.args[::-1]) if is_const(x, 0)), None)
-    else:
-        same = identity(stmt.prim, stmt.args)
+    same = identity(record_of(stmt), stmt.args, signed=False)
     return same if isinstance(same, ir.Var) and same.type == stmt.var.type else None
 
 
