@@ -251,8 +251,7 @@ class Builder:
         if self.canonical is not _itself:
             type_, params = self._canonical(type_, params)
         var = ir.Var(name, type_)
-        record = self.prims.get(prim)  # none of what only the loop dialect has
-        if record and is_exact(type_, prim, operands) and (form := computed(record, operands, self.form)) is not None:
+        if is_exact(type_, prim, operands) and (form := computed(self.prims[prim], operands, self.form)) is not None:
             self.learn(var, form)
         self.emit(ir.Let(var, prim, operands, dict(params), self.loc))
         return var

@@ -11,12 +11,12 @@ from transpile.core.dims import ANY, Dim
 from transpile.core.types import INT, Type
 from transpile.errors import error
 from transpile.lower.element_functions import Elements, is_one, loop_order, stored, write
-from transpile.ops.tables import prims
+from transpile.ops.tables import records
 
 
 class Nests:
     def __init__(self) -> None:
-        self.b = Builder(prims())
+        self.b = Builder(records())
         self.owned: set[ir.Var] = set()  # variables of the result with memory of their own, not a parameter's
 
     def memory(self, name: str, dtype: str, sizes: Sequence[ir.Operand]) -> ir.Var:
