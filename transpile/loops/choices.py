@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from transpile.core import nodes as ir
+from transpile.ops.tables import record_of
+from transpile.ops.traits import EQUAL, NOT_EQUAL
 
 
 @dataclass(frozen=True)
@@ -43,5 +45,7 @@ def choices(stmt: ir.Stmt) -> list[Choice]:
 def is_guard(choice: Choice, block: ir.Block) -> bool:
     """Whether a choice is 0.0 for one value only, as that of a quotient is: almost all trips take the other side."""
     test = next((s for s in block.stmts if isinstance(s, ir.Let) and s.var is choice.test), None)
-    one_value = "not_equal" if choice.taken else "equal"
-    return test is not None and test.prim == one_value and any(isinstance(a, ir.Const) for a in test.args)
+    one_value = NOT_EQUAL if choice.taken else EQUAL
+    return (
+        test is not None and record_of(test).relation is one_value and any(isinstance(a, ir.Const) for a in test.args)
+    )

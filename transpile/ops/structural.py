@@ -167,9 +167,10 @@ TABLE = [
     Op("reshape", _dims_type, "reshape", kind="structural", exact=True, jvp=_linear_jvp("reshape"), vjp=_reshape_vjp, cost=0,
          linear=True, view="writable", family="dims"),
     Op("transpose", _transpose_type, "transpose", kind="structural", exact=True, jvp=_linear_jvp("transpose"), vjp=_transpose_vjp,
-         cost=0, linear=True, view="writable", family="transpose"),
-    Op("sum", _sum_type, "reduce:np.sum", kind="fold", fold="add", of_one=True, said="sum", called="total", jvp=_linear_jvp("sum"),
-         vjp=_sum_vjp, cost=1, linear=True, family="axes"),
+         place=lambda let, are_equal: ((ir.Permute(tuple(let.params["axes"])),), ()), cost=0, linear=True, view="writable",
+         family="transpose"),
+    Op("sum", _sum_type, "reduce:np.sum", kind="fold", fold="add", of_one=True, plain=True, said="sum", called="total",
+         jvp=_linear_jvp("sum"), vjp=_sum_vjp, cost=1, linear=True, family="axes"),
     # full: an array of params["dims"] and params["dtype"] that holds the scalar args[0] everywhere
     Op("full", _full_type, "full", kind="structural", jvp=_linear_jvp("full"), vjp=_full_vjp, cost=1, linear=True, family="full"),
     Op("empty", lambda types, params: Type(params["dtype"], tuple(params["dims"])), "empty", kind="structural", jvp=ZERO,

@@ -137,7 +137,7 @@ class _Tidy:
             case ir.Let() if (key := self._key(base)) is not None:
                 if base.prim == "index" and isinstance(base.args[0], ir.Var) and base.args[0].buffer:
                     self.lets[base.var] = base, self.versions.get(base.args[0], 0)
-                if base.prim == "mul" and is_const(base.args[0], 0.5) and base.args[1].type == base.var.type:
+                if record_of(base).multiplies and is_const(base.args[0], 0.5) and base.args[1].type == base.var.type:
                     self.halves[base.var] = base.args[1]
                 same, home = self.known.setdefault(key, (base.var, self.depth))
                 named = ir.SYNTHETIC not in (base.var.name, same.name)
@@ -167,7 +167,7 @@ class _Tidy:
     def twice_half(self, stmt: ir.Let) -> ir.Operand | None:
         """``x``, where ``0.5 * x`` is added to itself: the two were one product, as in the adjoint of ``0.5 * x * x``."""
         half = stmt.args[0]
-        if stmt.prim != "add" or stmt.args[1] is not half or not isinstance(half, ir.Var):
+        if record_of(stmt).signs != (1, 1) or stmt.args[1] is not half or not isinstance(half, ir.Var):
             return None
         return self.halves.get(half)
 
