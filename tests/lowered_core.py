@@ -13,7 +13,7 @@ from transpile.core.dims import Dim
 from transpile.core.functions import reached
 from transpile.core.rebuild import with_blocks
 from transpile.core.types import BOOL, INT
-from transpile.core.walk import blocks, defined, statements
+from transpile.core.walk import blocks, statements
 from transpile.loops.check_elimination import fit, in_floats
 from transpile.lower import lower
 from transpile.ops.tables import record_of
@@ -67,14 +67,11 @@ class _Filled:
         self.known: dict[ir.Var, Dim] = {}
         for p in fn.params:
             for axis, dim in enumerate(p.type.dims):
-                size = ir.Var("size", INT, form=dim)
+                size = ir.Var("size", INT)
                 self.sizes.append(ir.Let(size, "dim", (p,), {"axis": axis}))
                 for atom, _ in dim.terms:
                     if dim == Dim.symbol(atom.name):
                         self.symbols.setdefault(atom.name, size)
-        for var in defined(fn.body):  # sizes that only the run knows are named anew
-            if var.form is not None and any(a.name not in self.symbols for a, _ in var.form.terms):
-                var.form = None
         for stmt in statements(fn.body):
             if isinstance(stmt, ir.Let) and stmt.prim == "dim":
                 self.known[stmt.var] = stmt.args[0].type.dims[stmt.params["axis"]]  # type: ignore[union-attr]

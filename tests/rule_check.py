@@ -66,9 +66,7 @@ class Program:
         for axis, dim in enumerate(var.type.dims):
             name = dim.as_symbol
             if name and name not in self.b.symbols:
-                size = self.b.let("dim", var, axis=axis)
-                size.op.form = dim  # type: ignore[union-attr]
-                self.b.symbols[name] = size.op
+                self.b.bind_symbol(dim, self.b.let("dim", var, axis=axis).op)
 
     def expand(self) -> None:
         """Puts expansions in the place of the primitives that have one."""

@@ -13,6 +13,7 @@ from transpile.analysis.scopes import definitions, sites
 from transpile.core import nodes as ir
 from transpile.core.builder import Builder
 from transpile.core.dims import Dim
+from transpile.core.integers import Integers
 from transpile.core.types import INT, Type
 from transpile.ops.tables import prims
 
@@ -27,21 +28,21 @@ class Nest(Builder):
         source = ir.Var("a", Type("float64", (N,) * rank))
         self.params = (source, ir.Var("m", INT))
         n = self.bind("n", INT, "dim", (source,), {"axis": 0})
-        n.form = N
-        self.symbols["n"] = n
+        self.bind_symbol(N, n)
         self.n, self.m = self.expr(n), self.expr(self.params[1])
         self.a = self.copy("a", source)
         self.named: dict[str, object] = {}
 
     def loop(self, start, bound, body, step=1, backwards=False, signed=False):
         name = f"i.{len(self.symbols)}"
-        index = ir.Var("i", INT, form=Dim.integer(name) if signed else Dim.symbol(name))
-        self.symbols[name] = index
+        index, symbol = ir.Var("i", INT), Dim.integer(name) if signed else Dim.symbol(name)
+        self.bind_symbol(symbol, index)
         with self.into(ir.Block()) as block:
             body(self.expr(index))
         step = step if isinstance(step, int) else self.operand(step)
         step = ir.Const(step, INT) if isinstance(step, int) else step
-        self.emit(ir.For(index, self.operand(start), self.operand(bound), step, (), block, backwards=backwards))
+        ends = (self.operand(start), self.operand(bound), step)
+        self.emit(ir.For(index, *ends, (), block, backwards=backwards, symbol=symbol))
 
     def down(self, start, bound, body):
         self.loop(start, bound, body, step=-1)
@@ -100,7 +101,9 @@ class Nest(Builder):
     def overwritten(self, first, write):
         fn = verify(self.function())
         at = {id(s.stmt): s for s in sites(fn)}
-        return may_overwrite(definitions(fn), fn.symbols, at[id(self.named[first])], at[id(self.named[write])])
+        return may_overwrite(
+            definitions(fn), fn.symbols, Integers(prims(), fn).of, at[id(self.named[first])], at[id(self.named[write])]
+        )
 
 
 def test_recurrence_is_its_own_tape():
@@ -441,7 +444,7 @@ def test_never_says_no_where_a_run_says_yes(seed):
     p = random_nest(rng)
     fn = p.function()
     at = {id(s.stmt): s for s in sites(fn)}
-    defs = definitions(fn)
+    defs, form_of = definitions(fn), Integers(prims(), fn).of
     overwritten: set = set()
     for n, m in ((1, 0), (3, 1), (4, 2), (5, -1), (6, 3)):
         touched = run(fn, n, m)
@@ -452,5 +455,5 @@ def test_never_says_no_where_a_run_says_yes(seed):
     touches = [s for s in at.values() if isinstance(s.stmt, ir.Store) or getattr(s.stmt, "prim", "") == "index"]
     for first in touches:
         for write in writes:
-            if not may_overwrite(defs, fn.symbols, first, write):
+            if not may_overwrite(defs, fn.symbols, form_of, first, write):
                 assert (id(first.stmt), id(write.stmt)) not in overwritten, f"seed {seed}"

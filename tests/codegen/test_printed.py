@@ -41,8 +41,7 @@ class Sketch:
                 symbol = dim.as_symbol
                 if symbol and symbol not in self.b.symbols:
                     size = self.b.bind(symbol, INT, "dim", (var,), {"axis": axis})
-                    size.form = dim
-                    self.b.symbols[symbol] = size
+                    self.b.bind_symbol(dim, size)
 
     def __getitem__(self, k: int) -> Expr:
         return self.b.expr(self.params[k])

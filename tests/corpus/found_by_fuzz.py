@@ -275,3 +275,29 @@ def fixed_state(w, v, xs):
         e = v @ h
         loss += 0.5 * e * e
     return loss
+
+
+@program(args=lambda: (normal(5), normal(5, seed=1), normal(5, seed=2)), wrt=(0, 1), tags="for if")
+def running_sum_in_a_branch(x, y, c):
+    """What the reverse sweep carries is added to twice, once in a branch, and read between the trips."""
+    s = 0.0
+    total = 0.0
+    for i in range(len(x)):
+        if c[i] > 0.0:
+            total += np.sin(s * y[i])
+        total += np.exp(s * y[i])
+        s = s + np.tanh(x[i])
+    return total
+
+
+@program(args=lambda: (0.7, 2), tags="for if continue")
+def continued_sum(x, n):
+    """A slope that a branch doubles: its own derivative runs the trips from the first to the last."""
+    r = 0.3
+    for _ in range(n):
+        p = np.full(n + 1, x * 1.25) + 0.1 * r
+        r += np.sum(np.sin(p))
+        if r < 2.0:
+            continue
+        r += np.sum(np.sin(p))
+    return r

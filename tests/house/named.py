@@ -29,7 +29,7 @@ from transpile.ops.tables import records  # noqa: E402
 
 FILE = HERE / "named.json"
 STRUCTURAL = frozenset(
-    "index dim item copy full empty cast where broadcast stretch sized reshape transpose identity invoke matmul".split()
+    "index dim item copy full empty cast where broadcast stretch sized reshape transpose identity matmul".split()
 )
 """What the core itself is said in: these may be compared."""
 HOME = ("ops", "numpy_api")  # the records, and what is written in their names

@@ -16,12 +16,16 @@ from house import named
 from house.imports import modules
 
 import transpile as tp
-from transpile.core.types import FLOAT, Type
+from transpile.codegen.numpy.value_nodes import SPELLED
+from transpile.core.types import BOOL, FLOAT, INT, Type
+from transpile.errors import RuleError
 from transpile.ops.element import SAME, Apply, Arg, Infix, applied, infix, parts
 from transpile.ops.interval_arithmetic import as_it_is
+from transpile.ops.lowering_kinds import BY_KIND, NOT_LOWERED, Convolution
 from transpile.ops.record import FAMILIES, REQUIRED, Op
-from transpile.ops.run_spelling import run
-from transpile.ops.tables import neutral_of, prims, records
+from transpile.ops.run_spelling import run, run_spelling
+from transpile.ops.spelling import Form
+from transpile.ops.tables import neutral_of, prims, record_of, records
 from transpile.ops.traits import LESS, RELATIONS
 from transpile_runtime.compiled import arrays
 
@@ -87,7 +91,8 @@ def test_a_table_of_other_names_is_one(place):
 @pytest.mark.parametrize("kind", [k for k, fields in REQUIRED.items() if fields])
 def test_a_record_has_what_its_kind_needs(kind):
     fields = {"render": "np.f({0})", "partials": (1,), "element": Arg(0), "family": "lane"}
-    fields |= {"jvp": 1, "vjp": 1, "fold": "add", "entry": "linalg.inv", "collective": "folded"}
+    fields |= {"jvp": 1, "vjp": 1, "fold": "add", "entry": "linalg.inv", "lowering": NOT_LOWERED}
+    fields |= {"collective": "folded"}
     full = {"name": "f", "type_rule": lambda types, params: FLOAT, "render": None, "kind": kind}
     full |= {f: fields[f] for f in REQUIRED[kind]}
     assert Op(**full).kind == kind
@@ -95,6 +100,52 @@ def test_a_record_has_what_its_kind_needs(kind):
         if (kind, field) != ("elementwise", "family"):  # which is its own
             with pytest.raises(ValueError, match=f"'f' of kind '{kind}' has no {field}"):
                 Op(**{**full, field: None})
+
+
+def test_a_record_says_how_it_is_lowered():
+    """Itself, or by its kind: no array primitive is just forgotten."""
+    assert BY_KIND.keys() < REQUIRED.keys()
+    assert [r.name for r in prims().values() if r.lowering is None] == []
+    assert {k for k, fields in REQUIRED.items() if "lowering" in fields} & BY_KIND.keys() == set()
+
+
+NUMBERS = (0, 3, -2, True, 0.0, -1.5, 1e308, math.inf, math.nan)
+"""Of Python's."""
+TOTAL = [r for r in prims().values() if r.elementwise and r.total([FLOAT] * 3, [1] * 3)]
+
+
+def _takes(record, type_):
+    try:
+        record.type_rule([type_] * record.operands, {})
+    except RuleError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("record", TOTAL, ids=lambda r: r.name)
+@pytest.mark.filterwarnings("error")
+def test_what_is_total_has_a_value_and_says_nothing(record):
+    """Whatever the numbers are: it may be computed where no trip of a loop would have come to it."""
+    tried = 0
+    for values in itertools.product(NUMBERS, repeat=record.operands):
+        types = [{bool: BOOL, int: INT, float: FLOAT}[type(v)] for v in values]
+        if record.total(types, values) and all(_takes(record, t) for t in types):
+            run_spelling(record.python or record.render, values, {}, types)
+            tried += 1
+    assert tried
+
+
+def test_only_few_are_total():
+    """A power may be too large, a quotient of integers too, what `math` has may have no value."""
+    names = {r.name for r in TOTAL}
+    assert {"add", "mul", "less", "bitwise_and", "maximum", "where"} < names
+    assert names.isdisjoint(("pow", "left_shift", "exp", "fabs", "sqrt", "isqrt"))
+    assert not record_of("div").total([INT, INT], [1, 2]) and record_of("div").total([FLOAT, INT], [None, 2])
+    assert not record_of("mod").total([INT, INT], [1, None])
+
+
+def test_each_form_of_text_is_written_and_wanted():
+    assert {r.form for r in prims().values()} - {None} == set(Form) == set(SPELLED)
 
 
 def test_a_record_is_of_a_kind_and_a_family():
@@ -382,10 +433,11 @@ def test_folds_are_by_what_has_a_neutral_number(record):
 
 @pytest.mark.parametrize("record", [r for r in prims().values() if r.entry], ids=lambda r: r.name)
 def test_entries_are_in_the_runtime(record):
-    params = {"mode": "reduced", "dtype": "float64" if record.name != "random_bits" else "uint64", "side": "left"}
+    modes = ("full", "same") if isinstance(record.lowering, Convolution) else ("reduced", "r")
+    params = {"mode": modes[0], "dtype": "float64" if record.name != "random_bits" else "uint64", "side": "left"}
     for entry in {
         record.entry_of(params, 1),
-        record.entry_of({**params, "mode": "r", "robust": True}, 2),
+        record.entry_of({**params, "mode": modes[1], "robust": True}, 2),
         record.factored,
     } - {""}:
         module, _, function = entry.partition(".")

@@ -30,20 +30,20 @@ class Script(Builder):
         self.params = params
         self.n = self.bind("n", INT, "dim", (params[0],), {"axis": 0}) if params[0].type.dims else None
         if self.n is not None:
-            self.n.form = N
-            self.symbols["n"] = self.n
+            self.bind_symbol(N, self.n)
 
     def loop(self, start, bound, inits, body, step=1) -> list[Expr]:
         index = ir.Var("i", INT)
-        index.form = Dim.symbol(f"i.{id(index)}")
-        self.symbols[f"i.{id(index)}"] = index
+        symbol = Dim.symbol(f"i.{id(index)}")
+        self.bind_symbol(symbol, index)
         inits = tuple(self.operand(i) for i in inits)
         params = tuple(ir.Var(f"c{k}", i.type) for k, i in enumerate(inits))
         with self.into(ir.Block(params)) as block:
             found = body(self.expr(index), *(self.expr(p) for p in params))
             block.yields = tuple(self.operand(f) for f in found)
         results = tuple(ir.Var(p.name, p.type) for p in params)
-        self.emit(ir.For(index, self.operand(start), self.operand(bound), ir.Const(step, INT), inits, block, results))
+        ends = (self.operand(start), self.operand(bound), ir.Const(step, INT))
+        self.emit(ir.For(index, *ends, inits, block, results, symbol=symbol))
         return [self.expr(r) for r in results]
 
     def while_(self, inits, test, body, stop=None) -> list[Expr]:

@@ -24,15 +24,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from transpile.analysis.scopes import Def, Site
 from transpile.analysis.statement_instances import Axis, Instances, Order, TooMany
 from transpile.core import nodes as ir
-from transpile.core.places import consumed
+from transpile.core.places import FormOf, consumed
 
 OpenAxes = list[int | None]  # what a path has left of a place: axes of the buffer, None for new ones
 
 
-def may_overwrite(defs: dict[ir.Var, Def], symbols: Mapping[str, ir.Operand], first: Site, write: Site) -> bool:
+def may_overwrite(
+    defs: dict[ir.Var, Def], symbols: Mapping[str, ir.Operand], form_of: FormOf, first: Site, write: Site
+) -> bool:
     """Whether ``write`` can touch, after some run of ``first``, an element that ``first`` read or wrote.
 
-    ``defs`` are the `definitions` of the function, ``symbols`` those of its dims. True where it cannot be excluded.
+    ``defs`` are the `definitions` of the function, ``symbols`` those of its dims, ``form_of`` what its integers are.
+    True where it cannot be excluded.
     """
     buf, read_path, read_args = _place(first, write)
     _, write_path, write_args = _place(write, write)
@@ -40,7 +43,7 @@ def may_overwrite(defs: dict[ir.Var, Def], symbols: Mapping[str, ir.Operand], fi
     orders = list(_orders(first, write))
     if not any(a.is_known and b.is_known for a, b in zip(reads, writes)):
         return bool(orders)
-    return any(_meet(Instances(defs, symbols, first, write, order), reads, writes) for order in orders)
+    return any(_meet(Instances(defs, symbols, form_of, first, write, order), reads, writes) for order in orders)
 
 
 def _meet(system: Instances, reads: Sequence[Axis], writes: Sequence[Axis]) -> bool:

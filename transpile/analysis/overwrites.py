@@ -5,6 +5,8 @@ from __future__ import annotations
 from transpile.analysis.dependence import may_overwrite
 from transpile.analysis.scopes import Site, definitions, sites
 from transpile.core import nodes as ir
+from transpile.core.integers import Integers
+from transpile.ops.tables import prims
 
 
 class Overwrites:
@@ -28,6 +30,7 @@ class Overwrites:
                         self.touches.setdefault(arg, []).append(site)
             elif isinstance(site.stmt, ir.Alloc):
                 self.allocs[site.stmt.var] = site.stmt
+        self.form_of = Integers(prims(), fn).of
         self._known: dict[int, bool] = {}
         self._originals: dict[int, ir.Var | None] = {}
 
@@ -57,7 +60,7 @@ class Overwrites:
             return None
         site = self.at[id(read)]
         earlier = [w for w in self.writes.get(alloc.var, ()) if _runs_after(w, site)]
-        return None if any(may_overwrite(self.defs, self.fn.symbols, w, site) for w in earlier) else source
+        return None if any(self.may_meet(w, site) for w in earlier) else source
 
     def is_kept(self, stored: ir.Store) -> bool:
         """Whether what ``stored`` wrote stands in its place to the end of the function."""
@@ -79,7 +82,10 @@ class Overwrites:
         site = self.at[id(first)]
         if not _runs_after(site, write, outside):
             return False
-        return may_overwrite(self.defs, self.fn.symbols, site, write)
+        return self.may_meet(site, write)
+
+    def may_meet(self, first: Site, write: Site) -> bool:
+        return may_overwrite(self.defs, self.fn.symbols, self.form_of, first, write)
 
 
 def _runs_after(first: Site, second: Site, outside: int = 0) -> bool:

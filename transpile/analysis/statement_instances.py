@@ -11,6 +11,7 @@ from transpile.analysis.scopes import Def, Nest, Site
 from transpile.core import nodes as ir
 from transpile.core.dims import Atom, Dim
 from transpile.core.forms import Form
+from transpile.core.places import FormOf
 from transpile.ops.tables import record_of
 from transpile.ops.traits import Relation
 
@@ -53,6 +54,7 @@ class Instances:
 
     defs: dict[ir.Var, Def]
     symbols: Mapping[str, ir.Operand]
+    form_of: FormOf
     first: Site
     write: Site
     order: Order
@@ -80,13 +82,13 @@ class Instances:
         loop = next((s for s, _ in self.site(side).nest if isinstance(s, ir.For) and s.index is operand), None)
         if loop is not None:
             return self.index(loop, side)
-        if operand.form is not None:
-            return self.dim(operand.form, side)
+        form = self.form_of(operand)
+        if form is not None:
+            return self.dim(form, side)
         return self.atom(operand, ("var", id(operand)), side)
 
     def index(self, loop: ir.For, side: int) -> Form:
-        form = loop.index.form
-        is_size = form is not None and form.as_symbol is not None and form.terms[0][0].kind == "symbol"
+        is_size = loop.symbol is not None and loop.symbol.is_size_symbol
         return self.variable(("index", id(loop), 0 if self.order.is_same(loop) else side), is_size)
 
     def dim(self, dim: Dim, side: int) -> Form:
@@ -115,7 +117,7 @@ class Instances:
     def symbol(self, atom: Atom, side: int) -> Form:
         # a loop that was cloned keeps the symbol of its index: the loop around is the one that is meant
         for stmt, _ in reversed(self.site(side).nest):
-            if isinstance(stmt, ir.For) and stmt.index.form is not None and stmt.index.form.as_symbol == atom.name:
+            if isinstance(stmt, ir.For) and stmt.symbol is not None and stmt.symbol.as_symbol == atom.name:
                 return self.index(stmt, side)
         holder = self.symbols.get(atom.name)
         if isinstance(holder, ir.Const):
@@ -208,9 +210,8 @@ class Instances:
 
     def range(self, loop: ir.For, side: int) -> None:
         index = self.index(loop, side)
-        form = loop.index.form
-        if form is not None and form.as_symbol is None:
-            self.facts[1].append(index - self.dim(form, side))
+        if loop.symbol is not None and loop.symbol.as_symbol is None:
+            self.facts[1].append(index - self.dim(loop.symbol, side))
         step = loop.step.value if isinstance(loop.step, ir.Const) else 0
         if not step:
             return

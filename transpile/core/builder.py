@@ -16,7 +16,7 @@ import numpy as np
 
 from transpile.core import nodes as ir
 from transpile.core.dims import Dim, product
-from transpile.core.forms import of_operation
+from transpile.core.integers import Integers, computed, is_exact
 from transpile.core.peephole import definition, simplify
 from transpile.core.places import Least, _itself, place_dims
 from transpile.core.promotion import OPERAND_TYPES
@@ -154,14 +154,19 @@ class NotReal(NotANumber):
 
 class Builder:
     """Emits into ``self.block``. ``prims`` are the records of the primitives, ``symbols`` maps the symbols of dims to the integer
-    operands that hold their values."""
+    operands that hold their values. ``fn``: the function that something is made from, of whose integers the forms are known."""
 
-    def __init__(self, prims: Records, symbols: dict[str, ir.Operand] | None = None) -> None:
+    def __init__(
+        self, prims: Records, symbols: dict[str, ir.Operand] | None = None, fn: ir.Function | None = None
+    ) -> None:
         self.block = ir.Block()
         self.open = [self.block]  # the blocks that are being filled, the outermost first
         self.loc: ir.Loc = ir.NOWHERE
         self.symbols: dict[str, ir.Operand] = symbols if symbols is not None else {}
         self.prims = prims
+        self.integers = Integers(prims, fn, lambda name: name in self.symbols)
+        self.form_of = self.integers.of  # the linear form of an integer scalar, if it is known
+        self.learn = self.integers.learn  # what an integer is, as who makes it says
         self.unify: Callable[[Dim, Dim], Dim | None] = _unify_equal
         self.meet: Callable[[Dim, Dim], Dim | None] | None = (
             None  # of sizes that are broadcast together, if not `unify`
@@ -246,13 +251,8 @@ class Builder:
         if self.canonical is not _itself:
             type_, params = self._canonical(type_, params)
         var = ir.Var(name, type_)
-        if (
-            type_.is_int
-            and not type_.dims
-            and type_.kind == "array"
-            and (type_.dtype == "int64" or _is_exact(prim, operands))
-        ):
-            var.form = self._int_form(prim, operands)
+        if is_exact(type_, prim, operands) and (form := computed(self.prims[prim], operands, self.form)) is not None:
+            self.learn(var, form)
         self.emit(ir.Let(var, prim, operands, dict(params), self.loc))
         return var
 
@@ -399,35 +399,29 @@ class Builder:
     def form(self, value: Any) -> Dim:
         """The linear form of an integer scalar; a fresh symbol stands for what is not linear."""
         op = self.operand(value)
-        if isinstance(op, ir.Const):
-            return Dim(int(op.value))
-        assert isinstance(op, ir.Var), op
-        if op.form is None:
-            self._ints += 1
-            symbol = f"{op.label}.{self._ints}"
-            while symbol in self.symbols:
-                self._ints += 1
-                symbol = f"{op.label}.{self._ints}"
-            op.form = Dim.integer(symbol)
-            self.symbols[symbol] = op
-        return op.form
+        found = self.form_of(op)
+        return self.own_symbol(op) if found is None else found
 
-    def _int_form(self, prim: str, operands: tuple[ir.Operand, ...]) -> Dim | None:
-        if not all(o.type.is_int and not o.type.dims for o in operands):
-            return None
-        record = self.prims[prim]
-        if record.extreme > 0 and any(ir.is_literal(o, 0) for o in operands):
-            (other,) = [o for o in operands if not ir.is_literal(o, 0)] or operands[:1]
-            return self.form(other).clip()
-        if record.signs or record.multiplies or record.same:  # else nobody needs the forms of the operands
-            return of_operation(record, [self.form(o) for o in operands])
-        return None
+    def bind_symbol(self, symbol: Dim, op: ir.Operand) -> None:
+        """The symbol stands for the operand from here on."""
+        self.symbols[str(symbol)] = op
+        self.learn(op, symbol)
+
+    def own_symbol(self, op: ir.Operand) -> Dim:
+        """A symbol of its own for an integer, whatever is known of it."""
+        assert isinstance(op, ir.Var), op
+        self._ints += 1
+        while (name := f"{op.label}.{self._ints}") in self.symbols:
+            self._ints += 1
+        symbol = Dim.integer(name)
+        self.bind_symbol(symbol, op)
+        return symbol
 
     def dim(self, dim: Dim) -> Expr:
         """The run-time value of a dimension, as an integer."""
         found = self._dim(dim)
-        if isinstance(found.op, ir.Var) and found.op.form is None:
-            found.op.form = dim
+        if self.form_of(found.op) is None:
+            self.learn(found.op, dim)
         return found
 
     def _dim(self, dim: Dim) -> Expr:
@@ -488,7 +482,7 @@ class Builder:
         if not path:
             return self.let("index", x, path=path, name=name) if isinstance(x.op, ir.Var) and x.op.buffer else x
         operands = [self.operand(a) for a in args]
-        found = place_dims(x.dims, path, operands, self.least)
+        found = place_dims(x.dims, path, operands, self.form_of, self.least)
         fresh = {k: self.fresh_symbol(name or "size") for k, d in enumerate(found) if d is None}
         dims = tuple(fresh[k] if d is None else d for k, d in enumerate(found))
         result = self.let("index", x, *operands, path=path, dims=dims, name=name)
@@ -558,11 +552,6 @@ def unify_any(a: Dim, b: Dim) -> Dim | None:
     if a.is_const and b.is_const:
         return a if a == b else None
     return b if b.is_const else a
-
-
-def _is_exact(prim: str, operands: tuple[ir.Operand, ...]) -> bool:
-    """Whether an integer of fewer bits is what it was made of: a number of Python's that does not fit raises."""
-    return prim == "cast" and operands[0].type.weak
 
 
 def _cast_const(const: ir.Const, dtype: str, weak: bool) -> ir.Const:

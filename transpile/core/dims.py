@@ -93,6 +93,12 @@ class Dim(Form[Atom, int]):
         return atom.name if atom is not None and atom.kind in ("symbol", "int") else None
 
     @property
+    def is_size_symbol(self) -> bool:
+        """Whether it is one symbol, of what is known not to be negative."""
+        atom = self.as_atom
+        return atom is not None and atom.kind == "symbol"
+
+    @property
     def is_size(self) -> bool:
         """Whether it is known not to be negative."""
         return self.const >= 0 and all(c > 0 and a.is_size for a, c in self.terms)

@@ -101,6 +101,12 @@ class _Machine:
         self.define(stmt.var, self.prim(stmt.prim, self.values(stmt.args), stmt.params, stmt.args, stmt.var.type))
 
     @stmt.register
+    def _(self, stmt: ir.Call) -> None:
+        found = evaluate(stmt.routine.body, self.values(stmt.args), self.run)
+        for var, value in zip(stmt.results, found):
+            self.define(var, value)
+
+    @stmt.register
     def _(self, stmt: ir.Alloc) -> None:
         value = self.prim(stmt.prim, self.values(stmt.args), stmt.params, stmt.args, stmt.var.type)
         self.env[stmt.var] = self.checked(stmt.var, np.array(value, order="C"))
@@ -300,12 +306,6 @@ def _subscript_item(item: Any, args: Sequence[Any]) -> Any:
 # ------------------------------------------------------------------------------------- primitives that are run here
 
 
-def _invoked(machine: _Machine, values: list[Any], params: Mapping[str, Any]) -> Any:
-    """The results of a kept function; several are a tuple."""
-    found = evaluate(params["routine"].body, values, machine.run)
-    return found[0] if len(found) == 1 else found
-
-
 def _combined(machine: _Machine, stmt: ir.Let, values: list[Any]) -> Any:
     found = values[0]
     while len(found) > 1:
@@ -324,7 +324,6 @@ _ACROSS: dict[str, Callable[[_Machine, ir.Let, list[Any]], Any]] = {
 
 
 _SPECIAL: dict[str, Callable[[_Machine, list[Any], Mapping[str, Any]], Any]] = {
-    "invoke": _invoked,
     "index": lambda m, v, p: _copied(subscript(v[0], p["path"], v[1:])) if np.ndim(v[0]) else v[0],
     "broadcast": lambda m, v, p: np.broadcast_to(v[0], [m.dim(d) for d in p["dims"]]),
     "stretch": lambda m, v, p: np.broadcast_to(v[0], [m.dim(d) for d in p["dims"]]),

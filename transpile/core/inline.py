@@ -27,6 +27,7 @@ def splice(b: Builder, fn: ir.Function, args: Sequence[ir.Operand]) -> tuple[ir.
         symbol = new.as_symbol
         assert symbol is not None
         b.symbols[symbol] = cloner.operand(fn.symbols[old])
+    b.integers.include(body, {str(new): b.symbols[str(new)] for new in renamed.values()})
     b.block.stmts.extend(_without_settled_checks(b, body.stmts))
     return body.yields
 

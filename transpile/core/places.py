@@ -14,14 +14,22 @@ from transpile.core.dims import Dim
 
 MaybeDims = list[Dim | None]
 Least = Callable[[Dim], Dim]
+FormOf = Callable[[ir.Operand], Dim | None]
 
 
 def _itself(dim: Dim) -> Dim:
     return dim
 
 
-def place_dims(dims: Sequence[Dim], path: ir.Path, args: Sequence[ir.Operand], least: Least = _itself) -> MaybeDims:
-    """The dims of ``source[path]`` for a source of ``dims``; ``args`` are the operands of the path.
+def place_dims(
+    dims: Sequence[Dim],
+    path: ir.Path,
+    args: Sequence[ir.Operand],
+    form_of: FormOf,
+    least: Least = _itself,
+) -> MaybeDims:
+    """The dims of ``source[path]`` for a source of ``dims``; ``args`` are the operands of the path, ``form_of`` what is known of
+    integers.
 
     ``least(form)`` is a form that is never more, by what is known of loop indices (``n - i - 1`` is at least 0).
     """
@@ -33,16 +41,10 @@ def place_dims(dims: Sequence[Dim], path: ir.Path, args: Sequence[ir.Operand], l
             case ir.Diagonal():
                 current = current[:-1]
             case ir.Reshape():
-                current = [_form(args[a]) for a in step.args]
+                current = [form_of(args[a]) for a in step.args]
             case ir.Index():
-                current = _index_dims(current, step, args, least)
+                current = _index_dims(current, step, args, form_of, least)
     return current
-
-
-def _form(operand: ir.Operand) -> Dim | None:
-    if isinstance(operand, ir.Const):
-        return Dim(int(operand.value))
-    return operand.form if isinstance(operand, ir.Var) else None
 
 
 def consumed(item: object, args: Sequence[ir.Operand]) -> int:
@@ -52,7 +54,9 @@ def consumed(item: object, args: Sequence[ir.Operand]) -> int:
     return args[item.arg].type.rank if isinstance(item, ir.Mask) else 1
 
 
-def _index_dims(dims: MaybeDims, step: ir.Index, args: Sequence[ir.Operand], least: Least) -> MaybeDims:
+def _index_dims(
+    dims: MaybeDims, step: ir.Index, args: Sequence[ir.Operand], form_of: FormOf, least: Least
+) -> MaybeDims:
     advanced: list[Sequence[Dim | None]] = []
     out: list[Dim | None] = []
     where: list[int] = []  # positions in `items` of the advanced ones; points count as advanced beside them
@@ -68,7 +72,7 @@ def _index_dims(dims: MaybeDims, step: ir.Index, args: Sequence[ir.Operand], lea
             elif isinstance(item, ir.Mask):
                 advanced.append([None])
         elif isinstance(item, ir.Slice):
-            out.append(_slice_dim(dims[axis], item, args, least))
+            out.append(_slice_dim(dims[axis], item, args, form_of, least))
         elif isinstance(item, ir.NewAxis):
             out.append(Dim(1))
         axis += consumed(item, args)
@@ -94,7 +98,7 @@ def is_nonnegative(dim: Dim | None) -> bool:
     return dim is not None and dim.const >= 0 and all(c > 0 and a.is_size for a, c in dim.terms)
 
 
-def _slice_dim(n: Dim | None, item: ir.Slice, args: Sequence[ir.Operand], least: Least) -> Dim | None:
+def _slice_dim(n: Dim | None, item: ir.Slice, args: Sequence[ir.Operand], form_of: FormOf, least: Least) -> Dim | None:
     if item.is_full:
         return n
     step = 1 if item.step is None else _const(args[item.step])
@@ -103,9 +107,9 @@ def _slice_dim(n: Dim | None, item: ir.Slice, args: Sequence[ir.Operand], least:
     if n is None or step is None or step == 0:
         return None
     if step < 0:
-        return _backward_dim(n, item, args, least, -step)
-    start = Dim(0) if item.start is None else _lower(_form(args[item.start]), n, least)
-    stop = n if item.stop is None else _upper(_form(args[item.stop]), n, least)
+        return _backward_dim(n, item, args, form_of, least, -step)
+    start = Dim(0) if item.start is None else _lower(form_of(args[item.start]), n, least)
+    stop = n if item.stop is None else _upper(form_of(args[item.stop]), n, least)
     if start is None or stop is None:
         return None
     span = stop - start
@@ -115,10 +119,12 @@ def _slice_dim(n: Dim | None, item: ir.Slice, args: Sequence[ir.Operand], least:
     return span if step == 1 else (span + (step - 1)) // step
 
 
-def _backward_dim(n: Dim, item: ir.Slice, args: Sequence[ir.Operand], least: Least, step: int) -> Dim | None:
+def _backward_dim(
+    n: Dim, item: ir.Slice, args: Sequence[ir.Operand], form_of: FormOf, least: Least, step: int
+) -> Dim | None:
     """The size of ``start:stop:-step``: from ``n - 1`` at most down to behind ``stop``, which is -1 at least."""
-    start = n - 1 if item.start is None else _from_above(_form(args[item.start]), n, least)
-    stop = Dim(-1) if item.stop is None else _down_to(_form(args[item.stop]), n, least)
+    start = n - 1 if item.start is None else _from_above(form_of(args[item.start]), n, least)
+    stop = Dim(-1) if item.stop is None else _down_to(form_of(args[item.stop]), n, least)
     if start is None or stop is None:
         return None
     span = start - stop

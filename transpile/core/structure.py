@@ -24,9 +24,7 @@ from transpile.base.loc import Loc
 from transpile.core import nodes as ir
 from transpile.core.types import Type
 
-SAID = tuple(
-    [name for name in ir.Var.__slots__ if name != "form"]
-)  # the form of an integer follows from what defines it
+SAID = ir.Var.__slots__
 PLAIN = frozenset((str, int, float, bool, complex, bytes, type(None)))
 
 

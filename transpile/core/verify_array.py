@@ -128,7 +128,7 @@ class ArrayForm(Scopes):
         source = s.buf.type
         dims = s.value.type.dims
         if isinstance(s.value, ir.Const):
-            dims = tuple(Dim(0) if d is None else d for d in place_dims(source.dims, s.path, s.args))
+            dims = tuple(Dim(0) if d is None else d for d in place_dims(source.dims, s.path, s.args, self.form_of))
         self.path(s.path, s.args, source, dims)
         self.check(s.value.type.dtype == source.dtype, f"a value of {s.value.type} is stored in {source}")
 
@@ -213,16 +213,28 @@ class ArrayForm(Scopes):
         )
 
     def call(self, s: ir.Call) -> None:
-        if not isinstance(s.function, ir.Custom):
-            self.fail("a function of the loop dialect is called")
         for operand in reads(s):
             self.value(operand)
-        args, params, results, yields = map(len, (s.args, s.function.fn.params, s.results, s.function.fn.body.yields))
-        self.check(args == params, f"{args} arguments for {params} parameters")
-        self.check(results == yields, f"{results} results for {yields} yields")
-        for fn in (s.function.fn, s.function.derivative, s.function.pullback):
-            if fn is not None:
-                ArrayForm(fn, self.prims, self.after).function()
+        self.check(not any(r.buffer for r in s.results), "a call defines a buffer")
+        match s.function:
+            case ir.Custom(fn):
+                self.signature(s, [p.type for p in fn.params], [y.type for y in fn.body.yields])
+                for one in (fn, s.function.derivative, s.function.pullback):
+                    if one is not None:
+                        ArrayForm(one, self.prims, self.after).function()
+            case ir.Routine():
+                self.signature(s, [p.type for p in s.function.params], s.function.results)
+            case _:
+                self.fail("a function of the loop dialect is called")
+        self.check(s.written == (), "a call of array core writes into an argument")
+
+    def signature(self, s: ir.Call, params: Sequence[Type], results: Sequence[Type]) -> None:
+        """Number, dtype and rank of what is given and of what is got; sizes the call knows better than the function."""
+        self.check(len(s.args) == len(params), f"{len(s.args)} arguments for {len(params)} parameters")
+        self.check(len(s.results) == len(results), f"{len(s.results)} results for {len(results)} yields")
+        for operand, type_ in zip((*s.args, *s.results), (*params, *results)):
+            fits = operand.type.dtype == type_.dtype and operand.type.rank == type_.rank
+            self.check(fits, f"{operand} stands for {type_} of the function that is called")
 
     # ---- parts
 
@@ -244,7 +256,7 @@ class ArrayForm(Scopes):
         rank = source.rank
         for step in path:
             rank = self.step(step, args, rank)
-        found = place_dims(source.dims, path, args)
+        found = place_dims(source.dims, path, args, self.form_of)
         fits = len(found) == len(dims) and not any(d is not None and is_apart(d, e) for d, e in zip(found, dims))
         self.check(fits, f"the place has dims ({', '.join(map(str, found))}), not ({', '.join(map(str, dims))})")
 
@@ -257,7 +269,7 @@ class ArrayForm(Scopes):
                     for slot, wanted in slots(item):
                         fits = wanted(args[slot].type)
                         self.check(fits, f"operand {args[slot]!r} does not fit {type(item).__name__}")
-                return len(place_dims([Dim(0)] * rank, (step,), args))
+                return len(place_dims([Dim(0)] * rank, (step,), args, self.form_of))
             case ir.Permute():
                 self.check(sorted(step.axes) == list(range(rank)), f"axes {step.axes} of rank {rank}")
                 return rank

@@ -105,9 +105,13 @@ class LoopForm(Scopes):
         match s.function:
             case ir.Library(name):
                 self.check(name.count(".") == 1, f"{name!r} is no function of the runtime")
+            case ir.Kept():
+                self.check(s.written == (), "a kept function writes into an argument")
             case ir.Custom():
                 self.fail("a rule of the user's is called")
-        for k in s.written or ():
+            case _:
+                self.fail("a function of array core is called")
+        for k in s.written:
             self.check(k < len(s.args) and s.args[k] in self.memory, f"argument {k} is filled")
         for r in s.results:
             self.check(r.type.kind == "array" and not r.buffer, f"a call gives {r}")

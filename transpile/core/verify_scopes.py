@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NoReturn
 
 from transpile.core import nodes as ir
 from transpile.core.dump import dump_stmt
+from transpile.core.integers import Integers
 from transpile.core.record_protocol import Records
 from transpile.core.walk import defines
 from transpile.errors import InternalError
@@ -24,6 +25,7 @@ class Scopes:
         self.seen: set[ir.Var] = set()
         self.inside: list[ir.Var] = []  # what the block that is looked at has defined
         self.stmt: ir.Stmt | None = None
+        self.form_of = Integers(prims, fn).of
 
     def function(self) -> None:
         """Looks at all of it; raises `InternalError`."""

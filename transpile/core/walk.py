@@ -233,8 +233,7 @@ class Cloner:
         return type_ if self.dims is None else resized(type_, self.dims)
 
     def fresh(self, var: ir.Var) -> ir.Var:
-        form = var.form.substitute(self.dims) if self.dims is not None and var.form is not None else var.form
-        new = ir.Var(var.name, self.type(var.type), var.buffer, form)
+        new = ir.Var(var.name, self.type(var.type), var.buffer)
         self.mapping[var] = new
         return new
 
@@ -272,7 +271,8 @@ class Cloner:
                 body = self.block(new.body)
                 results = tuple(self.fresh(v) for v in new.results)
                 trips = None if new.trips is None else self.fresh(new.trips)
-                return replace(new, index=index, body=body, results=results, trips=trips)
+                symbol = new.symbol if self.dims is None else substituted(new.symbol, self.dims)
+                return replace(new, index=index, body=body, results=results, trips=trips, symbol=symbol)
             case ir.Call():
                 return replace(new, results=tuple(self.fresh(v) for v in new.results))
             case ir.While():
@@ -298,14 +298,19 @@ def _map_dims(value, dims):  # type: ignore[no-untyped-def]
 
 
 def resize(block: ir.Block, sizes: Mapping[str, Dim]) -> None:
-    """Puts other forms in the place of sizes, in the types and forms of all that a block defines and in what it is made with."""
+    """Puts other forms in the place of sizes, in the types of all that a block defines and in what it is made with."""
     for var in defined(block):
         var.type = resized(var.type, sizes.get)
-        if var.form is not None:
-            var.form = var.form.substitute(sizes.get)
     for stmt in statements(block):
         if isinstance(stmt, (ir.Let, ir.Alloc)):
             stmt.params = {k: _map_dims(v, sizes.get) for k, v in stmt.params.items()}
+        elif isinstance(stmt, ir.For):
+            stmt.symbol = substituted(stmt.symbol, sizes.get)
+
+
+def substituted(symbol: Dim | None, dims: Callable[[str], Dim | None]) -> Dim | None:
+    """What stands for an index, under its other name."""
+    return None if symbol is None else symbol.substitute(dims)
 
 
 def resized(type_: Type, dims: Callable[[str], Dim | None]) -> Type:

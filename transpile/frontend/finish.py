@@ -11,7 +11,7 @@ from typing import Any
 
 from transpile.core import nodes as ir
 from transpile.core.dims import Dim
-from transpile.core.places import _itself
+from transpile.core.places import FormOf, _itself
 from transpile.core.types import Type
 from transpile.core.walk import Cloner, blocks, defined, statements, uses
 from transpile.frontend.control.in_place import in_place
@@ -34,7 +34,7 @@ def finish(lx: Lifter, fn: ir.Function) -> ir.Function:
     top = _sizes(lx, fn, renamed)
     fn.body.stmts[:0] = top
     fn.symbols = _used_symbols(lx, fn, final)
-    cloner = _Finisher({}, lambda name: final(name))
+    cloner = _Finisher(lx.b.form_of, final)
     done = cloner.function(fn)
     done.symbols = {_final_name(final, k): cloner.operand(v) for k, v in fn.symbols.items()}
     merge_copies(done.body)
@@ -45,7 +45,7 @@ def finish(lx: Lifter, fn: ir.Function) -> ir.Function:
 def _atom(lx: Lifter, name: str) -> Dim:
     """The atom of a name that is no argument's size: an index or a computed integer."""
     op = lx.b.symbols.get(name)
-    form = op.form if isinstance(op, ir.Var) else None
+    form = lx.b.form_of(op) if isinstance(op, ir.Var) else None
     if form is not None and form.as_symbol == name:
         return form
     for kind in (Dim.integer, Dim.symbol):
@@ -91,7 +91,8 @@ def _used_symbols(lx: Lifter, fn: ir.Function, final: Any) -> dict[str, ir.Opera
     found: dict[str, None] = {}
     for var in (*fn.params, *defined(fn.body)):
         parts = [d for t in (var.type, *var.type.items) for d in t.dims]
-        for dim in (*parts, *([var.form] if var.form is not None else [])):
+        form = lx.b.form_of(var)
+        for dim in parts if form is None else (*parts, form):
             found.update(dict.fromkeys(lx.symbols.resolve(dim).symbols()))
     for stmt in statements(fn.body):
         if isinstance(stmt, (ir.Let, ir.Alloc)):
@@ -105,8 +106,9 @@ def _used_symbols(lx: Lifter, fn: ir.Function, final: Any) -> dict[str, ir.Opera
 class _Finisher(Cloner):
     """Clones with canonical symbols; what a loop carries unchanged is not carried."""
 
-    def __init__(self, mapping: dict[ir.Var, ir.Operand], dims: Callable[[str], Dim | None]) -> None:
-        super().__init__(mapping, dims)
+    def __init__(self, form_of: FormOf, final: Callable[[str], Dim]) -> None:
+        super().__init__({}, final)
+        self.form_of, self.final = form_of, final
         self.same: dict[ir.Var, ir.Operand] = {}  # sizes that a check has found equal to others
 
     def operand(self, operand: ir.Operand) -> ir.Operand:
@@ -132,8 +134,10 @@ class _Finisher(Cloner):
             or not all(isinstance(a, ir.Var) for a in stmt.args)
         ):
             return False
-        forms = [a.form.substitute(self.dims) for a in stmt.args if isinstance(a, ir.Var) and a.form is not None]  # type: ignore[arg-type]
-        return len(forms) == 2 and forms[0] == forms[1]
+        first, second = (self.form_of(a) for a in stmt.args)
+        if first is None or second is None:
+            return False
+        return first.substitute(self.final) == second.substitute(self.final)
 
     def fresh(self, var: ir.Var) -> ir.Var:
         new = super().fresh(var)

@@ -133,7 +133,7 @@ class _Out:
         if op not in self.copied:
             let = self.lets[op]
             args = tuple(self.copy(a) for a in let.args)
-            self.copied[op] = self.emit(replace(let, var=ir.Var(op.name, op.type, form=op.form), args=args))
+            self.copied[op] = self.emit(replace(let, var=ir.Var(op.name, op.type), args=args))
         return self.copied[op]
 
     def emit(self, let: ir.Let) -> ir.Var:

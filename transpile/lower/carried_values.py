@@ -80,6 +80,6 @@ class Carried(Primitives):
                 sizes.append(self.symbol(dim.as_symbol))
                 continue
             size = self.b.let("dim", var, axis=k, name=dim.as_symbol or "size").op
-            size.form = dim  # type: ignore[union-attr]
+            self.b.learn(size, dim)
             sizes.append(size)
         return tuple(sizes)

@@ -103,17 +103,10 @@ def _common(lw: Lowering, arrays: Sequence[Elements]) -> list[ir.Operand]:
         for k, s in enumerate(a.sizes, rank - a.rank):
             if is_one(s):
                 continue
-            if not is_one(sizes[k]) and not _are_equal(sizes[k], s):
+            if not is_one(sizes[k]) and not lw.are_equal(sizes[k], s):
                 check_sizes(lw, s, sizes[k])
             sizes[k] = s
     return sizes
-
-
-def _are_equal(a: ir.Operand, b: ir.Operand) -> bool:
-    """Whether two sizes are known to be the same."""
-    if a == b:
-        return True
-    return isinstance(a, ir.Var) and isinstance(b, ir.Var) and a.form is not None and a.form == b.form
 
 
 def _entry(lw: Lowering, array: Elements, size: ir.Operand | None, idx: Sequence[Expr]) -> Expr:

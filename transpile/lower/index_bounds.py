@@ -52,7 +52,7 @@ def span(
 def clip(lw: Lowering, x: Expr, n: Expr) -> Expr:
     """A bound of a range, counted from the end if negative, within 0 and ``n``."""
     b = lw.b
-    form, size = form_of(x.op), form_of(n.op)
+    form, size = lw.b.form_of(x.op), lw.b.form_of(n.op)
     if form is not None and size is not None and within(lw, form, size + 1):
         return x
     if isinstance(x.op, ir.Const):
@@ -64,7 +64,7 @@ def clip(lw: Lowering, x: Expr, n: Expr) -> Expr:
 
 
 def is_not_negative(lw: Lowering, x: Expr) -> bool:
-    form = form_of(x.op)
+    form = lw.b.form_of(x.op)
     return form is not None and is_nonnegative(lw.least(form))
 
 
@@ -76,13 +76,6 @@ def at_least_zero(lw: Lowering, x: Expr) -> Expr:
     return Expr(lw.b, lw.b.bind(ir.SYNTHETIC, INT, "maximum", (x.op, ir.Const(0, INT)), {"py": True}))
 
 
-def form_of(op: ir.Operand) -> Dim | None:
-    """The linear form of an integer, if it is known."""
-    if isinstance(op, ir.Const):
-        return Dim(int(op.value))
-    return op.form if isinstance(op, ir.Var) else None
-
-
 def within(lw: Lowering, form: Dim, size: Dim) -> bool:
     """Whether ``0 <= form < size`` is known."""
     return is_nonnegative(lw.least(form)) and is_nonnegative(lw.least(size - form - 1))
@@ -91,7 +84,7 @@ def within(lw: Lowering, form: Dim, size: Dim) -> bool:
 def checked(lw: Lowering, op: ir.Operand, size: ir.Operand) -> Expr:
     """A point on an axis: counted from the end if negative, and an IndexError if it is not there."""
     x, n = lw.place(op), lw.b.expr(size)
-    form, bound = form_of(x.op), form_of(n.op)
+    form, bound = lw.b.form_of(x.op), lw.b.form_of(n.op)
     if form is not None and bound is not None:
         if within(lw, form, bound):
             return x

@@ -122,6 +122,19 @@ class Lowering(Nests):
         b.symbols.update({s: self.symbol(s) for s in dim.symbols()})
         return b.dim(dim).op
 
+    def name_sizes(self, sizes: Sequence[ir.Operand], dims: Sequence[Dim]) -> None:
+        """Says of sizes of which nothing is known what the source calls them."""
+        for size, dim in zip(sizes, dims):
+            if self.b.form_of(size) is None:
+                self.b.learn(size, dim)
+
+    def are_equal(self, a: ir.Operand, b: ir.Operand) -> bool:
+        """Whether two sizes are known to be the same."""
+        if a == b:
+            return True
+        form = self.b.form_of(a)
+        return isinstance(a, ir.Var) and isinstance(b, ir.Var) and form is not None and form == self.b.form_of(b)
+
     def symbol(self, name: str) -> ir.Operand:
         """The value of a symbol: its own operand, or, if that was dead code, the size of an array that has it."""
         op = self.fn.symbols.get(name)

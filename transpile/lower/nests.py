@@ -48,8 +48,7 @@ class Nests:
                 level(k + 1)
                 return
             index = ir.Var("ijklmn"[axis] if axis < 6 else f"i{axis}", INT)
-            index.form = Dim.integer(f"{index.name}#{id(index)}")
-            self.b.symbols[str(index.form)] = index
+            self.b.bind_symbol(Dim.integer(f"{index.name}#{id(index)}"), index)
             indices[axis] = self.b.expr(index)
             with self.b.into(ir.Block()) as block:
                 level(k + 1)
@@ -73,8 +72,7 @@ class Nests:
             if is_one(sizes[k]):
                 return level(k + 1, [*indices, b.expr(0)], values)
             index = ir.Var("ijklmn"[k] if k < 6 else f"i{k}", INT)
-            index.form = Dim.integer(f"{index.name}#{id(index)}")
-            b.symbols[str(index.form)] = index
+            b.bind_symbol(Dim.integer(f"{index.name}#{id(index)}"), index)
             params = tuple(ir.Var(n, v.type.strong) for n, v in zip(names, values))
             with b.into(ir.Block(params)) as block:
                 outs = level(k + 1, [*indices, b.expr(index)], [b.expr(p) for p in params])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from transpile.lower.memory_views import Uniform
 from transpile.lower.runtime_calls import in_sizes
 
 
-def _broadcast(lw: Lowering, stmt: Any) -> Elements:
+def broadcast(lw: Lowering, stmt: Any, how: Any) -> Elements:
     x = lw.elements(stmt.args[0])
     dims = stmt.params["dims"]
     own = stmt.args[0].type.dims
@@ -37,7 +37,7 @@ def _broadcast(lw: Lowering, stmt: Any) -> Elements:
     return replace(x, sizes=sizes, root=None, made=made, unit=unit, at=lambda idx: x.at(broadcast_index(lw, x, idx)))
 
 
-def _stretch(lw: Lowering, stmt: Any) -> Elements:
+def stretched(lw: Lowering, stmt: Any, how: Any) -> Elements:
     """An axis of 1, or of that size already: the last entry stands for all that follow."""
     x = lw.steady(lw.elements(stmt.args[0]), name_of(stmt.args[0]))
     axis, b = stmt.params["axis"], lw.b
@@ -51,7 +51,7 @@ def _stretch(lw: Lowering, stmt: Any) -> Elements:
     return replace(x, sizes=sizes, root=None, made=None, unit=None if x.unit == axis else x.unit, at=at)
 
 
-def _transpose(lw: Lowering, stmt: Any) -> Elements:
+def transposed(lw: Lowering, stmt: Any, how: Any) -> Elements:
     x = lw.elements(stmt.args[0])
     axes = tuple(stmt.params["axes"])
     where = {a: k for k, a in enumerate(axes)}
@@ -68,10 +68,10 @@ def _transpose(lw: Lowering, stmt: Any) -> Elements:
     )
 
 
-def _reshape(lw: Lowering, stmt: Any) -> Elements:
+def in_other_sizes(lw: Lowering, stmt: Any, how: Any) -> Elements:
     x = lw.elements(stmt.args[0])
     sizes = lw.sizes(stmt.params["dims"])
-    if _only_ones(x.sizes, sizes):
+    if _only_ones(lw, x.sizes, sizes):
         move = regroup(lw, x.sizes, sizes)
         kept = [k for k, s in enumerate(sizes) if not is_one(s)]
         unit = None
@@ -88,25 +88,19 @@ def _reshape(lw: Lowering, stmt: Any) -> Elements:
     return stored(lw.b, view, sizes, x.deps)
 
 
-def _only_ones(old: Sequence[ir.Operand], new: Sequence[ir.Operand]) -> bool:
+def _only_ones(lw: Lowering, old: Sequence[ir.Operand], new: Sequence[ir.Operand]) -> bool:
     """Whether the sizes differ only by axes of size 1."""
     a, c = ([s for s in sizes if not is_one(s)] for sizes in (old, new))
-    return len(a) == len(c) and all(_same(s, t) for s, t in zip(a, c))
+    return len(a) == len(c) and all(lw.are_equal(s, t) for s, t in zip(a, c))
 
 
-def _same(a: ir.Operand, b: ir.Operand) -> bool:
-    if a == b:
-        return True
-    return isinstance(a, ir.Var) and isinstance(b, ir.Var) and a.form is not None and a.form == b.form
-
-
-def _index(lw: Lowering, stmt: Any) -> Elements:
+def subscripted(lw: Lowering, stmt: Any, how: Any) -> Elements:
     x = lw.elements(stmt.args[0])
     path = stmt.params["path"]
     if not path:
         return x
     place = place_of(lw, path, stmt.args[1:], x.sizes)
-    _name_sizes(place.sizes, stmt.var.type.dims)
+    lw.name_sizes(place.sizes, stmt.var.type.dims)
     if place.mask is not None:
         x = lw.steady(x, name_of(stmt.args[0]))
         var = lw.memory(name_of(stmt.var), x.dtype, place.sizes)
@@ -133,13 +127,7 @@ def _has_gather(path: Any) -> bool:
     return any(not step.is_basic for step in path if hasattr(step, "is_basic"))
 
 
-def _name_sizes(sizes: Sequence[ir.Operand], dims: Sequence[Any]) -> None:
-    for size, dim in zip(sizes, dims):
-        if isinstance(size, ir.Var) and size.form is None:
-            size.form = dim
-
-
-def _take_along_axis(lw: Lowering, stmt: Any) -> Elements:
+def taken_along(lw: Lowering, stmt: Any, how: Any) -> Elements:
     axis = stmt.params["axis"]
     x = lw.steady(lw.elements(stmt.args[0]), name_of(stmt.args[0]))
     places = lw.elements(stmt.args[1])
@@ -153,13 +141,3 @@ def _take_along_axis(lw: Lowering, stmt: Any) -> Elements:
         return x.at(broadcast_index(lw, replace(x, sizes=x.sizes), [k if a == axis else i for a, i in enumerate(idx)]))
 
     return replace(Elements(sizes, x.dtype, at).also(x, places), cheap=False)
-
-
-TABLE: dict[str, Callable[[Lowering, Any], Elements]] = {
-    "broadcast": _broadcast,
-    "stretch": _stretch,
-    "transpose": _transpose,
-    "reshape": _reshape,
-    "index": _index,
-    "take_along_axis": _take_along_axis,
-}

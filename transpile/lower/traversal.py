@@ -20,7 +20,6 @@ from transpile.core.walk import blocks, defines, leaves, reads, statements
 from transpile.lower import sums
 from transpile.lower.carried_values import Carried
 from transpile.lower.element_functions import Elements, stored, write
-from transpile.lower.index_bounds import form_of
 from transpile.lower.index_maps import place_of
 from transpile.lower.lowered_effects import lower_effect
 from transpile.lower.lowered_functions import check_depth
@@ -82,6 +81,10 @@ class Traversal(Carried):
             self.env[var] = self.keep(self.array(stmt), var)
         else:
             self.env[var] = self.number(stmt)
+
+    @stmt.register
+    def _(self, stmt: ir.Call) -> None:
+        self.called(stmt)
 
     # ---- writes
 
@@ -167,23 +170,26 @@ class Traversal(Carried):
         start, bound, step = (self.place(o).op for o in (stmt.start, stmt.bound, stmt.step))
         check_range(self, start, bound, step)
         inits = tuple(self.pass_on(i) for i in stmt.inits)
-        index = ir.Var(stmt.index.name, stmt.index.type, form=stmt.index.form)
+        index = ir.Var(stmt.index.name, stmt.index.type)
         self.env[stmt.index] = index
-        self.note_range(index, start, bound, step)
+        self.note_range(index, stmt.symbol, start, bound, step)
         body = self.body(stmt.body, [_twin(p) for p in stmt.body.params])
-        self.finish(stmt, replace(stmt, index=index, start=start, bound=bound, step=step, inits=inits, body=body))
+        self.finish(
+            stmt, replace(stmt, index=index, start=start, bound=bound, step=step, inits=inits, body=body, symbol=None)
+        )
 
-    def note_range(self, index: ir.Var, start: ir.Operand, bound: ir.Operand, step: ir.Operand) -> None:
+    def note_range(
+        self, index: ir.Var, symbol: Dim | None, start: ir.Operand, bound: ir.Operand, step: ir.Operand
+    ) -> None:
         """Remembers between what a loop index lies, for index checks."""
-        name = None if index.form is None else index.form.as_symbol
-        if name is None or name in self.ranges:
-            index.form = Dim.integer(f"{index.name}@{len(self.ranges)}")
-            name = str(index.form)
-        self.b.symbols[name] = index
+        if symbol is None or symbol.as_symbol is None or symbol.as_symbol in self.ranges:
+            symbol = Dim.integer(f"{index.name}@{len(self.ranges)}")
+        name = str(symbol)
+        self.b.bind_symbol(symbol, index)
         if isinstance(step, ir.Const):
             low, high = (start, bound) if step.value > 0 else (bound, start)
             shift = -1 if step.value > 0 else 1
-            first, last = form_of(low), form_of(high)
+            first, last = self.b.form_of(low), self.b.form_of(high)
             if step.value > 0:
                 self.ranges[name] = (first, None if last is None else last + shift)
             else:
@@ -231,7 +237,7 @@ class Traversal(Carried):
 
 
 def _twin(var: ir.Var) -> ir.Var:
-    return ir.Var(var.name, var.type, var.buffer, None)
+    return ir.Var(var.name, var.type, var.buffer)
 
 
 def lower(fn: ir.Function, routines: Mapping[Routine, str] | None = None, is_kept: bool = False) -> ir.Function:

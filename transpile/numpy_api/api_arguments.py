@@ -193,9 +193,8 @@ def integer(value: Any) -> int | None:
     op = getattr(value, "op", value)
     if isinstance(op, ir.Const) and isinstance(op.value, int):
         return int(op.value)
-    if isinstance(op, ir.Var) and op.form is not None and op.form.is_const:
-        return op.form.const
-    return None
+    form = value.b.form_of(op) if isinstance(value, Expr) else None
+    return form.const if form is not None and form.is_const else None
 
 
 def known_integer(value: Any, what: str) -> int:

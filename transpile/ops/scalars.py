@@ -48,9 +48,10 @@ def number(name: str, **more: Any) -> Op:
     )  # fmt: skip
 
 
-def draw(name: str) -> list[Op]:
+def draw(name: str, filling: str = "") -> list[Op]:
     """A random number, and the same with the instructions of a vector."""
-    return [number(f"random.{name}", in_vectors=f"vector.random_{name}"), number(f"vector.random_{name}")]
+    in_vectors = f"vector.random_{name}"
+    return [number(f"random.{name}", in_vectors=in_vectors, filling=filling), number(in_vectors)]
 
 
 def _steps(types: Sequence[Type], values: Sequence[Any], result: Type) -> bool:
@@ -76,6 +77,8 @@ TABLE = [
     number("arrays.wrap", interval=intervals.within, magnitude=Magnitude(1), below=LESS, division="%"),
     number("arrays.span", raises=_steps, interval=lambda size, *ends: intervals.union((0, 0), size), magnitude=Magnitude()),
     number("arrays.steps", raises=_steps),
-    *(record for name in "word bits32 bits64 unit32 unit64 normal32 normal64".split() for record in draw(name)),
+    *(record for name in "word bits32 bits64 unit32 unit64".split() for record in draw(name)),
+    *draw("normal32", "random.normals32"),
+    *draw("normal64", "random.normals"),
     number("random.log_gamma"),
 ]  # fmt: skip

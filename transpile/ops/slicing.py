@@ -105,8 +105,7 @@ def fresh_size(b: Builder, name: str) -> Dim:
 def settle_size(b: Builder, x: Expr, axis: int, symbol: Dim) -> Expr:
     """Binds the symbol to the size of an axis of ``x``."""
     value = b.let("dim", x, axis=axis)
-    value.op.form = symbol  # type: ignore[union-attr]
-    b.symbols[str(symbol)] = value.op
+    b.bind_symbol(symbol, value.op)
     return x
 
 

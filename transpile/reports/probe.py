@@ -53,7 +53,7 @@ def measure(core: ir.Function, wanted: Wanted, run: Run) -> dict[str, int]:
 class _Probe:
     def __init__(self, core: ir.Function, wanted: Wanted) -> None:
         self.core = core
-        self.b = Builder(prims(), dict(core.symbols))
+        self.b = Builder(prims(), dict(core.symbols), core)
         self.slots: dict[str, int] = {}
         self.hidden = 0  # slots of numbers that are not asked for
         self.actions: dict[object, list[Callable[[Any], None]]] = {}

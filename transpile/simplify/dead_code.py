@@ -183,11 +183,7 @@ class _Liveness:
         return self
 
     def sizes_of(self, var: ir.Var) -> None:
-        for dim in (
-            *var.type.dims,
-            *(d for t in var.type.items for d in t.dims),
-            *([] if var.form is None else [var.form]),
-        ):
+        for dim in (*var.type.dims, *(d for t in var.type.items for d in t.dims)):
             for name in dim.symbols():
                 if name in self.symbols:
                     self.mark(self.symbols[name])

@@ -26,7 +26,7 @@ def expanded(fn: ir.Function) -> ir.Function:
 
 class _Expansion:
     def __init__(self, fn: ir.Function) -> None:
-        self.b = Builder(prims(), dict(fn.symbols))
+        self.b = Builder(prims(), dict(fn.symbols), fn)
         self.cloner = Cloner({})
 
     def block(self, block: ir.Block) -> ir.Block:

@@ -18,7 +18,9 @@ from typing import Protocol
 
 from transpile.core import nodes as ir
 from transpile.core.dims import Dim
+from transpile.core.integers import Integers
 from transpile.core.walk import Cloner
+from transpile.ops.tables import prims
 from transpile.simplify.dead_code import remove_dead
 from transpile.simplify.tidy import tidy
 from transpile.transform.prepare import ready
@@ -129,10 +131,11 @@ class _Side(Cloner):
     def __init__(self, part: ir.Function, shared: frozenset[str], k: int) -> None:
         self.renamed: dict[str, Dim] = {}
         super().__init__({}, self.renamed.get)
+        form_of = Integers(prims(), part).of
         for name, value in part.symbols.items():
             if name not in shared:
-                form = value.form if isinstance(value, ir.Var) else None
-                is_size = form is not None and form.as_symbol is not None and form.terms[0][0].kind == "symbol"
+                form = form_of(value) if isinstance(value, ir.Var) else None
+                is_size = form is not None and form.is_size_symbol
                 new = f"{name}'{k}"
                 self.renamed[name] = Dim.symbol(new) if is_size else Dim.integer(new)
 

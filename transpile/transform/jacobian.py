@@ -101,7 +101,8 @@ class _Plan:
             for axis, dim in enumerate(param.type.dims):
                 name = dim.as_symbol
                 if name is not None and name not in self.sizes_given:
-                    self.sizes_given[name] = size = ir.Var(name, INT, form=dim)
+                    self.sizes_given[name] = size = ir.Var(name, INT)
+                    b.learn(size, dim)
                     b.emit(ir.Let(size, "dim", (param,), {"axis": axis}, core.loc))
         known = all(n in self.sizes_given for y in core.body.yields[:rows] for d in y.type.dims for n in d.symbols())
         if not known or silenced(core) is not core:
@@ -114,7 +115,9 @@ class _Plan:
             cloner = Cloner(dict(zip(core.params, self.params)))
             block = cloner.block(core.body)
             b.block.stmts.extend(block.stmts)
-            b.symbols.update({name: cloner.operand(op) for name, op in core.symbols.items()})
+            symbols = {name: cloner.operand(op) for name, op in core.symbols.items()}
+            b.symbols.update(symbols)
+            b.integers.include(block, symbols)
             self.values = block.yields
             if self.aux is None:
                 self.aux = block.yields[self.rows :]

@@ -21,6 +21,7 @@ from dataclasses import replace
 from transpile.analysis.scopes import Def, definitions, sizes_before
 from transpile.core import nodes as ir
 from transpile.core.builder import Builder
+from transpile.core.functions import computes
 from transpile.core.reasons import FUSED
 from transpile.core.walk import (
     blocks,
@@ -36,7 +37,7 @@ from transpile.core.walk import (
 )
 from transpile.ops.tables import record_of
 from transpile.transform.sweep import Sweep
-from transpile.transform.to_be_recorded import cost
+from transpile.transform.to_be_recorded import is_dear
 
 
 def fuse(fn: ir.Function, sweep: Sweep, b: Builder, link) -> tuple[ir.Function, Sweep]:  # type: ignore[no-untyped-def]
@@ -79,7 +80,7 @@ def is_worth_it(sweep: Sweep, mirror: ir.For, loop: ir.For) -> bool:
     if loop.lanes or not any(a not in own for s in statements(mirror.body) for a in _buffers_read(s)):
         return True
     needed = {sweep.current(o) for o in free(mirror.body)}
-    return any(s.var in needed and cost(s) > 1 for s in statements(loop.body) if isinstance(s, (ir.Let, ir.Alloc)))
+    return any(is_dear(s) and not needed.isdisjoint(defines(s)) for s in statements(loop.body))
 
 
 # ------------------------------------------------------------------------------------------------- any order
@@ -98,15 +99,21 @@ def may_reorder(mirror: ir.For) -> bool:
                 return False
     counts = Counter(o for o in uses(mirror.body) if isinstance(o, ir.Var))
     made = {v: s for s in statements(mirror.body) for v in defines(s)}
-    for param, out in zip(mirror.body.params, mirror.body.yields):
+    for k, (param, out) in enumerate(zip(mirror.body.params, mirror.body.yields)):
         if out is param:
             continue
-        chain: Counter[ir.Operand] = Counter()
-        if not _is_sum(out, param, made, chain) or any(
-            counts[v] != n for v, n in chain.items() if isinstance(v, ir.Var)
+        places: Places = {}
+        if not _is_sum(out, param, made, places, (id(mirror), k)) or any(
+            counts[v] != len(found) for v, found in places.items() if isinstance(v, ir.Var)
         ):
             return False
     return True
+
+
+Place = tuple[int, int]
+"""Where an operand is read: of which statement or block, and its number there."""
+
+Places = dict[ir.Operand, set[Place]]
 
 
 def _is_buffer(operand: ir.Operand) -> bool:
@@ -120,29 +127,35 @@ def _buffers_read(stmt: ir.Stmt) -> list[ir.Operand]:
     return [a for a in reads(stmt) if _is_buffer(a)]
 
 
-def _is_sum(out: ir.Operand, param: ir.Var, made: dict[ir.Var, ir.Stmt], chain: Counter[ir.Operand]) -> bool:
-    """Whether ``out`` is ``param`` with something added; ``chain`` counts the uses of partial sums that are additions."""
-    chain[out] += 1
+def _is_sum(out: ir.Operand, param: ir.Operand, made: dict[ir.Var, ir.Stmt], places: Places, place: Place) -> bool:
+    """Whether ``out``, which is read at a place, is ``param`` with something added; ``places``: where partial sums are added to.
+
+    Both sides of a branch may add to the same partial sum: that is one place, however often it is met.
+    """
+    places.setdefault(out, set()).add(place)
     if out is param:
         return True
     stmt = made.get(out) if isinstance(out, ir.Var) else None
     match stmt:
         case ir.Let() if record_of(stmt).is_sum:
-            for arg, sign in zip(stmt.args, record_of(stmt).signs):
-                tried: Counter[ir.Operand] = Counter()
-                if sign > 0 and _is_sum(arg, param, made, tried):
-                    chain.update(tried)
+            for k, (arg, sign) in enumerate(zip(stmt.args, record_of(stmt).signs)):
+                tried: Places = {}
+                if sign > 0 and _is_sum(arg, param, made, tried, (id(stmt), k)):
+                    for op, found in tried.items():
+                        places.setdefault(op, set()).update(found)
                     return True
             return False
         case ir.If():
             k = stmt.results.index(out)
-            return all(_is_sum(side.yields[k], param, made, chain) for side in (stmt.then, stmt.orelse))
+            return all(_is_sum(side.yields[k], param, made, places, (id(side), k)) for side in (stmt.then, stmt.orelse))
         case ir.For():
             if not any(r is out for r in stmt.results):
                 return False
             k = stmt.results.index(out)
             inner = stmt.body.params[k]
-            return _is_sum(stmt.inits[k], param, made, chain) and _is_sum(stmt.body.yields[k], inner, made, chain)
+            return _is_sum(stmt.inits[k], param, made, places, (id(stmt), k)) and _is_sum(
+                stmt.body.yields[k], inner, made, places, (id(stmt.body), k)
+            )
     return False
 
 
@@ -190,7 +203,9 @@ class _Hoist:
         stmt = known.stmt if known is not None else self.made.get(operand)
         if stmt is None or id(stmt) in self.found:
             return True
-        if not isinstance(stmt, (ir.Let, ir.Alloc)) or not all(self.have_content(b) for b in _buffers_read(stmt)):
+        if not (isinstance(stmt, ir.Alloc) or computes(stmt)) or not all(
+            self.have_content(b) for b in _buffers_read(stmt)
+        ):
             return False
         sizes = (self.b.symbols[s] for s in sizes_before(stmt, self.b.symbols, self.defs))
         if not all(self.have(o) for o in (*reads(stmt), *sizes)):

@@ -25,7 +25,7 @@ def ready(fn: ir.Function) -> ir.Function:
         for axis, dim in enumerate(param.type.dims):
             name = dim.as_symbol
             if name is not None and name not in symbols:
-                size = ir.Var(name, INT, form=dim)
+                size = ir.Var(name, INT)
                 sizes.append(ir.Let(size, "dim", (param,), {"axis": axis}, fn.loc))
                 symbols[name] = size
     body = _plain_block(fn.body)

@@ -15,29 +15,32 @@ from dataclasses import replace
 
 from transpile.core import nodes as ir
 from transpile.core.dims import Dim
+from transpile.core.integers import Integers
+from transpile.core.places import FormOf
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.walk import blocks, defined, leaves, reads, statements, uses, written
+from transpile.ops.tables import prims
 
 
 def private(fn: ir.Function) -> ir.Function:
     """The function with each such allocation in the innermost loop that it can belong to."""
-    return with_body(fn, _block(fn.body))
+    return with_body(fn, _block(fn.body, Integers(prims(), fn).of))
 
 
-def _block(block: ir.Block) -> ir.Block:
+def _block(block: ir.Block, form_of: FormOf) -> ir.Block:
     stmts = list(block.stmts)
     for alloc in [s for s in stmts if isinstance(s, ir.Alloc)]:
-        at = _owner(alloc, block, stmts)
+        at = _owner(alloc, block, stmts, form_of)
         if at is None:
             continue
         loop = stmts[at]
         assert isinstance(loop, (ir.For, ir.While))
         stmts[at] = replace(loop, body=replace(loop.body, stmts=[alloc, *loop.body.stmts]))
         stmts = [s for s in stmts if s is not alloc]
-    return with_stmts(block, [with_blocks(s, _block) for s in stmts])
+    return with_stmts(block, [with_blocks(s, lambda b: _block(b, form_of)) for s in stmts])
 
 
-def _owner(alloc: ir.Alloc, block: ir.Block, stmts: list[ir.Stmt]) -> int | None:
+def _owner(alloc: ir.Alloc, block: ir.Block, stmts: list[ir.Stmt], form_of: FormOf) -> int | None:
     """Where the only statement stands that touches the array, if it is a loop whose trips each fill it first."""
     touching = [k for k, s in enumerate(stmts) if touches(s, alloc.var)]
     if len(touching) != 1 or alloc.var in leaves(block):
@@ -48,7 +51,7 @@ def _owner(alloc: ir.Alloc, block: ir.Block, stmts: list[ir.Stmt]) -> int | None
     if isinstance(loop, ir.While) and alloc.var in set(uses(loop.test)):
         return None
     first = next((s for s in loop.body.stmts if touches(s, alloc.var)), None)
-    return touching[0] if first is not None and fills(first, alloc.var, {}) else None
+    return touching[0] if first is not None and fills(first, alloc.var, {}, form_of) else None
 
 
 def touches(stmt: ir.Stmt, buf: ir.Var) -> bool:
@@ -59,7 +62,7 @@ def touches(stmt: ir.Stmt, buf: ir.Var) -> bool:
     return any(buf in leaves(b) for s in (stmt, *inner) for b in blocks(s))
 
 
-def fills(stmt: ir.Stmt, buf: ir.Var, around: dict[ir.Var, Dim]) -> bool:
+def fills(stmt: ir.Stmt, buf: ir.Var, around: dict[ir.Var, Dim], form_of: FormOf) -> bool:
     """Whether the statement writes every element and reads none; ``around``: loop indices that run over all of a size."""
     match stmt:
         case ir.Store():
@@ -67,11 +70,11 @@ def fills(stmt: ir.Stmt, buf: ir.Var, around: dict[ir.Var, Dim]) -> bool:
         case ir.For() if stmt.body.stop is None and isinstance(stmt.start, ir.Const) and stmt.start.value == 0:
             if not isinstance(stmt.step, ir.Const) or stmt.step.value != 1:
                 return False
-            size = _form(stmt.bound)
+            size = form_of(stmt.bound)
             inside = {**around, stmt.index: size} if size is not None else around
             touching = [s for s in stmt.body.stmts if touches(s, buf)]
             own = set(defined(stmt.body))
-            return len(touching) == 1 and buf not in own and fills(touching[0], buf, inside)
+            return len(touching) == 1 and buf not in own and fills(touching[0], buf, inside, form_of)
     return False
 
 
@@ -93,9 +96,3 @@ def _is_everywhere(store: ir.Store, around: dict[ir.Var, Dim]) -> bool:
             case _:
                 return False
     return len(store.path[0].items) == store.buf.type.rank and set(around) == seen
-
-
-def _form(op: ir.Operand) -> Dim | None:
-    if isinstance(op, ir.Const):
-        return Dim(int(op.value))
-    return op.form if isinstance(op, ir.Var) else None

@@ -33,7 +33,7 @@ from transpile.transform.mirror_fusion import fuse
 from transpile.transform.mirror_table import Twins
 from transpile.transform.recording import is_countable, link
 from transpile.transform.sweep import Sweep
-from transpile.transform.to_be_recorded import Needs, cost, decided
+from transpile.transform.to_be_recorded import Needs, decided, is_dear
 
 ORDER = 8  # how many times less must be recorded, for a loop to be run again that runs anyway
 
@@ -132,10 +132,7 @@ class _Found:
     @property
     def is_dear(self) -> bool:
         """Whether the trip evaluates more than arithmetic once more."""
-        return any(
-            isinstance(s, (ir.Let, ir.Alloc)) and s.var in self.sweep.origins and cost(s) > 1
-            for s in statements(self.trip)
-        )
+        return any(is_dear(s) and any(v in self.sweep.origins for v in defines(s)) for s in statements(self.trip))
 
     def has_loop_below(self, depth: int, of_any_length: bool = True) -> bool:
         """Whether a loop more than ``depth`` loops down runs once more; else only one whose length the trips change."""
@@ -266,15 +263,14 @@ class _Copier(Cloner):
         for symbol, value in list(b.symbols.items()):
             if isinstance(value, ir.Var) and value in self.own:
                 self.symbols.setdefault(value, []).append(symbol)
-                self.renamed[symbol] = self.like(value.form, b.fresh_symbol(value.label))
+                self.renamed[symbol] = self.like(b.form_of(value), b.fresh_symbol(value.label))
 
     @staticmethod
     def like(form: Dim | None, fresh: Dim) -> Dim:
         """A symbol of the same kind: of a size, or of any integer."""
         name = fresh.as_symbol
         assert name is not None
-        is_size = form is not None and form.as_symbol is not None and form.terms[0][0].kind == "symbol"
-        return fresh if is_size else Dim.integer(name)
+        return fresh if form is not None and form.is_size_symbol else Dim.integer(name)
 
     def trip(self, body: ir.Block) -> ir.Block | None:
         """The copy; None if the trip changes a stack from outside."""
@@ -283,6 +279,7 @@ class _Copier(Cloner):
                 return None
         new = ir.Block((), [self.stmt(s) for s in body.stmts if self.is_inside(s)])
         self.blocks[body] = new
+        self.b.integers.include(new)
         return new
 
     def is_inside(self, stmt: ir.Stmt) -> bool:
@@ -293,9 +290,7 @@ class _Copier(Cloner):
     def fresh(self, var: ir.Var) -> ir.Var:
         new = super().fresh(var)
         for symbol in self.symbols.get(var, ()):
-            name = self.renamed[symbol].as_symbol
-            assert name is not None
-            self.b.symbols[name] = new
+            self.b.bind_symbol(self.renamed[symbol], new)
         return new
 
     def block(self, block: ir.Block) -> ir.Block:

@@ -116,12 +116,12 @@ class _Maker:
         """Whether a number is at least ``least``; None: only the run knows."""
         if isinstance(op, ir.Const) and op.value == -1 and self.wraps:
             return True  # of an empty array it is an error
-        return self._is_order(_form(op), least)
+        return self._is_order(self.lx.b.form_of(op), least)
 
     def _is_below(self, op: ir.Operand, n: Dim) -> bool | None:
         if isinstance(op, ir.Const) and op.value == 0:
             return True
-        form = _form(op)
+        form = self.lx.b.form_of(op)
         return None if form is None else self._is_order(n - 1, form)
 
     def _is_order(self, high: Dim | None, low: Dim) -> bool | None:
@@ -174,10 +174,3 @@ _PYTHON: dict[bool, Any] = {True: {"py": True}, False: {}}  # min and max of Pyt
 def _is_array(item: Any) -> bool:
     """Whether an item is an array of numbers."""
     return isinstance(item, (ir.Var, ir.Const)) and bool(item.type.dims) and not item.type.is_bool
-
-
-def _form(op: ir.Operand) -> Dim | None:
-    """A number as a linear form."""
-    if isinstance(op, ir.Const):
-        return Dim(int(op.value))
-    return op.form if isinstance(op, ir.Var) and not op.type.dims else None

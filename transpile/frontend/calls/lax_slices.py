@@ -46,7 +46,7 @@ def _start(lx: Lifter, k: ir.Operand, dim: Dim, size: Dim) -> Scalar:
     n, room = attributes.size(lx, dim).op, lx.symbols.resolve(dim - size)
     if room == Dim(0) or isinstance(k, ir.Const) and k.value == 0:
         return Scalar(lx.b.operand(0))
-    at, form = lx.b.expr(k), getattr(k, "form", None)
+    at, form = lx.b.expr(k), lx.b.form_of(k)
     if isinstance(k, ir.Const):
         at, form = (at, Dim(int(k.value))) if k.value >= 0 else (at + n, dim + int(k.value))
     if not _is_known(lx, form):

@@ -107,7 +107,7 @@ def _called(lx: Lifter, found: Found, given: Given, node: Any) -> Any:
     given.refuse_shared(signature.written, found.read, node)
     hidden = [inner_transforms.outside(lx, c) for c in found.captured]
     ops = [*given.ops, *hidden]
-    results = invoke_anew(lx.b, found.routine, ops, signature.params, signature.results)
+    results = invoke_anew(lx.b, found.routine, ops, signature.params, signature.results, signature.integers.get)
     lx.errstate.update(found.errstate)
     own = len(results) - len(signature.written)
     for k, value in zip(signature.written, results[own:]):

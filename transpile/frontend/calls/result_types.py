@@ -9,9 +9,11 @@ from typing import Any
 from transpile.core import nodes as ir
 from transpile.core.dims import ANY, Dim
 from transpile.core.functions import Routine
+from transpile.core.integers import Integers
 from transpile.core.types import Type, computes_alike, promote
 from transpile.errors import error
 from transpile.frontend.values.values import Cell
+from transpile.ops.tables import prims
 
 Axis = tuple[int, int]
 """Of which leaf of the arguments, and which of its axes."""
@@ -24,7 +26,7 @@ class Signature:
     """``results`` are those of ``out_tree``, then what the parameters ``written`` hold at the end.
 
     ``shared``: for each result of ``out_tree`` the parameters that it may be, -1 for what stands outside. ``hands_back``: whether a
-    container that is returned may be one that was given.
+    container that is returned may be one that was given. ``integers``: what is known of parameters that are such.
     """
 
     params: tuple[ir.Var, ...]
@@ -33,6 +35,7 @@ class Signature:
     written: tuple[int, ...]
     shared: tuple[frozenset[int], ...]
     hands_back: bool = False
+    integers: Mapping[ir.Operand, Dim] = field(default_factory=dict)
 
 
 def signature_of(
@@ -40,18 +43,24 @@ def signature_of(
 ) -> Signature:
     """The signature of a function that was lifted: sizes are named by where they stand, so that two tries can be compared."""
     names: dict[str, Dim] = {}
+    form_of = Integers(prims(), fn).of
     for k, param in enumerate(fn.params):
         for axis, dim in enumerate(param.type.dims):
             if dim.as_symbol is not None:
                 names.setdefault(dim.as_symbol, Dim.symbol(f"{k}[{axis}]"))
-        if param.form is not None and param.form.as_symbol is not None:
-            names.setdefault(param.form.as_symbol, Dim.integer(f"{k}"))
-    params = []
+        form = form_of(param)
+        if form is not None and form.as_symbol is not None:
+            names.setdefault(form.as_symbol, Dim.integer(f"{k}"))
+    params: list[ir.Var] = []
+    integers: dict[ir.Operand, Dim] = {}
     for param in fn.params:
-        form = None if param.form is None else param.form.substitute(names.get)
-        params.append(ir.Var(param.name, _typed(param.type, names), form=form))
+        new = ir.Var(param.name, _typed(param.type, names))
+        params.append(new)
+        form = form_of(param)
+        if form is not None:
+            integers[new] = form.substitute(names.get)
     results = tuple(_typed(y.type, names) for y in fn.body.yields)
-    return Signature(tuple(params), results, fn.out_tree, tuple(written), tuple(shared), hands_back)
+    return Signature(tuple(params), results, fn.out_tree, tuple(written), tuple(shared), hands_back, integers)
 
 
 def _typed(type_: Type, names: dict[str, Dim]) -> Type:
@@ -75,7 +84,9 @@ def joined(old: Signature | None, new: Signature) -> Signature | None:
     settled = (shared, hands_back) == (old.shared, old.hands_back) and all(
         _agree(a, b) for a, b in zip(old.results, new.results)
     )
-    return None if settled else Signature(new.params, results, new.out_tree, new.written, shared, hands_back)
+    return (
+        None if settled else Signature(new.params, results, new.out_tree, new.written, shared, hands_back, new.integers)
+    )
 
 
 def _agree(assumed: Type, found: Type) -> bool:

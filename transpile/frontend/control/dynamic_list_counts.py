@@ -37,8 +37,8 @@ def how_many(lx: Lifter, cells: list[Cell], run: Callable[[], None], node: Any) 
         op = count(lx.state.cells[cell])
         assert isinstance(op, ir.Var)
         name = lx.symbols.unique(lx, cell.name if cell.name not in ("", "list") else "items")
-        op.form = found[cell] = Dim.symbol(name)
-        lx.b.symbols[name] = op
+        found[cell] = Dim.symbol(name)
+        lx.b.bind_symbol(found[cell], op)
     _write_into_copies(lx, at_first)
     for stmt in lx.b.block.stmts[at_first:]:
         if any(isinstance(s, ir.Print) for s in statements(ir.Block(stmts=[stmt]))):

@@ -74,7 +74,8 @@ def count_dim(lx: Lifter, op: ir.Operand) -> Dim:
     form = lx.symbols.resolve(lx.b.form(op))
     name = form.as_symbol
     if name is not None and isinstance(op, ir.Var) and lx.b.symbols.get(name) is op:
-        op.form = form = Dim.symbol(name)
+        form = Dim.symbol(name)
+        lx.b.learn(op, form)
     return form
 
 
@@ -211,7 +212,7 @@ def part(lx: Lifter, value: Ref, index: SliceOf, node: Any) -> Any:
     cut = ir.Slice(*(None if b is None else next(slots) for b in bounds))
     args = (count(state), *(b for b in bounds if b is not None))
     many = count_dim(lx, count(state))
-    size = place_dims((many,), (ir.Index((cut,)),), args, lx.symbols.least)[
+    size = place_dims((many,), (ir.Index((cut,)),), args, lx.b.form_of, lx.symbols.least)[
         0
     ]  # of what is there, not of what there is room for
     ops: list[ir.Operand] = []

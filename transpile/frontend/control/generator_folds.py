@@ -59,7 +59,7 @@ def each(lx: Lifter, stream: Any, one: Callable[[Any], None], node: Any, value: 
     index = ir.Var(loops.free_name(lx), INT)
     bound = iteration.as_expr(lx, stream.length).op
     zero, unit = lx.b.operand(0), lx.b.operand(1)
-    index.form = lx.symbols.index(lx, index, zero, bound, unit)
+    symbol = lx.symbols.index(lx, index, zero, bound, unit)
     learnt = lx.memo.setdefault(("fold", *lx.key(node)), loops.Learnt())
 
     def lift() -> ir.Operand | None:
@@ -67,7 +67,8 @@ def each(lx: Lifter, stream: Any, one: Callable[[Any], None], node: Any, value: 
         return None
 
     def emit(done: Body) -> None:
-        lx.b.emit(ir.For(index, zero, bound, unit, done.inits, done.block, done.results, None, False, lx.b.loc))
+        loop = ir.For(index, zero, bound, unit, done.inits, done.block, done.results, loc=lx.b.loc, symbol=symbol)
+        lx.b.emit(loop)
 
     length = lx.symbols.resolve(stream.length if isinstance(stream.length, Dim) else lx.b.form(stream.length))
     marker = gast.copy_location(gast.Pass(), node) if node is not None else gast.Pass()

@@ -153,7 +153,7 @@ def _count(lx: Lifter, node: gast.For, iterable: Any, stream: Stream, index: ir.
     else:
         start, bound, step = lx.b.expr(0), iteration.as_expr(lx, stream.length), lx.b.expr(1)
     _name_index(lx, index, node.target, plain or stream.counted)
-    index.form = form = lx.symbols.index(lx, index, start.op, bound.op, step.op)
+    form = lx.symbols.index(lx, index, start.op, bound.op, step.op)
     body, stop = split_stop(node.body)
 
     def lift() -> ir.Operand | None:
@@ -191,9 +191,8 @@ def _count(lx: Lifter, node: gast.For, iterable: Any, stream: Stream, index: ir.
     def emit(done: Body) -> None:
         block = done.block
         backwards = plain and stream.backwards
-        lx.b.emit(
-            ir.For(index, start.op, bound.op, step.op, done.inits, block, done.results, None, backwards, lx.b.loc)
-        )
+        ends = (start.op, bound.op, step.op)
+        lx.b.emit(ir.For(index, *ends, done.inits, block, done.results, None, backwards, lx.b.loc, symbol=form))
 
     carrying.run(lift, emit)
 

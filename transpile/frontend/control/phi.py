@@ -168,8 +168,6 @@ class Join:
             if pair == (ready[0], ready[1]):
                 return self.results[k]
         result = ir.Var(name or ir.SYNTHETIC, common)
-        if common.is_int and not common.dims:
-            result.form = None
         memory.note_dtypes(self.lx, result, x, y)
         self.results.append(result)
         self.yields[0].append(ready[0])

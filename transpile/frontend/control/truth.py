@@ -70,8 +70,9 @@ def _scalar(lx: Lifter, value: Scalar, node: Any) -> ir.Operand:
         raise lx.error("T116", "a variable may have no value here", node)
     if op.type.is_bool:
         return _asked(lx, op)
-    if op.form is not None and op.form.is_const:
-        return TRUE if op.form.const else FALSE
+    form = lx.b.form_of(op)
+    if form is not None and form.is_const:
+        return TRUE if form.const else FALSE
     return lx.b.elementwise("not_equal", op, 0).op
 
 

@@ -110,8 +110,9 @@ def hidden(lx: Lifter, op: ir.Operand, name: str, cell: Cell | None = None) -> i
     if op not in lx.hidden:
         type_ = lx.sizes.type(op.type, len(lx.captures) + lx.first_capture) if lx.sizes is not None else op.type
         var = lx.hidden[op] = ir.Var(op.name if op.name != ir.SYNTHETIC else name, type_)
-        if op.form is not None and lx.sizes is not None:
-            var.form = lx.sizes.form(op.form)
+        form = None if lx.outer is None else lx.outer.b.form_of(op)
+        if form is not None and lx.sizes is not None and (own := lx.sizes.form(form)) is not None:
+            lx.b.learn(var, own)
         lx.captures[var] = Around(op, cell)
     return lx.hidden[op]
 

@@ -53,7 +53,7 @@ def known(lx: Lifter, value: Any) -> Any:
 def _scalar(lx: Lifter, value: Scalar) -> Any:
     if isinstance(value.op, ir.Const):
         return value.op.value
-    form = getattr(value.op, "form", None)
+    form = lx.b.form_of(value.op)
     if form is not None and form.is_const:
         return form.const
     raise Unknown(value.op)

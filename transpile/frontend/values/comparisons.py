@@ -74,19 +74,13 @@ def _by_form(lx: Lifter, op: gast.cmpop, x: ir.Operand, y: ir.Operand) -> bool |
         return None
     if not all(isinstance(o, ir.Const) or o.type.weak for o in (x, y)):
         return None  # sums of NumPy's integers wrap
-    forms = [_form(lx, o) for o in (x, y)]
-    if forms[0] is None or forms[1] is None:
+    left, right = lx.b.form_of(x), lx.b.form_of(y)
+    if left is None or right is None:
         return None
-    difference = lx.symbols.resolve(forms[0] - forms[1])
+    difference = lx.symbols.resolve(left - right)
     if difference.is_const:
         return bool(_python(op)(difference.const, 0))
     return None
-
-
-def _form(lx: Lifter, op: ir.Operand) -> Any:
-    if isinstance(op, ir.Const):
-        return lx.b.form(op)
-    return getattr(op, "form", None)
 
 
 # -------------------------------------------------------------------------------------------------------- identity

@@ -60,5 +60,6 @@ class Measured:
         if isinstance(operand, ir.Const):
             return operand.value
         if operand.type.is_int and not operand.type.dims:
-            return operand if operand.form is None else self.lx.symbols.resolve(operand.form)  # type: ignore[union-attr]
+            form = self.lx.b.form_of(operand)
+            return operand if form is None else self.lx.symbols.resolve(form)
         return operand

@@ -115,7 +115,7 @@ def read_place(
 
 def _spread(lx: Lifter, whole: ir.Operand, path: ir.Path, args: tuple[ir.Operand, ...]) -> ir.Operand:
     """A view of an array of rank 0: the number with axes of size 1."""
-    dims = place_dims((), path, args, lx.symbols.least)
+    dims = place_dims((), path, args, lx.b.form_of, lx.symbols.least)
     if not all(d is not None and d.is_one for d in dims):
         raise lx.error("T123", "a part of an array of rank 0 that may be empty", hint="take a .copy() first")
     return lx.b.let("reshape", whole, dims=tuple(Dim(1) for _ in dims)).op if dims else whole
@@ -134,7 +134,7 @@ def index(
     lx: Lifter, source: ir.Operand, path: ir.Path, args: tuple[ir.Operand, ...], dims: tuple[Dim, ...] | None = None
 ) -> ir.Operand:
     """A read of a place; sizes that only the run knows are those of ``dims``, where it was read before."""
-    found = place_dims(source.type.dims, path, args, lx.symbols.least)
+    found = place_dims(source.type.dims, path, args, lx.b.form_of, lx.symbols.least)
     if all(d is not None for d in found):
         return lx.b.read(source, path, args).op
     if dims is not None:
@@ -182,7 +182,7 @@ def part(
         path, used = compose(path, used, step, args)
     path, used = compact(path, used)
     source = lx.state.cells[base].type
-    found = place_dims(source.dims, path, used, lx.symbols.least)
+    found = place_dims(source.dims, path, used, lx.b.form_of, lx.symbols.least)
     if not found and not zero_dim:
         return lx.value(read_place(lx, base, path, used))
     memo = None
@@ -289,7 +289,7 @@ def _write_number(lx: Lifter, base: Cell, path: ir.Path, used: tuple[ir.Operand,
 
 
 def _place_dims(lx: Lifter, var: ir.Var, path: ir.Path, args: tuple[ir.Operand, ...]) -> list[Dim]:
-    found = place_dims(var.type.dims, path, args, lx.symbols.least)
+    found = place_dims(var.type.dims, path, args, lx.b.form_of, lx.symbols.least)
     if any(d is None for d in found):  # only a read knows the size
         found = list(index(lx, var, path, args).type.dims)
     return [d for d in found if d is not None]

@@ -136,7 +136,7 @@ def _containers(lx: Lifter, prim: str, left: Any, right: Any, node: Any) -> Any:
 def _is_by_size(lx: Lifter, times: Any) -> bool:
     """Whether a number of repetitions is made of sizes of arguments."""
     op = times.op if isinstance(times, Scalar) else None
-    form = op.form if isinstance(op, ir.Var) and op.type.is_int else None
+    form = lx.b.form_of(op) if isinstance(op, ir.Var) and op.type.is_int else None
     form = None if form is None else lx.symbols.resolve(form)
     return form is not None and not form.is_const and lx.symbols.is_size(form)
 

@@ -148,8 +148,7 @@ class Stretching:
         p, q = b.dim(x), b.dim(y)
         common = b.fresh_symbol("size")
         size = b.elementwise("where", p.eq(1), q, p, name="size")
-        b.symbols[str(common)] = size.op
-        size.op.form = common  # type: ignore[union-attr]
+        b.bind_symbol(common, size.op)
         self._refuse(q.ne(1) & q.ne(size), p.op, q.op)
         parts = tuple(dict.fromkeys((*self._leaves(x), *self._leaves(y))))
         for dim in (x, y):
@@ -171,7 +170,7 @@ class Stretching:
 
     def _refuse(self, test, p: ir.Operand, q: ir.Operand) -> None:  # type: ignore[no-untyped-def]
         where = self.lx.symbols.where(self.lx)
-        emit_failure(self.lx, test.op, disagreement(where), (p, q), self.lx.b.loc)
+        emit_failure(self.lx, test.op, disagreement(where), (p, q), self.lx.b.loc, where)
 
     def _note(self, dim: Dim, to: Dim, parts: tuple[Dim, ...]) -> None:
         self.known.setdefault(dim, []).append(Stretch(to, parts, self.lx.b.block))

@@ -241,8 +241,8 @@ def _slice(p: _Parser, part: SliceOf) -> None:
 def _within_by_example(lx: Lifter, n: Dim, start: ir.Operand | None, stop: ir.Operand) -> None:
     """``x[:, k : k + 1]`` or ``x[:k]`` in a loop over another axis that is as long: the axes are taken to be equal, so that the
     part has one entry, or ``k``, in every trip."""
-    first = Dim(0) if start is None else start.form if isinstance(start, ir.Var) else None
-    last = stop.form if isinstance(stop, ir.Var) else None
+    first = Dim(0) if start is None else lx.b.form_of(start) if isinstance(start, ir.Var) else None
+    last = lx.b.form_of(stop) if isinstance(stop, ir.Var) else None
     if first is None or last is None or start is not None and (not (last - first).is_const or (last - first).const < 1):
         return
     beyond = lx.symbols.least(lx.symbols.resolve(n) - last)

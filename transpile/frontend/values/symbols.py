@@ -321,8 +321,7 @@ class Symbols:
     def sized(self, lx: Lifting, dim: Dim) -> ir.Operand:
         """The run-time value of a size, which knows its form."""
         op = lx.b.dim(self.resolve(dim)).op
-        if isinstance(op, ir.Var):
-            op.form = dim
+        lx.b.learn(op, dim)
         return op
 
     # ---- loop indices
@@ -340,7 +339,7 @@ class Symbols:
             self.bounds[name] = (high + 1, low)
         else:
             form = Dim.integer(name)
-        lx.b.symbols[name] = var
+        lx.b.bind_symbol(form, var)
         return form
 
     def unique(self, lx: Lifting, base: str) -> str:
@@ -386,7 +385,8 @@ class Symbols:
         """Makes sure that the size of an argument has a variable for its value."""
         for name in dim.symbols():
             if name in self.origins and name not in lx.b.symbols:
-                lx.b.symbols[name] = ir.Var(name, INT, form=Dim.symbol(name))
+                lx.b.symbols[name] = ir.Var(name, INT)
+                lx.b.learn(lx.b.symbols[name], Dim.symbol(name))
 
     def final_names(self, taken: Sequence[str] = ()) -> dict[str, str]:
         """The names that the sizes get in the end: the user's own, else by where they stand."""
@@ -431,7 +431,7 @@ def emit_check(lx: Lifting, a: ir.Operand, b: ir.Operand, where: str, loc: ir.Lo
     """``if a != b: raise ValueError``."""
     with lx.b.at(loc):
         test = lx.b.elementwise("not_equal", a, b).op
-        emit_failure(lx, test, disagreement(where), (a, b), loc)
+        emit_failure(lx, test, disagreement(where), (a, b), loc, where)
 
 
 def emit_apart(lx: Lifting, guard: Guard) -> None:
@@ -444,7 +444,7 @@ def emit_apart(lx: Lifting, guard: Guard) -> None:
             ": this is for sizes that are not ",
             (1, "", ""),
         )
-        emit_failure(lx, a.eq(b).op, parts, (a.op, b.op), guard.loc)
+        emit_failure(lx, a.eq(b).op, parts, (a.op, b.op), guard.loc, guard.message)
 
 
 def disagreement(where: str) -> tuple[Any, ...]:
@@ -453,10 +453,15 @@ def disagreement(where: str) -> tuple[Any, ...]:
 
 
 def emit_failure(
-    lx: Lifting, test: ir.Operand, parts: tuple[Any, ...], args: tuple[ir.Operand, ...], loc: ir.Loc
+    lx: Lifting,
+    test: ir.Operand,
+    parts: tuple[Any, ...],
+    args: tuple[ir.Operand, ...],
+    loc: ir.Loc,
+    sizes_at: str | None = None,
 ) -> None:
     """``if test: raise ValueError(parts)``."""
     if isinstance(test, ir.Const) and not test.value:
         return
-    failed = ir.Block(stmts=[ir.Raise(args, "ValueError", parts, is_check=True, loc=loc)])
+    failed = ir.Block(stmts=[ir.Raise(args, "ValueError", parts, is_check=True, sizes_at=sizes_at, loc=loc)])
     lx.b.emit(ir.If(test, failed, ir.Block(), (), loc))

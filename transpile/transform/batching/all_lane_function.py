@@ -82,18 +82,19 @@ class Emit(AllLanes):
         name = self.lanes.as_symbol
         if self.axis is not None and not self.checked:
             if name is not None:
-                self.b.symbols[name] = self.axis.size
+                self.b.bind_symbol(self.lanes, self.axis.size)
             return
         first: tuple[str, ir.Operand] | None = None
         for param, axis in zip(self.params, self.axes):
             if axis is None:
                 continue
-            size = ir.Var(ir.SYNTHETIC if first else name or ir.SYNTHETIC, INT, form=None if first else self.lanes)
+            size = ir.Var(ir.SYNTHETIC if first else name or ir.SYNTHETIC, INT)
             if first is None and self.axis is not None and isinstance(self.axis.size, ir.Var):
                 size = self.axis.size
             self.b.emit(ir.Let(size, "dim", (param,), {"axis": axis}, self.fn.loc))
             if first is None:
                 first = param.name, size
+                self.b.learn(size, self.lanes)
                 if name is not None:
                     self.b.symbols[name] = size
                 if not self.checked:
@@ -167,6 +168,8 @@ class Emit(AllLanes):
                 var = ir.Var(stmt.var.name, self.batched(stmt.var.type))
                 self.alls[stmt.var] = var
                 self.b.emit(ir.Pop(var, self.memory[stmt.stack][0], stmt.loc))
+            case ir.Call(function=ir.Routine()):
+                invoked(self, stmt, self.batch)
             case ir.Call():
                 call(self, self.modes.calls[id(stmt)], self.called)
             case _:
@@ -185,8 +188,6 @@ class Emit(AllLanes):
             return
         if family == "place":
             found = self.read(stmt)
-        elif family == "call":
-            found = invoked(self, stmt, self.batch)
         else:
             found = FAMILIES[family].rule(self, Made(stmt.prim, stmt.args, stmt.params, stmt.var.type))
         self.keep(found, stmt.var)

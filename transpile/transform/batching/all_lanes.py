@@ -31,7 +31,7 @@ class AllLanes:
         self.diagonals, self.axis = diagonals, common
         self.numbers: set[ir.Var] = set()  # the values that are the lane's number
         self.fn, self.mapped, self.modes, self.axes = fn, found.mapped, found.modes, axes
-        self.b = b = Builder(prims(), dict(fn.symbols))
+        self.b = b = Builder(prims(), dict(fn.symbols), fn)
         b.unify = unify_any
         b.loc = fn.loc
         self.alls: dict[ir.Var, ir.Operand] = {}

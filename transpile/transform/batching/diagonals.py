@@ -20,10 +20,11 @@ from typing import Any, Protocol
 from transpile.analysis.mapped import Mapped
 from transpile.core import nodes as ir
 from transpile.core.dims import Dim
-from transpile.core.places import is_nonnegative
+from transpile.core.integers import Integers
+from transpile.core.places import FormOf, is_nonnegative
 from transpile.core.types import Type
 from transpile.core.walk import blocks, leaves, reads, statements, written
-from transpile.ops.tables import record_of
+from transpile.ops.tables import prims, record_of
 from transpile.transform.batching.families import Emitter, placed, transposed
 
 
@@ -62,6 +63,7 @@ class Diagonals:
         self.fn, self.mapped, self.seed = fn, mapped, seed
         self.values: dict[ir.Var, Parts] = {}
         self.stmts: set[int] = set()
+        self.form_of = Integers(prims(), fn).of
         self.w: Directions | None = None  # while statements are emitted
         self.count = count = _known_size(fn, seed)
         if count is None:
@@ -274,7 +276,7 @@ class Diagonals:
         parts = self.parts(source)
         if not path:
             return parts
-        start = _first(path, args, source.type.dims[0], stmt.var.type.dims)
+        start = _first(path, args, source.type.dims[0], stmt.var.type.dims, self.form_of)
         if start is None or any(p.start != Dim(0) or p.size != source.type.dims[0] for p in parts):
             return None
         (size,) = stmt.var.type.dims
@@ -290,7 +292,7 @@ class Diagonals:
         if not self.has(stmt.value) or any(map(self.mapped.has, stmt.args)):
             return None
         before, size = self.values[stmt.buf], stmt.buf.type.dims[0]
-        start = _first(stmt.path, stmt.args, size, stmt.value.type.dims) if stmt.path else Dim(0)
+        start = _first(stmt.path, stmt.args, size, stmt.value.type.dims, self.form_of) if stmt.path else Dim(0)
         if start is None:
             return None
         moved = tuple(replace(p, start=p.start + start) for p in self.parts(stmt.value))
@@ -362,7 +364,7 @@ def _size(op: ir.Operand) -> Any:
     return op.type.dims
 
 
-def _first(path: ir.Path, args: Sequence[ir.Operand], dim: Dim, dims: Sequence[Dim]) -> Dim | None:
+def _first(path: ir.Path, args: Sequence[ir.Operand], dim: Dim, dims: Sequence[Dim], form_of: FormOf) -> Dim | None:
     """Where a slice by steps of 1 begins; None of all other places, and where it is not known."""
     if len(path) != 1 or not isinstance(path[0], ir.Index) or len(path[0].items) != 1 or len(dims) != 1:
         return None
@@ -378,4 +380,5 @@ def _first(path: ir.Path, args: Sequence[ir.Operand], dim: Dim, dims: Sequence[D
         if given.value >= 0:
             return Dim(int(given.value))
         return dim - dims[0] if item.stop is None else None
-    return given.form if isinstance(given, ir.Var) and is_nonnegative(given.form) else None
+    form = form_of(given)
+    return form if is_nonnegative(form) else None

@@ -55,7 +55,7 @@ class Region:
         """Memory for what goes out of all lanes, and is made by the statement."""
         w = self.w
         type_ = w.batched(var.type)
-        reason = stmt.reason if isinstance(stmt, (ir.Let, ir.Alloc)) else ""
+        reason = stmt.reason if isinstance(stmt, (ir.Let, ir.Alloc, ir.Call)) else ""
         buf = self.b.alloc(var.name, type_, "empty", dims=type_.dims, dtype=type_.dtype, reason=reason)
         if var.buffer:
             w.memory[var] = (buf, ())
@@ -115,7 +115,7 @@ class Region:
                 return [replace(new, buf=self.w.memory[new.buf][0], path=path, args=args)]
             case ir.Raise():
                 return [self.named(new)]
-            case ir.Call() | ir.Let(prim="invoke") if self.w.diagonals is None:
+            case ir.Call() if self.w.diagonals is None:
                 return [named(new, self.lane)]
             case ir.If():
                 return [replace(new, then=self.inner(new.then), orelse=self.inner(new.orelse))]
@@ -154,13 +154,15 @@ class Region:
 
 
 def _symbols(block: ir.Block) -> list[str]:
-    """The symbols in the types, the forms and the parameters of all that a block makes."""
+    """The symbols in the types and the parameters of all that a block makes, and of its loops."""
     found: dict[str, None] = {}
     for var in defined(block):
-        for dim in (*var.type.dims, *([var.form] if var.form is not None else [])):
+        for dim in var.type.dims:
             found.update(dict.fromkeys(dim.symbols()))
     for stmt in statements(block):
         found.update(dict.fromkeys(dim_symbols(stmt)))
+        if isinstance(stmt, ir.For) and stmt.symbol is not None:
+            found.update(dict.fromkeys(stmt.symbol.symbols()))
     return list(found)
 
 

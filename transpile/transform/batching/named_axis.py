@@ -12,6 +12,7 @@ import numpy as np
 
 from transpile.core import nodes as ir
 from transpile.core.dims import Dim
+from transpile.core.functions import is_custom
 from transpile.core.types import INT
 from transpile.core.walk import Cloner, blocks, reads, statements
 from transpile.errors import error
@@ -40,7 +41,7 @@ def sized(fn: ir.Function, at: int, count: int | None) -> tuple[ir.Function, Axi
     var = fn.params[at]
     (dim,) = var.type.dims
     renamed = {} if count is None else {name: Dim(count) for name in dim.symbols()}
-    size = ir.Var(str(dim), INT, form=dim) if count is None else ir.Const(count, INT)
+    size = ir.Var(str(dim), INT) if count is None else ir.Const(count, INT)
     cloner = _Sized(var, size, renamed)
     done = cloner.function(fn)
     symbols = {name: op for name, op in done.symbols.items() if name not in cloner.renamed}
@@ -67,7 +68,7 @@ class _Sized(Cloner):
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
         """Where a rule of the user's wants to know the axis, it is among the results of the call."""
         new = super().stmt(stmt)
-        if isinstance(stmt, ir.Call):
+        if is_custom(stmt):
             axis = self.mapping[self.var]
             own = {p for p, a in zip(stmt.custom.fn.params, reads(new)) if a is axis}
             self.mapping.update((r, axis) for r, y in zip(stmt.results, stmt.custom.fn.body.yields) if y in own)
