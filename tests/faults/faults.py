@@ -1129,9 +1129,9 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "permuted_alike",
-        "transpile/ops/lane_collectives.py",
-        'OWN = ("axis_index", "ppermute", "psum_scatter")',
-        'OWN = ("axis_index", "psum_scatter")',
+        "transpile/ops/record.py",
+        'return self.collective in ("scattered", "permuted", "numbered")',
+        'return self.collective in ("scattered", "numbered")',
         "what each lane gets from another one is taken for the same in all",
         ("tests/transform/test_collectives.py", "-k", "test_values"),
     ),

@@ -79,7 +79,6 @@ ALLOWED: Mapping[str, str] = {
         transform/batching/all_lanes.py: AllLanes.free_name
         transform/batching/lane_regions.py: Region.name_sizes
         transform/sweep.py: _Reverse.run
-        transform/sweep.py: _Reverse.without_nan
     """,
     "what a record or a call in core says: spellings, functions of the runtime, subscripts of einsum": """
         codegen/llvm/long_call_code.py: Watching.before_call
@@ -93,7 +92,6 @@ ALLOWED: Mapping[str, str] = {
         codegen/numpy/value_nodes.py: _full
         loops/schedule/cost_model.py: Work.call
         loops/steering.py: _Flow.goes_by
-        reports/loop_peak.py: _Walk.call
         lower/product_loops.py: contraction
         transform/batching/families.py: _einsum
     """,

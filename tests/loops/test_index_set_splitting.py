@@ -57,6 +57,14 @@ def carried(x):
     return total
 
 
+def ring(x):
+    n = len(x)
+    y = np.empty(n)
+    for i in range(n):
+        y[i] = x[(i + 1) % n] - x[i] * x[(i - 2) % n]
+    return np.sum(y * y)
+
+
 ALONG = [neighbours, further, one_side, far_around]
 
 
@@ -91,7 +99,12 @@ def test_most_trips_wrap_nothing(f: Callable[..., Any]) -> None:
     assert plain, text
 
 
-def test_backwards_and_unknown_sizes_stay() -> None:
-    """A sum that a test of its own wraps is none of ours."""
-    Subject(tp.value_and_grad(carried)).check((numbers(5),))
-    assert "range(1, " not in Loops(carried, (numbers(5),)).text("optimised")
+@pytest.mark.parametrize("f", [carried, ring], ids=lambda f: f.__name__)
+def test_remainders_of_the_user_wrap_alike(f: Callable[..., Any]) -> None:
+    """``x[(i + 1) % n]`` is what a rolled row is."""
+    subject = Subject(tp.value_and_grad(f))
+    for n in (0, 1, 2, 3, 9, 40):
+        subject.check((numbers(n),))
+    text = Loops(f, (numbers(40),)).text("optimised")
+    middle, *others = [part for part in re.split(r"\n(?= *for )", text)[1:] if "mod" not in part]
+    assert re.search(r"x\w*\[i\w* \+ 1\]", middle) and not others, text

@@ -27,6 +27,7 @@ from transpile.ops.run_spelling import run, run_spelling
 from transpile.ops.spelling import Form
 from transpile.ops.tables import neutral_of, prims, record_of, records
 from transpile.ops.traits import LESS, RELATIONS
+from transpile_runtime.compiled import arrays
 
 pytestmark = pytest.mark.quick
 COMPUTED = [r for r in records().values() if r.element is not None]
@@ -91,6 +92,7 @@ def test_a_table_of_other_names_is_one(place):
 def test_a_record_has_what_its_kind_needs(kind):
     fields = {"render": "np.f({0})", "partials": (1,), "element": Arg(0), "family": "lane"}
     fields |= {"jvp": 1, "vjp": 1, "fold": "add", "entry": "linalg.inv", "lowering": NOT_LOWERED}
+    fields |= {"collective": "folded"}
     full = {"name": "f", "type_rule": lambda types, params: FLOAT, "render": None, "kind": kind}
     full |= {f: fields[f] for f in REQUIRED[kind]}
     assert Op(**full).kind == kind
@@ -151,6 +153,8 @@ def test_a_record_is_of_a_kind_and_a_family():
         Op("f", lambda types, params: FLOAT, None, "none")
     with pytest.raises(ValueError, match="is of no family of batching: 'none'"):
         Op("f", lambda types, params: FLOAT, None, "statement", family="none")
+    with pytest.raises(ValueError, match="is no such collective: 'none'"):
+        Op("f", lambda types, params: FLOAT, None, "statement", collective="none")
 
 
 @pytest.mark.parametrize("name", [f.name for f in fields(Op)])
@@ -232,10 +236,16 @@ def test_what_a_test_implies(record):
         "logical_and": lambda a, b: a and b,
         "logical_or": lambda a, b: a or b,
         "logical_not": lambda a, b: not a,
+        "both": lambda a, b: a & b,
     }
     for holds in (True, False):
         cases = [(a, b) for a in (True, False) for b in (True, False) if compute[record.name](a, b) == holds]
-        known = {(k, t) for k in range(record.operands) for t in (True, False) if all(c[k] == t for c in cases)}
+        known = {
+            (k, t)
+            for k in range(1 if record.is_negation else 2)
+            for t in (True, False)
+            if all(c[k] == t for c in cases)
+        }
         assert set(record.implies(holds)) == known
 
 
@@ -295,6 +305,64 @@ def test_a_fold_of_one_element_is_it(name, x):
 def test_divisions_are_rounded_down(name):
     for a, b in itertools.product((-7, -1, 0, 3, 9), (-4, -1, 2, 5)):
         assert _run(name, np.int64(a), np.int64(b)) == (a // b if prims()[name].division == "//" else a % b)
+
+
+@pytest.mark.parametrize("record", [r for r in records().values() if r.below is not None], ids=lambda r: r.name)
+def test_what_lies_below_its_last_operand(record):
+    """It is the first operand where that does already; "at most" cuts off what is more."""
+    module, _, function = record.name.rpartition(".")
+    compute = getattr(arrays, function).py_func if module else lambda a, b: a % b
+    for size, place in itertools.product((1, 2, 7), range(-9, 10)):
+        found = compute(place, size)
+        assert 0 <= found < size + record.below.equal
+        assert found == place or not 0 <= place < size + record.below.equal
+        assert found == size or not (record.below.equal and place > size)
+
+
+KNOWN = [r for r in prims().values() if r.magnitude is not None and r.integers is not None]
+
+
+@pytest.mark.parametrize("record", KNOWN, ids=lambda r: r.name)
+def test_magnitudes_hold_the_results(record):
+    """Of small integers."""
+    magnitude = record.magnitude
+    for point in itertools.product((-5, -2, 0, 1, 4), repeat=record.operands):
+        sizes = [abs(p) for p in point]
+        bound = sizes[magnitude.first]
+        if magnitude.joined:
+            bound = records()[magnitude.joined].integers(*sizes[magnitude.first :])
+        try:
+            assert abs(record.integers(*point)) <= bound, point
+        except ZeroDivisionError:
+            continue
+
+
+def test_views_have_a_place():
+    """What NumPy always gives a view of by other axes says by which steps, so that a write goes through it."""
+    views = {r.name for r in prims().values() if r.view in ("writable", "read_only") and r.kind in ("map", "product")}
+    assert {r.name for r in prims().values() if r.place is not None} == views | {"einsum", "transpose"}
+
+
+@_having("plain")
+def test_plain_folds_only_fold(name):
+    x = np.array([1.5, -2.0, 4.0, 0.5]) if prims()[name].fold[:7] != "logical" else np.array([True, False])
+    folded = _run(prims()[name].fold, _run(prims()[name].fold, *x[:2]), x[-1])
+    params = {"axes": (0,), "keepdims": False}
+    assert _run(name, np.array([*x[:2], x[-1]]), **params) == folded
+
+
+@_having("skips_nan")
+def test_what_skips_nan(name):
+    record, x = prims()[name], np.array([np.nan, 1.5, 2.5])
+    given = [x, x[::-1]][: record.operands or 1]
+    params = {} if record.elementwise else {"axes": (0,), "keepdims": False}
+    assert not np.isnan(_run(name, *given, **params)).any()
+
+
+@_having("rounds")
+def test_what_rounds_to_an_integer(name):
+    for x in (-2.5, -0.3, 0.0, 1.5, 2.5, 3.7):
+        assert _run(name, x) == int(_run(prims()[name].rounds, np.float64(x)))
 
 
 @_having("integers")

@@ -12,7 +12,7 @@ from transpile.analysis.called import NOTHING, Summaries, Summary, may_act
 from transpile.core import nodes as ir
 from transpile.core.types import Type
 from transpile.core.walk import blocks, defines, dim_symbols, statements
-from transpile.ops.lane_collectives import COLLECTIVES, OWN
+from transpile.ops.tables import record_of
 
 
 class Mapped:
@@ -63,9 +63,9 @@ class Mapped:
 
     def collective(self, stmt: ir.Stmt) -> bool | None:
         """Whether a collective over these lanes gives each of them a value of its own; None: it is no such collective."""
-        if not isinstance(stmt, ir.Let) or stmt.prim not in COLLECTIVES or stmt.args[-1] is not self.axis:
+        if not isinstance(stmt, ir.Let) or not record_of(stmt).collective or stmt.args[-1] is not self.axis:
             return None
-        return stmt.prim in OWN
+        return record_of(stmt).is_own
 
     # ---- sizes
 

@@ -13,10 +13,10 @@ no sum at all.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from transpile.analysis.affine import Forms, Linear
 from transpile.core import nodes as ir
+from transpile.ops.interval_arithmetic import is_inside
 from transpile.ops.tables import record_of
 from transpile.ops.traits import GREATER_EQUAL, LESS_EQUAL, Relation
 
@@ -85,10 +85,12 @@ class Facts:
             return -LIMIT, LIMIT - 1
         inner = open_ | {var}
         least, most = -LIMIT, LIMIT - 1
-        if let is not None and let.prim == "floordiv" and all(is_integer(a) for a in let.args):
-            of, by = (self.range(self.forms.of(a), inner) for a in let.args)
-            if by[0] > 0 and by[1] <= most and least <= of[0] and of[1] <= most:
-                least, most = min(of[0], 0), max(of[1], 0)
+        rule = record_of(let).interval if let is not None else None
+        if let is not None and rule is not None and all(is_integer(a) for a in let.args):
+            given = [self.range(self.forms.of(a), inner) for a in let.args]
+            known = rule(*given) if all(map(is_inside, given)) else None
+            if known is not None and is_inside(known):
+                least, most = known
         found = (
             max([least, *(self.range(b, inner)[0] for b in self.low.get(var, ()))]),
             min([most, *(self.range(b, inner)[1] for b in self.high.get(var, ()))]),
@@ -144,7 +146,7 @@ class Facts:
     def define(self, let: ir.Let) -> None:
         """What the definition of an integer says of it."""
         self.ranges = {}
-        var = Linear.atom(let.var)
+        var, record = Linear.atom(let.var), record_of(let)
         kind, args = as_extremum(let)
         if kind:
             for a in args:
@@ -152,13 +154,10 @@ class Facts:
                 self.at_most(form, var) if kind == "max" else self.at_most(var, form)
         if let.prim == "dim" or (kind == "min" and all(self.is_not_negative(self.form(a)) for a in args)):
             self.bound(self.low, let.var, Linear(0))
-        elif let.prim in ("floordiv", "mod") and all(is_integer(a) for a in let.args):
+        elif record.below is not None and all(is_integer(a) for a in let.args):
+            self._below(let, var)
+        elif record.division and all(is_integer(a) for a in let.args):
             self._divide(let, var)
-        elif let.prim == "arrays.wrap":
-            self._divide(replace(let, prim="mod"), var)
-        elif let.prim == "arrays.bound":
-            self.not_negative(var)
-            self.at_most(var, self.form(let.args[1]))
         elif let.prim == "where" and all(is_integer(a) for a in let.args[1:]):
             self._choose(let, var)
 
@@ -176,14 +175,19 @@ class Facts:
         if all(facts.is_not_negative(size - form - 1) for facts, form in sides):
             self.less(var, size)
 
-    def _divide(self, let: ir.Let, var: Linear) -> None:
-        x, by = (self.form(a) for a in let.args)
-        if not self.is_not_negative(by - 1):
-            return
-        if let.prim == "mod":
+    def _below(self, let: ir.Let, var: Linear) -> None:
+        """A remainder is less than what it is a remainder of, a bound of a range at most the size."""
+        relation, size = record_of(let).below, self.form(let.args[-1])
+        assert relation is not None
+        least = size if relation.equal else size - 1
+        if self.is_not_negative(least):
             self.not_negative(var)
-            self.less(var, by)
-        elif self.is_not_negative(x):
+            self.at_most(var, least)
+
+    def _divide(self, let: ir.Let, var: Linear) -> None:
+        """A quotient."""
+        x, by = (self.form(a) for a in let.args)
+        if self.is_not_negative(by - 1) and self.is_not_negative(x):
             self.not_negative(var)
             self.at_most(var, x)
 

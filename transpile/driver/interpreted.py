@@ -27,6 +27,7 @@ from transpile.driver.shared_arguments import instead, is_twice, overlap, refuse
 from transpile.driver.tracebacks import framed
 from transpile.driver.what_raised import is_raise, last
 from transpile.errors import NO_COMPLEX, error
+from transpile.ops.tables import record_of
 
 
 class Interpreted(Program):
@@ -145,7 +146,7 @@ def fraction(core: ir.Function, weak: bool = True) -> ir.Loc | None:
         for body in bodies
         for stmt in statements(body)
         if isinstance(stmt, ir.Let)
-        and stmt.prim == "pow"
+        and record_of(stmt).is_power
         and stmt.var.type.is_float
         and (stmt.var.type.weak or not weak)
         if not (isinstance(stmt.args[1], ir.Const) and float(stmt.args[1].value).is_integer())

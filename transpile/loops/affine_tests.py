@@ -41,13 +41,14 @@ class Ends:
         let = self.lets.get(test) if isinstance(test, ir.Var) else None
         if let is None:
             return None
-        if let.prim == "logical_and":
+        record = record_of(let)
+        if record.is_conjunction:
             for one, other in (let.args, let.args[::-1]):
                 found = self.anywhere(other) if self.fixed(one) else None
                 if found is not None:
                     return self.join("logical_and", self.copy(one), found, let)
             return None
-        if let.prim == "logical_or":
+        if record.is_disjunction:
             either = [e for a in let.args if (e := self.anywhere(a)) is not None]
             return self.join("logical_or", either[0], either[1], let) if len(either) == 2 else None
         if not self.is_decided(let):

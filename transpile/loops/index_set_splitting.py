@@ -19,6 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from transpile.analysis.affine import Forms, Linear
+from transpile.analysis.value_ranges import is_integer
 from transpile.core import nodes as ir
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.types import INT
@@ -26,7 +27,6 @@ from transpile.core.walk import Cloner, blocks, map_operands
 from transpile.loops.loop_shape import is_serial
 from transpile.ops.tables import record_of
 
-WRAP = "arrays.wrap"
 FAR = 8  # trips at an end that may be left without vectors
 SIZE = 120  # statements of a loop that is written three times
 Part = tuple[ir.For, ir.Operand, ir.Operand]  # a loop and from where to where its index runs
@@ -158,4 +158,4 @@ class _Parts:
 
 
 def _is_wrap(let: ir.Let) -> bool:
-    return let.prim == WRAP
+    return record_of(let).division == "%" and is_integer(let.var) and all(map(is_integer, let.args))

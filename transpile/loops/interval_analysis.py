@@ -110,7 +110,8 @@ class Ranges:
                 return 0, LONGEST
             case "item":
                 call = self.lets.get(let.args[0])  # type: ignore[arg-type]
-                return union((0, 0), self.of(call.args[0])) if call and call.prim == "arrays.span" else None
+                asked = call is not None and record_of(call).interval is not None
+                return interval_of(call.prim, [self.of(a) for a in call.args]) if asked else None  # type: ignore[union-attr]
             case "cast" if let.args[0].type.is_float:
                 return None
         area = self.area(let) if record_of(let).multiplies else None

@@ -104,11 +104,10 @@ class Bounds:
                 self.results.update((r, (stmt, k)) for k, r in enumerate(stmt.results))
 
     def let(self, prim: str, a: ir.Operand, b: ir.Operand, type_: object = FLOAT) -> ir.Operand:
-        if type_ is FLOAT and isinstance(a, ir.Const) and isinstance(b, ir.Const):
-            return ir.Const(
-                {"add": a.value + b.value, "mul": a.value * b.value}.get(prim, max(a.value, b.value)), FLOAT
-            )
-        if prim == "add" and isinstance(a, ir.Const) and a.value == 0:
+        record = record_of(prim)
+        if type_ is FLOAT and record.integers is not None and isinstance(a, ir.Const) and isinstance(b, ir.Const):
+            return ir.Const(record.integers(a.value, b.value), FLOAT)
+        if record.signs == (1, 1) and ir.is_literal(a, 0):
             return b
         var = ir.Var(ir.SYNTHETIC, FLOAT if type_ is FLOAT else BOOL)
         self.made.append(ir.Let(var, prim, (a, b), {}, self.loc))
@@ -227,8 +226,8 @@ class Bounds:
                     if others == () and by is not None:
                         return (by if each is None else self.let("add", each, by)), ()
                     return None, None
-        if depth and let is not None and let.prim in ("floordiv", "quick_div") and self.leads(let.args[0], param):
-            return self.change(let.args[0], param, depth - 1)  # no quotient is larger
+        if depth and let is not None and _is_no_larger(let) and self.leads(let.args[0], param):
+            return self.change(let.args[0], param, depth - 1)
         stmt, k = self.results.get(op, (None, 0)) if isinstance(op, ir.Var) else (None, 0)
         if depth and (isinstance(stmt, ir.If) or (let is not None and let.prim == "where")):
             if isinstance(stmt, ir.If):
@@ -272,6 +271,12 @@ class Bounds:
         if isinstance(stmt, ir.If):
             return any(self.leads(b.yields[k], param, depth - 1) for b in (stmt.then, stmt.orelse))
         return isinstance(stmt, ir.For) and self.leads(stmt.inits[k], param, depth - 1)
+
+
+def _is_no_larger(let: ir.Let) -> bool:
+    """Whether no result is larger than the first operand, as no quotient is."""
+    magnitude = record_of(let).magnitude
+    return magnitude is not None and not magnitude.joined and not magnitude.first
 
 
 def _by_dtype(op: ir.Var) -> ir.Operand | None:

@@ -52,7 +52,7 @@ class _Expansion:
     def _comes_positive(self, let: ir.Let | None) -> bool:
         if let is None:
             return False
-        if let.prim == "pow":
+        if record_of(let).is_power:
             return isinstance(let.args[1], ir.Const) and let.args[1].value in (2, 4)
         record = record_of(let)
         if record.positive or record.multiplies and let.args[0] is let.args[1]:
@@ -62,7 +62,7 @@ class _Expansion:
 
 def exponent(stmt: ir.Stmt) -> float | None:
     """The exponent, if the statement is such a power."""
-    if not isinstance(stmt, ir.Let) or stmt.prim != "pow" or not isinstance(stmt.args[1], ir.Const):
+    if not isinstance(stmt, ir.Let) or not record_of(stmt).is_power or not isinstance(stmt.args[1], ir.Const):
         return None
     base, p = stmt.args[0], stmt.args[1].value
     if base.type.dtype not in ("float64", "float32") or stmt.var.type.dtype != base.type.dtype:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from transpile.analysis.affine import Forms, Linear
-from transpile.analysis.value_ranges import as_extremum
 from transpile.core import nodes as ir
 from transpile.core.walk import statements
+from transpile.ops.tables import record_of
 
 
 class Small:
@@ -33,12 +33,11 @@ class Small:
         return bool(between) and all(map(self.is_small, between))
 
     def _among(self, let: ir.Let) -> tuple[ir.Operand, ...]:
-        """Integers between which a value lies, or between 0 and them."""
+        """Integers of which the largest is no smaller than the value, whatever their signs are."""
         if let.prim == "item" and isinstance(let.args[0], ir.Var):
             call = self.forms.lets.get(let.args[0])
-            return call.args[:1] if call is not None and call.prim == "arrays.span" else ()
-        if let.prim == "floordiv" and isinstance(let.args[1], ir.Const) and let.args[1].value > 0:
-            return let.args[:1]
-        if let.prim in ("arrays.bound", "arrays.wrap"):
-            return let.args[1:]
-        return as_extremum(let)[1]
+            return () if call is None else self._among(call)
+        magnitude = record_of(let).magnitude
+        if magnitude is None or record_of(magnitude.joined).is_polynomial:
+            return ()
+        return let.args[magnitude.first :] if magnitude.joined else let.args[magnitude.first : magnitude.first + 1]

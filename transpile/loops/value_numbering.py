@@ -189,7 +189,7 @@ class _Forward:
         found: set[ir.Operand] = set()
         for op in ops:
             let = self.forms.lets.get(op) if isinstance(op, ir.Var) else None
-            if let is not None and let.prim == "logical_and":
+            if let is not None and record_of(let).is_conjunction:
                 found |= self.conjuncts([self.operand(a) for a in let.args])
             else:
                 found.add(op)

@@ -15,11 +15,14 @@ class Algebra:
     - ``relation``: of a comparison, what it compares. ``implies(holds)``: of a test made of tests, which operands hold, or do not,
       if it does.
     - ``signs``: of a sum, how often each operand counts; ``multiplies``, ``divides``: it is the product, the quotient;
-      ``extreme``: 1 the greatest, -1 the least.
+      ``is_power``: the first operand to the power of the second; ``extreme``: 1 the greatest, -1 the least.
     - ``unit``: the number that changes nothing as the last operand, but a minus before 0. ``undoes_itself``: done twice it is
       nothing. ``same``: it is its operand, perhaps of another dtype or in other memory. ``of_one``: a fold of one element is
-      that element.
+      that element; ``plain``: it only folds. ``rounds``: of what gives an integer, the primitive that gives it as a float.
     - ``division``: of integers, ``//`` where it is the quotient that is rounded down, ``%`` what is left.
+      ``below``: the result lies between 0 and the last operand, and is less or at most that,
+           if that can be; of numbers that are not
+      negative it is the first operand where that is so, and else, of "at most", the last.
     - ``integers``: the function of Python's integers; None, or an error of Python's, where there is no such integer.
     - ``vanishes``: the operands of which each makes it 0 if it is 0. ``positive``: never a number with a minus. ``bounded``: its
       values are small numbers. ``exact``: it rounds nothing. ``picks``: an element of the result is one of an operand, as it is.
@@ -27,8 +30,7 @@ class Algebra:
       first operand folds with it (``sub`` folds what ``add`` does): the name of that primitive. ``fold``: of a fold or a scan, the
       primitive that it folds with.
     - ``magnitude``: of integers, what its absolute value is at most. ``interval``: between which numbers the result lies
-      (`transpile.ops.interval_arithmetic`). ``within``: of a place or an end that is brought between 0 and a size, the operand that
-      is the size.
+      (`transpile.ops.interval_arithmetic`).
     """
 
     relation: Relation | None = None
@@ -36,12 +38,16 @@ class Algebra:
     signs: tuple[int, ...] = ()
     multiplies: bool = False
     divides: bool = False
+    is_power: bool = False
     extreme: int = 0
     unit: int | None = None
     undoes_itself: bool = False
     same: bool = False
     of_one: bool = False
+    plain: bool = False
+    rounds: str = ""
     division: Literal["", "//", "%"] = ""
+    below: Relation | None = None
     integers: Callable[..., Any] | None = None
     vanishes: tuple[int, ...] = ()
     positive: bool = False
@@ -53,7 +59,6 @@ class Algebra:
     fold: str = ""
     magnitude: Magnitude | None = None
     interval: Any = None
-    within: int | None = None
 
     @property
     def is_sum(self) -> bool:
@@ -69,6 +74,11 @@ class Algebra:
         return self.signs == (-1,)
 
     @property
+    def is_plain_sum(self) -> bool:
+        """Whether it is the sum over axes."""
+        return self.plain and self.fold == "add"
+
+    @property
     def commutes(self) -> bool:
         return self.multiplies or self.signs == (1, 1)
 
@@ -81,6 +91,11 @@ class Algebra:
     def is_conjunction(self) -> bool:
         """Whether it is a test that holds where both operands do."""
         return self.implies is not None and self.implies(True) == ((0, True), (1, True))
+
+    @property
+    def is_disjunction(self) -> bool:
+        """Whether it is a test that holds where one of both operands does."""
+        return self.implies is not None and self.implies(False) == ((0, False), (1, False))
 
     @property
     def is_polynomial(self) -> bool:

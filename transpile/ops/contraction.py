@@ -324,6 +324,22 @@ def _reversed(x: Expr) -> Expr:
     return m.call("flip", x, axes=(0,))
 
 
+def _einsum_place(let: ir.Let, are_equal: Any) -> Any:
+    """``ii->i`` and its like: diagonals of axes that have one letter, then the order of the result."""
+    letters, _, output = let.params["subscripts"].partition("->")
+    if len(let.args) != 1 or set(letters) != set(output):
+        return None
+    steps: list[Any] = []
+    for c in output:
+        while letters.count(c) > 1:
+            axes = [k for k, one in enumerate(letters) if one == c][:2]
+            rest = [k for k in range(len(letters)) if k not in axes]
+            steps += [ir.Permute((*rest, *axes)), ir.Diagonal()]
+            letters = "".join(letters[k] for k in rest) + c
+    steps.append(ir.Permute(tuple(letters.index(c) for c in output)))
+    return tuple(s for s in steps if not isinstance(s, ir.Permute) or s.axes != tuple(range(len(s.axes)))), ()
+
+
 # --------------------------------------------------------------------------------------------------- examples
 
 _MATMULS = (
@@ -381,8 +397,9 @@ TABLE = [
     # einsum: params["subscripts"] is explicit: letters only, with "->"; no axis of size 1 meets a longer one
     Op("einsum", _einsum_type, Spelling(lambda params,
          types: f"np.einsum({params['subscripts']!r}, " + ", ".join(f"{{{k}}}" for k in range(len(types))) + ")"), kind="product",
-         lowering=Contraction(lambda ranks, params: params["subscripts"]), view="alone", together=True, jvp=_einsum_jvp,
-         vjp=_einsum_vjp, cost=3, examples=tuple((several(*s), {"subscripts": text}) for text, *s in _EINSUMS), family="einsum"),
+         lowering=Contraction(lambda ranks, params: params["subscripts"]), place=_einsum_place, view="alone", together=True,
+         jvp=_einsum_jvp, vjp=_einsum_vjp, cost=3, examples=tuple((several(*s), {"subscripts": text}) for text, *s in _EINSUMS),
+         family="einsum"),
     # cross: vectors of 3 along the last axis
     Op("cross", _cross_type, "np.cross({0}, {1})", kind="product", lowering=CrossProduct(), jvp=bilinear("cross"), vjp=_cross_vjp,
          cost=1, examples=((several((3,), (3,)), {}), (several((4, 3), (3,)), {}), (several((2, 1, 3), (4, 3)), {})),

@@ -31,7 +31,7 @@ from transpile.ops.language import (  # isort: skip
 from transpile.ops.lowering_kinds import OperandSum
 from transpile.ops.record import ZERO, Op
 from transpile.ops.spelling import Spelling, sequence
-from transpile.ops.traits import Operator, Vector, near
+from transpile.ops.traits import Magnitude, Operator, Vector, near
 
 # Until NumPy 2.1 these turned integers into floats.
 _STEP = "arith" if tuple(int(p) for p in np.__version__.split(".")[:2]) >= (2, 1) else "float"
@@ -171,7 +171,7 @@ ONE = [
     test("isinf", math=True),
     test("isfinite", math=True, called="is_finite"),
     test("signbit"),
-    unary("nan_to_num", "np.nan_to_num({0})", lambda y, x: indicator(elementwise("isfinite", x)),
+    unary("nan_to_num", "np.nan_to_num({0})", lambda y, x: indicator(elementwise("isfinite", x)), skips_nan=True,
           vector=Vector("nan_to_num", alone=True)),
     # the derivative does not pass, also where forward mode asks for it
     unary("stop_gradient", "{0}", ZERO, cost=0, view="writable", element=SAME, interval=intervals.as_it_is, same=True),
@@ -246,10 +246,10 @@ TWO = [
         math=True, vector=Vector("hypot"), as_calm=True),
     two("logaddexp", _share("exp"), _swapped(_share("exp")), vector=Vector("logaddexp")),
     two("logaddexp2", _share("exp2"), _swapped(_share("exp2")), vector=Vector("logaddexp2")),
-    two("fmax", _wins_max, _swapped(_wins_max), dtype_rule="arith", picks=True, in_lanes=True, extreme=1,
-        neutral=_nan_or(intervals.least), vector=Vector("fmax", alone=True), **_ALONE),
-    two("fmin", _wins_min, _swapped(_wins_min), dtype_rule="arith", picks=True, in_lanes=True, extreme=-1,
-        neutral=_nan_or(intervals.most), vector=Vector("fmin", alone=True), **_ALONE),
+    two("fmax", _wins_max, _swapped(_wins_max), dtype_rule="arith", picks=True, in_lanes=True, extreme=1, skips_nan=True,
+        magnitude=Magnitude(joined="maximum"), neutral=_nan_or(intervals.least), vector=Vector("fmax", alone=True), **_ALONE),
+    two("fmin", _wins_min, _swapped(_wins_min), dtype_rule="arith", picks=True, in_lanes=True, extreme=-1, skips_nan=True,
+        magnitude=Magnitude(joined="maximum"), neutral=_nan_or(intervals.most), vector=Vector("fmin", alone=True), **_ALONE),
     two("fmod", lambda y, a, b: 1, _quotient, dtype_rule="int8", math=True, vector=near("fmod_near", "outside_near"),
         element=by_kind(2, integers="scalars.fmod_int", floats="np.fmod")),
     two("ieee_remainder", lambda y, a, b: 1, _quotient, render="math.remainder({0}, {1})", family="lane", names=()),
@@ -334,9 +334,9 @@ PARTS = [
     unary("exponent", "np.frexp({0})[1]", ZERO, type_rule=_integers, dtype_rule="float"),
     unary("bitwise_count", "np.bitwise_count({0})", ZERO, dtype_rule="as_is", names=("bitwise_count",),
           type_rule=lambda types, params: Type("uint8", types[0].dims)),
-    scalar_int("floor_int", "math.floor({0})", 1, family="rounding", fits="whole"),
-    scalar_int("ceil_int", "math.ceil({0})", 1, family="rounding", fits="whole"),
-    scalar_int("round_int", "round({0})", 1, family="rounding", fits="whole"),
+    scalar_int("floor_int", "math.floor({0})", 1, family="rounding", rounds="floor", fits="whole"),
+    scalar_int("ceil_int", "math.ceil({0})", 1, family="rounding", rounds="ceil", fits="whole"),
+    scalar_int("round_int", "round({0})", 1, family="rounding", rounds="rint", fits="whole"),
     scalar_int("exponent_int", "math.frexp({0})[1]", 1),
     count("isqrt", 1, interval=intervals.fitting),
     count("factorial", 1, interval=intervals.fitting, fits="counted"),

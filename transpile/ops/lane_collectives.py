@@ -14,9 +14,6 @@ from transpile.core.types import INT, Type
 from transpile.ops import language as m
 from transpile.ops.record import ZERO, Op
 
-OWN = ("axis_index", "ppermute", "psum_scatter")  # each lane has another result, all others are the same in all
-COLLECTIVES = ("psum", "pmax", "pmin", "all_gather", *OWN)
-
 
 def _summed_type(types, params) -> Type:  # type: ignore[no-untyped-def]
     return Type("int64" if types[0].is_bool else types[0].dtype, types[0].dims)
@@ -80,17 +77,17 @@ def _extreme(is_behind: str) -> dict[str, Any]:
     return {"jvp": jvp, "vjp": vjp, "cost": 2}
 
 
-def _prim(name: str, type_rule: Any, **traits: Any) -> Op:
-    return Op(name, type_rule, None, "collective", family="collective", **traits)
+def _prim(name: str, collective: str, type_rule: Any, **traits: Any) -> Op:
+    return Op(name, type_rule, None, "collective", family="collective", collective=collective, **traits)
 
 
 TABLE = [
-    _prim("psum", _summed_type, **_linear("psum", "psum")),
-    _prim("pmax", _same_type, **_extreme("less")),
-    _prim("pmin", _same_type, **_extreme("greater")),
-    _prim("all_gather", _gathered_type, **_linear("all_gather", "psum_scatter")),
-    _prim("psum_scatter", _scattered_type, **_linear("psum_scatter", "all_gather")),
+    _prim("psum", "folded", _summed_type, **_linear("psum", "psum"), over="sum"),
+    _prim("pmax", "folded", _same_type, **_extreme("less"), over="max"),
+    _prim("pmin", "folded", _same_type, **_extreme("greater"), over="min"),
+    _prim("all_gather", "gathered", _gathered_type, **_linear("all_gather", "psum_scatter")),
+    _prim("psum_scatter", "scattered", _scattered_type, **_linear("psum_scatter", "all_gather"), over="sum"),
     # args[1:3]: the numbers of the lanes that send, and of those that get it; who gets nothing has zeros
-    _prim("ppermute", _same_type, jvp=_permute_jvp, vjp=_permute_vjp, linear=True, cost=2),
-    _prim("axis_index", lambda types, params: INT, jvp=ZERO, vjp=ZERO, linear=True, cost=0),
+    _prim("ppermute", "permuted", _same_type, jvp=_permute_jvp, vjp=_permute_vjp, linear=True, cost=2),
+    _prim("axis_index", "numbered", lambda types, params: INT, jvp=ZERO, vjp=ZERO, linear=True, cost=0),
 ]

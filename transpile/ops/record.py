@@ -21,6 +21,10 @@ Conventions for rules (``transpile.core.builder.Expr`` is the currency, operator
 - ``family``: how it is batched, one of `FAMILIES` (their rules: `transpile.transform.batching.families`); that of an
   elementwise one is its own unless it says otherwise. ``together``: of several operands that differ from lane to lane, or one that
   all share, it makes all lanes at once.
+- ``skips_nan``: NaN counts as if it was not there. ``place(let, are_equal)``: of what may be a view, the steps of the path to it
+  and their operands; None where it is none. ``are_equal`` says whether two sizes are.
+- ``collective``: what a collective is for all lanes, one of `COLLECTIVES`; ``over``: the primitive that folds an axis as it folds
+  the lanes.
 - ``view``: what NumPy gives: "" is new memory, "writable" or "read_only" a view of its first operand ("alone": writable, if that is
   the only one), "held" is what a tuple holds.
 - ``operator``, ``names``, ``math``, ``python``: how Python, NumPy (the names of its functions), `math` (a *let* with the param
@@ -86,6 +90,9 @@ FAMILIES = frozenset(
 )
 
 
+COLLECTIVES = frozenset("folded gathered scattered permuted numbered".split())
+"""What all lanes have of a collective: a fold of what each has, or a part of it; what each has; that of another; its number."""
+
 REQUIRED: Mapping[str, tuple[str, ...]] = {
     "elementwise": ("render", "partials", "element", "family"),
     "scalar": ("element",),
@@ -99,7 +106,7 @@ REQUIRED: Mapping[str, tuple[str, ...]] = {
     "matrix": ("render", "jvp", "vjp", "family", "entry"),
     "library": ("render", "jvp", "vjp", "family", "entry", "lowering"),
     "draw": ("render", "jvp", "vjp", "family", "entry"),
-    "collective": ("jvp", "vjp", "family"),
+    "collective": ("jvp", "vjp", "family", "collective"),
     "structural": ("render", "family", "lowering"),
 }
 """What a record of each kind must have. ``elementwise``: an element of the result is made of the operands' elements of the same
@@ -135,6 +142,10 @@ class Op(Algebra, Computation):
     family: str = ""
     lowering: LoweringKind | None = None
     together: bool = False
+    skips_nan: bool = False
+    place: Any = None
+    collective: str = ""
+    over: str = ""
     view: str = ""
     operator: Operator | None = None
     names: tuple[str, ...] = ()
@@ -162,10 +173,17 @@ class Op(Algebra, Computation):
             raise ValueError(f"primitive {self.name!r} of kind {self.kind!r} has no {', '.join(lacks)}")
         if self.family and self.family not in FAMILIES:
             raise ValueError(f"primitive {self.name!r} is of no family of batching: {self.family!r}")
+        if self.collective and self.collective not in COLLECTIVES:
+            raise ValueError(f"primitive {self.name!r} is no such collective: {self.collective!r}")
 
     @property
     def elementwise(self) -> bool:
         return self.kind == "elementwise"
+
+    @property
+    def is_own(self) -> bool:
+        """Whether each lane has another result of a collective."""
+        return self.collective in ("scattered", "permuted", "numbered")
 
     @property
     def is_call(self) -> bool:

@@ -12,7 +12,7 @@ from transpile.core.types import BOOL, FLOAT, INT, Type
 from transpile.ops import interval_arithmetic as intervals
 from transpile.ops.element import ByType, Element, applied, infix
 from transpile.ops.record import Op
-from transpile.ops.traits import RELATIONS, Magnitude, Relation
+from transpile.ops.traits import LESS, LESS_EQUAL, RELATIONS, Magnitude, Relation
 
 
 def scalar(name: str, element: Element | ByType, result: Type, **more: Any) -> Op:
@@ -60,10 +60,11 @@ def _steps(types: Sequence[Type], values: Sequence[Any], result: Type) -> bool:
 
 
 TABLE = [
-    scalar("both", infix("&"), BOOL),  # of tests, without a branch
+    # of tests, without a branch
+    scalar("both", infix("&"), BOOL, implies=lambda holds: ((0, True), (1, True)) if holds else ()),
     # of integers that are known not to be negative
     scalar("quick_div", infix("//"), INT, interval=intervals.quotient, magnitude=Magnitude(), division="//"),
-    scalar("quick_mod", infix("%"), INT, interval=intervals.rest, magnitude=Magnitude(1), division="%"),
+    scalar("quick_mod", infix("%"), INT, interval=intervals.rest, magnitude=Magnitude(1), division="%", below=LESS),
     scalar("true_divide", applied("intmath.true_divide", 2), FLOAT, in_floats="div"),
     scalar("vector", _vector, FLOAT),  # a function of vectors that has no counterpart: params["vector"]
     *map(overflows, "add sub mul pow left_shift gcd lcm comb perm".split()),
@@ -72,8 +73,9 @@ TABLE = [
     *map(number, """arrays.arange_at arrays.convolve_full arrays.convolve_same arrays.convolve_valid
          arrays.correlate_same arrays.diagonal_size arrays.linspace_at arrays.pad_edge arrays.pad_reflect arrays.pad_symmetric
          arrays.pad_wrap""".split()),
-    *(number(f"arrays.{name}", interval=intervals.within, within=1) for name in ("bound", "wrap")),
-    number("arrays.span", raises=_steps),
+    number("arrays.bound", interval=intervals.within, magnitude=Magnitude(1), below=LESS_EQUAL),
+    number("arrays.wrap", interval=intervals.within, magnitude=Magnitude(1), below=LESS, division="%"),
+    number("arrays.span", raises=_steps, interval=lambda size, *ends: intervals.union((0, 0), size), magnitude=Magnitude()),
     number("arrays.steps", raises=_steps),
     *(record for name in "word bits32 bits64 unit32 unit64".split() for record in draw(name)),
     *draw("normal32", "random.normals32"),

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from transpile.core import nodes as ir
+from transpile.core.builder import constant
 from transpile.core.dims import Dim
 from transpile.core.types import Type
 from transpile.ops import language as m
@@ -62,6 +63,12 @@ def _flip_spelling(params, types) -> str:  # type: ignore[no-untyped-def]
 
 def _flip_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
     return (m.call("flip", y_bar, **params),)
+
+
+def _flip_place(let: ir.Let, are_equal: Any) -> Any:
+    axes, back = let.params["axes"], ir.Slice(None, None, 0)
+    items = (back if k in axes else ir.Slice() for k in range(let.args[0].type.rank))
+    return (ir.Index(tuple(items)),), (constant(-1),)
 
 
 def _roll_spelling(params, types) -> str:  # type: ignore[no-untyped-def]
@@ -221,6 +228,16 @@ def _diag_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-
     return (m.broadcast(inner, args[0].dims),)
 
 
+def _diagonal_place(let: ir.Let, are_equal: Any) -> Any:
+    """The diagonal of two equal axes, moved to the end."""
+    dims, axes = let.args[0].type.dims, let.params["axes"]
+    if let.params.get("offset", 0) != 0 or not are_equal(dims[axes[0]], dims[axes[1]]):
+        return None
+    order = (*(k for k in range(len(dims)) if k not in axes), *axes)
+    permuted = () if order == tuple(range(len(dims))) else (ir.Permute(order),)
+    return (*permuted, ir.Diagonal()), ()
+
+
 def _diag_spelling(params, types) -> str:  # type: ignore[no-untyped-def]
     return f"np.diag({{0}}, {params['offset']})" if params["offset"] else "np.diag({0})"
 
@@ -272,9 +289,9 @@ _MATRICES = (sample(4, 4), sample(3, 5), sample(5, 3))
 _OFFSETS = (0, 1, -2)
 
 TABLE = [
-    Op("flip", _same, Spelling(_flip_spelling), kind="map", lowering=Reversed(), jvp=linear("flip"), vjp=_flip_vjp, cost=0,
-         linear=True, view="writable", examples=((sample(4), {"axes": (0,)}), (sample(3, 4), {"axes": (1,)}), (sample(3, 4),
-         {"axes": (0, 1)})), family="axes"),
+    Op("flip", _same, Spelling(_flip_spelling), kind="map", lowering=Reversed(), place=_flip_place, jvp=linear("flip"),
+         vjp=_flip_vjp, cost=0, linear=True, view="writable", examples=((sample(4), {"axes": (0,)}), (sample(3, 4),
+         {"axes": (1,)}), (sample(3, 4), {"axes": (0, 1)})), family="axes"),
     Op("roll", _same, Spelling(_roll_spelling), kind="map", lowering=Rotated(), jvp=linear("roll"), vjp=_roll_vjp, linear=True,
          examples=(
         (_more(sample(5), 2), {"axes": (0,)}), (_more(sample(3, 4), -1), {"axes": (1,)}),
@@ -303,8 +320,8 @@ TABLE = [
     Op("triu", _same, with_keywords("np.triu({0})", k=0), kind="map", lowering=Triangle(GREATER_EQUAL), jvp=linear("triu"),
          vjp=_triangle_vjp("triu"), linear=True, examples=tuple((args, {"k": k}) for args in (*_MATRICES, sample(2, 3,
          3)) for k in _OFFSETS), family="trailing"),
-    Op("diagonal", _diagonal_type, Spelling(_diagonal_spelling), kind="map", lowering=Diagonal(), jvp=linear("diagonal"),
-         vjp=_diagonal_vjp, linear=True,
+    Op("diagonal", _diagonal_type, Spelling(_diagonal_spelling), kind="map", lowering=Diagonal(), place=_diagonal_place,
+         jvp=linear("diagonal"), vjp=_diagonal_vjp, linear=True,
          view="read_only", examples=(
              *((args, {"offset": k, "axes": (0, 1)}) for args in _MATRICES for k in _OFFSETS),
              (sample(2, 3, 4), {"offset": 0, "axes": (1, 2)}), (sample(3, 2, 4), {"offset": 1, "axes": (0, 2)}),

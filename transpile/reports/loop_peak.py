@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -18,22 +19,20 @@ from transpile.codegen.numba.loop_text import kernel_variables
 from transpile.core import nodes as ir
 from transpile.core.walk import blocks, leaves, reads, uses, written
 from transpile.errors import TranspileError
-from transpile.ops.tables import record_of
+from transpile.ops.tables import record_of, records
 from transpile.reports.call_numbers import Values
 from transpile.reports.formula import Formula
 from transpile.reports.peak import Array, Peak
 from transpile.reports.recorded import Amount
 from transpile.reports.size_formulas import Sizes
 
-AS_FIRST = ("inv", "cholesky", "sort", "argsort", "expm")  # calls whose result has the dims of their first argument
-OF_ITS_OWN = (
-    "bincount", "bincount_weighted", "digitize", "interp", "isin", "nonzero", "repeat_each", "resort", "scatter_add", "unique",
-)  # calls of `transpile_runtime.compiled.arrays` whose result is an array of another size; the others give numbers  # fmt: skip
-
 Dims = tuple["Formula | None", ...]
 
 
-MODULES = ("linalg", "arrays")
+@cache
+def made_of_rows(function: str) -> bool:
+    """Whether it is what computes a primitive along an axis, row by row."""
+    return any(r.kind == "rows" and r.entry == function for r in records().values())
 
 
 @dataclass
@@ -243,29 +242,16 @@ class _Walk:
                 self.dims[stmt.var] = (None,) * len(base)
 
     def call(self, stmt: ir.Call) -> None:
-        """An array that a function of the runtime makes."""
-        module, _, called = stmt.library.rpartition(".")
-        first = stmt.results[0]
-        if module not in MODULES or not any(self.read[r] for r in stmt.results):
+        """An array that a function of the runtime makes: from rows as many rows; any other has a size of its own."""
+        made = [r for r in stmt.results if r.type.dims]
+        if not made or not any(self.read[r] for r in stmt.results):
             return
-        known = [self.dims.get(a) if isinstance(a, ir.Var) else None for a in stmt.args]
-        if called == "det" or module == "arrays" and called not in (*AS_FIRST, *OF_ITS_OWN):
-            return
-        if called == "matmul" and len(stmt.args) == 3:  # into the third
-            self.alias(first, stmt.args[2])
-            return
-        dims: Dims | None = None
-        if called in AS_FIRST and known:
-            dims = known[0]
-        elif called == "matmul" and all(d is not None and len(d) == 2 for d in known):
-            dims = (known[0][0], known[1][1])  # type: ignore[index]
-        elif called == "solve" and len(stmt.args) == 2:
-            dims = known[1]
+        rows = stmt.args[0] if made_of_rows(stmt.library) else None
+        dims = self.dims.get(rows) if isinstance(rows, ir.Var) else None
         if dims is None:
             self.is_known = False
             return
-        item = 8 if called == "argsort" else np.dtype(stmt.args[0].type.dtype).itemsize
-        self.begin(first, dims, item, stmt.loc)
+        self.begin(made[0], dims, np.dtype(made[0].type.dtype).itemsize, stmt.loc)
 
     # ---- integers
 

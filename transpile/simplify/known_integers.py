@@ -22,7 +22,7 @@ def simpler(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
         if chosen is not None:
             return chosen
         name = "maximum" if kind == "max" else "minimum"
-        return let if let.prim == name else replace(let, prim=name, params={"py": True})
+        return let if record_of(let).folds else replace(let, prim=name, params={"py": True})
     same = identity(record_of(let), let.args)
     if same is not None and same.type.dtype == let.var.type.dtype:
         return same
@@ -34,7 +34,13 @@ def _rule(let: ir.Let) -> Callable[[ir.Let, Facts], ir.Operand | ir.Let] | None:
     record = record_of(let)
     if record.relation is not None:
         return _compare
-    return _fits if record_of(record.asks).is_polynomial else _RULES.get(let.prim)
+    if record_of(record.asks).is_polynomial:
+        return _fits
+    if record.division and all(is_integer(a) for a in let.args):
+        return _quotient
+    if record.below is not None:
+        return _bound
+    return _cast if let.prim == "cast" else None
 
 
 def shorter(found: ir.Operand | ir.Let, forms: Forms) -> ir.Operand | ir.Let:
@@ -69,6 +75,7 @@ def _compare(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
 
 
 def _bound(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
+    """A bound of a range: the place, the end, or the lesser of both."""
     if not all(is_integer(a) for a in let.args):
         return let
     x, n = (facts.form(a) for a in let.args)
@@ -82,16 +89,17 @@ def _bound(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
 
 
 def _quotient(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
-    """Of ``i * n + j`` by ``n``, with ``0 <= j < n``, they are ``i`` and ``j``."""
+    """Of ``i * n + j`` by ``n``, with ``0 <= j < n``, they are ``i`` and ``j``, where the sum is known to be a place."""
+    is_rest = record_of(let).division == "%"
     flat = facts.forms.lets.get(let.args[0]) if isinstance(let.args[0], ir.Var) else None
-    if flat is not None and record_of(flat).signs == (1, 1):
+    if flat is not None and record_of(let).kind == "scalar" and record_of(flat).signs == (1, 1):
         for product, rest in (flat.args, flat.args[::-1]):
             found = _split(product, rest, let.args[1], facts)
             if found is not None:
-                return found if let.prim == "quick_div" else rest
+                return rest if is_rest else found
     x, n = (facts.form(a) for a in let.args)
     if facts.is_not_negative(x) and facts.is_not_negative(n - x - 1):
-        return let.args[0] if let.prim == "quick_mod" else ir.Const(0, let.var.type)
+        return let.args[0] if is_rest else ir.Const(0, let.var.type)
     return let
 
 
@@ -122,11 +130,3 @@ def _fits(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
     record = record_of(record_of(let).asks)
     never = a in (0, 1) or b in (0, 1) if record.multiplies else b == 0 or a == 0 and record.commutes
     return ir.Const(False, BOOL) if never else let
-
-
-_RULES: dict[str, Callable[[ir.Let, Facts], ir.Operand | ir.Let]] = {
-    "cast": _cast,
-    "arrays.bound": _bound,
-    "quick_mod": _quotient,
-    "quick_div": _quotient,
-}

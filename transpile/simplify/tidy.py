@@ -166,7 +166,7 @@ class _Tidy:
         """Notes what was read from a buffer, and halves."""
         if stmt.prim == "index" and isinstance(stmt.args[0], ir.Var) and stmt.args[0].buffer:
             self.lets[stmt.var] = stmt, self.versions.get(stmt.args[0], 0)
-        if stmt.prim == "mul" and is_const(stmt.args[0], 0.5) and stmt.args[1].type == stmt.var.type:
+        if record_of(stmt).multiplies and is_const(stmt.args[0], 0.5) and stmt.args[1].type == stmt.var.type:
             self.halves[stmt.var] = stmt.args[1]
 
     def is_there(self, stmt: ir.Store) -> bool:
@@ -179,7 +179,7 @@ class _Tidy:
     def twice_half(self, stmt: ir.Let) -> ir.Operand | None:
         """``x``, where ``0.5 * x`` is added to itself: the two were one product, as in the adjoint of ``0.5 * x * x``."""
         half = stmt.args[0]
-        if stmt.prim != "add" or stmt.args[1] is not half or not isinstance(half, ir.Var):
+        if record_of(stmt).signs != (1, 1) or stmt.args[1] is not half or not isinstance(half, ir.Var):
             return None
         return self.halves.get(half)
 

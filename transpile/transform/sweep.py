@@ -25,7 +25,7 @@ from transpile.core.peephole import definition, is_const
 from transpile.core.types import INT, Type
 from transpile.core.walk import defined, free, statements, written_in
 from transpile.ops.record import REFUSED, UNWRITTEN, ZERO, Op
-from transpile.ops.tables import prims
+from transpile.ops.tables import prims, record_of
 from transpile.transform.adjoint_table import Adjoints, Pending
 from transpile.transform.calculus import plus, times, zero
 from transpile.transform.custom_rules import transposed
@@ -222,7 +222,7 @@ class _Reverse:
 
     def without_nan(self, stmt: ir.Let | ir.Alloc | ir.Call, value: Expr) -> Pending:
         """What a function that leaves NaN out passes on: its mask goes with the adjoint, as that of ``where`` does."""
-        leaves_out = not isinstance(stmt, ir.Call) and stmt.prim.startswith("nan")
+        leaves_out = not isinstance(stmt, ir.Call) and record_of(stmt).skips_nan
         made = definition(self.b, value.op) if leaves_out else None
         if made is None or made.prim != "where":
             return Pending(value)

@@ -19,7 +19,7 @@ from transpile.analysis.scopes import Def, sizes_before
 from transpile.core import nodes as ir
 from transpile.core.functions import computes, prints, routine_of
 from transpile.core.walk import blocks, defines, dim_symbols, leaves, reads
-from transpile.ops.tables import prims
+from transpile.ops.tables import prims, record_of
 from transpile.transform.sweep import Sweep
 
 CALL = 3  # what calling a function costs, as records say it of primitives
@@ -295,9 +295,10 @@ def cost(stmt: ir.Let | ir.Alloc | ir.Call) -> int:
     """What computing it again costs (`transpile.ops.record`); a small whole power is a product."""
     if isinstance(stmt, ir.Call):
         return CALL
-    if stmt.prim == "pow" and isinstance(stmt.args[1], ir.Const) and stmt.args[1].value in (1, 2, 3, 4):
+    record = record_of(stmt)
+    if record.is_power and isinstance(stmt.args[1], ir.Const) and stmt.args[1].value in (1, 2, 3, 4):
         return 1
-    return prims()[stmt.prim].cost
+    return record.cost
 
 
 def _cost(var: ir.Var) -> int:

@@ -102,7 +102,7 @@ def _is_like_a_sum(let: nodes.Let) -> bool:
 
 def _is_clipped(let: nodes.Let) -> bool:
     """Whether it is brought between 0 and the size of an array."""
-    return record_of(let).within is not None
+    return record_of(let).is_call and record_of(let).below is not None
 
 
 def cost(block: nodes.Block) -> int:

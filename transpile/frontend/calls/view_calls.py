@@ -25,6 +25,7 @@ from transpile.frontend.values.convert import from_rule, new_list
 from transpile.frontend.values.memory import READ_ONLY
 from transpile.frontend.values.paths import compose
 from transpile.frontend.values.values import Array, Cell, Derived, Tuple
+from transpile.ops.tables import record_of
 
 MAYBE_COPY = "a write through what may be a view or a copy, depending on the layout in memory, cannot be transformed"
 NO_PLACE = "a write through this view cannot be transformed"
@@ -166,8 +167,7 @@ class _Call:
         probe = self.probes[cell]
         while op is not probe:
             let = self.lets.get(op) if isinstance(op, ir.Var) else None
-            rule = _STEPS.get(let.prim) if let is not None else None
-            found = rule(self, let, probe, cell) if rule is not None and let is not None else None
+            found = None if let is None else self._steps(let, probe, cell)
             if found is None or any(a in self.reached for a in found[1] if isinstance(a, ir.Var)):
                 return None
             steps[:0] = [(step, found[1]) for step in found[0]]
@@ -179,6 +179,15 @@ class _Call:
             path, args = compose(path, args, step, own)
         return path, args
 
+    def _steps(self, let: ir.Let, probe: ir.Var, cell: Cell) -> Steps | None:
+        if let.prim == "index":
+            return _index(let)
+        if let.prim == "reshape":
+            return _reshape(self, let, probe, cell)
+        place = record_of(let).place
+        found: Steps | None = None if place is None else place(let, self.lx.b.surely)
+        return found
+
 
 Steps = tuple[tuple[Any, ...], tuple[ir.Operand, ...]]
 
@@ -189,15 +198,11 @@ def _part(result: Any, at: tuple[int, ...]) -> Any:
     return result
 
 
-def _index(made: _Call, let: ir.Let, probe: ir.Var, cell: Cell) -> Steps | None:
+def _index(let: ir.Let) -> Steps | None:
     path: ir.Path = let.params["path"]
     if len(path) != 1 or not isinstance(path[0], ir.Index) or not path[0].is_basic:
         return None
     return path, let.args[1:]
-
-
-def _transpose(made: _Call, let: ir.Let, probe: ir.Var, cell: Cell) -> Steps:
-    return (ir.Permute(tuple(let.params["axes"])),), ()
 
 
 def _reshape(made: _Call, let: ir.Let, probe: ir.Var, cell: Cell) -> Steps | None:
@@ -228,44 +233,3 @@ def _ones(have: list[Dim], wanted: list[Dim]) -> list[ir.Item] | None:
         else:
             return None
     return items
-
-
-def _flip(made: _Call, let: ir.Let, probe: ir.Var, cell: Cell) -> Steps:
-    axes = let.params["axes"]
-    back = ir.Slice(None, None, 0)
-    return (ir.Index(tuple(back if k in axes else ir.Slice() for k in range(let.args[0].type.rank))),), (
-        made.lx.b.operand(-1),
-    )
-
-
-def _diagonal(made: _Call, let: ir.Let, probe: ir.Var, cell: Cell) -> Steps | None:
-    """The diagonal of two equal axes, moved to the end."""
-    dims, axes = let.args[0].type.dims, let.params["axes"]
-    if let.params.get("offset", 0) != 0 or not made.lx.b.surely(dims[axes[0]], dims[axes[1]]):
-        return None
-    rest = tuple(k for k in range(len(dims)) if k not in axes)
-    order = (*rest, *axes)
-    permuted = () if order == tuple(range(len(dims))) else (ir.Permute(order),)
-    return (*permuted, ir.Diagonal()), ()
-
-
-def _einsum(made: _Call, let: ir.Let, probe: ir.Var, cell: Cell) -> Steps | None:
-    """``ii->i`` and its like: diagonals of axes that have one letter, then the order of the result."""
-    letters, _, output = let.params["subscripts"].partition("->")
-    if len(let.args) != 1 or set(letters) != set(output):
-        return None
-    steps: list[Any] = []
-    for c in output:
-        while letters.count(c) > 1:
-            axes = [k for k, one in enumerate(letters) if one == c][:2]
-            rest = [k for k in range(len(letters)) if k not in axes]
-            steps += [ir.Permute((*rest, *axes)), ir.Diagonal()]
-            letters = "".join(letters[k] for k in rest) + c
-    steps.append(ir.Permute(tuple(letters.index(c) for c in output)))
-    return tuple(s for s in steps if not isinstance(s, ir.Permute) or s.axes != tuple(range(len(s.axes)))), ()
-
-
-_STEPS: dict[str, Callable[[_Call, ir.Let, ir.Var, Cell], Steps | None]] = {
-    "index": _index, "transpose": _transpose, "reshape": _reshape, "diagonal": _diagonal, "flip": _flip,
-    "einsum": _einsum,
-}  # fmt: skip

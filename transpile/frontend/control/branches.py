@@ -16,6 +16,7 @@ from transpile.frontend.restarts import Dead, NeedBuffer
 from transpile.frontend.sources.name_liveness import loads
 from transpile.frontend.state import Opposite
 from transpile.frontend.values import memory
+from transpile.ops.tables import record_of
 
 Lift = Callable[[], Any]
 
@@ -56,7 +57,7 @@ def assume(lx: Lifter, fact: Any) -> None:
     lx.facts.append(fact)
     for block in (lx.b.block, *reversed(lx.open_blocks)):
         for stmt in reversed(block.stmts[-20:]):
-            if isinstance(stmt, ir.Let) and stmt.var is fact and stmt.prim == "logical_and":
+            if isinstance(stmt, ir.Let) and stmt.var is fact and record_of(stmt).is_conjunction:
                 for part in stmt.args:
                     assume(lx, part)
                 return

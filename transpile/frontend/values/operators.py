@@ -17,7 +17,7 @@ from transpile.frontend.resolve import statics
 from transpile.frontend.values import aliases, containers, contents, memory, overloads
 from transpile.frontend.values.convert import describe, new_dict, new_list
 from transpile.frontend.values.values import Array, RangeOf, Ref, Scalar, Static, Tuple
-from transpile.ops.tables import by_token, operator_of
+from transpile.ops.tables import by_token, operator_of, record_of
 
 BINARY = {getattr(gast, t): r.name for t, r in by_token().items() if issubclass(getattr(gast, t), gast.operator)}
 
@@ -88,15 +88,11 @@ def _is_int(op: ir.Operand) -> bool:
 def _fold(prim: str, x: Any, y: Any) -> Any:
     if isinstance(x, float) or isinstance(y, float):
         return None  # written as the user wrote it
+    exactly = record_of(prim).integers
     try:
-        found = {
-            "floordiv": lambda: x // y, "mod": lambda: x % y, "bitwise_and": lambda: x & y, "bitwise_or": lambda: x | y,
-            "bitwise_xor": lambda: x ^ y, "left_shift": lambda: x << y if y < 64 else None,
-            "right_shift": lambda: x >> y, "add": lambda: x + y, "sub": lambda: x - y, "mul": lambda: x * y,
-        }.get(prim, lambda: None)()  # fmt: skip
+        return None if exactly is None else exactly(x, y)
     except (ZeroDivisionError, ValueError):
         return None
-    return found
 
 
 def _containers(lx: Lifter, prim: str, left: Any, right: Any, node: Any) -> Any:

@@ -422,7 +422,7 @@ def _is_of_integers(lx: Lifting, fact: Any) -> bool:
     made = next((s for block in lx.b.open for s in block.stmts if isinstance(s, ir.Let) and s.var is test), None)
     if made is None:
         return False
-    if made.prim.startswith("logical_"):
+    if all(a.type.is_bool for a in made.args):
         return any(_is_of_integers(lx, part) for part in made.args)
     return all(a.type.is_int for a in made.args)
 

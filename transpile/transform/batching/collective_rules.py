@@ -13,7 +13,7 @@ from transpile.core import nodes as ir
 from transpile.core.builder import Expr
 from transpile.core.walk import uses
 from transpile.errors import error
-from transpile.ops.lane_collectives import OWN
+from transpile.ops.tables import record_of
 from transpile.transform.batching.all_lanes import AllLanes
 from transpile.transform.batching.families import transposed
 
@@ -21,15 +21,25 @@ from transpile.transform.batching.families import transposed
 def emit(w: AllLanes, stmt: ir.Let) -> None:
     """A collective over the axis that is batched."""
     x = stmt.args[0]
-    found = _RULES[stmt.prim](w, stmt, x)
-    if stmt.prim in OWN:
+    record, before = record_of(stmt), len(w.b.block.stmts)
+    found = _RULES[record.collective](w, stmt, x)
+    if record.is_own:
         w.keep(found, stmt.var)
         return
-    last = w.b.block.stmts[-1] if w.b.block.stmts else None
-    if isinstance(last, ir.Let) and last.var is found and found.type == stmt.var.type and stmt.prim != "all_gather":
+    last = w.b.block.stmts[-1] if len(w.b.block.stmts) > before else None
+    if isinstance(last, ir.Let) and last.var is found and found.type == stmt.var.type:
         last.var = stmt.var  # it was made for this
     else:
         w.b.emit(ir.Let(stmt.var, "identity", (found,), {}, stmt.loc, stmt.reason))
+
+
+def _folded(w: AllLanes, stmt: ir.Let, x: ir.Operand) -> ir.Operand:
+    over = record_of(stmt).over
+    if record_of(record_of(over).fold).is_sum:
+        return _sum(w, stmt, x)
+    if w.differs(x):
+        return w.b.let(over, w.of(x), axes=(0,), keepdims=False).op
+    return w.b.cast(x, stmt.var.type).op
 
 
 def _sum(w: AllLanes, stmt: ir.Let, x: ir.Operand) -> ir.Operand:
@@ -45,27 +55,19 @@ def _sum(w: AllLanes, stmt: ir.Let, x: ir.Operand) -> ir.Operand:
 def _contracted(w: AllLanes, x: ir.Operand) -> Expr | None:
     """The sum over the lanes of products that nobody else reads, as one product: none of them has to be there."""
     made = w.mapped.made.get(x) if isinstance(x, ir.Var) else None
-    if not isinstance(made, ir.Let) or made.prim not in ("outer", "matmul") or sum(u is x for u in uses(w.fn.body)) > 1:
+    if not isinstance(made, ir.Let) or sum(u is x for u in uses(w.fn.body)) > 1:
         return None
+    family = record_of(made).family
     sides = [w.alls.get(a) for a in made.args if isinstance(a, ir.Var)]
     ranks = tuple(a.type.rank for a in made.args)
     if len(sides) < 2 or None in sides or not all(a.type.is_float for a in made.args):
         return None
     first, second = sides
-    if made.prim == "outer" and ranks == (1, 1):
+    if family == "outer" and ranks == (1, 1):
         return w.b.let("matmul", transposed(w, first, (1, 0)), second)  # type: ignore[arg-type]
-    if made.prim == "matmul" and ranks in ((2, 2), (2, 1), (1, 2)):
+    if family == "matmul" and ranks in ((2, 2), (2, 1), (1, 2)):
         return w.b.let("tensordot", first, second, axes=((0, ranks[0]), (0, 1)))
     return None
-
-
-def _extreme(prim: str) -> Any:
-    def rule(w: AllLanes, stmt: ir.Let, x: ir.Operand) -> ir.Operand:
-        if w.differs(x):
-            return w.b.let(prim, w.of(x), axes=(0,), keepdims=False).op
-        return w.b.cast(x, stmt.var.type).op
-
-    return rule
 
 
 def _moved(w: AllLanes, x: ir.Operand, source: int, target: int) -> ir.Operand:
@@ -106,6 +108,5 @@ def _number(w: AllLanes, stmt: ir.Let, x: ir.Operand) -> ir.Operand:
 
 
 _RULES: dict[str, Any] = {
-    "psum": _sum, "pmax": _extreme("max"), "pmin": _extreme("min"), "all_gather": _gather, "psum_scatter": _scatter,
-    "ppermute": _permute, "axis_index": _number,
+    "folded": _folded, "gathered": _gather, "scattered": _scatter, "permuted": _permute, "numbered": _number,
 }  # fmt: skip

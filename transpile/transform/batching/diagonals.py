@@ -46,7 +46,6 @@ class Part:
 
 
 Parts = tuple[Part, ...]
-_ENDS = ("matmul", "sum")
 
 
 class Directions(Emitter, Protocol):
@@ -192,7 +191,7 @@ class Diagonals:
         found = [k for k, a in enumerate(args) if self.has(a)]
         if not found:
             return None
-        if stmt.prim in _ENDS:
+        if stmt.prim == "matmul" or record_of(stmt).is_plain_sum:
             return self.end(stmt)
         if stmt.prim == "index":
             return self.index(stmt) if found == [0] else None
@@ -303,7 +302,7 @@ class Diagonals:
 
     def end(self, stmt: ir.Let) -> Parts | None:
         """A product with what all directions share, or a sum: the value of all directions."""
-        if stmt.prim == "sum":
+        if record_of(stmt).is_plain_sum:
             (x,) = stmt.args
             if stmt.params["axes"] != (0,) or stmt.params["keepdims"] or x.type.rank != 1:
                 return None

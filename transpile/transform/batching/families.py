@@ -99,8 +99,7 @@ def _elementwise(w: Emitter, made: Made) -> ir.Operand:
 
 def _rounding(w: Emitter, made: Made) -> ir.Operand:
     """A number of Python's that is rounded to an int."""
-    name = {"floor_int": "floor", "ceil_int": "ceil", "round_int": "rint"}[made.prim]
-    return w.b.cast(w.b.elementwise(name, w.of(made.args[0])), made.type.dtype).op
+    return w.b.cast(w.b.elementwise(record_of(made).rounds, w.of(made.args[0])), made.type.dtype).op
 
 
 # ------------------------------------------------------------------------------------------------ axes and shapes

@@ -6,6 +6,7 @@ The axis is a parameter, an array with one entry for each lane; its size is the 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TypeGuard
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from transpile.core.functions import is_custom
 from transpile.core.types import INT
 from transpile.core.walk import Cloner, blocks, reads, statements
 from transpile.errors import error
-from transpile.ops.lane_collectives import COLLECTIVES
+from transpile.ops.tables import record_of
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class Axis:
 
     def has(self, stmt: ir.Stmt) -> bool:
         """Whether it is a collective over this axis, or a call of a function in which one may be."""
-        if isinstance(stmt, ir.Let) and stmt.prim in COLLECTIVES:
+        if _is_collective(stmt):
             return stmt.args[-1] is self.var
         return isinstance(stmt, (ir.Let, ir.Call)) and self.var in reads(stmt)
 
@@ -86,11 +87,11 @@ class _Sized(Cloner):
 def apart(stmt: ir.Stmt) -> Exception:
     """What is said where lanes come to a collective by different ways."""
     named = next((s for s in (stmt, *(s for b in blocks(stmt) for s in statements(b))) if _is_collective(s)), stmt)
-    what = named.prim if isinstance(named, ir.Let) and named.prim in COLLECTIVES else "a collective"
+    what = named.prim if _is_collective(named) else "a collective"
     message = f"{what} over all lanes stands where lanes take different ways"
     hint = "take it out of the branch or loop that the data of a lane decide; np.where chooses between two values"
     return error("T605", message, named.loc, hint)
 
 
-def _is_collective(stmt: ir.Stmt) -> bool:
-    return isinstance(stmt, ir.Let) and stmt.prim in COLLECTIVES
+def _is_collective(stmt: ir.Stmt) -> TypeGuard[ir.Let]:
+    return isinstance(stmt, ir.Let) and bool(record_of(stmt).collective)
