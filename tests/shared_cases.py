@@ -18,6 +18,7 @@ from array_cases import normal
 
 from transpile.numpy_api.entries import entries
 from transpile.numpy_api.entry_record import METHODS, PROPERTIES
+from transpile.numpy_api.signatures import signature
 
 ARGUMENTS: dict[str, tuple[int, ...]] = {
     "vector": (4,),
@@ -102,7 +103,7 @@ def calls() -> Iterator[tuple[str, bool]]:
         yield f"{shown}({first})", wide
         for second in SECOND:
             yield f"{shown}({', '.join(filter(None, (first, second)))})", wide
-        for option in _options(entry):
+        for option in _options(name):
             yield f"{shown}({', '.join(filter(None, (first, option)))})", wide
     for name, known in METHODS.items():
         if name in PROPERTIES:
@@ -113,10 +114,9 @@ def calls() -> Iterator[tuple[str, bool]]:
     yield from ((call, True) for call in OWN)
 
 
-def _options(entry: Any) -> Iterator[str]:
-    signature = entry.signature
-    names = list(signature.parameters) if signature is not None else []
-    for name in names:
+def _options(function: str) -> Iterator[str]:
+    found = signature(function)
+    for name in found.parameters if found is not None else ():
         for value in OPTIONS.get(name, ()):
             yield f"{name}={value}"
 

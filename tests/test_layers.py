@@ -58,6 +58,19 @@ def test_arrows_point_down_and_make_no_circle():
     assert up() == [] and circles(edges()) == []
 
 
+def test_targets_do_not_know_each_other():
+    """What two of them need stands beside them."""
+    targets = {path.parent.name for path in modules().values() if path.parent.parent.name == "codegen"}
+    assert targets == {"numpy", "numba", "llvm"}
+
+    def target(module: str) -> str:
+        parts = module.split(".")
+        return parts[2] if parts[1:2] == ["codegen"] and len(parts) > 2 and parts[2] in targets else ""
+
+    arrows = [(a, b) for a, found in edges().items() for b in found if target(a) and target(b)]
+    assert [f"{a} -> {b}" for a, b in arrows if target(a) != target(b)] == []
+
+
 def test_late_imports_are_the_doors():
     assert late() == sorted(LATE)
 

@@ -102,7 +102,7 @@ class Nest(Builder):
         fn = verify(self.function())
         at = {id(s.stmt): s for s in sites(fn)}
         return may_overwrite(
-            definitions(fn), fn.symbols, Integers(fn).of, at[id(self.named[first])], at[id(self.named[write])]
+            definitions(fn), fn.symbols, Integers(prims(), fn).of, at[id(self.named[first])], at[id(self.named[write])]
         )
 
 
@@ -444,7 +444,7 @@ def test_never_says_no_where_a_run_says_yes(seed):
     p = random_nest(rng)
     fn = p.function()
     at = {id(s.stmt): s for s in sites(fn)}
-    defs, form_of = definitions(fn), Integers(fn).of
+    defs, form_of = definitions(fn), Integers(prims(), fn).of
     overwritten: set = set()
     for n, m in ((1, 0), (3, 1), (4, 2), (5, -1), (6, 3)):
         touched = run(fn, n, m)

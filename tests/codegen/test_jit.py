@@ -288,6 +288,13 @@ def bool_arithmetic(a, b):
     return a + b, a * b, a & b, a | b, a ^ b, ~a, np.sum(a), np.maximum(a, b)
 
 
+@program(np.array([-1.0, -129.0, 3.7, -0.3]))
+def unsigned_negative(a):
+    out = np.zeros(4, np.uint16)
+    out[:] = a
+    return a.astype(np.uint32), a.astype(np.float32).astype(np.uint8), out
+
+
 @program(10.0, 3)
 def while_else_break(x, n):
     k = 0

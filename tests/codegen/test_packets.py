@@ -10,6 +10,7 @@ from core_eval import evaluate
 from verified import check
 
 from transpile.codegen.llvm import function as llvm
+from transpile.codegen.llvm import packet_instructions
 from transpile.core import nodes as ir
 from transpile.core.dims import ANY
 from transpile.core.dump import dump
@@ -17,6 +18,7 @@ from transpile.core.packets import ALL, COMBINED, NUMBERS, SPLAT, packet
 from transpile.core.packets import ANY as ANY_LANE
 from transpile.core.types import BOOL, FLOAT, FLOAT64, INT, Type
 from transpile.errors import InternalError
+from transpile.ops.tables import record_of
 
 LANES = 8
 REAL, MASK, WHOLE = packet("float64", LANES), packet("bool", LANES), packet("int64", LANES)
@@ -54,11 +56,14 @@ def agree(fn: ir.Function, *args: np.ndarray) -> tuple[np.ndarray, ...]:
 
 # ------------------------------------------------------------------------------------------------ what they compute
 
+AT_ONCE = "add sub mul div maximum minimum where neg sqrt absolute fabs floor ceil trunc rint square positive".split()
+ELEMENTWISE = [*AT_ONCE, *"sin arctan2 fmax pow".split()]
+
 
 def of_one(prim: str) -> ir.Function:
     x, y = vector(), vector("y")
     read, second = ir.PacketRead(ir.Var("a", REAL), x, (ZERO,)), ir.PacketRead(ir.Var("b", REAL), y, (ZERO,))
-    count = {"where": 3, "neg": 1, "sqrt": 1, "absolute": 1, "sin": 1, "floor": 1}.get(prim, 2)
+    count = record_of(prim).operands
     test = let(MASK, "less", read.var, second.var)
     args = (test.var, read.var, second.var) if count == 3 else (read.var, second.var)[:count]
     made = let(REAL, prim, *args)
@@ -66,12 +71,22 @@ def of_one(prim: str) -> ir.Function:
 
 
 @pytest.mark.numba
-@pytest.mark.parametrize("prim", "add sub mul div maximum minimum where neg sqrt absolute sin floor arctan2".split())
+@pytest.mark.parametrize("prim", ELEMENTWISE)
 def test_elementwise(prim):
     x, y = RNG.uniform(0.1, 3.0, (2, LANES))
     if prim in ("maximum", "minimum"):
         x[1] = y[2] = np.nan
     agree(of_one(prim), x, y)
+
+
+@pytest.mark.numba
+@pytest.mark.parametrize("prim", ELEMENTWISE)
+def test_what_is_an_instruction_is_one_for_all_lanes(prim, monkeypatch):
+    lane_by_lane = []
+    each = packet_instructions._each
+    monkeypatch.setattr(packet_instructions, "_each", lambda *given: lane_by_lane.append(prim) or each(*given))
+    llvm.compile_function(of_one(prim), f"packets_{next(counter)}", (), None)
+    assert lane_by_lane == ([] if prim in AT_ONCE else [prim])
 
 
 @pytest.mark.numba
@@ -188,9 +203,9 @@ def test_refused():
     refused("a packet of 6 lanes", ir.PacketRead(ir.Var("a", packet("float64", 6)), X, (ZERO,)))
     refused("takes no packets", READ, let(REAL, "dim", a))
     refused("is no packet", READ, let(FLOAT64, "neg", a))
-    refused("is not float64", READ, let(REAL, "add", a, ONE))
-    refused("is no mask", READ, let(REAL, "where", a, a, a))
-    refused("is no mask", READ, let(REAL, "less", a, a))
+    refused("different dtypes", READ, let(REAL, "add", a, ONE))
+    refused("an operand should be bool", READ, let(REAL, "where", a, a, a))
+    refused("is no bool", READ, let(REAL, "less", a, a))
     refused("of what is no mask", READ, let(BOOL, ANY_LANE, a))
     refused("combines nothing", READ, let(FLOAT64, COMBINED, a, combiner="sub"))
     refused("in lanes of", let(REAL, SPLAT, ONE))

@@ -7,8 +7,8 @@ import random
 
 import pytest
 
-from transpile.codegen.numpy.printer import flat
-from transpile.codegen.numpy.wrapping import broken
+from transpile.codegen.printer import flat
+from transpile.codegen.wrapping import broken
 
 
 class _Maker:

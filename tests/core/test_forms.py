@@ -11,6 +11,7 @@ from transpile.core import nodes as ir
 from transpile.core.dims import Dim
 from transpile.core.forms import Form, NotLinear, of_operation
 from transpile.core.types import INT
+from transpile.ops.tables import records
 from transpile.reports.formula import Formula
 
 pytestmark = pytest.mark.quick
@@ -46,6 +47,6 @@ def test_products_of_forms() -> None:
     assert Formula.symbol("n") * (Formula.symbol("n") - 1) == Formula.symbol("n") ** 2 - Formula.symbol("n")
     with pytest.raises(NotLinear):
         Linear.atom(I) * Linear.atom(J)
-    assert of_operation("mul", (Linear.atom(I), Linear.atom(J))) is None
-    assert of_operation("mul", (Linear.atom(I), Linear(2))) == Linear.atom(I).times(2)
-    assert of_operation("maximum", (Linear.atom(I), Linear(2))) is None
+    assert of_operation(records()["mul"], (Linear.atom(I), Linear.atom(J))) is None
+    assert of_operation(records()["mul"], (Linear.atom(I), Linear(2))) == Linear.atom(I).times(2)
+    assert of_operation(records()["maximum"], (Linear.atom(I), Linear(2))) is None

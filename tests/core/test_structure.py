@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from transpile.codegen.numba.entry_guard import Guard
+from transpile.codegen.entry_guard import Guard
 from transpile.core import nodes as ir
 from transpile.core.structure import digest, structure
 from transpile.core.types import Type

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from verified import verify
 
@@ -252,3 +254,30 @@ def test_symbols_of_what_is_lifted_have_values():
     verify(seen, after="lift")
     with pytest.raises(InternalError, match="k, which has no value there"):
         verify(hidden, after="lift")
+
+
+# ----------------------------------------------------------------------------------------------------------- calls
+
+
+def kept(x):
+    """A function of one array that gives the same."""
+    routine = ir.Routine("g", (ir.Var("x", VECTOR),), (VECTOR,))
+    return ir.Call(routine, (x,), (ir.Var("y", VECTOR),))
+
+
+def test_a_call_fits_its_function(x, s):
+    call = kept(x)
+    verify(function(call, params=[x], yields=call.results))
+    refused(function(replace(call, args=(x, x)), params=[x]), "2 arguments for 1 parameters")
+    refused(function(replace(call, results=()), params=[x]), "0 results for 1 yields")
+    refused(function(replace(call, args=(s,)), params=[s]), "stands for float64.* of the function that is called")
+    refused(function(replace(call, results=(ir.Var("y", INT),)), params=[x]), "stands for float64")
+    refused(function(replace(call, args=(ir.Var("z", VECTOR),)), params=[x]), "used before it is defined")
+
+
+def test_a_call_of_array_core_computes_values(x):
+    call = kept(x)
+    u = ir.Var("u", VECTOR, buffer=True)
+    refused(function(replace(call, written=(0,)), params=[x]), "writes into an argument")
+    refused(function(replace(call, results=(u,)), params=[x]), "a call defines a buffer")
+    refused(function(ir.Alloc(u, "copy", (x,)), replace(call, args=(u,)), params=[x]), "is used as a value")

@@ -222,3 +222,19 @@ def robot_arm(angles, lengths, target):
     for k in range(len(joints)):
         height += 0.1 * path[k, 1] ** 2
     return gap @ gap + height
+
+
+@program(args=lambda: (normal(5, 3), normal(7, 3, seed=1)), wrt=(0, 1), tags="for nested minmax")
+def chamfer_distance(first, second):
+    """How far two clouds of points are from each other: of each point the nearest one of the other cloud."""
+    total = 0.0
+    for a, b in ((first, second), (second, first)):
+        for i in range(len(a)):
+            nearest = np.inf
+            for j in range(len(b)):
+                distance = 0.0
+                for k in range(a.shape[1]):
+                    distance += (a[i, k] - b[j, k]) ** 2
+                nearest = min(nearest, distance)
+            total += nearest / len(a)
+    return total

@@ -166,3 +166,20 @@ def power_iteration(a, start):
         v = w / np.sqrt(w @ w)
         trips += 1
     return value + 0.5 * (v @ a @ v)
+
+
+@program(
+    args=lambda: (1.5, 0.8, normal(4, 5), normal(4, 3, seed=1), normal(3, 5, seed=2)),
+    wrt=(0, 1, 2, 3, 4),
+    tags="for nested inplace",
+)
+def scaled_product(alpha, beta, c, a, b):
+    """C <- alpha A B + beta C as three loops, and its norm."""
+    c = c.copy()
+    for i in range(c.shape[0]):
+        for j in range(c.shape[1]):
+            c[i, j] *= beta
+        for k in range(a.shape[1]):
+            for j in range(c.shape[1]):
+                c[i, j] += alpha * a[i, k] * b[k, j]
+    return np.sqrt(np.sum(c * c))

@@ -212,3 +212,18 @@ def loaded_bar(stiffness, load):
     u = np.zeros(n + 1)
     u[1:] = np.linalg.solve(k[1:, 1:], f[1:])
     return f @ u
+
+
+@program(args=lambda: (normal(6, 2), uniform(0.3, 0.9, 6, seed=1), 40.0), wrt=(0, 1, 2), tags="for nested minmax")
+def grains_in_contact(positions, radii, stiffness):
+    """Elastic energy of grains that overlap (Hertz): those that do not touch add nothing."""
+    n, dims = positions.shape
+    energy = 0.0
+    for i in range(n):
+        for j in range(i + 1, n):
+            r2 = 0.0
+            for d in range(dims):
+                r2 += (positions[i, d] - positions[j, d]) ** 2
+            overlap = max(radii[i] + radii[j] - math.sqrt(r2), 0.0)
+            energy += 0.4 * stiffness * overlap**2.5
+    return energy

@@ -250,3 +250,27 @@ def running_moments(data, prior_scale, prior_mean):
     covariance = 0.5 * (scatter + scatter.T) / (count - 1.0)
     gap = data[-1] - mean
     return gap @ np.linalg.solve(covariance, gap) + np.log(np.linalg.det(covariance))
+
+
+@program(
+    args=lambda: (normal(5), normal(7, 5, seed=1), np.sign(normal(7, seed=2)), 0.3),
+    wrt=(0, 1, 3),
+    tags="for rows minmax",
+)
+def support_vectors(w, x, y, decay):
+    """The loss of a support vector machine after one step of subgradient descent (Pegasos)."""
+    rate = 0.5
+    for i in range(len(x)):
+        margin = 0.0
+        for k in range(len(w)):
+            margin += w[k] * x[i, k]
+        w = (1.0 - rate * decay) * w
+        if y[i] * margin < 1.0:
+            w = w + rate * y[i] * x[i]
+    loss = 0.5 * decay * np.sum(w * w)
+    for i in range(len(x)):
+        margin = 0.0
+        for k in range(len(w)):
+            margin += w[k] * x[i, k]
+        loss += max(0.0, 1.0 - y[i] * margin) / len(x)
+    return loss

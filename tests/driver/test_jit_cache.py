@@ -653,8 +653,8 @@ PROGRAM = """
 import sys
 import numpy as np
 import transpile as tp
-from transpile.driver.cache import calls
-calls._is_current = lambda: True
+from transpile.driver.cache import cached_calls
+cached_calls._is_current = lambda: True
 
 
 def f(x, k):

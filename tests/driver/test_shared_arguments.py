@@ -120,6 +120,7 @@ CASES = {
     "an array in a global list": (captured_in_a_list, lambda: outside(array(), A), lambda: outside(array(), A.copy())),
     "a global list": (captured_list, lambda: outside([1.0, 2.0], NUMBERS), lambda: ([1.0, 2.0],)),
 }
+NO_ARRAY = ("rows of one list", "a list", "a list that grows", "a dict", "an object", "a global list")
 each = pytest.mark.parametrize("f, one, apart", CASES.values(), ids=CASES)
 
 
@@ -143,11 +144,17 @@ def test_values(f, one, apart):
 
 
 @pytest.mark.slow
-@each
-def test_values_compiled(f, one, apart):
+@pytest.mark.parametrize("name", CASES)
+def test_values_compiled(name):
+    """What is written into must be an array: a list or object would stay as it was for the caller, and is refused."""
+    f, one, apart = CASES[name]
     level = tp.jit(f)
     for make in (apart, apart, one, apart, one):
-        agree(level, f, make)
+        if name in NO_ARRAY:
+            with pytest.raises(tp.TranspileError, match="T123"):
+                level(*make())
+        else:
+            agree(level, f, make)
 
 
 @each

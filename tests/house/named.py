@@ -7,12 +7,16 @@ A pass that asks for the name of a primitive knows what a record should say. Bot
 from __future__ import annotations
 
 import ast
+import builtins
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
+from inspect import signature
 from pathlib import Path
+
+import numpy as np
 
 HERE = Path(__file__).parent
 if __name__ == "__main__":
@@ -20,11 +24,12 @@ if __name__ == "__main__":
 
 from house.imports import modules  # noqa: E402
 from house.plan import layer  # noqa: E402
+from transpile.ops.record import FAMILIES  # noqa: E402
 from transpile.ops.tables import records  # noqa: E402
 
 FILE = HERE / "named.json"
 STRUCTURAL = frozenset(
-    "index dim item copy full empty cast where broadcast stretch sized reshape transpose identity invoke matmul".split()
+    "index dim item copy full empty cast where broadcast stretch sized reshape transpose identity matmul".split()
 )
 """What the core itself is said in: these may be compared."""
 HOME = ("ops", "numpy_api")  # the records, and what is written in their names
@@ -44,7 +49,7 @@ def found() -> dict[str, Found]:
         tree = ast.parse(path.read_text())
         compared.setdefault(layer(module), Counter()).update(n for n in comparisons(tree) if n not in STRUCTURAL)
         here = tables.setdefault(layer(module), Counter())
-        here.update({f"{module}.{name}": count for name, count in named_tables(tree)})
+        here.update({f"{module}.{name}": count for name, count in named_tables(tree, module)})
     return {"compared": _sorted(compared), "tables": _sorted(tables)}
 
 
@@ -56,23 +61,83 @@ def _sorted(counts: dict[str, Counter[str]]) -> Found:
 
 
 def comparisons(tree: ast.AST) -> Iterator[str]:
-    """The names that a primitive is compared with, or that a case of `match` says."""
+    """The names that a primitive is compared with, that a case of `match` says, or that a literal table is asked for."""
+    named = _named(tree)
     for node in ast.walk(tree):
-        if isinstance(node, ast.Compare):
-            sides = [node.left, *node.comparators]
-            if any(map(_is_primitive, sides)):
-                yield from (n for s in sides for n in _strings(s) if n in records())
-        elif isinstance(node, ast.Match):
-            about = _is_primitive(node.subject)
-            for case in node.cases:
-                yield from _in_pattern(case.pattern, about)
+        match node:
+            case ast.Compare(left=left, comparators=others):
+                sides = [left, *others]
+                if any(map(_is_primitive, sides)):
+                    yield from (n for s in sides if not _has_primitive(s) for n in _said(s, named) if n in records())
+            case ast.Match(subject=subject, cases=cases):
+                about = _is_primitive(subject)
+                for case in cases:
+                    yield from _in_pattern(case.pattern, about)
+            case (
+                ast.Subscript(value=ast.Dict() as table, slice=asked)
+                | ast.Call(func=ast.Attribute(value=ast.Dict() as table, attr="get"), args=[asked, *_])
+            ) if _is_primitive(asked):
+                yield from (n for n in _listed(table) if n in records())
+            case ast.Call(func=ast.Attribute(value=value, attr="startswith" | "endswith" as way), args=[ending]) if (
+                _is_primitive(value)
+            ):
+                yield from (n for end in _strings(ending) for n in records() if getattr(n, way)(end))
+
+
+FIELDS = ("prim", "folds", "fold", "asks", "in_floats")
+"""What holds the name of a primitive: an attribute of a statement or of a record."""
 
 
 def _is_primitive(node: ast.expr) -> bool:
     """Whether it is ``let.prim``, or what functions call the name of a primitive."""
-    if isinstance(node, ast.Tuple):
-        return any(map(_is_primitive, node.elts))
-    return isinstance(node, ast.Attribute) and node.attr == "prim" or isinstance(node, ast.Name) and node.id == "prim"
+    match node:
+        case ast.Tuple(elts=elts):
+            return any(map(_is_primitive, elts))
+        case ast.Attribute(value=value, attr="name"):
+            return isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "record_of"
+        case ast.Attribute(attr=name):
+            return name in FIELDS
+        case ast.Name(id=name):
+            return name in ("prim", "combiner")
+        case ast.Subscript(slice=ast.Constant(value="combiner")):
+            return True
+    return False
+
+
+def _has_primitive(side: ast.expr) -> bool:
+    return any(_is_primitive(n) for n in ast.walk(side) if isinstance(n, ast.expr))
+
+
+def _named(tree: ast.AST) -> dict[str, list[str]]:
+    """What names stand for in comparisons: single strings, wherever they are assigned, and lists that records' modules have. A list
+    of the module's own is a table (`named_tables`)."""
+    found: dict[str, list[str]] = {}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Constant() as value):
+                found.setdefault(name, []).extend(_strings(value))
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.IfExp(body=body, orelse=orelse)):
+                found.setdefault(name, []).extend((*_strings(body), *_strings(orelse)))
+            case ast.For(target=ast.Name(id=name), iter=value):
+                found.setdefault(name, []).extend(_listed(value))
+            case ast.ImportFrom(module=str(module), names=names) if module in modules() and layer(module) in HOME:
+                for alias in names:
+                    found.setdefault(alias.asname or alias.name, []).extend(_list_of(module, alias.name))
+    return found
+
+
+@cache
+def _list_of(module: str, name: str) -> list[str]:
+    """What a list says that a module has under a name."""
+    for node in ast.parse(modules()[module].read_text()).body:
+        if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in node.targets):
+            return _listed(node.value)
+    return []
+
+
+def _said(side: ast.expr, named: Mapping[str, list[str]]) -> list[str]:
+    """The names on a side of a comparison."""
+    return [*_strings(side), *(n for x in ast.walk(side) if isinstance(x, ast.Name) for n in named.get(x.id, ()))]
 
 
 def _in_pattern(pattern: ast.pattern, about: bool) -> Iterator[str]:
@@ -88,20 +153,44 @@ def _in_pattern(pattern: ast.pattern, about: bool) -> Iterator[str]:
 
 
 def _strings(node: ast.AST) -> list[str]:
-    return [n.value for n in ast.walk(node) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
+    return [
+        w for n in ast.walk(node) if isinstance(n, ast.Constant) and isinstance(n.value, str) for w in n.value.split()
+    ]
 
 
 # ----------------------------------------------------------------------------------------------------- tables
 
 
-def named_tables(tree: ast.AST) -> Iterator[tuple[str, int]]:
+OTHERS: Mapping[str, tuple[str, Callable[[str], bool]]] = {
+    "transpile.transform.batching.families.FAMILIES": ("families of batching", lambda name: name in FAMILIES),
+    "transpile.frontend.resolve.literals._PURE_NUMPY": ("functions of NumPy", lambda name: hasattr(np, name)),
+    "transpile.frontend.calls.number_calls._SOURCE": ("functions of Python", lambda name: hasattr(builtins, name)),
+    "transpile.frontend.calls.number_calls.given": (
+        "parameters of `pow`",
+        lambda name: name in signature(pow).parameters,
+    ),
+}
+"""Tables of names that some primitives happen to have as well: what they are, and whether a name is one of these."""
+
+
+def is_of_others(place: str, names: Iterable[str]) -> bool:
+    return place in OTHERS and all(map(OTHERS[place][1], names))
+
+
+def named_tables(tree: ast.AST, module: str = "") -> Iterator[tuple[str, int]]:
     """The sets, tuples and dictionaries, most of whose entries or keys are names of primitives."""
     for node in ast.walk(tree):
         if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
             names = _listed(node.value)
             known = [n for n in names if n in records()]
             if len(known) >= LEAST and 2 * len(known) >= len(names) and not set(known) <= STRUCTURAL:
-                yield ast.unparse(node.targets[0] if isinstance(node, ast.Assign) else node.target), len(known)
+                name = ast.unparse(node.targets[0] if isinstance(node, ast.Assign) else node.target)
+                if not is_of_others(f"{module}.{name}", names):
+                    yield name, len(known)
+
+
+MAKERS = ("frozenset", "set", "tuple", "list", "dict", "map", "zip", "fromkeys")
+"""What a table is made by; other functions are given names to do something with them."""
 
 
 def _listed(node: ast.expr | None) -> list[str]:
@@ -113,8 +202,8 @@ def _listed(node: ast.expr | None) -> list[str]:
             return [n for e in elts for n in _listed(e)]
         case ast.Call(func=ast.Attribute(value=ast.Constant(value=str(text)), attr="split")):
             return text.split()
-        case ast.Call(args=[inner, *_]):
-            return _listed(inner)
+        case ast.Call(func=ast.Name(id=maker) | ast.Attribute(attr=maker), args=args) if maker in MAKERS:
+            return [n for a in args for n in _listed(a)]
         case ast.BinOp(left=left, right=right):
             return [*_listed(left), *_listed(right)]
         case ast.Dict(keys=keys, values=values):

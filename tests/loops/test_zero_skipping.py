@@ -95,7 +95,33 @@ def hinge(c, x):
     return total * 1.5 + rest
 
 
-BRANCHES = (nearest, farthest, scaled, capped, weighted, both, hinge)
+def running(c, x):
+    """The least so far, which shares with its equals: a choice of a value, a half of it and 0.0."""
+    total = 0.0
+    for i in range(x.shape[0]):
+        least = np.inf
+        for j in range(c.shape[0]):
+            far = 0.0
+            for k in range(x.shape[1]):
+                far += (x[i, k] - c[j, k]) ** 2
+            least = min(least, far)
+        total += least if c.shape[0] else 0.0
+    return total
+
+
+def margins(c, x):
+    """A sum between two bounds: three values on each side."""
+    total = 0.0
+    for i in range(x.shape[0]):
+        for j in range(c.shape[0]):
+            z = 0.0
+            for k in range(x.shape[1]):
+                z += x[i, k] * c[j, k]
+            total += min(max(z, 0.5), 3.0) ** 2
+    return total
+
+
+BRANCHES = (nearest, farthest, scaled, capped, weighted, both, hinge, running, margins)
 
 
 @pytest.mark.parametrize("fn", BRANCHES, ids=names)

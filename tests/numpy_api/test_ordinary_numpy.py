@@ -148,7 +148,7 @@ def test_compiled(cache_directory):
         ("np.mgrid[3]", "T207"),
         ("np.mgrid[0:3, 2]", "T207"),
         ("np.r_[x, 1j]", "T311"),
-        ("np.ndarray((2,), float, x)", "T132"),
+        ("np.ndarray((2,), float, x)", "T131"),
         ("np.vectorize(lambda v: 1 if v > 0 else v)(x)", "T205"),  # the first element decides for all
         ("np.vectorize(np.sum, signature='(n)->()')(m)", "T131"),
         ("np.vectorize(relu, excluded={'slope'})(x, slope=2.0)", "T131"),

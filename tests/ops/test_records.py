@@ -16,10 +16,16 @@ from house import named
 from house.imports import modules
 
 import transpile as tp
-from transpile.core.types import FLOAT, Type
-from transpile.ops.element import Apply, Arg, Infix, applied, infix, parts
-from transpile.ops.record import REQUIRED, Op
-from transpile.ops.tables import neutral_of, prims, records
+from transpile.codegen.numpy.value_nodes import SPELLED
+from transpile.core.types import BOOL, FLOAT, INT, Type
+from transpile.errors import RuleError
+from transpile.ops.element import SAME, Apply, Arg, Infix, applied, infix, parts
+from transpile.ops.interval_arithmetic import as_it_is
+from transpile.ops.lowering_kinds import BY_KIND, NOT_LOWERED, Convolution
+from transpile.ops.record import FAMILIES, REQUIRED, Op
+from transpile.ops.run_spelling import run, run_spelling
+from transpile.ops.spelling import Form
+from transpile.ops.tables import neutral_of, prims, record_of, records
 from transpile.ops.traits import LESS, RELATIONS
 
 pytestmark = pytest.mark.quick
@@ -40,6 +46,7 @@ def test_nobody_asks_for_more_names(what):
 
 
 SAMPLE = """
+from transpile.ops.record import FAMILIES
 FAST = frozenset("exp log".split())
 SIGNS = {"add": 1, "sub": -1, "other": 0}
 RULES = {**{"sin": 1}, **dict.fromkeys(("cos", "tan"), 2)}
@@ -51,13 +58,30 @@ def f(let, prim, word):
         case "exp" | "none": return 1
     match let:
         case Let(prim="div", name="neg"): return 2
+    one = "equal" if word == "pow" else "less"
+    for other in ("tan", "word"):
+        if let.prim == other or let.prim in FAMILIES or prim.startswith("nan_to") or record_of(let).folds == one:
+            return {"floor": 1}[let.prim] or {"tanh": "sinh"}.get(prim)
+    return let.prim == CEIL or let.name == "trunc" or f(let.params.get("cosh", let.prim)) == prim, Let("exp", prim)
+CEIL = "ceil"
+NUMBERS = "expm1", f("log1p"), f("sqrt")
 """
 
 
 def test_every_name_is_seen():
     tree = ast.parse(SAMPLE)
-    assert sorted(named.comparisons(tree)) == ["add", "div", "exp", "index", "mul"]
+    compared = {"add", "div", "exp", "index", "mul", "equal", "less", "tan", "nan_to_num", "floor", "tanh", "ceil"}
+    assert set(named.comparisons(tree)) == compared | FAMILIES & set(prims())
     assert dict(named.named_tables(tree)) == {"FAST": 2, "SIGNS": 2, "RULES": 3}
+
+
+@pytest.mark.parametrize("place", named.OTHERS)
+def test_a_table_of_other_names_is_one(place):
+    """It has none that is not one of those that it says, and it is there."""
+    module, _, variable = place.rpartition(".")
+    tree = ast.parse(modules()[module].read_text())
+    assert variable in dict(named.named_tables(tree))
+    assert variable not in dict(named.named_tables(tree, module))
 
 
 # ---------------------------------------------------------------------------------------------------- records
@@ -66,7 +90,7 @@ def test_every_name_is_seen():
 @pytest.mark.parametrize("kind", [k for k, fields in REQUIRED.items() if fields])
 def test_a_record_has_what_its_kind_needs(kind):
     fields = {"render": "np.f({0})", "partials": (1,), "element": Arg(0), "family": "lane"}
-    fields |= {"jvp": 1, "vjp": 1, "fold": "add", "entry": "linalg.inv"}
+    fields |= {"jvp": 1, "vjp": 1, "fold": "add", "entry": "linalg.inv", "lowering": NOT_LOWERED}
     full = {"name": "f", "type_rule": lambda types, params: FLOAT, "render": None, "kind": kind}
     full |= {f: fields[f] for f in REQUIRED[kind]}
     assert Op(**full).kind == kind
@@ -74,6 +98,52 @@ def test_a_record_has_what_its_kind_needs(kind):
         if (kind, field) != ("elementwise", "family"):  # which is its own
             with pytest.raises(ValueError, match=f"'f' of kind '{kind}' has no {field}"):
                 Op(**{**full, field: None})
+
+
+def test_a_record_says_how_it_is_lowered():
+    """Itself, or by its kind: no array primitive is just forgotten."""
+    assert BY_KIND.keys() < REQUIRED.keys()
+    assert [r.name for r in prims().values() if r.lowering is None] == []
+    assert {k for k, fields in REQUIRED.items() if "lowering" in fields} & BY_KIND.keys() == set()
+
+
+NUMBERS = (0, 3, -2, True, 0.0, -1.5, 1e308, math.inf, math.nan)
+"""Of Python's."""
+TOTAL = [r for r in prims().values() if r.elementwise and r.total([FLOAT] * 3, [1] * 3)]
+
+
+def _takes(record, type_):
+    try:
+        record.type_rule([type_] * record.operands, {})
+    except RuleError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("record", TOTAL, ids=lambda r: r.name)
+@pytest.mark.filterwarnings("error")
+def test_what_is_total_has_a_value_and_says_nothing(record):
+    """Whatever the numbers are: it may be computed where no trip of a loop would have come to it."""
+    tried = 0
+    for values in itertools.product(NUMBERS, repeat=record.operands):
+        types = [{bool: BOOL, int: INT, float: FLOAT}[type(v)] for v in values]
+        if record.total(types, values) and all(_takes(record, t) for t in types):
+            run_spelling(record.python or record.render, values, {}, types)
+            tried += 1
+    assert tried
+
+
+def test_only_few_are_total():
+    """A power may be too large, a quotient of integers too, what `math` has may have no value."""
+    names = {r.name for r in TOTAL}
+    assert {"add", "mul", "less", "bitwise_and", "maximum", "where"} < names
+    assert names.isdisjoint(("pow", "left_shift", "exp", "fabs", "sqrt", "isqrt"))
+    assert not record_of("div").total([INT, INT], [1, 2]) and record_of("div").total([FLOAT, INT], [None, 2])
+    assert not record_of("mod").total([INT, INT], [1, None])
+
+
+def test_each_form_of_text_is_written_and_wanted():
+    assert {r.form for r in prims().values()} - {None} == set(Form) == set(SPELLED)
 
 
 def test_a_record_is_of_a_kind_and_a_family():
@@ -169,6 +239,92 @@ def test_what_a_test_implies(record):
         assert set(record.implies(holds)) == known
 
 
+def _run(name: str, *values, **params):
+    """What NumPy gives by the record's own spelling."""
+    return run(name, values, params, [Type(np.asarray(v).dtype.name, weak=isinstance(v, int)) for v in values])
+
+
+def _having(field: str):
+    return pytest.mark.parametrize(
+        "name", [r.name for r in prims().values() if getattr(r, field) not in (None, "", False)]
+    )
+
+
+@_having("unit")
+def test_a_unit_changes_nothing(name):
+    """Also of infinity and minus zero, where only sums have another zero; the first operand of what commutes is as good."""
+    record = prims()[name]
+    numbers = [np.int64(k) for k in (-3, 0, 5)]
+    if record.operator.sign not in "& | ^ << >>".split():
+        numbers += map(np.float64, (-2.5, -0.0, 0.0, np.inf, -np.inf, np.nan))
+    for x in numbers:
+        unit = type(x)(record.unit)
+        for found in (_run(name, x, unit), *([_run(name, unit, x)] if record.commutes else ())):
+            np.testing.assert_array_equal(found, x)
+            assert np.signbit(found) == np.signbit(x) or record.signs == (1, 1) and x == 0
+
+
+@_having("undoes_itself")
+def test_what_undoes_itself(name):
+    for x in (np.int64(5), np.int64(0), np.float64(-0.0), np.float64(np.inf)) if name == "neg" else (True, False):
+        x = np.bool_(x) if isinstance(x, bool) else x
+        assert _run(name, _run(name, x)) == x and np.signbit(_run(name, _run(name, x))) == np.signbit(x)
+    assert name != "invert" or _run(name, _run(name, np.int64(6))) == 6
+
+
+@_having("same")
+def test_what_is_its_operand(name):
+    record = prims()[name]
+    assert record.element in (SAME, None) and record.interval in (as_it_is, None)
+    assert record.element is not None or name in named.STRUCTURAL  # the core knows how those are computed
+
+
+def test_nothing_else_is_its_operand():
+    assert not [r.name for r in records().values() if r.element == SAME and not r.same]
+
+
+@_having("of_one")
+@pytest.mark.parametrize("x", [2.5, -0.0, np.inf, np.nan])
+def test_a_fold_of_one_element_is_it(name, x):
+    found = _run(name, np.array([x]), axes=(0,), keepdims=False)
+    np.testing.assert_array_equal(found, x)
+    assert np.signbit(found) == np.signbit(x) or prims()[name].fold == "add"  # which begins at 0
+
+
+@_having("division")
+def test_divisions_are_rounded_down(name):
+    for a, b in itertools.product((-7, -1, 0, 3, 9), (-4, -1, 2, 5)):
+        assert _run(name, np.int64(a), np.int64(b)) == (a // b if prims()[name].division == "//" else a % b)
+
+
+@_having("integers")
+def test_integers_are_as_numpy_has_them(name):
+    record, numbers, tried = prims()[name], (-3, -1, 0, 1, 2, 5), 0
+    for point in itertools.product(numbers, repeat=record.operands):
+        try:
+            found = record.integers(*point)
+        except (ArithmeticError, ValueError):
+            continue
+        if found is not None and not (name == "clip" and point[1] > point[2]):
+            tried += 1
+            assert type(found) is int and found == _run(name, *map(np.int64, point)), point
+    assert tried >= len(numbers)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda n: (n << 0) + (n | 0),
+        lambda n: ~~n & -1,
+        lambda n: np.max(np.float64(n) * 1.5, axis=()) * np.prod(np.float64(n)),
+    ],
+)
+def test_more_than_sums_and_products_are_simplified(function):
+    """What a unit leaves as it is, what undoes itself, folds of one number."""
+    assert not any(sign in tp.source(function, 3) for sign in ("<<", "|", "~", "&", "np.max", "np.prod"))
+    assert function(3) == tp.jit(function)(3)
+
+
 def _function(record: Op):
     """What computes it of Python's integers."""
     method = record.operator.method if record.operator is not None else ""
@@ -209,10 +365,11 @@ def test_folds_are_by_what_has_a_neutral_number(record):
 
 @pytest.mark.parametrize("record", [r for r in prims().values() if r.entry], ids=lambda r: r.name)
 def test_entries_are_in_the_runtime(record):
-    params = {"mode": "reduced", "dtype": "float64" if record.name != "random_bits" else "uint64", "side": "left"}
+    modes = ("full", "same") if isinstance(record.lowering, Convolution) else ("reduced", "r")
+    params = {"mode": modes[0], "dtype": "float64" if record.name != "random_bits" else "uint64", "side": "left"}
     for entry in {
         record.entry_of(params, 1),
-        record.entry_of({**params, "mode": "r", "robust": True}, 2),
+        record.entry_of({**params, "mode": modes[1], "robust": True}, 2),
         record.factored,
     } - {""}:
         module, _, function = entry.partition(".")

@@ -387,3 +387,65 @@ def test_checks_of_sizes_name_no_lane() -> None:
     for wrong in (ROWS[:2], ROWS[:, :2]):
         kind, text = raised(lambda wrong=wrong: f(ROWS, wrong))
         assert issubclass(kind, (ValueError, tp.TranspileError)) and "(lane" not in text
+
+
+# ------------------------------------------------------------------------------- messages are not read again
+
+
+def like_a_place(x, i):
+    if i == 0:
+        raise ValueError("notes.txt:3: no number")
+    return x[i]
+
+
+def like_a_lane(x, i):
+    y = x[i]
+    if i == 1:
+        raise ValueError("stopped (lane 3)")
+    return y
+
+
+def to_a_negative_power(x, i):
+    return x[0] + 2 ** (i - 1)
+
+
+LOOKS = {
+    like_a_place: (IndexError, "index 7 is out of bounds for axis 0 with size 3 (lane 2)"),
+    like_a_lane: (ValueError, "stopped (lane 3) (lane 0)"),
+    to_a_negative_power: (ValueError, "Integers to negative integer powers are not allowed. (lane 3)"),
+}
+
+
+@pytest.mark.parametrize("use", [pytest.param(u, marks=[pytest.mark.numba] if u == "compiled" else []) for u in USES])
+@pytest.mark.parametrize("f", LOOKS, ids=lambda f: f.__name__)
+def test_what_a_message_looks_like_does_not_count(f: Any, use: str, cache_directory: Any) -> None:
+    called = USES[use](f)
+    for _ in range(3):
+        assert raised(lambda: called(ROWS, PLACES)) == LOOKS[f]
+
+
+def test_lanes_of_lanes_where_the_inner_one_is_the_functions_own() -> None:
+    """The number of the inner lane comes out of a loop, and of an array."""
+
+    def each(x, i):
+        if i == 7:
+            raise ValueError("seven")
+        return x[0] * i
+
+    def outer(x, i):
+        y = tp.vmap(each, (None, 0))(x, i)
+        return y + x[i]
+
+    places = np.array([[1, 2, 0, 0], [1, 2, 7, 0], [9, 7, 7, 0], [7, 7, 7, 7]])
+    for _ in range(3):
+        assert raised(lambda: tp.vmap(outer)(ROWS[:, [0, 1, 2, 2]], places)) == (ValueError, "seven (lane 1, 2)")
+
+
+def test_a_name_does_not_make_it_a_check_of_sizes() -> None:
+    def f(x, sizes):
+        return x * sizes
+
+    called = tp.vmap(f)
+    called(np.ones(3), np.ones(3))
+    wrong = raised(lambda: called(np.ones(3), np.ones(4)))
+    assert wrong == (ValueError, "sizes has 4 lanes along axis 0, x has 3")

@@ -92,7 +92,7 @@ def accesses(stmt: ir.Stmt) -> Iterator[Access]:
             for k, a in enumerate(stmt.args):
                 if is_array(a):
                     yield Access(a, None, "read")  # type: ignore[arg-type]
-                    if stmt.written is None or k in stmt.written:
+                    if k in stmt.written:
                         yield Access(a, None, "write")  # type: ignore[arg-type]
         case ir.Store():
             yield Access(stmt.buf, stmt.args, "write")

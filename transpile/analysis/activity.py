@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from transpile.core import nodes as ir
+from transpile.core.functions import is_custom
 from transpile.core.walk import blocks
 from transpile.ops.record import ZERO, Op
 from transpile.ops.tables import prims
@@ -55,8 +56,9 @@ def _edges(stmt: ir.Stmt, table: dict[str, Op]) -> Iterator[Edge]:
         case ir.Pop():
             yield stmt.stack, stmt.var
         case ir.Call():
+            outs = stmt.results[: stmt.custom.outputs] if is_custom(stmt) else stmt.results
             for arg in stmt.args:
-                yield from ((arg, r) for r in stmt.results[: stmt.custom.outputs])
+                yield from ((arg, r) for r in outs)
         case ir.If():
             for result, a, b in zip(stmt.results, stmt.then.yields, stmt.orelse.yields):
                 yield a, result

@@ -12,6 +12,7 @@ from transpile.core import nodes as ir
 from transpile.core.forms import Form, of_operation
 from transpile.core.types import INT
 from transpile.core.walk import blocks
+from transpile.ops.tables import record_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,7 +96,7 @@ class Forms:
         let = self.lets.get(var)
         if let is None or not _is_index(var) or not all(_is_index(a) for a in let.args):
             return alone
-        found = of_operation(let.prim, map(self.of, let.args))
+        found = of_operation(record_of(let), [self.of(a) for a in let.args])
         return alone if found is None else found
 
 

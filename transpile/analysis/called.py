@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from transpile.core import nodes as ir
-from transpile.core.functions import Routine, routine_of
+from transpile.core.functions import Routine, is_custom, routine_of
 from transpile.core.walk import statements
 
 Pattern = tuple[
@@ -40,7 +40,7 @@ NOTHING = Summary()  # of what is no call
 class Summaries(Protocol):
     """Knows what calls do: `transpile.analysis.summaries.Called`."""
 
-    def of(self, stmt: ir.Stmt, given: Sequence[bool | None]) -> Summary: ...
+    def of(self, stmt: ir.Call, given: Sequence[bool | None]) -> Summary: ...
 
 
 def may_act(stmt: ir.Stmt) -> bool:
@@ -54,7 +54,7 @@ def effects_of(stmt: ir.Stmt, seen: set[Routine] | None = None):  # type: ignore
     """The prints and raises in what a statement calls."""
     seen = set() if seen is None else seen
     routine = routine_of(stmt)
-    if isinstance(stmt, ir.Call):
+    if is_custom(stmt):
         body = stmt.custom.fn.body
     elif routine is not None and routine.fn is not None and routine not in seen:
         seen.add(routine)

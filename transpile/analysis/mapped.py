@@ -10,9 +10,8 @@ from collections.abc import Iterable
 
 from transpile.analysis.called import NOTHING, Summaries, Summary, may_act
 from transpile.core import nodes as ir
-from transpile.core.functions import routine_of
 from transpile.core.types import Type
-from transpile.core.walk import blocks, defines, dim_symbols, reads, statements
+from transpile.core.walk import blocks, defines, dim_symbols, statements
 from transpile.ops.lane_collectives import COLLECTIVES, OWN
 
 
@@ -54,9 +53,9 @@ class Mapped:
 
     def called_as(self, stmt: ir.Stmt) -> Summary:
         """What a call does with arguments of which these differ; nothing, of what is no call."""
-        if not isinstance(stmt, ir.Call) and routine_of(stmt) is None:
+        if not isinstance(stmt, ir.Call):
             return NOTHING
-        return self.called.of(stmt, self.pattern(reads(stmt)))
+        return self.called.of(stmt, self.pattern(stmt.args))
 
     def pattern(self, args: Iterable[ir.Operand]) -> list[bool | None]:
         """Which of the arguments of a call differ between lanes; None for the axis of these."""
@@ -87,12 +86,6 @@ class Mapped:
                 return False  # a parameter
             case ir.Call():
                 return bool(self.called_as(stmt).sizes[stmt.results.index(var)])
-            case ir.Let(prim="invoke"):
-                return any(self.called_as(stmt).sizes)
-            case ir.Let(prim="item", args=(ir.Var() as made, *_)) if (
-                isinstance(call := self.made.get(made), ir.Let) and call.prim == "invoke"
-            ):
-                return bool(self.called_as(call).sizes[stmt.params["k"]])
             case ir.Let(prim="index"):
                 return self.has(*_deciding(stmt)) or any(self.has_size(a.type) for a in stmt.args)
             case ir.Let() | ir.Alloc():
@@ -123,8 +116,6 @@ class Mapped:
             case ir.Let() if (own := self.collective(stmt)) is not None:
                 if own:
                     self.note(stmt.var)
-            case ir.Let(prim="invoke") if self.axis in stmt.args:
-                self.note(stmt.var)
             case ir.Let() | ir.Alloc():
                 if self.has(*stmt.args) or any(name in self.sizes for name in dim_symbols(stmt)):
                     self.note(stmt.var)
@@ -137,6 +128,9 @@ class Mapped:
             case ir.Pop():
                 if under or self.has(stmt.stack):
                     self.note(stmt.var, stmt.stack)
+            case ir.Call(function=ir.Routine()):
+                if self.has(*stmt.args) or self.axis in stmt.args:
+                    self.note(*stmt.results)
             case ir.Call():
                 # of floating point all: each has an adjoint of its own
                 if self.has(*stmt.args) or self.axis in stmt.args:

@@ -43,6 +43,12 @@ def sites(fn: ir.Function) -> dict[int, Any]:
     return {site(m): m for m in found}
 
 
+def size_checks(fn: ir.Function) -> frozenset[int]:
+    """The messages that say that sizes do not agree."""
+    found = (s for s in statements(fn.body) if isinstance(s, ir.Raise) and s.sizes_at is not None)
+    return frozenset(site(message(s)) for s in found)
+
+
 def is_other_sizes(stmt: ir.Stmt) -> bool:
     """Whether it leaves because the code is for arguments of other sizes, which is no error."""
     return isinstance(stmt, ir.Raise) and stmt.exception == OTHER_SIZES

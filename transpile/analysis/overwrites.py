@@ -6,6 +6,7 @@ from transpile.analysis.dependence import may_overwrite
 from transpile.analysis.scopes import Site, definitions, sites
 from transpile.core import nodes as ir
 from transpile.core.integers import Integers
+from transpile.ops.tables import prims
 
 
 class Overwrites:
@@ -29,7 +30,7 @@ class Overwrites:
                         self.touches.setdefault(arg, []).append(site)
             elif isinstance(site.stmt, ir.Alloc):
                 self.allocs[site.stmt.var] = site.stmt
-        self.form_of = Integers(fn).of
+        self.form_of = Integers(prims(), fn).of
         self._known: dict[int, bool] = {}
         self._originals: dict[int, ir.Var | None] = {}
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from transpile.core import nodes as ir
+from transpile.core.functions import computes
 from transpile.core.walk import blocks, defines, dim_symbols
 
 Nest = tuple[tuple[ir.Stmt, ir.Block], ...]  # the statements around, from the outermost, each with the block entered
@@ -78,4 +79,4 @@ def is_own_size(stmt: ir.Stmt, operand: ir.Operand, defs: Mapping[ir.Var, Def]) 
         made = defs[operand].stmt if isinstance(operand, ir.Var) and operand in defs else None
         if isinstance(made, ir.Let) and made.prim == prim:
             operand = made.args[0]
-    return isinstance(stmt, ir.Let) and operand is stmt.var
+    return computes(stmt) and operand in defines(stmt)

@@ -25,13 +25,11 @@ class Called:
         ] = {}  # the function is kept alive with its id
         self.is_open = False
 
-    def of(self, stmt: ir.Stmt, given: Sequence[bool | None]) -> Summary:
+    def of(self, stmt: ir.Call, given: Sequence[bool | None]) -> Summary:
         """What a call does where these arguments differ."""
-        if isinstance(stmt, ir.Call):
-            return self.of_function(stmt.custom.fn, tuple(given))
-        routine = routine_of(stmt)
-        assert routine is not None, stmt
-        return self.of_routine(routine, tuple(given))
+        if isinstance(stmt.function, Routine):
+            return self.of_routine(stmt.function, tuple(given))
+        return self.of_function(stmt.custom.fn, tuple(given))
 
     def of_function(self, fn: ir.Function, given: Pattern) -> Summary:
         key = id(fn), given

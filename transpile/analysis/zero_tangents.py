@@ -37,8 +37,6 @@ def resting(fn: ir.Function, active: Collection[ir.Var], given: Iterable[ir.Var]
 def _set(stmt: ir.Stmt, rests: Callable[[ir.Operand], bool]) -> Iterator[ir.Var]:
     """What rests by the statement."""
     match stmt:
-        case ir.Let(prim="invoke"):
-            yield stmt.var
         case ir.Let() | ir.Alloc():
             several = any if prims()[stmt.prim].picks else all
             if several(rests(a) for a in stmt.args if carries_derivative(a)):

@@ -13,23 +13,27 @@ from collections.abc import Mapping
 from typing import Any
 
 from transpile.base.loc import Loc
+from transpile.base.raised import Raised
 
 _LINES: dict[str, Mapping[int, Loc]] = {}  # file name of generated text -> its line -> the user's
+_RAISES: dict[str, Mapping[int, Raised]] = {}  # likewise -> what a line of it raises
 _LATER: dict[str, bytes] = {}  # the same, pickled, of text that came from the cache
 
 
-def load(text: str, name: str, lines: Mapping[int, Loc], namespace: Mapping[str, Any] | None = None) -> Any:
-    """The function ``name`` of the module ``text``; ``lines`` maps its lines to the user's."""
-    return run(text, name, lines, namespace)[name]
-
-
-def run(text: str, name: str, lines: Mapping[int, Loc], namespace: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """The namespace of the module after it ran."""
+def load(
+    text: str,
+    name: str,
+    lines: Mapping[int, Loc],
+    namespace: Mapping[str, Any] | None = None,
+    raises: Mapping[int, Raised] | None = None,
+) -> Any:
+    """The function ``name`` of the module ``text``; ``lines`` maps its lines to the user's, ``raises`` to what they raise."""
     file = f"<transpile {name} {hashlib.sha256(text.encode()).hexdigest()[:12]}>"
     register(file, text, lines)
+    _RAISES[file] = raises or {}
     found: dict[str, Any] = {"__name__": f"transpile.generated.{name}", "__file__": file, **(namespace or {})}
     exec(compile(text, file, "exec"), found)
-    return found
+    return found[name]
 
 
 def register(file: str, text: str, lines: Mapping[int, Loc]) -> None:
@@ -50,6 +54,11 @@ def generated_lines(file: str) -> Mapping[int, Loc] | None:
     if file in _LATER:
         _LINES[file] = pickle.loads(_LATER.pop(file))
     return _LINES.get(file)
+
+
+def generated_raises(file: str) -> Mapping[int, Raised]:
+    """For generated text what its lines raise."""
+    return _RAISES.get(file, {})
 
 
 def site_of(error: BaseException) -> Loc | None:

@@ -60,7 +60,7 @@ def _flow(body: ir.Block) -> tuple[dict[ir.Var, list[ir.Operand]], list[ir.Opera
     for stmt in statements(body):
         match stmt:
             case ir.Let():
-                if isinstance(stmt, ir.View) or stmt.prim == "index" or record_of(stmt).kind == "number":
+                if isinstance(stmt, ir.View) or stmt.prim == "index" or record_of(stmt).is_call:
                     roots += stmt.args
                 else:
                     sources.setdefault(stmt.var, []).extend(stmt.args)

@@ -102,13 +102,13 @@ def _check(
     made = tests.get(stmt.test) if isinstance(stmt.test, ir.Var) else None
     if made is None or not isinstance(effect, ir.Raise) or len(effect.args) != 2:
         return None
-    if tuple(effect.args) != tuple(made.args) or "sizes" not in str(effect.parts[:1]):
+    if tuple(effect.args) != tuple(made.args) or effect.sizes_at is None:
         return None
     a, b = made.args
     for size, wanted in ((a, b), (b, a)):
         if isinstance(size, ir.Var) and size in sizes and size not in canonical:
             if isinstance(wanted, ir.Const) or wanted in sizes:
-                where = str(effect.parts[0]).split("sizes ")[0]
+                where = effect.sizes_at
                 if not where and at.line:  # sizes that were given with the request: no statement asks for them
                     where = f"{basename(at.file)}:{at.line}: "
                 return _Check(*sizes[size], wanted, sizes.get(wanted), stmt.loc, where)  # type: ignore[arg-type]
@@ -156,7 +156,7 @@ def _told(stmt: ir.Stmt, param: ir.Var, layer: Sequence[_Check], fn: ir.Function
         *_numbers(asked, len(given)),
     )
     args = (*given, *asked)
-    return replace(stmt, then=ir.Block((), [*before, replace(raised, args=args, parts=parts)]))
+    return replace(stmt, then=ir.Block((), [*before, replace(raised, args=args, parts=parts, sizes_at=layer[0].where)]))
 
 
 def _numbers(sizes: Sequence[ir.Operand], first: int) -> tuple[object, ...]:
@@ -198,6 +198,8 @@ def _guard(checks: Sequence[_Check], known: Sequence[_Check], fn: ir.Function) -
             (shape,) if all(isinstance(o, ir.Const) for o in operands) else (shape, expected),
             "ValueError",
             (f"{checks[0].where}{_path(param, fn)} has shape ", (0, "", ""), *_said(operands)),
+            is_check=True,
+            sizes_at=checks[0].where,
             loc=loc,
         ),
     ]

@@ -164,7 +164,7 @@ class Builder:
         self.loc: ir.Loc = ir.NOWHERE
         self.symbols: dict[str, ir.Operand] = symbols if symbols is not None else {}
         self.prims = prims
-        self.integers = Integers(fn, lambda name: name in self.symbols)
+        self.integers = Integers(prims, fn, lambda name: name in self.symbols)
         self.form_of = self.integers.of  # the linear form of an integer scalar, if it is known
         self.learn = self.integers.learn  # what an integer is, as who makes it says
         self.unify: Callable[[Dim, Dim], Dim | None] = _unify_equal
@@ -251,7 +251,8 @@ class Builder:
         if self.canonical is not _itself:
             type_, params = self._canonical(type_, params)
         var = ir.Var(name, type_)
-        if is_exact(type_, prim, operands) and (form := computed(prim, operands, self.form)) is not None:
+        record = self.prims.get(prim)  # none of what only the loop dialect has
+        if record and is_exact(type_, prim, operands) and (form := computed(record, operands, self.form)) is not None:
             self.learn(var, form)
         self.emit(ir.Let(var, prim, operands, dict(params), self.loc))
         return var
@@ -298,7 +299,7 @@ class Builder:
             raise AssertionError("constants have no dims")
         if strong and entry.unlike_python and not dims:
             params["ufunc"] = True
-        elif prim == "div" and all(o.type.weak and not o.type.is_float for o in map(self.operand, args)):
+        elif entry.divides and all(o.type.weak and not o.type.is_float for o in map(self.operand, args)):
             params["whole"] = True  # of Python's integers, whose quotient is rounded once
         if self.via and entry.as_calm and not dims and all(o.type.weak for o in ready):
             params.setdefault("via", self.via)

@@ -206,9 +206,10 @@ def _call(p: _Printer, s: ir.Call, depth: int) -> Iterator[str]:
     if isinstance(s.function, ir.Custom):
         more = f" rule={s.function.rule}"
         name = s.function.fn.name
+    elif isinstance(s.function, ir.Routine):
+        more, name = "", s.function.name
     else:
-        filled = None if s.written is None else ", ".join(p.operand(s.args[k]) for k in s.written)
-        more = "" if filled is None else f" fills {filled or 'nothing'}"
+        more = f" fills {', '.join(p.operand(s.args[k]) for k in s.written)}" if s.written else ""
         name = s.function.name
     yield f"{p.results(s.results)}call {name} {p.many(s.args)}{more}"
 

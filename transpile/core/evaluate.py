@@ -19,8 +19,6 @@ from transpile.core.dims import Dim
 from transpile.core.packets import ACROSS
 from transpile.core.types import Type
 from transpile.core.walk import defined
-from transpile_runtime import random
-from transpile_runtime.random import split as keys_split
 
 Run = Callable[[str, list[Any], Mapping[str, Any], list[Type]], Any]
 """Runs the primitive of a name on values of these types, with its parameters."""
@@ -101,6 +99,12 @@ class _Machine:
             self.define(stmt.var, _ACROSS[stmt.prim](self, stmt, self.values(stmt.args)))
             return
         self.define(stmt.var, self.prim(stmt.prim, self.values(stmt.args), stmt.params, stmt.args, stmt.var.type))
+
+    @stmt.register
+    def _(self, stmt: ir.Call) -> None:
+        found = evaluate(stmt.routine.body, self.values(stmt.args), self.run)
+        for var, value in zip(stmt.results, found):
+            self.define(var, value)
 
     @stmt.register
     def _(self, stmt: ir.Alloc) -> None:
@@ -225,7 +229,14 @@ class _Machine:
         with np.errstate(divide=self.errors, invalid=self.errors, over="ignore", under="ignore"):
             if special is not None:
                 return special(self, values, params)
-            return self.run(name, values, params, [a.type for a in args])
+            return self.run(name, values, self.sized(params), [a.type for a in args])
+
+    def sized(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The params with sizes as numbers, where they are known before the primitive has run."""
+        if "dims" not in params:
+            return params
+        sizes = [self.known(d) for d in params["dims"]]
+        return {**params, "dims": tuple(d if size is None else size for d, size in zip(params["dims"], sizes))}
 
 
 _CONVERSIONS: dict[str, Callable[[Any], str]] = {"r": repr, "s": str, "a": ascii}
@@ -295,16 +306,6 @@ def _subscript_item(item: Any, args: Sequence[Any]) -> Any:
 # ------------------------------------------------------------------------------------- primitives that are run here
 
 
-def _invoked(machine: _Machine, values: list[Any], params: Mapping[str, Any]) -> Any:
-    """The results of a kept function; several are a tuple."""
-    found = evaluate(params["routine"].body, values, machine.run)
-    return found[0] if len(found) == 1 else found
-
-
-def _drawing(name: str) -> Callable[[_Machine, list[Any], Mapping[str, Any]], Any]:
-    return lambda m, v, p: getattr(random, name)(v[0], [m.dim(d) for d in p["dims"]], p["dtype"])
-
-
 def _combined(machine: _Machine, stmt: ir.Let, values: list[Any]) -> Any:
     found = values[0]
     while len(found) > 1:
@@ -323,7 +324,6 @@ _ACROSS: dict[str, Callable[[_Machine, ir.Let, list[Any]], Any]] = {
 
 
 _SPECIAL: dict[str, Callable[[_Machine, list[Any], Mapping[str, Any]], Any]] = {
-    "invoke": _invoked,
     "index": lambda m, v, p: _copied(subscript(v[0], p["path"], v[1:])) if np.ndim(v[0]) else v[0],
     "broadcast": lambda m, v, p: np.broadcast_to(v[0], [m.dim(d) for d in p["dims"]]),
     "stretch": lambda m, v, p: np.broadcast_to(v[0], [m.dim(d) for d in p["dims"]]),
@@ -334,8 +334,6 @@ _SPECIAL: dict[str, Callable[[_Machine, list[Any], Mapping[str, Any]], Any]] = {
         [m.dim(d) for d in p["dims"]], v[0], dtype=p.get("dtype") or np.asarray(v[0]).dtype
     ),
     "empty": lambda m, v, p: np.full([m.dim(d) for d in p["dims"]], 77, dtype=p["dtype"]),
-    "random_split": lambda m, v, p: keys_split(v[0], [m.dim(d) for d in p["dims"]]),
-    **{f"random_{name}": _drawing(name) for name in ("bits", "unit", "normal")},
     "copy": lambda m, v, p: np.array(v[0]),
     "item": lambda m, v, p: v[0][p["k"]],
     "dim": lambda m, v, p: int(np.shape(v[0])[p["axis"]]),

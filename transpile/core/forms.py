@@ -13,11 +13,14 @@ True
 
 from __future__ import annotations
 
+import functools
 import operator
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Generic, TypeVar
+
+from transpile.core.algebra_protocol import Operation
 
 A = TypeVar("A", bound=Hashable)
 N = TypeVar("N", int, Fraction)
@@ -137,21 +140,15 @@ class NotLinear(ArithmeticError):
     """A product of two forms, neither of which is a number."""
 
 
-ARITHMETIC: Mapping[str, Callable[..., Any]] = {
-    "add": operator.add,
-    "sub": operator.sub,
-    "mul": operator.mul,
-    "neg": operator.neg,
-    "cast": lambda form: form,
-}
-"""The primitives that give a form of forms."""
-
-
-def of_operation(prim: str, forms: Iterable[F]) -> F | None:
-    """The form of an integer that is computed from others; None if it is none of theirs."""
-    if prim not in ARITHMETIC:
+def of_operation(record: Operation, forms: Sequence[F]) -> F | None:
+    """The form of an integer that is computed from others: a sum, a product, the same; None if it is none of theirs."""
+    if record.same:
+        return forms[0]
+    if not record.signs and not record.multiplies:
         return None
     try:
-        return ARITHMETIC[prim](*forms)
+        if record.multiplies:
+            return functools.reduce(operator.mul, forms)
+        return functools.reduce(operator.add, (f if sign > 0 else -f for f, sign in zip(forms, record.signs)))
     except NotLinear:
         return None

@@ -1,55 +1,44 @@
 """Functions that are kept: what calls itself has no end when it is put in line.
 
-A *let* ``invoke`` calls the `Routine` in its params. Its operands are those of the routine's parameters; its value is the result,
-or, of several, a tuple that ``item`` reads. A routine is known by its signature before its body is there: so a body may call the
-routine that it is the body of, and so may the derivatives, which are routines again (`transpile.transform.function_derivatives`).
+A `Call` of a `Routine` has its results as variables. A routine is known by its signature before its body is there: so a body may
+call the routine that it is the body of, and so may the derivatives, which are routines again
+(`transpile.transform.function_derivatives`).
 
-Every result has memory of its own, and nothing that the caller sees is written: a call is a value, as any primitive's.
+Every result has memory of its own, and nothing that the caller sees is written: a call computes values, as any primitive does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TypeGuard
 
 from transpile.core import nodes as ir
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
+from transpile.core.nodes import Routine
 from transpile.core.places import FormOf
 from transpile.core.types import Type
 from transpile.core.walk import statements
 
 
-class Routine:
-    """A kept function. Compared by identity. ``fn`` is None while its body is being made."""
-
-    __slots__ = ("derivatives", "fn", "name", "origin", "params", "results")
-
-    def __init__(self, name: str, params: Sequence[ir.Var] = (), results: Sequence[Type] = ()) -> None:
-        self.name = name
-        self.params = tuple(
-            params
-        )  # the sizes in their types are symbols, in terms of which those of the results may be
-        self.results = tuple(results)
-        self.fn: ir.Function | None = None
-        self.derivatives: dict[Any, Routine] = {}  # what was asked for -> the routine
-        self.origin: tuple[Routine, Any] | None = None  # of a derivative: whose it is, and what was asked for
-
-    def __str__(self) -> str:  # and no __repr__: value numbering compares by it, and two routines may be of one name
-        return self.name
-
-    @property
-    def body(self) -> ir.Function:
-        assert self.fn is not None, f"{self.name} has no body yet"
-        return self.fn
-
-
 def routine_of(stmt: object) -> Routine | None:
     """The routine that a statement calls, if it calls one."""
-    if isinstance(stmt, (ir.Let, ir.Alloc)) and stmt.prim == "invoke":
-        found: Routine = stmt.params["routine"]
-        return found
-    return None
+    return stmt.function if isinstance(stmt, ir.Call) and isinstance(stmt.function, Routine) else None
+
+
+def is_kept(stmt: object) -> TypeGuard[ir.Call]:
+    """Whether a statement calls a routine."""
+    return routine_of(stmt) is not None
+
+
+def is_custom(stmt: object) -> TypeGuard[ir.Call]:
+    """Whether a statement calls a function with a derivative of the user's own."""
+    return isinstance(stmt, ir.Call) and isinstance(stmt.function, ir.Custom)
+
+
+def computes(stmt: object) -> TypeGuard[ir.Let | ir.Call]:
+    """Whether a statement does nothing but compute values, which another one like it may compute again."""
+    return isinstance(stmt, ir.Let) or is_kept(stmt)
 
 
 def invoked(block: ir.Block) -> Iterator[Routine]:
@@ -90,7 +79,7 @@ def prints(routine: Routine) -> bool:
 
 def must_run(stmt: object) -> bool:
     """Whether a statement calls what prints, or raises what the user says: such a call stays, read or not."""
-    if isinstance(stmt, ir.Call):
+    if is_custom(stmt):
         return any(
             must_run(s) or isinstance(s, ir.Effect) and not is_size_check(s) for s in statements(stmt.custom.fn.body)
         )
@@ -148,21 +137,11 @@ def result_sizes(
     return [[size(d) for d in type_.dims] for type_ in results]
 
 
-def together(types: Sequence[Type]) -> Type:
-    """The type of what a call gives: the result's own, or, of several, that of their tuple."""
-    return types[0] if len(types) == 1 else Type("float64", (), kind="tuple", items=tuple(types))
-
-
-def apart(type_: Type) -> tuple[Type, ...]:
-    """The types of the results, of what a call gives."""
-    return type_.items if type_.kind == "tuple" else (type_,)
-
-
 def invoke(b: Builder, routine: Routine, args: Sequence[ir.Operand], types: Sequence[Type]) -> list[Expr]:
     """Emits a call with results of these types; the results."""
-    var = ir.Var(ir.SYNTHETIC, together(types))
-    b.emit(ir.Let(var, "invoke", tuple(args), {"routine": routine}, b.loc))
-    return [b.expr(var)] if len(types) == 1 else [b.let("item", var, k=k) for k in range(len(types))]
+    results = tuple(ir.Var(ir.SYNTHETIC, t) for t in types)
+    b.emit(ir.Call(routine, tuple(args), results, loc=b.loc))
+    return [b.expr(r) for r in results]
 
 
 def invoke_anew(

@@ -28,7 +28,7 @@ def splice(b: Builder, fn: ir.Function, args: Sequence[ir.Operand]) -> tuple[ir.
         assert symbol is not None
         b.symbols[symbol] = cloner.operand(fn.symbols[old])
     b.integers.include(body, {str(new): b.symbols[str(new)] for new in renamed.values()})
-    b.block.stmts.extend(_without_settled_checks(body.stmts))
+    b.block.stmts.extend(_without_settled_checks(b, body.stmts))
     return body.yields
 
 
@@ -49,12 +49,20 @@ def _known_sizes(b: Builder, fn: ir.Function, mapping: dict[ir.Var, ir.Operand])
     return found
 
 
-def _without_settled_checks(stmts: Sequence[ir.Stmt]) -> list[ir.Stmt]:
+def _without_settled_checks(b: Builder, stmts: Sequence[ir.Stmt]) -> list[ir.Stmt]:
     """The statements without checks of a size against itself."""
-    settled = {s.var for s in stmts if isinstance(s, ir.Let) and s.prim == "not_equal" and s.args[0] is s.args[1]}
+    settled = {s.var for s in stmts if isinstance(s, ir.Let) and _is_settled(b, s)}
     return [
         s for s in stmts if not (isinstance(s, ir.If) and s.test in settled and not s.results and not s.orelse.stmts)
     ]
+
+
+def _is_settled(b: Builder, test: ir.Let) -> bool:
+    """Whether an integer is compared with itself, by what does not hold of equal ones."""
+    record = b.prims.get(test.prim)
+    if record is None or record.relation is None or record.relation.equal:
+        return False
+    return test.args[0] is test.args[1] and test.args[0].type.is_int
 
 
 def _own(b: Builder, name: str, fn: ir.Function, renamed: dict[str, Dim]) -> Dim | None:

@@ -4,22 +4,23 @@ A symbol's own operand is the symbol, an index is the symbol that its loop names
 builds says besides what a size that it has computed is.
 
 >>> from transpile.core.types import FLOAT, INT
+>>> from transpile.ops.tables import prims
 >>> n, k, x = Dim.symbol("n"), ir.Var("k", INT), ir.Var("x", FLOAT.with_dims((Dim.symbol("n"),)))
 >>> size = ir.Var("n", INT)
 >>> body = ir.Block((), [ir.Let(size, "dim", (x,), {"axis": 0}), ir.Let(k, "sub", (size, ir.Const(1, INT)))], (k,))
->>> str(Integers(ir.Function("f", (x,), body, {"n": size})).of(k))
+>>> str(Integers(prims(), ir.Function("f", (x,), body, {"n": size})).of(k))
 'n - 1'
 """
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from transpile.core import nodes as ir
+from transpile.core.algebra_protocol import Operation
 from transpile.core.dims import Dim
-from transpile.core.forms import ARITHMETIC, of_operation
+from transpile.core.forms import of_operation
 from transpile.core.places import FormOf
 from transpile.core.types import Type
 from transpile.core.walk import defined, statements
@@ -30,8 +31,14 @@ Part = tuple[ir.Block, Mapping[str, ir.Operand], Sequence[ir.Var]]
 class Integers:
     """The forms of integers: of those that were said, and of a function, which is looked at when one is asked for."""
 
-    def __init__(self, fn: ir.Function | None = None, is_bound: Callable[[str], bool] | None = None) -> None:
+    def __init__(
+        self,
+        prims: Mapping[str, Operation],
+        fn: ir.Function | None = None,
+        is_bound: Callable[[str], bool] | None = None,
+    ) -> None:
         """``is_bound``: whether a symbol has a value; else those of the function have."""
+        self.prims = prims
         self.known: dict[ir.Var, Dim] = {}
         self.lets: dict[ir.Var, ir.Let] = {}
         self.waiting: list[Part] = []
@@ -96,10 +103,11 @@ class Integers:
             return size if all(map(self.is_bound, size.symbols())) else None
         if not is_exact(let.var.type, let.prim, let.args):
             return None
-        if let.prim not in _OF_SIZES:
-            return computed(let.prim, let.args, self.of)
+        record = self.prims.get(let.prim)
+        if record is None or not (record.extreme < 0 or record.division):
+            return None if record is None else computed(record, let.args, self.of)
         first, second = (self.of(a) for a in let.args)
-        return None if first is None or second is None else _OF_SIZES[let.prim](first, second)
+        return None if first is None or second is None else _of_sizes(record, first, second)
 
 
 def is_exact(type_: Type, prim: str, args: Sequence[ir.Operand]) -> bool:
@@ -112,23 +120,23 @@ def is_exact(type_: Type, prim: str, args: Sequence[ir.Operand]) -> bool:
     return all(a.type.is_int and not a.type.dims for a in args)
 
 
-def computed(prim: str, args: Sequence[ir.Operand], form_of: FormOf) -> Dim | None:
+def computed(record: Operation, args: Sequence[ir.Operand], form_of: FormOf) -> Dim | None:
     """The form of sums, of products, and of ``max(x, 0)``."""
-    if prim == "maximum" and any(ir.is_literal(a, 0) for a in args):
+    if record.extreme > 0 and any(ir.is_literal(a, 0) for a in args):
         form = form_of(next((a for a in args if not ir.is_literal(a, 0)), args[0]))
         return None if form is None else form.clip()
-    if prim not in ARITHMETIC:
+    if not (record.signs or record.multiplies or record.same):  # else nobody needs the forms of the operands
         return None
     forms = [form_of(a) for a in args]
-    return None if None in forms else of_operation(prim, forms)  # type: ignore[type-var]
+    return None if None in forms else of_operation(record, forms)  # type: ignore[type-var]
 
 
-def _smaller(a: Dim, b: Dim) -> Dim | None:
+def _of_sizes(record: Operation, a: Dim, b: Dim) -> Dim | None:
+    """What else a size may be: the smaller of two, a quotient. While code is built such an integer is the user's: it has a
+    symbol, by which dims name it."""
+    if record.division:
+        return a // b if record.division == "//" else None
     return a - (a - b).clip() if a.is_size and b.is_size else None
-
-
-_OF_SIZES: Mapping[str, Callable[[Dim, Dim], Dim | None]] = {"minimum": _smaller, "floordiv": operator.floordiv}
-"""What else a size may be. While code is built such an integer is the user's: it has a symbol, by which dims name it."""
 
 
 def _symbols(variables: Iterable[ir.Var]) -> dict[str, Dim]:

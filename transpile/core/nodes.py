@@ -11,7 +11,7 @@ cloning need no knowledge of single nodes: see `transpile.core.walk`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -286,7 +286,7 @@ class If:
 
 
 LoopKind = Literal["serial", "parallel", "vector"]
-COMBINERS = ("add", "mul", "maximum", "minimum", "logical_and", "logical_or", "joined")
+JOINED = "joined"  # the function of vectors that folds what many trips ask: whether one of them holds
 
 
 @dataclass(slots=True)
@@ -395,15 +395,17 @@ class Breakpoint(Print):
 class Raise(Effect):
     """``raise exception(message)``.
 
-    ``is_check``: it is not the user's, but a check of sizes. ``has_lane``: the message says in which lane. ``dtypes``: as in
-    `Print`.
+    ``is_check``: it is not the user's, but a check. ``sizes_at``: of a check that sizes, its operands, agree, the place that its
+    message begins with. ``lanes``: how many of the last operands are numbers of lanes, with which the message ends: the innermost
+    comes first. ``dtypes``: as in `Print`.
     """
 
     args: tuple[Operand, ...]
     exception: str
     parts: Parts = ()
     is_check: bool = False
-    has_lane: bool = False
+    sizes_at: str | None = None
+    lanes: int = 0
     dtypes: tuple[str | None, ...] = ()
 
 
@@ -466,26 +468,70 @@ class Library:
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """Another function of the program (`transpile.core.functions`), by its name there. Of the loop dialect."""
+    """A lowered function of the program, by its name there. Of the loop dialect."""
 
     name: str
 
 
+class Routine:
+    """A function of array core that is kept, since it calls itself (`transpile.core.functions`). Compared by identity.
+
+    It is known by its signature before its body is there: ``fn`` is None while that is being made.
+    """
+
+    __slots__ = ("derivatives", "fn", "name", "origin", "params", "results")
+
+    def __init__(self, name: str, params: Sequence[Var] = (), results: Sequence[Type] = ()) -> None:
+        self.name = name
+        self.params = tuple(
+            params
+        )  # the sizes in their types are symbols, in terms of which those of the results may be
+        self.results = tuple(results)
+        self.fn: Function | None = None
+        self.derivatives: dict[Any, Routine] = {}  # what was asked for -> the routine
+        self.origin: tuple[Routine, Any] | None = None  # of a derivative: whose it is, and what was asked for
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def body(self) -> Function:
+        assert self.fn is not None, f"{self.name} has no body yet"
+        return self.fn
+
+
 @dataclass(slots=True)
 class Call:
-    """``results = function(args)``. ``written``: the slots of the arguments that it fills; None where nobody has said which."""
+    """``results = function(args)``. ``written``: the slots of the arguments that it fills.
 
-    function: Custom | Library | Kept
+    That of a routine computes values, as a *let* does: it writes nothing that is seen outside, and its results have memory of
+    their own.
+    """
+
+    function: Custom | Routine | Library | Kept
     args: tuple[Operand, ...]
     results: tuple[Var, ...]
-    written: tuple[int, ...] | None = ()
+    written: tuple[int, ...] = ()
     loc: Loc = NOWHERE
+    reason: str = ""
 
     @property
     def custom(self) -> Custom:
-        """The function of a call in array core."""
+        """The function with a derivative of the user's own."""
         assert isinstance(self.function, Custom)
         return self.function
+
+    @property
+    def routine(self) -> Routine:
+        """The kept function of array core."""
+        assert isinstance(self.function, Routine)
+        return self.function
+
+    @property
+    def var(self) -> Var:
+        """The only result."""
+        (found,) = self.results
+        return found
 
     @property
     def library(self) -> str:
@@ -523,4 +569,4 @@ class Function:
     captured: tuple[Any, ...] = ()  # one entry a hidden parameter (the last ones): how to read it at each call
     errstate: tuple[tuple[str, str], ...] = ()  # what the user's `with np.errstate(...)` asked for
     taken: Taken = NOTHING  # what the example decided of sizes: a call for which it is not so is lifted anew
-    routine: Any = None  # the kept function (`transpile.core.functions`) that it is, if it is one
+    routine: Routine | None = None  # the kept function that it is, if it is one

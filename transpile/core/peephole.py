@@ -1,18 +1,19 @@
 """Local simplification of a *let* while it is built: identities, constants, signs.
 
 ``simplify`` gives the operand that stands for ``prim(operands)``, or None where nothing is simpler. What holds for every
-value, NaN and infinity included, is always done; ``x * 0`` is never folded. Shapes agree already (`Builder.elementwise`).
+value, NaN and infinity included, is always done; ``x * 0`` is never folded. Shapes agree already (`Builder.elementwise`). What a
+primitive is as an operation on numbers its record says; only of what places and sizes are said in are there rules by name.
 """
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 import numpy as np
 
 from transpile.core import nodes as ir
+from transpile.core.record_protocol import Record, Records
 from transpile.core.types import BOOL, Type
 
 
@@ -20,53 +21,59 @@ class Emitting(Protocol):
     """What a simpler form is emitted with: `transpile.core.builder.Builder`."""
 
     block: ir.Block
+    prims: Records
 
     def let(self, prim: str, *args: Any, name: str = "", **params: Any) -> object: ...
 
 
-def identity(prim: str, args: tuple[ir.Operand, ...]) -> ir.Operand | None:
-    """The operand that has the value of ``prim(args)``, whatever the others are: NaN and infinity too. Whether it has the type is
-    for the caller to ask."""
-    rule = _IDENTITIES.get(prim)
-    return None if rule is None else rule(*args)
+Operands = tuple[ir.Operand, ...]
+
+# -------------------------------------------------------------------------------------------------------- identities
 
 
-def _unit(one: ir.Operand, other: ir.Operand) -> ir.Operand | None:
-    return other if is_const(one, 1) else None
+def identity(record: Record, args: Operands, signed: bool = True) -> ir.Operand | None:
+    """The operand that has the value of the primitive, whatever the others are: NaN and infinity too. Whether it has the type is
+    for the caller to ask. Not ``signed``: 0 is as good as minus zero."""
+    found = _decided(record, args)
+    return _with_unit(record, args, signed) if found is None else found
 
 
-def _chosen(test: ir.Operand, x: ir.Operand, y: ir.Operand) -> ir.Operand | None:
-    if isinstance(test, ir.Const):
-        return x if test.value else y
-    return x if x is y else None
+def _with_unit(record: Record, args: Operands, signed: bool) -> ir.Operand | None:
+    """What is left of a product with 1, of a sum with 0."""
+    if record.unit is None:
+        return None
+    x, y = args
+    if not isinstance(x, ir.Const) and not isinstance(y, ir.Const):
+        return None
+    if record.commutes and record.is_sum and signed and not (x.type.is_int and y.type.is_int):
+        return None  # -0.0 + 0 is 0
+    if record.commutes and is_const(x, record.unit):
+        return y
+    return x if is_const(y, record.unit) else None
 
 
-def _logic(neutral: bool) -> Callable[..., ir.Operand | None]:
-    def rule(a: ir.Operand, b: ir.Operand) -> ir.Operand | None:
-        for one, other in ((a, b), (b, a)):
-            if isinstance(one, ir.Const) and one.type.is_bool and other.type.is_bool and not other.type.dims:
-                return other if bool(one.value) == neutral else ir.Const(not neutral, BOOL)
-        return a if a is b else None
-
-    return rule
-
-
-_IDENTITIES: dict[str, Callable[..., ir.Operand | None]] = {
-    "mul": lambda x, y: _unit(x, y) or _unit(y, x),
-    "div": lambda x, y: _unit(y, x),
-    "where": _chosen,
-    "logical_and": _logic(True),
-    "logical_or": _logic(False),
-    "logical_not": lambda x: ir.Const(not x.value, x.type) if isinstance(x, ir.Const) else None,
-}
-
-Rule = Callable[[Emitting, tuple[ir.Operand, ...], Mapping[str, Any]], "Any"]
+def _decided(record: Record, args: Operands) -> ir.Operand | None:
+    """What a choice or a test is whose test, or a part of it, is known."""
+    if record.name == "where":
+        test, x, y = args
+        if isinstance(test, ir.Const):
+            return x if test.value else y
+        return x if x is y else None
+    if record.implies is None:
+        return None
+    if record.is_negation:
+        (x,) = args
+        return ir.Const(not x.value, x.type) if isinstance(x, ir.Const) else None
+    return _joined_tests(record, *args) if record.neutral is not None else None
 
 
-def simplify(b: Emitting, prim: str, operands: tuple[ir.Operand, ...], params: Mapping[str, Any]) -> Any:
-    """A simpler operand or Expr for ``prim(operands)``, or None."""
-    rule = _RULES.get(prim)
-    return None if rule is None else rule(b, operands, params)
+def _joined_tests(record: Record, a: ir.Operand, b: ir.Operand) -> ir.Operand | None:
+    assert record.neutral is not None
+    neutral = record.neutral("bool")
+    for one, other in ((a, b), (b, a)):
+        if isinstance(one, ir.Const) and one.type.is_bool and other.type.is_bool and not other.type.dims:
+            return other if bool(one.value) == neutral else ir.Const(not neutral, BOOL)
+    return a if a is b else None
 
 
 def is_const(operand: ir.Operand, value: Any) -> bool:
@@ -82,39 +89,78 @@ def definition(b: Emitting, operand: ir.Operand) -> ir.Let | None:
     return None
 
 
-def _int_fold(python: Callable[..., Any]) -> Rule:
-    def fold(b: Emitting, ops: tuple[ir.Operand, ...], params: Mapping[str, Any]) -> Any:
-        known = [o for o in ops if isinstance(o, ir.Const) and type(o.value) is int]
-        if len(known) < len(ops):
-            return None
-        value, strong = python(*(o.value for o in known)), [o.type for o in known if not o.type.weak]
-        if not strong:
-            return ir.Const(value, ops[0].type)
-        fits = -(2**63) <= value < 2**63 and all(o.type.dtype == "int64" for o in known)
-        return ir.Const(value, strong[0]) if fits else None
-
-    return fold
+# --------------------------------------------------------------------------------------------------------- constants
 
 
-def fold_floats(prim: str, ops: tuple[ir.Operand, ...]) -> ir.Const | None:
+def _fold_integers(record: Record, ops: Operands) -> ir.Const | None:
+    """The number that Python's integers give, or NumPy's of 64 bits where it fits."""
+    known = [o for o in ops if isinstance(o, ir.Const) and type(o.value) is int]
+    if record.integers is None or len(known) < len(ops):
+        return None
+    try:
+        value = record.integers(*(o.value for o in known))
+    except (ArithmeticError, ValueError):
+        return None
+    strong = [o.type for o in known if not o.type.weak]
+    if value is None or not strong:
+        return None if value is None else ir.Const(value, ops[0].type)
+    fits = -(2**63) <= value < 2**63 and all(o.type.dtype == "int64" for o in known)
+    return ir.Const(value, strong[0]) if fits else None
+
+
+def fold_floats(record: Record, ops: Operands) -> ir.Const | None:
     """The number that two numbers give, where that is no longer than they are: 0.025 for ``0.5 * 0.05``, not for ``1 / 3``."""
-    if prim not in _FLOATS or not all(isinstance(o, ir.Const) for o in ops):
+    if len(ops) != 2 or not record.is_arithmetic or record.operator is None:
         return None
     x, y = ops
-    assert isinstance(x, ir.Const) and isinstance(y, ir.Const)
-    if not x.type.dtype == y.type.dtype == "float64" or (prim == "div" and y.value == 0):
+    if not isinstance(x, ir.Const) or not isinstance(y, ir.Const) or not x.type.dtype == y.type.dtype == "float64":
         return None
-    value = _FLOATS[prim](float(x.value), float(y.value))
+    try:
+        value = record.operator.function(float(x.value), float(y.value))
+    except ZeroDivisionError:
+        return None
     is_short = len(repr(value)) <= max(len(repr(x.value)), len(repr(y.value))) + 2
     return ir.Const(value, y.type if x.type.weak else x.type) if is_short and 1e-4 <= abs(value) < 1e6 else None
 
 
-_FLOATS: dict[str, Callable[[float, float], float]] = {
-    "add": operator.add,
-    "sub": operator.sub,
-    "mul": operator.mul,
-    "div": operator.truediv,
-}
+# ------------------------------------------------------------------------------------------------------------- signs
+
+
+def _unsigned(b: Emitting, operand: ir.Operand) -> ir.Operand | None:
+    """``x``, where the operand is ``-x``."""
+    d = definition(b, operand)
+    return d.args[0] if d is not None and b.prims[d.prim].is_opposite else None
+
+
+def _sum(b: Emitting, record: Record, ops: Operands) -> Any:
+    """``x + -y`` is a difference, ``x - -y`` a sum."""
+    x, y = ops
+    if (other := _unsigned(b, y)) is not None:
+        return b.let("sub" if record.commutes else "add", x, other)
+    if record.commutes and (other := _unsigned(b, x)) is not None:
+        return b.let("sub", y, other)
+    return None
+
+
+def _product(b: Emitting, record: Record, ops: Operands) -> Any:
+    """A sign comes out, of a product and of a quotient: ``(-a) * b = -(a * b)``."""
+    for k, op in enumerate(ops if record.multiplies else ops[:1]):
+        other = ops[1 - k]
+        if record.multiplies and is_const(op, -1) and other.type.is_float and _keeps(other, op):
+            return b.let("neg", other)
+        if op.type.is_float and (bare := _unsigned(b, op)) is not None:
+            return b.let("neg", b.let(record.name, *((bare, other) if k == 0 else (other, bare))))
+    return None
+
+
+def _opposite(b: Emitting, record: Record, ops: Operands) -> Any:
+    (x,) = ops
+    if isinstance(x, ir.Const) and (type(x.value) is float or (type(x.value) is int and x.type.weak)):
+        return ir.Const(-x.value, x.type)
+    d = definition(b, x)
+    if d is not None and d.prim == "broadcast" and not d.args[0].type.dims:
+        return b.let("broadcast", b.let(record.name, d.args[0]), **d.params)
+    return None
 
 
 def _keeps(result: ir.Operand, other: ir.Operand) -> bool:
@@ -122,77 +168,49 @@ def _keeps(result: ir.Operand, other: ir.Operand) -> bool:
     return result.type.dtype == other.type.dtype and not isinstance(result, ir.Const)
 
 
-def _add(b: Emitting, ops: tuple[ir.Operand, ...], params: Mapping[str, Any]) -> Any:
-    x, y = ops
-    if is_const(y, 0) and _keeps(x, y) and x.type.is_int:
-        return x
-    if is_const(x, 0) and _keeps(y, x) and y.type.is_int:
-        return y
-    if (d := definition(b, y)) is not None and d.prim == "neg":
-        return b.let("sub", x, d.args[0])
-    if (d := definition(b, x)) is not None and d.prim == "neg":
-        return b.let("sub", y, d.args[0])
-    return fold_floats("add", ops) or _int_fold(operator.add)(b, ops, params)
+# -------------------------------------------------------------------------------------------------------- all of these
 
 
-def _sub(b: Emitting, ops: tuple[ir.Operand, ...], params: Mapping[str, Any]) -> Any:
-    x, y = ops
-    if is_const(y, 0) and _keeps(x, y):
-        return x
-    if (d := definition(b, y)) is not None and d.prim == "neg":
-        return b.let("add", x, d.args[0])
-    return fold_floats("sub", ops) or _int_fold(operator.sub)(b, ops, params)
-
-
-def _mul(b: Emitting, ops: tuple[ir.Operand, ...], params: Mapping[str, Any]) -> Any:
-    x, y = ops
-    same = identity("mul", ops)
-    if same is not None and x.type.dtype == y.type.dtype and not isinstance(same, ir.Const):
+def simplify(b: Emitting, prim: str, operands: Operands, params: Mapping[str, Any]) -> Any:
+    """A simpler operand or Expr for ``prim(operands)``, or None."""
+    rule = _OF_PLACES.get(prim)
+    if rule is not None:
+        return rule(b, operands, params)
+    record = b.prims[prim]
+    if record.of_one and params["axes"] == () and params.get("initial") is None and operands[0].type.is_float:
+        return operands[0]
+    if not record.elementwise:
+        return None
+    found = _decided(record, operands)
+    if found is not None:
+        return found
+    same = _with_unit(record, operands, signed=True)
+    if same is not None and _keeps(same, operands[same is operands[0]]):
         return same
-    for one, other in ((x, y), (y, x)):
-        if is_const(one, -1) and _keeps(other, one) and other.type.is_float:
-            return b.let("neg", other)
-    folded = fold_floats("mul", ops) or _int_fold(operator.mul)(b, ops, params)
-    if folded is not None:
-        return folded
-    for first, second in ((x, y), (y, x)):  # a sign comes out: (-a) * b = -(a * b)
-        d = definition(b, first)
-        if d is not None and d.prim == "neg" and first.type.is_float:
-            product = (d.args[0], second) if first is x else (second, d.args[0])
-            return b.let("neg", b.let("mul", *product))
-    return None
+    number = _constant(record, operands)
+    return _by_signs(b, record, operands) if number is None else number
 
 
-def _div(b: Emitting, ops: tuple[ir.Operand, ...], params: Mapping[str, Any]) -> Any:
-    x, y = ops
-    if identity("div", ops) is x and _keeps(x, y):
-        return x
-    d = definition(b, x)
-    if d is not None and d.prim == "neg" and x.type.is_float:
-        return b.let("neg", b.let("div", d.args[0], y))
-    return fold_floats("div", ops)
+def _constant(record: Record, ops: Operands) -> ir.Const | None:
+    if not all(isinstance(o, ir.Const) for o in ops):
+        return None
+    return fold_floats(record, ops) or _fold_integers(record, ops)
 
 
-def _neg(b: Emitting, ops: tuple[ir.Operand, ...], params: Mapping[str, Any]) -> Any:
-    (x,) = ops
-    if isinstance(x, ir.Const) and (type(x.value) is float or (type(x.value) is int and x.type.weak)):
-        return ir.Const(-x.value, x.type)
-    d = definition(b, x)
-    if d is not None and d.prim == "broadcast" and not d.args[0].type.dims:
-        return b.let("broadcast", b.let("neg", d.args[0]), **d.params)
-    return d.args[0] if d is not None and d.prim == "neg" else None
+def _by_signs(b: Emitting, record: Record, ops: Operands) -> Any:
+    if len(record.signs) == 2:
+        return _sum(b, record, ops)
+    if record.multiplies or record.divides:
+        return _product(b, record, ops)
+    if record.undoes_itself and (d := definition(b, ops[0])) is not None and d.prim == record.name:
+        return d.args[0]
+    return _opposite(b, record, ops) if record.is_opposite else None
 
 
-def _pow(b: Emitting, ops: tuple[ir.Operand, ...], params: Mapping[str, Any]) -> Any:
-    x, p = ops
-    if is_const(p, 1) and _keeps(x, p):
-        return x
-    if all(isinstance(o, ir.Const) and type(o.value) is int and o.value >= 0 and o.type.weak for o in ops):
-        return ir.Const(x.value**p.value, x.type) if p.value < 64 else None  # type: ignore[union-attr]
-    return None
+# ------------------------------------------------------------------------------------------------- places and sizes
 
 
-def _cast(b: Emitting, ops: tuple[ir.Operand, ...], params: Mapping[str, Any]) -> Any:
+def _cast(b: Emitting, ops: Operands, params: Mapping[str, Any]) -> Any:
     (x,) = ops
     target = Type(params["dtype"], x.type.dims, params.get("weak", False))
     if x.type == target:
@@ -207,7 +225,7 @@ def _widens(narrow: str, wide: str) -> bool:
     return bool(np.can_cast(np.dtype(narrow), np.dtype(wide), "safe"))
 
 
-def _broadcast(b: Emitting, ops: tuple[ir.Operand, ...], params: Mapping[str, Any]) -> Any:
+def _broadcast(b: Emitting, ops: Operands, params: Mapping[str, Any]) -> Any:
     (x,) = ops
     if isinstance(x, ir.Var) and x.type.dims == tuple(params["dims"]):
         return x
@@ -217,14 +235,14 @@ def _broadcast(b: Emitting, ops: tuple[ir.Operand, ...], params: Mapping[str, An
     return None
 
 
-def _index(b: Emitting, ops: tuple[ir.Operand, ...], params: Mapping[str, Any]) -> Any:
+def _index(b: Emitting, ops: Operands, params: Mapping[str, Any]) -> Any:
     source = ops[0]
     if not params["path"] and not (isinstance(source, ir.Var) and source.buffer):
         return source
     return None
 
 
-def _transpose(b: Emitting, ops: tuple[ir.Operand, ...], params: Mapping[str, Any]) -> Any:
+def _transpose(b: Emitting, ops: Operands, params: Mapping[str, Any]) -> Any:
     axes = tuple(params["axes"])
     if axes == tuple(range(len(axes))):
         return ops[0]
@@ -235,20 +253,7 @@ def _transpose(b: Emitting, ops: tuple[ir.Operand, ...], params: Mapping[str, An
     return None
 
 
-def _where(b: Emitting, ops: tuple[ir.Operand, ...], params: Mapping[str, Any]) -> Any:
-    return identity("where", ops)
-
-
-def _not(b: Emitting, ops: tuple[ir.Operand, ...], params: Mapping[str, Any]) -> Any:
-    (x,) = ops
-    known = identity("logical_not", ops)
-    if known is not None:
-        return known
-    d = definition(b, x)
-    return d.args[0] if d is not None and d.prim == "logical_not" else None
-
-
-def _same_dims(b: Emitting, ops: tuple[ir.Operand, ...], params: Mapping[str, Any]) -> Any:
+def _same_dims(b: Emitting, ops: Operands, params: Mapping[str, Any]) -> Any:
     if ops[0].type.dims == tuple(params["dims"]):
         return ops[0]
     d = definition(b, ops[0])
@@ -257,39 +262,21 @@ def _same_dims(b: Emitting, ops: tuple[ir.Operand, ...], params: Mapping[str, An
     return None
 
 
-def _reshape(b: Emitting, ops: tuple[ir.Operand, ...], params: Mapping[str, Any]) -> Any:
+def _reshape(b: Emitting, ops: Operands, params: Mapping[str, Any]) -> Any:
     d = definition(b, ops[0])
     if d is not None and d.prim == "reshape":  # what stands between two shapes does not matter
         return b.let("reshape", d.args[0], **params)
     return _same_dims(b, ops, params)
 
 
-def _nothing_reduced(b: Emitting, ops: tuple[ir.Operand, ...], params: Mapping[str, Any]) -> Any:
-    return ops[0] if params["axes"] == () and ops[0].type.is_float else None
+Rule = Callable[[Emitting, Operands, Mapping[str, Any]], Any]
 
-
-_RULES: dict[str, Rule] = {
-    "add": _add,
-    "sub": _sub,
-    "mul": _mul,
-    "div": _div,
-    "neg": _neg,
-    "pow": _pow,
+_OF_PLACES: dict[str, Rule] = {
     "cast": _cast,
     "broadcast": _broadcast,
     "sized": lambda b, ops, params: ops[0] if ops[0].type.dims == tuple(params["dims"]) else None,
     "index": _index,
     "transpose": _transpose,
-    "where": _where,
-    "clip": _int_fold(lambda x, low, high: min(max(x, low), high)),
-    "logical_not": _not,
     "reshape": _reshape,
     "identity": lambda b, ops, params: ops[0],
-    "sum": _nothing_reduced,
-    "floordiv": lambda b, ops, params: (
-        _int_fold(operator.floordiv)(b, ops, params) if not is_const(ops[1], 0) else None
-    ),
-    "mod": lambda b, ops, params: _int_fold(operator.mod)(b, ops, params) if not is_const(ops[1], 0) else None,
-    "maximum": _int_fold(max),
-    "minimum": _int_fold(min),
 }

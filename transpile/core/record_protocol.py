@@ -1,16 +1,19 @@
-"""What the core wants to know of a primitive; the tables that say it are handed to who builds and who verifies."""
+"""What the core wants to know of a primitive; the tables that say it are handed to who builds, who verifies and who runs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
+from transpile.core.algebra_protocol import Operation
 from transpile.core.types import Type
 
 
-class Record(Protocol):
-    """The part of `transpile.ops.record.Op` that types are found by."""
+class Record(Operation, Protocol):
+    """The part of `transpile.ops.record.Op` that types are found by, and simpler forms."""
 
+    @property
+    def name(self) -> str: ...
     @property
     def type_rule(self) -> Callable[[Sequence[Type], Mapping[str, Any]], Type]: ...
     @property

@@ -109,11 +109,7 @@ class ArrayForm(Scopes):
                 self.fail(f"operand {operand} does not have the dims of {s.var}")
         wide = [o for o in s.args if not isinstance(o, ir.Const)]
         self.check(bool(wide) or not dims, "all operands are constants, but the result has dims")
-        groups = {"where": s.args[1:], "as_is": (), "logical": ()}.get(dtype_rule, s.args)
-        dtypes = sorted({o.type.dtype for o in groups})
-        self.check(len(dtypes) <= 1, f"operands of different dtypes: {', '.join(dtypes)}")
-        flags = {"where": s.args[:1], "logical": s.args}.get(dtype_rule, ())
-        self.check(all(o.type.is_bool for o in flags), "an operand should be bool")
+        super().elementwise(s, dtype_rule)
 
     def is_one_shape(self, a: tuple[Dim, ...], b: tuple[Dim, ...]) -> bool:
         """Whether the dims are the same; two names that only the run has for sizes may be one size's."""
@@ -217,16 +213,28 @@ class ArrayForm(Scopes):
         )
 
     def call(self, s: ir.Call) -> None:
-        if not isinstance(s.function, ir.Custom):
-            self.fail("a function of the loop dialect is called")
         for operand in reads(s):
             self.value(operand)
-        args, params, results, yields = map(len, (s.args, s.function.fn.params, s.results, s.function.fn.body.yields))
-        self.check(args == params, f"{args} arguments for {params} parameters")
-        self.check(results == yields, f"{results} results for {yields} yields")
-        for fn in (s.function.fn, s.function.derivative, s.function.pullback):
-            if fn is not None:
-                ArrayForm(fn, self.prims, self.after).function()
+        self.check(not any(r.buffer for r in s.results), "a call defines a buffer")
+        match s.function:
+            case ir.Custom(fn):
+                self.signature(s, [p.type for p in fn.params], [y.type for y in fn.body.yields])
+                for one in (fn, s.function.derivative, s.function.pullback):
+                    if one is not None:
+                        ArrayForm(one, self.prims, self.after).function()
+            case ir.Routine():
+                self.signature(s, [p.type for p in s.function.params], s.function.results)
+            case _:
+                self.fail("a function of the loop dialect is called")
+        self.check(s.written == (), "a call of array core writes into an argument")
+
+    def signature(self, s: ir.Call, params: Sequence[Type], results: Sequence[Type]) -> None:
+        """Number, dtype and rank of what is given and of what is got; sizes the call knows better than the function."""
+        self.check(len(s.args) == len(params), f"{len(s.args)} arguments for {len(params)} parameters")
+        self.check(len(s.results) == len(results), f"{len(s.results)} results for {len(results)} yields")
+        for operand, type_ in zip((*s.args, *s.results), (*params, *results)):
+            fits = operand.type.dtype == type_.dtype and operand.type.rank == type_.rank
+            self.check(fits, f"{operand} stands for {type_} of the function that is called")
 
     # ---- parts
 

@@ -6,18 +6,16 @@ when it is made; what loops and branches carry agrees in number, dtype and rank;
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Any
 
 from transpile.core import nodes as ir
 from transpile.core import verify_packets
 from transpile.core.packets import has_lanes
-from transpile.core.record_protocol import Records
+from transpile.core.record_protocol import Record, Records
 from transpile.core.types import Type
 from transpile.core.verify_scopes import Scopes
 from transpile.core.walk import uses
-
-SAME = frozenset("add sub mul div maximum minimum neg".split())  # whose operands have the dtype of the result
 
 
 def is_memory(op: ir.Operand) -> bool:
@@ -88,13 +86,18 @@ class LoopForm(Scopes):
         if s.prim == "index":
             self.access(s.args[0], s.args[1:], s.params["path"])
             self.alike(s.var.type, Type(s.args[0].type.dtype), "a read")
-        elif s.prim in SAME:
-            for a in s.args:
-                self.alike(a.type, s.var.type, s.prim)
+        elif (record := self.prims.get(s.prim)) is not None and record.elementwise:
+            self.numbers(s, record)
         elif s.prim == "item" and s.args[0] in self.memory:
             self.memory.add(s.var)
         elif s.prim == "dim":
             self.check(s.params["axis"] < s.args[0].type.rank, "an axis that is not there")
+
+    def numbers(self, s: ir.Let, record: Record) -> None:
+        """Operands and result of what is computed of numbers are as the record says."""
+        self.elementwise(s, record.dtype_rule)
+        wanted = record.type_rule([a.type for a in s.args], s.params)
+        self.alike(Type(wanted.dtype), s.var.type, s.prim)
 
     def call(self, s: ir.Call) -> None:
         for a in s.args:
@@ -102,9 +105,13 @@ class LoopForm(Scopes):
         match s.function:
             case ir.Library(name):
                 self.check(name.count(".") == 1, f"{name!r} is no function of the runtime")
+            case ir.Kept():
+                self.check(s.written == (), "a kept function writes into an argument")
             case ir.Custom():
                 self.fail("a rule of the user's is called")
-        for k in s.written or ():
+            case _:
+                self.fail("a function of array core is called")
+        for k in s.written:
             self.check(k < len(s.args) and s.args[k] in self.memory, f"argument {k} is filled")
         for r in s.results:
             self.check(r.type.kind == "array" and not r.buffer, f"a call gives {r}")
@@ -210,8 +217,27 @@ class LoopForm(Scopes):
             )
         self.check(len(s.combiners) == len(s.inits), f"{len(s.combiners)} combiners for {len(s.inits)} values")
         for k, prim in enumerate(s.combiners):
-            self.check(prim in ir.COMBINERS, f"{prim!r} combines nothing")
-            self.check(is_combined(s.body, k, prim), f"{s.body.params[k]} is not only combined by {prim}")
+            self.check(self.combines(prim), f"{prim!r} combines nothing")
+            self.check(self.is_combined(s.body, k, prim), f"{s.body.params[k]} is not only combined by {prim}")
+
+    def is_combined(self, body: ir.Block, k: int, prim: str) -> bool:
+        """Whether a trip hands on its ``k``-th carried value with something combined in, and does nothing else with it."""
+        held: set[ir.Operand] = {body.params[k]}
+        for stmt in body.stmts:
+            mine = [o for o in uses(ir.Block((), [stmt])) if o in held]
+            if not mine:
+                continue
+            if len(mine) > 1 or not isinstance(stmt, ir.Let) or not self.is_combining(stmt, prim, held):
+                return False
+            held.add(stmt.var)
+        return body.yields[k] in held and not any(y in held for j, y in enumerate(body.yields) if j != k)
+
+    def is_combining(self, let: ir.Let, prim: str, held: Set[ir.Operand]) -> bool:
+        """Whether it combines by a primitive, or takes something off what is held: only the first operand of that is."""
+        if let.params.get("vector", let.prim) == prim:
+            return True
+        record = self.prims.get(let.prim)
+        return record is not None and record.folds == prim and let.args[0] in held
 
     def repeat(self, s: ir.While) -> None:
         self.carried(s.inits, s.body.params, "inits")
@@ -259,24 +285,6 @@ class LoopForm(Scopes):
 
     def new_stack(self, s: ir.NewStack) -> None:
         self.check(s.var.type.kind == "stack", f"{s.var} is no stack")
-
-
-def is_combined(body: ir.Block, k: int, prim: str) -> bool:
-    """Whether a trip hands on its ``k``-th carried value with something combined in, and does nothing else with it."""
-    held = {body.params[k]}
-    for stmt in body.stmts:
-        mine = [o for o in uses(ir.Block((), [stmt])) if o in held]
-        if not mine:
-            continue
-        is_taken_off = prim == "add" and isinstance(stmt, ir.Let) and stmt.prim == "sub" and stmt.args[0] in held
-        if (
-            len(mine) > 1
-            or not isinstance(stmt, ir.Let)
-            or not (stmt.params.get("vector", stmt.prim) == prim or is_taken_off)
-        ):
-            return False
-        held.add(stmt.var)
-    return body.yields[k] in held and not any(y in held for j, y in enumerate(body.yields) if j != k)
 
 
 LoopForm.handlers = {

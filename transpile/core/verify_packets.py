@@ -9,7 +9,6 @@ from transpile.core.packets import ACROSS, ALL, ANY, COMBINED, NUMBERS, SPLAT, i
 from transpile.core.types import Type
 from transpile.core.verify_scopes import Scopes
 
-_TESTS = frozenset("less less_equal greater greater_equal equal not_equal isnan isinf isfinite".split())
 _MOST = 64
 
 
@@ -18,24 +17,14 @@ def let(form: Scopes, s: ir.Let) -> None:
         _across(form, s)
         return
     prim = form.prims.get(s.prim)
-    form.check(prim is not None and prim.elementwise, f"{s.prim!r} takes no packets")
+    if prim is None or not prim.elementwise:
+        form.fail(f"{s.prim!r} takes no packets")
     lanes = _lanes(form, s.var.type)
     for a in s.args:
         form.check(isinstance(a, ir.Const) or a.type.lanes == lanes, f"{a} has not {lanes} lanes")
-    _dtypes(form, s)
-
-
-def _dtypes(form: Scopes, s: ir.Let) -> None:
-    """Masks choose, tests give masks; all else computes with numbers of the result's dtype."""
-    result, given = s.var.type, s.args
-    if s.prim == "where":
-        form.check(given[0].type.is_bool, f"{given[0]} is no mask")
-        given = given[1:]
-    if s.prim in _TESTS:
-        form.check(result.is_bool, f"{s.var} is no mask")
-        form.check(len({a.type.dtype for a in given}) == 1, "numbers of different dtypes are compared")
-    elif s.prim != "cast":
-        form.check(all(a.type.dtype == result.dtype for a in given), f"an operand is not {result.dtype}")
+    form.elementwise(s, prim.dtype_rule)  # masks choose, tests give masks
+    wanted = prim.type_rule([a.type for a in s.args], s.params).dtype
+    form.check(wanted == s.var.type.dtype, f"{s.var} is no {wanted}")
 
 
 def _across(form: Scopes, s: ir.Let) -> None:
@@ -54,7 +43,7 @@ def _across(form: Scopes, s: ir.Let) -> None:
         case _:
             form.check(_kinds(given) == ["packet"], f"{COMBINED} of {s.args}")
             form.check(made == Type(given[0].dtype, weak=made.weak), f"{COMBINED} of {given[0]} gives {made}")
-            form.check(s.params["combiner"] in ir.COMBINERS, f"{s.params['combiner']!r} combines nothing")
+            form.check(form.combines(s.params["combiner"]), f"{s.params['combiner']!r} combines nothing")
 
 
 def _kinds(types: Sequence[Type]) -> list[str]:

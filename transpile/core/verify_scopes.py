@@ -25,7 +25,7 @@ class Scopes:
         self.seen: set[ir.Var] = set()
         self.inside: list[ir.Var] = []  # what the block that is looked at has defined
         self.stmt: ir.Stmt | None = None
-        self.form_of = Integers(fn).of
+        self.form_of = Integers(prims, fn).of
 
     def function(self) -> None:
         """Looks at all of it; raises `InternalError`."""
@@ -57,6 +57,19 @@ class Scopes:
             self.fail(f"{operand!r} is not an operand")
         elif not undef:
             self.fail("Undef is read")
+
+    def combines(self, prim: str) -> bool:
+        """Whether values of several trips, or lanes, may be combined by it in any order."""
+        record = self.prims.get(prim)
+        return prim == ir.JOINED or record is not None and record.folds == prim
+
+    def elementwise(self, s: ir.Let | ir.Alloc, dtype_rule: str) -> None:
+        """The operands agree in dtype as the rule of the primitive says."""
+        groups = {"where": s.args[1:], "as_is": (), "logical": ()}.get(dtype_rule, s.args)
+        dtypes = sorted({o.type.dtype for o in groups})
+        self.check(len(dtypes) <= 1, f"operands of different dtypes: {', '.join(dtypes)}")
+        flags = {"where": s.args[:1], "logical": s.args}.get(dtype_rule, ())
+        self.check(all(o.type.is_bool for o in flags), "an operand should be bool")
 
     @contextmanager
     def scope(self) -> Iterator[None]:

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from transpile.analysis.messages import size_checks
+from transpile.codegen.entry_guard import Guard
 from transpile.codegen.numba import kernel_module
-from transpile.codegen.numba.entry_guard import Guard
 from transpile.codegen.numba.numba_text import UNWRAPPED, Module, Options
 from transpile.codegen.results_passed_in import outward
 from transpile.codegen.size_guards import say_guards
@@ -134,7 +135,7 @@ def compile_core(core: ir.Function, options: Options, cache: bool, guard: Guard 
     if guard is not None:
         fn, outputs = outward(fn)
     kernel = build(Source((*kept, fn), options, guard, outputs), cache, core.loc, IS_DIRECT)
-    kernel.outputs = outputs
+    kernel.outputs, kernel.of_sizes = outputs, size_checks(fn)
     return kernel
 
 

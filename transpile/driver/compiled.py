@@ -36,6 +36,7 @@ class Recipe(NamedTuple):
     results: tuple[Wanted, ...]  # for each leaf of the result what the kernel's value has to be made
     taken: Taken = Taken()
     changes_containers: bool = False  # whether it changes lists, dicts or objects among its arguments
+    of_sizes: frozenset[int] = frozenset()  # the messages that say that sizes do not agree
     outputs: tuple[Any, ...] = ()  # arrays that are made here: `transpile.codegen.results_passed_in.Output`
 
 
@@ -99,6 +100,9 @@ class Compiled(Program):
         arrays = {o.result: array for o, array in zip(outputs, made)}
         found = tuple([arrays[k] if k in arrays else next(rest) for k in range(count)])
         return found if count != 1 else found[0]
+
+    def is_of_sizes(self, failed: Exception) -> bool:
+        return getattr(failed, "site", None) in self.recipe.of_sizes
 
     def front(self, otherwise: Otherwise) -> Callable[..., Any] | None:
         recipe = self.recipe

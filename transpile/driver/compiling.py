@@ -46,6 +46,7 @@ def compiled(target: Any, core: ir.Function, request: Request, level: Any) -> Co
         out_tree=flat_tree(core.out_tree, len(results)),
         results=tuple([None if _is_made(w, r) else w for w, r in zip(results, returned)]),
         outputs=kernel.outputs,
+        of_sizes=kernel.of_sizes,
         taken=core.taken,
         changes_containers=request.changes_containers,
     )

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
@@ -19,12 +18,13 @@ import numpy as np
 from transpile.aggregates import flatten, unflatten
 from transpile.base.axes import of_arguments
 from transpile.base.levels import Jit, Level, Vmap, level_of
+from transpile.driver.what_raised import Said, in_lanes, note, said
 
-Said = Callable[[Exception, Sequence[Any], Mapping[str, Any]], Exception]
+Saying = Callable[[Exception, Sequence[Any], Mapping[str, Any]], Exception]
 ERRORS = (ArithmeticError, AssertionError, LookupError, ValueError)
 
 
-def of_lanes(target: Any) -> Said | None:
+def of_lanes(target: Any) -> Saying | None:
     """What gives the error of the lowest lane for that of a call, if ``target`` is a function of all lanes."""
     while isinstance(level := level_of(target), Jit):
         target = target.__wrapped__
@@ -36,7 +36,7 @@ class _Lanes:
         self.level, self.inner, self.transformed = level, inner, transformed
 
     def __call__(self, failed: Exception, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Exception:
-        if not isinstance(failed, ERRORS) or _is_check(failed):
+        if not isinstance(failed, ERRORS):
             return failed
         one = self.of_one_lane()
         with contextlib.redirect_stdout(io.StringIO()), np.errstate(all="ignore"), warnings.catch_warnings():
@@ -70,20 +70,18 @@ class _Lanes:
             yield unflatten(tree, [leaf if all_ is None else all_[lane] for leaf, all_ in zip(leaves, own)])
 
 
-def _is_check(failed: Exception) -> bool:
-    """Whether it is a check of sizes, in which all lanes fail: it says where."""
-    return type(failed) is ValueError and re.match(r"[^\s:][^:]*:\d+: ", str(failed)) is not None
-
-
 def _better(failed: Exception, found: Exception, lane: int) -> Exception:
     """The error of one lane, which says the lane; that of all lanes where it is the same."""
     text = found.args[0] if len(found.args) == 1 and isinstance(found.args[0], str) else "" if not found.args else None
-    if text is None or _is_check(found):
+    known = said(found)
+    if text is None or known.is_of_sizes:
         return failed
-    inner = re.search(r"\(lane ((?:\d+, )*\d+)\)$", text)
-    said = f"{text[: inner.start(1)]}{lane}, {inner[1]})" if inner else f"{text} (lane {lane})".lstrip()
-    if type(found) is type(failed) and failed.args == (said,):
+    lanes = (lane, *known.lanes)
+    before = text[: len(text) - len(in_lanes(known.lanes))] if known.lanes else f"{text} ".lstrip()
+    whole = f"{before}{in_lanes(lanes)}"
+    if type(found) is type(failed) and failed.args == (whole,):
         return failed
-    found.args = (said,)
+    found.args = (whole,)
+    note(found, Said(lanes=lanes))
     found.__suppress_context__ = True
     return found

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from opcode import opmap
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -26,6 +25,7 @@ from transpile.driver.result_kinds import converters
 from transpile.driver.results import adjust_tree
 from transpile.driver.shared_arguments import instead, is_twice, overlap, refuse_copied
 from transpile.driver.tracebacks import framed
+from transpile.driver.what_raised import is_raise, last
 from transpile.errors import NO_COMPLEX, error
 
 
@@ -36,7 +36,7 @@ class Interpreted(Program):
 
         super().__init__()
         rendered = render(core)
-        function = load(rendered.text, rendered.name, rendered.line_map, rendered.classes)
+        function = load(rendered.text, rendered.name, rendered.line_map, rendered.classes, rendered.raises)
         code = function.__code__
         names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         self.name, self.protected = core.name, protected(function, core, quiet)
@@ -153,7 +153,6 @@ def fraction(core: ir.Function, weak: bool = True) -> ir.Loc | None:
     return next(found, None)
 
 
-RAISE = opmap["RAISE_VARARGS"]
 PYTHON_ONLY = (ZeroDivisionError, OverflowError, ValueError)
 """What Python's float arithmetic raises where NumPy's gives inf or nan."""
 
@@ -166,11 +165,9 @@ def _is_pythons(error: Exception) -> bool:
 
 
 def _is_raised(error: Exception) -> bool:
-    """Whether a *raise* has raised it, the user's or a check: the instruction says so that was run."""
-    at = error.__traceback__
-    while at is not None and at.tb_next is not None:
-        at = at.tb_next
-    return at is not None and at.tb_frame.f_code.co_code[at.tb_lasti] == RAISE
+    """Whether a *raise* has raised it, the user's or a check."""
+    at = last(error)
+    return at is not None and is_raise(at)
 
 
 def again(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

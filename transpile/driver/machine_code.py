@@ -9,7 +9,7 @@ from typing import Any
 
 from transpile.analysis.messages import sites
 from transpile.base.loader import register
-from transpile.codegen.numba.entry_guard import Guard
+from transpile.codegen.entry_guard import Guard
 from transpile.codegen.numba.numba_build import compiled as by_numba
 from transpile.codegen.numba.numba_build import loaded, ordinary
 from transpile.codegen.numba.numba_text import UNWRAPPED, Module, Options

@@ -10,6 +10,7 @@ import numpy as np
 from transpile.base.captured import Stale
 from transpile.core.taken import Taken
 from transpile.driver.fast_path import Otherwise
+from transpile.driver.what_raised import said
 
 
 class Program:
@@ -41,7 +42,13 @@ class Program:
 
     def failure(self, failed: Exception, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Exception:
         """The error that is raised for one of a call: not another where the arguments are no more what they were."""
-        return failed if self.said is None or self.writes else self.said(failed, args, kwargs)
+        if self.said is None or self.writes or self.is_of_sizes(failed):
+            return failed
+        return self.said(failed, args, kwargs)
+
+    def is_of_sizes(self, failed: Exception) -> bool:
+        """Whether it says that sizes do not agree, which is so in all lanes alike."""
+        return said(failed).is_of_sizes
 
     def _failed(self, scope: Any, count: int) -> str:
         """The text of the error that is raised in the function of a repeated call with so many arguments."""

@@ -24,6 +24,7 @@ from typing import Any, TypeVar
 
 from transpile.base.loader import generated_lines, site_of
 from transpile.base.loc import Loc
+from transpile.driver.what_raised import note
 from transpile.errors import InternalError, TranspileError, source_line
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -52,6 +53,7 @@ def framed(failed: BaseException) -> BaseException:
     if os.environ.get("TRANSPILE_TRACEBACK") == "full" or isinstance(failed, InternalError):
         return failed
     _forget_ours(failed)
+    note(failed)
     if isinstance(failed, TranspileError):
         failed.__cause__ = None
     return failed.with_traceback(_joined(_shown(failed)))

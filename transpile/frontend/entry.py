@@ -44,6 +44,7 @@ from transpile.frontend.values.values import (
     Tuple,
 )
 from transpile.numpy_api.entries import entries
+from transpile.numpy_api.signatures import POSITIONAL, signature
 
 MAX_RESTARTS = 60
 
@@ -166,9 +167,8 @@ def _code_of_stand(target: Stand, kwargs: Iterable[str] = ()) -> Any:
         return value.code
     found = target.value.value if isinstance(target.value, Static) else None
     known = next((n for n in found.names if n in entries()), None) if isinstance(found, Known) else None
-    signature = entries()[known].signature if known is not None else None
-    names = [k for k, p in signature.parameters.items() if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD] \
-        if signature is not None else []  # fmt: skip
+    takes = signature(known) if known is not None else None
+    names = [k for k, p in takes.parameters.items() if p.default is p.empty and p.kind in POSITIONAL] if takes else []
     options = [f"{k}=None" for k in kwargs if k not in names]
     anonymous = gast.parse(f"lambda {', '.join([*names, '*args', *options])}: 0").body[0].value
     name = known.rpartition(".")[2] if known is not None else target.__name__

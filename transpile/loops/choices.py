@@ -2,46 +2,77 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from transpile.core import nodes as ir
+from transpile.ops.tables import record_of
+from transpile.ops.traits import EQUAL, NOT_EQUAL
+
+Test = tuple[ir.Var, bool]
+"""A truth value, and which one is meant."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """``var`` is ``value`` where the test is ``taken``, and 0.0 elsewhere."""
+    """``var`` is ``value`` where one of the tests is as it says, and 0.0 elsewhere."""
 
     var: ir.Var
-    test: ir.Var
-    taken: bool
+    tests: tuple[Test, ...]
     value: ir.Operand
 
 
-def choices(stmt: ir.Stmt) -> list[Choice]:
-    """The choices between a value and 0.0 that a statement makes."""
-    sides: list[tuple[ir.Var, ir.Operand, ir.Operand]] = []
-    test: ir.Operand
+def choices(block: ir.Block) -> list[Choice]:
+    """The choices between values and 0.0 that the statements of a block make.
+
+    One of a value and another choice is one of all their tests: ``a if less else b if equal else 0.0``, as of the smaller of two.
+    """
+    found: dict[ir.Operand, Choice] = {}
+    for stmt in block.stmts:
+        for var, test, a, b in _sides(stmt):
+            if var.type.is_float and not var.type.dims and isinstance(test, ir.Var):
+                choice = _choice(var, test, a, b, isinstance(stmt, ir.Let)) or _chain(var, test, a, b, found)
+                if choice is not None:
+                    found[var] = choice
+    return list(found.values())
+
+
+def _sides(stmt: ir.Stmt) -> Iterator[tuple[ir.Var, ir.Operand, ir.Operand, ir.Operand]]:
+    """What a statement chooses, by which test, and what it is then and else."""
     match stmt:
         case ir.Let(prim="where"):
             test, a, b = stmt.args
-            sides.append((stmt.var, a, b))
+            yield stmt.var, test, a, b
         case ir.If():
-            test = stmt.test
-            sides += zip(stmt.results, stmt.then.yields, stmt.orelse.yields)
-        case _:
-            return []
-    found: list[Choice] = []
-    for var, a, b in sides:
-        taken = ir.is_literal(b, 0.0)
-        if var.type.is_float and not var.type.dims and isinstance(test, ir.Var) and taken != ir.is_literal(a, 0.0):
-            value = (a if taken else b) if isinstance(stmt, ir.Let) else var
-            if value.type.dtype == var.type.dtype:
-                found.append(Choice(var, test, taken, value))
-    return found
+            for var, a, b in zip(stmt.results, stmt.then.yields, stmt.orelse.yields):
+                yield var, stmt.test, a, b
+
+
+def _choice(var: ir.Var, test: ir.Var, a: ir.Operand, b: ir.Operand, is_select: bool) -> Choice | None:
+    """One between a value and 0.0; what a branch gives is known behind it by its own name only."""
+    taken = ir.is_literal(b, 0.0)
+    if taken == ir.is_literal(a, 0.0):
+        return None
+    value = (a if taken else b) if is_select else var
+    return Choice(var, ((test, taken),), value) if value.type.dtype == var.type.dtype else None
+
+
+def _chain(
+    var: ir.Var, test: ir.Var, a: ir.Operand, b: ir.Operand, found: Mapping[ir.Operand, Choice]
+) -> Choice | None:
+    """One between a value and another choice."""
+    for value, other, taken in ((a, b, True), (b, a, False)):
+        if other in found and value not in found:
+            return Choice(var, ((test, taken), *found[other].tests), var)
+    return None
 
 
 def is_guard(choice: Choice, block: ir.Block) -> bool:
     """Whether a choice is 0.0 for one value only, as that of a quotient is: almost all trips take the other side."""
-    test = next((s for s in block.stmts if isinstance(s, ir.Let) and s.var is choice.test), None)
-    one_value = "not_equal" if choice.taken else "equal"
-    return test is not None and test.prim == one_value and any(isinstance(a, ir.Const) for a in test.args)
+    made = {s.var: s for s in block.stmts if isinstance(s, ir.Let)}
+    return any(test in made and _is_all_but_one(made[test], taken) for test, taken in choice.tests)
+
+
+def _is_all_but_one(test: ir.Let, taken: bool) -> bool:
+    wanted = NOT_EQUAL if taken else EQUAL
+    return record_of(test).relation is wanted and any(isinstance(a, ir.Const) for a in test.args)

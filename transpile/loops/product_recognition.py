@@ -23,6 +23,7 @@ from transpile.core.walk import blocks
 from transpile.loops.blas_roles import Call, call_of
 from transpile.loops.product_calls import Maker, Private, emitted, replaced_in
 from transpile.loops.product_dependence import Conflicts
+from transpile.loops.product_fission import parts
 from transpile.loops.product_statements import Letter, Product, product_of
 from transpile.loops.sum_splitting import one_by_one
 from transpile.loops.terms import Code, Read, Term
@@ -33,7 +34,8 @@ ROUNDS = 40  # products of one function
 def multiply(fn: ir.Function) -> ir.Function:
     """The function with such products as calls."""
     for _ in range(ROUNDS):
-        found = _Search(fn).run()
+        search = _Search(fn)
+        found = search.run() or search.parted()
         if found is None:
             return fn
         fn = found
@@ -86,6 +88,15 @@ class _Search:
             found = self.in_place(p) or self.lifted(p, chain, True) or self.lifted(p, chain, False)
             if found is not None:
                 return self.with_calls(found)
+        return None
+
+    def parted(self) -> ir.Function | None:
+        """The function with one sum of a nest as a nest of its own, if that is then a product."""
+        for chain, stmt in self.candidates(self.fn.body, ()):
+            for new in parts(self.code, stmt, len(chain)) if isinstance(stmt, ir.For) else ():
+                found = _Search(instead_of(self.code, stmt, new)).run()
+                if found is not None:
+                    return found
         return None
 
     def candidates(self, block: ir.Block, chain: tuple[ir.For, ...]) -> Iterator[tuple[tuple[ir.For, ...], ir.Stmt]]:

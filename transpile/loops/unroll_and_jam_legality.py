@@ -76,7 +76,7 @@ def _is_simple(stmt: ir.Stmt) -> bool:
                 is_array(stmt.var)
                 or may_raise(stmt)
                 or stmt.prim == "item"
-                or record_of(stmt).kind == "number"
+                or record_of(stmt).is_call
                 or stmt.var.type.dtype not in DTYPES
             ):
                 return False

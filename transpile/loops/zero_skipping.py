@@ -22,7 +22,7 @@ from transpile.core import nodes as ir
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.types import BOOL
 from transpile.core.walk import blocks, defines, leaves, map_operands, statements
-from transpile.loops.choices import choices, is_guard
+from transpile.loops.choices import Test, choices, is_guard
 from transpile.loops.loop_shape import known_trips
 from transpile.ops.tables import record_of
 
@@ -38,7 +38,7 @@ def skip_zeros(fn: ir.Function) -> ir.Function:
 
 def _may_gain(body: ir.Block) -> bool:
     """Whether there is a choice, and something that it may save."""
-    return any(choices(s) for s in body.stmts) and any(map(is_long, body.stmts))
+    return bool(choices(body)) and any(map(is_long, body.stmts))
 
 
 def is_long(stmt: ir.Stmt) -> bool:
@@ -53,16 +53,16 @@ class _Zeros:
 
     def block(self, block: ir.Block, is_body: bool) -> ir.Block:
         block = with_stmts(block, [self.inside(s) if blocks(s) else s for s in block.stmts])
-        tried: set[tuple[ir.Var, bool]] = set()
+        tried: set[tuple[Test, ...]] = set()
         while is_body and _may_gain(block):
-            found = [c for s in block.stmts for c in choices(s) if (c.test, c.taken) not in tried]
+            found = [c for c in choices(block) if c.tests not in tried]
             if not found:
                 break
-            test, taken = found[0].test, found[0].taken
-            tried.add((test, taken))
+            tests = found[0].tests
+            tried.add(tests)
             if not is_guard(found[0], block):
-                values = {c.var: c.value for c in found if c.test is test and c.taken == taken}
-                block = _Region(self.touches, block, values).branched(test, taken) or block
+                values = {c.var: c.value for c in found if c.tests == tests}
+                block = _Region(self.touches, block, values).branched(tests) or block
         return block
 
     def inside(self, stmt: ir.Stmt) -> ir.Stmt:
@@ -70,13 +70,13 @@ class _Zeros:
 
 
 class _Region:
-    """What depends on choices of one test in a block. ``values``: what they take; ``zeros``: what is 0.0 where they are."""
+    """What depends on choices of the same tests in a block. ``values``: what they take; ``zeros``: what is 0.0 where they are."""
 
     def __init__(self, touches: Touches, block: ir.Block, values: dict[ir.Var, ir.Operand]) -> None:
         self.touches, self.old, self.values = touches, block, values
         self.zeros: set[ir.Operand] = set(values)
 
-    def branched(self, test: ir.Var, taken: bool) -> ir.Block | None:
+    def branched(self, tests: tuple[Test, ...]) -> ir.Block | None:
         """The block with what only adds zeros in a branch; None if that is too little, or cannot be."""
         stmts = self.old.stmts
         moved = self.closed([s for s in stmts if self.zeros & self.touches.of(s).uses and self.adds_zeros(s)])
@@ -85,15 +85,12 @@ class _Region:
         at = next(k for k, s in enumerate(stmts) if s is moved[-1])
         if not self.may_pass(stmts[:at], moved):
             return None
-        before, moved = self.parted(stmts[: at + 1], moved, stmts[at + 1 :], test)
+        before, moved = self.parted(stmts[: at + 1], moved, stmts[at + 1 :], {test for test, _ in tests})
         inner = [map_operands(s, self.operand) for s in moved]
         loc = inner[-1].loc
-        if not taken:
-            other = ir.Var(ir.SYNTHETIC, BOOL)
-            before.append(ir.Let(other, "logical_not", (test,), {}, loc))
-            test = other
+        either, test = _any(tests, loc)
         branch = ir.If(test, ir.Block((), inner), ir.Block(), (), loc)
-        return replace(self.old, stmts=[*before, branch, *stmts[at + 1 :]])
+        return replace(self.old, stmts=[*before, *either, branch, *stmts[at + 1 :]])
 
     def operand(self, op: ir.Operand) -> ir.Operand:
         while isinstance(op, ir.Var) and self.values.get(op, op) is not op:
@@ -103,7 +100,8 @@ class _Region:
     # ---- what may move
 
     def is_choice(self, stmt: ir.Stmt) -> bool:
-        return isinstance(stmt, ir.Let) and stmt.var in self.values
+        """Whether it makes what only its value is read of now."""
+        return isinstance(stmt, ir.Let) and self.values.get(stmt.var, stmt.var) is not stmt.var
 
     def closed(self, moved: list[ir.Stmt]) -> list[ir.Stmt]:
         """Those of the statements that make nothing that others need."""
@@ -127,10 +125,10 @@ class _Region:
         return True
 
     def parted(
-        self, stmts: list[ir.Stmt], moved: list[ir.Stmt], after: list[ir.Stmt], test: ir.Operand
+        self, stmts: list[ir.Stmt], moved: list[ir.Stmt], after: list[ir.Stmt], tests: set[ir.Var]
     ) -> tuple[list[ir.Stmt], list[ir.Stmt]]:
         """The statements before the branch and those in it: what is moved, and what is computed only for that."""
-        used: set[ir.Operand] = {test, *leaves(self.old)}.union(*(self.touches.of(s).uses for s in after))
+        used: set[ir.Operand] = {*tests, *leaves(self.old)}.union(*(self.touches.of(s).uses for s in after))
         inside: set[ir.Operand] = set(self.values.values())
         within: list[ir.Stmt] = []
         before: list[ir.Stmt] = []
@@ -197,3 +195,17 @@ class _Region:
 
     def body(self, block: ir.Block) -> bool:
         return all(map(self.adds_zeros, block.stmts))
+
+
+def _any(tests: tuple[Test, ...], loc: ir.Loc) -> tuple[list[ir.Stmt], ir.Var]:
+    """Whether one of the tests is as it says: the statements that find it, and its name."""
+    stmts: list[ir.Stmt] = []
+
+    def let(prim: str, *args: ir.Operand) -> ir.Var:
+        stmts.append(ir.Let(var := ir.Var(ir.SYNTHETIC, BOOL), prim, args, {}, loc))
+        return var
+
+    first, *others = (test if taken else let("logical_not", test) for test, taken in tests)
+    for other in others:
+        first = let("logical_or", first, other)
+    return stmts, first

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from transpile.core import nodes as ir
@@ -12,17 +12,16 @@ from transpile.lower.element_functions import Elements, stored
 from transpile.lower.lowering import Lowering
 from transpile.lower.memory_views import Uniform
 from transpile.lower.overflow import check_narrow
+from transpile.ops.lowering_kinds import Band
 
-Rule = Callable[[Lowering, Any], Elements]
 
-
-def _full(lw: Lowering, stmt: Any) -> Elements:
+def filled(lw: Lowering, stmt: Any, how: Any) -> Elements:
     check_narrow(lw, stmt.args[0], stmt.var.type.dtype)
     value = lw.compute("cast", [lw.scalar(stmt.args[0])], Type(stmt.var.type.dtype), {})
     return Elements(lw.sizes(stmt.params["dims"]), stmt.var.type.dtype, lambda idx: value, made=Uniform(value))
 
 
-def _empty(lw: Lowering, stmt: Any) -> Elements:
+def unwritten(lw: Lowering, stmt: Any, how: Any) -> Elements:
     sizes = lw.sizes(stmt.params["dims"])
     return (
         stored(lw.b, lw.memory(stmt.var.name, stmt.var.type.dtype, sizes), sizes)
@@ -35,7 +34,7 @@ def _is_alloc(stmt: Any) -> bool:
     return bool(stmt.var.buffer)
 
 
-def _arange(lw: Lowering, stmt: Any) -> Elements:
+def counted(lw: Lowering, stmt: Any, how: Any) -> Elements:
     b = lw.b
     result = Type(stmt.var.type.dtype)
     args = [lw.compute("cast", [lw.scalar(a)], result, {}) for a in stmt.args]
@@ -60,7 +59,7 @@ def _arange(lw: Lowering, stmt: Any) -> Elements:
     return Elements(sizes, result.dtype, at)
 
 
-def _linspace(lw: Lowering, stmt: Any) -> Elements:
+def spaced(lw: Lowering, stmt: Any, how: Any) -> Elements:
     b = lw.b
     result = Type(stmt.var.type.dtype)
     start, stop = (lw.compute("cast", [lw.scalar(a)], result, {}) for a in stmt.args[:2])
@@ -76,26 +75,12 @@ def _linspace(lw: Lowering, stmt: Any) -> Elements:
     return Elements(lw.sizes(stmt.params["dims"]), result.dtype, at, cheap=False)
 
 
-def _positional(test: Callable[[Expr, Expr, int], Expr]) -> Rule:
+def band(lw: Lowering, stmt: Any, how: Band) -> Elements:
     """A matrix of 1 where a test of its index holds."""
+    result = Type(stmt.var.type.dtype)
+    k = stmt.params.get("k", 0)
 
-    def rule(lw: Lowering, stmt: Any) -> Elements:
-        result = Type(stmt.var.type.dtype)
-        k = stmt.params.get("k", 0)
+    def at(idx: Sequence[Expr]) -> Expr:
+        return lw.compute("cast", [lw.b.elementwise(how.relation.name, idx[1], idx[0] + k)], result, {})
 
-        def at(idx: Sequence[Expr]) -> Expr:
-            return lw.compute("cast", [test(idx[0], idx[1], k)], result, {})
-
-        return Elements(lw.sizes(stmt.params["dims"]), result.dtype, at)
-
-    return rule
-
-
-TABLE: dict[str, Callable[[Lowering, Any], Elements]] = {
-    "full": _full,
-    "empty": _empty,
-    "arange": _arange,
-    "linspace": _linspace,
-    "eye": _positional(lambda i, j, k: j.eq(i + k)),
-    "tri": _positional(lambda i, j, k: j <= i + k),
-}
+    return Elements(lw.sizes(stmt.params["dims"]), result.dtype, at)

@@ -17,11 +17,8 @@ from transpile.core.builder import Expr
 from transpile.core.types import INT, Type
 from transpile.lower.element_functions import Elements, is_one, stored
 from transpile.lower.lowering import Lowering
-from transpile.lower.runtime_calls import filled, view
+from transpile.lower.runtime_calls import entry_of, filled, view
 from transpile.ops.tables import record_of
-
-MANY = {"random.normal64": "random.normals", "random.normal32": "random.normals32"}
-"""What fills memory with such numbers of one key."""
 
 
 def _keys(lw: Lowering, stmt: Any) -> Elements:
@@ -53,12 +50,13 @@ def _each(
     return replace(Elements(tuple(sizes), dtype, at, cheap=False).also(keys), cheap=False)
 
 
-def drawn(lw: Lowering, stmt: Any) -> Elements:
+def drawn(lw: Lowering, stmt: Any, how: Any) -> Elements:
     keys, dtype = _keys(lw, stmt), stmt.var.type.dtype
     lead, sizes = keys.sizes[:-1], lw.sizes(stmt.params["dims"])
-    entry = record_of(stmt).entry_of(stmt.params, len(stmt.args))
-    if entry in MANY and not lead and sizes:
-        return _many(lw, stmt, keys, sizes, MANY[entry])
+    entry = entry_of(stmt)
+    filling = record_of(entry).filling
+    if filling and not lead and sizes:
+        return _many(lw, stmt, keys, sizes, filling)
 
     def at(idx: Sequence[Expr]) -> Expr:
         own = idx[len(lead) :]
@@ -79,44 +77,37 @@ def _many(lw: Lowering, stmt: Any, keys: Elements, sizes: tuple[ir.Operand, ...]
     return made
 
 
-def _split(lw: Lowering, stmt: Any) -> Elements:
-    keys = _keys(lw, stmt)
+def split_keys(lw: Lowering, stmt: Any, how: Any) -> Elements:
+    keys, entry = _keys(lw, stmt), entry_of(stmt)
     lead, sizes = keys.sizes[:-1], lw.sizes(stmt.params["dims"])
 
     def at(idx: Sequence[Expr]) -> Expr:
         own = idx[len(lead) : -1]
-        return _block(lw, "random.word", "uint32", *_words(lw, keys, idx[: len(lead)]), _place(lw, own, sizes), idx[-1])
+        return _block(lw, entry, "uint32", *_words(lw, keys, idx[: len(lead)]), _place(lw, own, sizes), idx[-1])
 
     return _each(lw, keys, (*lead, *sizes, ir.Const(2, INT)), "uint32", at)
 
 
-def _fold_in(lw: Lowering, stmt: Any) -> Elements:
-    keys, data = _keys(lw, stmt), lw.steady(lw.elements(stmt.args[1]), "data")
+def folded_in(lw: Lowering, stmt: Any, how: Any) -> Elements:
+    keys, data, entry = _keys(lw, stmt), lw.steady(lw.elements(stmt.args[1]), "data"), entry_of(stmt)
 
     def at(idx: Sequence[Expr]) -> Expr:
         place = lw.compute("cast", [data.at(idx[:-1])], Type("int64"), {})
         low = lw.compute("bitwise_and", [place, lw.b.expr(ir.Const(0xFFFFFFFF, Type("int64")))], Type("int64"), {})
-        return _block(lw, "random.word", "uint32", *_words(lw, keys, idx[:-1]), low, idx[-1])
+        return _block(lw, entry, "uint32", *_words(lw, keys, idx[:-1]), low, idx[-1])
 
     return replace(_each(lw, keys, (*keys.sizes[:-1], ir.Const(2, INT)), "uint32", at).also(data), cheap=False)
 
 
-def _log_gamma(lw: Lowering, stmt: Any) -> Elements:
-    keys, shapes = _keys(lw, stmt), lw.steady(lw.elements(stmt.args[1]), "a")
+def shaped(lw: Lowering, stmt: Any, how: Any) -> Elements:
+    keys, shapes, entry = _keys(lw, stmt), lw.steady(lw.elements(stmt.args[1]), "a"), entry_of(stmt)
     lead = keys.rank - 1
     wide, own = Type("float64"), stmt.var.type.dtype
 
     def at(idx: Sequence[Expr]) -> Expr:
         a = lw.compute("cast", [shapes.at(idx)], wide, {})
         place = _place(lw, idx[lead:], shapes.sizes[lead:])
-        found = _block(lw, "random.log_gamma", "float64", *_words(lw, keys, idx[:lead]), place, a)
+        found = _block(lw, entry, "float64", *_words(lw, keys, idx[:lead]), place, a)
         return lw.compute("cast", [found], Type(own), {})
 
     return replace(_each(lw, keys, shapes.sizes, own, at).also(shapes), cheap=False)
-
-
-TABLE: dict[str, Callable[[Lowering, Any], Any]] = {
-    "random_split": _split,
-    "random_fold_in": _fold_in,
-    "random_log_gamma": _log_gamma,
-}

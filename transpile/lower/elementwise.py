@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -42,7 +42,7 @@ def _unit(operands: Sequence[Elements]) -> int | None:
     return max(set(units), key=lambda u: (units.count(u), u)) if units else None
 
 
-def cast(lw: Lowering, stmt: Any) -> Elements:
+def cast(lw: Lowering, stmt: Any, how: Any) -> Elements:
     x = lw.elements(stmt.args[0])
     result = Type(stmt.var.type.dtype)
     return replace(
@@ -50,13 +50,5 @@ def cast(lw: Lowering, stmt: Any) -> Elements:
     )
 
 
-def copy(lw: Lowering, stmt: Any) -> Elements:
+def same(lw: Lowering, stmt: Any, how: Any) -> Elements:
     return peek(lw, stmt.args[0]) or lw.elements(stmt.args[0])
-
-
-TABLE: dict[str, Callable[[Lowering, Any], Elements]] = {
-    "cast": cast,
-    "copy": copy,
-    "identity": copy,
-    "sized": copy,
-}

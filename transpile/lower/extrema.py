@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,7 @@ def is_nan(lw: Lowering, e: Expr) -> Expr:
     return op(lw, "isnan", e, dtype="bool")
 
 
-def _position(lw: Lowering, stmt: Any) -> Elements:
+def position(lw: Lowering, stmt: Any, how: Any) -> Elements:
     """The first place of an extremum; NaN wins."""
     greatest = record_of(record_of(stmt).fold).extreme > 0
     b = lw.b
@@ -74,6 +74,3 @@ def _position(lw: Lowering, stmt: Any) -> Elements:
         sizes = tuple(ir.Const(1, INT) if k in axes else s for k, s in enumerate(x.sizes))
         return Elements(sizes, "int64", lambda idx: value([idx[k] for k in kept]), deps=x.deps, cheap=False)
     return Elements(tuple(x.sizes[k] for k in kept), "int64", value, deps=x.deps, cheap=False)
-
-
-TABLE: dict[str, Callable[[Lowering, Any], Elements]] = {"argmax": _position, "argmin": _position}

@@ -9,7 +9,7 @@ A matrix is passed as it lies: a transpose or a slice of a stored array is not c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +20,8 @@ from transpile.lower.element_functions import Elements, stored, write
 from transpile.lower.factor_reuse import Factors, factors_of, flag
 from transpile.lower.lowering import Lowering
 from transpile.lower.matrix_operands import Given, column, own_index, part, passed, whole
-from transpile.lower.runtime_calls import filled, library_call
+from transpile.lower.runtime_calls import entry_of, filled, flags_of, library_call
+from transpile.ops.lowering_kinds import System
 from transpile.ops.tables import record_of
 
 
@@ -74,36 +75,22 @@ def _call(
 # -------------------------------------------------------------------------------------------------------- rules
 
 
-def _flags(stmt: Any) -> tuple[ir.Operand, ...]:
-    return tuple(ir.Const(stmt.params.get(n) in ("U", "T", 1, True), Type("bool")) for n in record_of(stmt).flags)
-
-
-def _entry(stmt: Any) -> str:
-    return record_of(stmt).entry_of(stmt.params, len(stmt.args))
-
-
-def of_matrices(lw: Lowering, stmt: Any) -> Any:
-    """Matrices to a matrix, a vector or a number; by its factors, if other statements want those too."""
+def of_matrices(lw: Lowering, stmt: Any, how: Any) -> Any:
+    """Matrices to a matrix, a vector, a number or several of these; by its factors, if other statements want those too."""
     shared = factors_of(lw, stmt.args[0]) if record_of(stmt).factored else None
-    (result,) = _results(lw, stmt, [stmt.var.type], stmt.var.name)
+    types = stmt.var.type.items if stmt.var.type.kind == "tuple" else [stmt.var.type]
+    results = _results(lw, stmt, types, ir.SYNTHETIC if len(types) > 1 else stmt.var.name)
     if shared is None:
-        (found,) = calls(lw, _entry(stmt), passed(lw, [lw.elements(a) for a in stmt.args]), _flags(stmt), [result])
+        found = calls(lw, entry_of(stmt), passed(lw, [lw.elements(a) for a in stmt.args]), flags_of(stmt), results)
     else:
-        flags = (flag(shared[1]),) if result.rank else ()
-        (found,) = calls(lw, record_of(stmt).factored, _kept(lw, shared[0]), flags, [result])
-    return found if isinstance(found, Elements) else lw.b.expr(found)
+        flags = (flag(shared[1]),) if len(results) == 1 and results[0].rank else ()
+        found = calls(lw, record_of(stmt).factored, _kept(lw, shared[0]), flags, results)
+    if stmt.var.type.kind == "tuple":
+        return found
+    return found[0] if isinstance(found[0], Elements) else lw.b.expr(found[0])
 
 
-def several(lw: Lowering, stmt: Any) -> list[Any]:
-    """A matrix to several results."""
-    shared = factors_of(lw, stmt.args[0]) if record_of(stmt).factored else None
-    if shared is not None:
-        return calls(lw, record_of(stmt).factored, _kept(lw, shared[0]), (), _results(lw, stmt, stmt.var.type.items))
-    given = passed(lw, [lw.elements(stmt.args[0])])
-    return calls(lw, _entry(stmt), given, _flags(stmt), _results(lw, stmt, stmt.var.type.items))
-
-
-def _results(lw: Lowering, stmt: Any, types: Sequence[Type], name: str = ir.SYNTHETIC) -> list[Result]:
+def _results(lw: Lowering, stmt: Any, types: Sequence[Type], name: str) -> list[Result]:
     batch = stmt.args[0].type.rank - 2
     return [Result(name, t.dtype, lw.sizes(t.dims), t.rank - batch) for t in types]
 
@@ -118,15 +105,18 @@ def _kept(lw: Lowering, factors: Factors) -> Given:
     return given
 
 
-def _linear_solve(lw: Lowering, stmt: Any) -> Elements:
-    lower = lw.matrices.triangle(stmt.args[0])
+def system(lw: Lowering, stmt: Any, how: System) -> Elements:
+    """By substitution where the matrix is known to be a triangle, by its factors where other statements want those too."""
+    record = record_of(stmt)
+    lower = lw.matrices.triangle(stmt.args[0]) if record.factored else None
     if lower is not None:
         return _equation(lw, stmt, "linalg.solve_triangular", (flag(lower), flag(False), flag(False)))
-    shared = factors_of(lw, stmt.args[0])
-    if shared is None:
-        return _equation(lw, stmt, _entry(stmt), ())
-    factors, turned = shared
-    return _equation(lw, stmt, record_of(stmt).factored, (flag(turned),), factors)
+    shared = factors_of(lw, stmt.args[0]) if record.factored else None
+    if shared is not None:
+        factors, turned = shared
+        return _equation(lw, stmt, record.factored, (flag(turned),), factors)
+    given = [none if stmt.params.get(name) is None else float(stmt.params[name]) for name, none in how.numbers]
+    return _equation(lw, stmt, entry_of(stmt), (*flags_of(stmt), *(ir.Const(x, Type("float64")) for x in given)))
 
 
 def _equation(
@@ -148,16 +138,3 @@ def _equation(
 
     lw.nest(sizes[:-1] if is_vector else sizes[:-2], one)
     return stored(lw.b, var, sizes)
-
-
-def _lstsq(lw: Lowering, stmt: Any) -> Any:
-    rcond = stmt.params.get("rcond")
-    value = ir.Const(-2.0 if rcond is None else float(rcond), Type("float64"))
-    return _equation(lw, stmt, _entry(stmt), (value,))
-
-
-TABLE: dict[str, Callable[[Lowering, Any], Any]] = {
-    "solve": _linear_solve,
-    "solve_triangular": lambda lw, stmt: _equation(lw, stmt, _entry(stmt), _flags(stmt)),
-    "lstsq": _lstsq,
-}

@@ -88,6 +88,7 @@ def lower_effect(lw: Lowering, stmt: ir.Print | ir.Raise) -> None:
     dtypes = tuple(None if a.type.weak or a.type.dims else a.type.dtype for a in stmt.args)
     dtypes = dtypes if any(dtypes) else ()
     if isinstance(stmt, ir.Raise):
-        lw.b.emit(_raise(stmt.loc, stmt.exception, stmt.parts, tuple(args), dtypes))
+        raised = _raise(stmt.loc, stmt.exception, stmt.parts, tuple(args), dtypes)
+        lw.b.emit(replace(raised, sizes_at=stmt.sizes_at))
     else:
         lw.b.emit(replace(stmt, args=tuple(args), dtypes=dtypes))

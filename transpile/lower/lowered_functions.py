@@ -10,13 +10,13 @@ from dataclasses import replace
 from typing import Any
 
 from transpile.core import nodes as ir
-from transpile.core.builder import Builder, Expr
+from transpile.core.builder import Builder
 from transpile.core.dims import ANY
-from transpile.core.functions import Routine, apart, invoke, reached, result_sizes
+from transpile.core.functions import Routine, invoke, reached, result_sizes
 from transpile.core.integers import Integers
 from transpile.core.types import BOOL, INT, Type
 from transpile.lower import lowered_effects
-from transpile.lower.element_functions import Elements, stored
+from transpile.lower.element_functions import stored
 from transpile.lower.lowering import Lowering
 from transpile.lower.runtime_calls import fresh
 from transpile.ops.tables import prims
@@ -43,10 +43,10 @@ def _free(name: str, taken: set[str]) -> str:
 
 def _entry(core: ir.Function) -> ir.Function:
     """A function that does nothing but call the one that ``core`` is."""
-    routine: Routine = core.routine
+    assert core.routine is not None
     params = tuple(ir.Var(p.name, p.type) for p in core.params)
     b = Builder(prims())
-    sizes = result_sizes(b, core.params, [y.type for y in core.body.yields], params, Integers(core).of)
+    sizes = result_sizes(b, core.params, [y.type for y in core.body.yields], params, Integers(prims(), core).of)
     unknown = any(d is None for dims in sizes for d in dims)
     types = [y.type.with_dims(tuple(d or ANY for d in dims)) for y, dims in zip(core.body.yields, sizes)]
     with b.at(core.loc):
@@ -55,7 +55,7 @@ def _entry(core: ir.Function) -> ir.Function:
                 for axis, dim in enumerate(p.type.dims):
                     if dim.as_symbol is not None and dim.as_symbol not in b.symbols:
                         b.symbols[dim.as_symbol] = b.let("dim", p, axis=axis).op
-        results = invoke(b, routine, params, types)
+        results = invoke(b, core.routine, params, types)
     body = ir.Block((), b.block.stmts, tuple(r.op for r in results))
     return replace(core, params=params, body=body, symbols=b.symbols, routine=None)
 
@@ -77,7 +77,7 @@ def check_depth(lw: Lowering, depth: ir.Var) -> None:
         b.emit(ir.If(test, ir.Block((), [raised]), ir.Block(), (), loc))
 
 
-def call(lw: Lowering, stmt: Any) -> list[Any]:
+def call(lw: Lowering, stmt: ir.Call) -> list[Any]:
     """The results of a call, each an operand or `Elements`."""
     b = lw.b
     args: list[ir.Operand] = []
@@ -87,13 +87,10 @@ def call(lw: Lowering, stmt: Any) -> list[Any]:
         else:
             args.append(lw.scalar(a).op)
     deeper = ir.Const(1, INT) if lw.depth is None else (b.expr(lw.depth) + 1).op
-    type_ = stmt.var.type
-    types = apart(type_)
-    name = lw.routines[stmt.params["routine"]]
-    names = [stmt.var.name] if len(types) == 1 else [ir.SYNTHETIC] * len(types)
-    results = tuple(ir.Var(n, _whole(t)) for n, t in zip(names, types))
-    b.emit(ir.Call(ir.Kept(name), (*args, deeper), results, None, b.loc))
-    return [_held(lw, r, t) for r, t in zip(results, types)]
+    name = lw.routines[stmt.routine]
+    results = tuple(ir.Var(r.name, _whole(r.type)) for r in stmt.results)
+    b.emit(ir.Call(ir.Kept(name), (*args, deeper), results, (), b.loc))
+    return [_held(lw, r, of.type) for r, of in zip(results, stmt.results)]
 
 
 def _whole(type_: Type) -> Type:
@@ -108,8 +105,3 @@ def _held(lw: Lowering, var: ir.Var, type_: Type) -> Any:
     if all(lw.is_known(s) for d in type_.dims for s in d.symbols()):
         return stored(lw.b, var, lw.sizes(type_.dims))
     return fresh(lw, var)
-
-
-def one(lw: Lowering, stmt: Any) -> Any:
-    (found,) = call(lw, stmt)
-    return found if isinstance(found, Elements) else Expr(lw.b, found)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from transpile.core import nodes as ir
 from transpile.core.builder import Expr
+from transpile.core.dims import Dim
 from transpile.core.types import INT
 from transpile.errors import error
 from transpile.lower import (
     created,
     draws,
+    elementwise,
     extrema,
     linalg_calls,
     lowered_functions,
@@ -24,46 +26,69 @@ from transpile.lower import (
     sorting_calls,
 )
 from transpile.lower.element_functions import Elements, is_one
-from transpile.lower.elementwise import TABLE as ELEMENTWISE
-from transpile.lower.elementwise import elementwise
 from transpile.lower.lowering import Held, Lowering, name_of
 from transpile.lower.size_checks import check_given
 from transpile.lower.sums import linear as linear_sum
+from transpile.ops import lowering_kinds as kinds
 from transpile.ops.tables import record_of
 
-ARRAYS: dict[str, Callable[[Lowering, Any], Any]] = {
-    **ELEMENTWISE,
-    **created.TABLE,
-    **reindexed.TABLE,
-    **rearranged.TABLE,
-    **reductions.TABLE,
-    **extrema.TABLE,
-    **product_loops.TABLE,
-    **sorting_calls.TABLE,
-    **draws.TABLE,
-    **linalg_calls.TABLE,
-    "invoke": lowered_functions.one,
+Rule = Callable[[Lowering, Any, Any], Any]
+RULES: dict[type[kinds.LoweringKind], Rule] = {
+    kinds.Cast: elementwise.cast,
+    kinds.Same: elementwise.same,
+    kinds.Filled: created.filled,
+    kinds.Unwritten: created.unwritten,
+    kinds.Counted: created.counted,
+    kinds.Spaced: created.spaced,
+    kinds.Band: created.band,
+    kinds.Broadcast: reindexed.broadcast,
+    kinds.Stretched: reindexed.stretched,
+    kinds.Transposed: reindexed.transposed,
+    kinds.Reshaped: reindexed.in_other_sizes,
+    kinds.Subscripted: reindexed.subscripted,
+    kinds.TakenAlong: reindexed.taken_along,
+    kinds.Joined: rearranged.joined,
+    kinds.Reversed: rearranged.reversed_axes,
+    kinds.Rotated: rearranged.rotated,
+    kinds.Tiled: rearranged.tiled,
+    kinds.Repeated: rearranged.repeated,
+    kinds.Padded: rearranged.padded,
+    kinds.Triangle: rearranged.triangle,
+    kinds.Diagonal: rearranged.diagonal,
+    kinds.DiagonalMatrix: rearranged.diagonal_matrix,
+    kinds.Fold: reductions.folded,
+    kinds.Scan: reductions.scanned,
+    kinds.Sum: reductions.sum_of,
+    kinds.DiagonalSum: reductions.diagonal_sum,
+    kinds.OperandSum: reductions.operand_sum,
+    kinds.Position: extrema.position,
+    kinds.Contraction: product_loops.contraction,
+    kinds.CrossProduct: product_loops.cross_product,
+    kinds.Convolution: product_loops.convolution,
+    kinds.Rows: sorting_calls.by_rows,
+    kinds.CallEach: sorting_calls.by_element,
+    kinds.CallWhole: sorting_calls.of_vectors,
+    kinds.LexicalOrder: sorting_calls.lexical_order,
+    kinds.Unique: sorting_calls.unique,
+    kinds.NonZero: sorting_calls.non_zero,
+    kinds.Unravelled: sorting_calls.unravelled,
+    kinds.Matrices: linalg_calls.of_matrices,
+    kinds.System: linalg_calls.system,
+    kinds.Draw: draws.drawn,
+    kinds.SplitKeys: draws.split_keys,
+    kinds.FoldedIn: draws.folded_in,
+    kinds.ShapedDraw: draws.shaped,
 }
-KINDS: dict[str, Callable[[Lowering, Any], Any]] = {
-    "fold": reductions.folded,
-    "scan": reductions.scanned,
-    "rows": sorting_calls.by_rows,
-    "matrix": linalg_calls.of_matrices,
-    "draw": draws.drawn,
-}
-"""What the record says enough of: where a primitive has no rule of its own."""
-SEVERAL: dict[str, Callable[[Lowering, Any], list[Held]]] = {
-    **sorting_calls.SEVERAL,
-    "invoke": lowered_functions.call,
-}
+"""The rule of each kind that a record may say (`transpile.ops.lowering_kinds`): of a statement and of what the record says more."""
 
 
-def rule_of(stmt: ir.Let | ir.Alloc) -> Callable[[Lowering, Any], Any]:
-    """The rule of a primitive, or of its kind."""
-    rule = ARRAYS.get(stmt.prim) or KINDS.get(record_of(stmt).kind)
+def by_rule(lw: Lowering, stmt: ir.Let | ir.Alloc) -> Any:
+    """What the rule for its kind makes of a statement."""
+    how = record_of(stmt).lowering
+    rule = RULES.get(type(how))  # type: ignore[arg-type]
     if rule is None:
         raise error("T501", f"'{stmt.prim}' cannot be compiled yet", stmt.loc)
-    return rule
+    return rule(lw, stmt, how)
 
 
 class Primitives(Lowering):
@@ -78,26 +103,29 @@ class Primitives(Lowering):
     def array(self, stmt: ir.Let | ir.Alloc) -> Elements:
         """The elements of an array primitive."""
         if self.b.prims[stmt.prim].elementwise:
-            return linear_sum(self, stmt) or elementwise(self, stmt)
-        rule = rule_of(stmt)
+            return linear_sum(self, stmt) or elementwise.elementwise(self, stmt)
         if stmt.prim != "index":  # that clips what it is given
             check_given(self, stmt.var.type.dims, stmt.args)
-        found: Elements = rule(self, stmt)
-        if any(d.is_one and not is_one(s) for d, s in zip(stmt.var.type.dims, found.sizes)):
-            sizes = tuple(ir.Const(1, INT) if d.is_one else s for d, s in zip(stmt.var.type.dims, found.sizes))
-            found = replace(found, sizes=sizes)  # a size that a check has shown to be 1
-        return found
+        return _with_ones(by_rule(self, stmt), stmt.var.type.dims)
+
+    def called(self, stmt: ir.Call) -> None:
+        """The results of a call of a kept function."""
+        for var, found in zip(stmt.results, lowered_functions.call(self, stmt)):
+            if isinstance(found, Elements):
+                self.env[var] = self.keep(_with_ones(found, var.type.dims), var)
+            else:
+                self.env[var] = self.named(Expr(self.b, found), var)
 
     def number(self, stmt: ir.Let) -> ir.Operand:
         """The scalar that a primitive gives."""
         prim = self.b.prims[stmt.prim]
         if prim.elementwise or stmt.prim == "cast":
             if prim.elementwise and any(o.type.dims for o in stmt.args):
-                return elementwise(self, stmt).at(()).op
+                return elementwise.elementwise(self, stmt).at(()).op
             return overflow.compute(self, stmt, [self.scalar(a) for a in stmt.args]).op
         if stmt.prim in ("copy", "identity"):
             return self.scalar(stmt.args[0]).op
-        found = rule_of(stmt)(self, stmt)
+        found = by_rule(self, stmt)
         value = found.at(()) if isinstance(found, Elements) else found
         return self.named(value, stmt.var)
 
@@ -108,7 +136,12 @@ class Primitives(Lowering):
         return value.op
 
     def several(self, stmt: ir.Let) -> list[Held]:
-        rule = SEVERAL.get(stmt.prim) or (linalg_calls.several if record_of(stmt).kind == "matrix" else None)
-        if rule is None:
-            raise error("T501", f"'{stmt.prim}' cannot be compiled yet", stmt.loc)
-        return rule(self, stmt)
+        found: list[Held] = by_rule(self, stmt)
+        return found
+
+
+def _with_ones(found: Elements, dims: Sequence[Dim]) -> Elements:
+    """The elements with 1 for the sizes that a check has shown to be that."""
+    if not any(d.is_one and not is_one(s) for d, s in zip(dims, found.sizes)):
+        return found
+    return replace(found, sizes=tuple(ir.Const(1, INT) if d.is_one else s for d, s in zip(dims, found.sizes)))

@@ -5,7 +5,7 @@ A product with a matrix is a call of BLAS where `transpile.lower.contractions` f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from transpile.core import nodes as ir
@@ -16,7 +16,9 @@ from transpile.lower.fold_loops import add_up, cast, number, op, wide
 from transpile.lower.indices import broadcast_index
 from transpile.lower.lowered_effects import raise_value
 from transpile.lower.lowering import Lowering
+from transpile.lower.runtime_calls import entry_of
 from transpile.lower.sums import Pending, pending
+from transpile.ops.lowering_kinds import Contraction, Convolution
 
 
 def contract(lw: Lowering, parts: Sequence[tuple[str, Elements]], output: str, dtype: str, name: str) -> Elements:
@@ -91,40 +93,14 @@ def _pair(parts: Sequence[tuple[str, Elements]], output: str) -> tuple[int, int]
     return None
 
 
-def _einsum(lw: Lowering, stmt: Any) -> Elements:
-    inputs, output = stmt.params["subscripts"].split("->")
-    parts = [(s, lw.elements(a)) for s, a in zip(inputs.split(","), stmt.args)]
-    return einsum(lw, parts, output, stmt.var.type.dtype, stmt.var.name)
+def contraction(lw: Lowering, stmt: Any, how: Contraction) -> Elements:
+    operands = [lw.elements(a) for a in stmt.args]
+    inputs, output = how.letters([x.rank for x in operands], stmt.params).split("->")
+    parts = list(zip(inputs.split(","), operands))
+    return (contract if how.in_loops else einsum)(lw, parts, output, stmt.var.type.dtype, stmt.var.name)
 
 
-def _matmul(lw: Lowering, stmt: Any) -> Elements:
-    x, y = (lw.elements(a) for a in stmt.args)
-    batch = "abcdefgh"[: max(x.rank - 2, y.rank - 2, 0)]
-    first = (batch[len(batch) - (x.rank - 2) :] if x.rank > 2 else "") + ("ik" if x.rank > 1 else "k")
-    second = (batch[len(batch) - (y.rank - 2) :] if y.rank > 2 else "") + ("kj" if y.rank > 1 else "k")
-    output = batch + ("i" if x.rank > 1 else "") + ("j" if y.rank > 1 else "")
-    return einsum(lw, [(first, x), (second, y)], output, stmt.var.type.dtype, stmt.var.name)
-
-
-def _tensordot(lw: Lowering, stmt: Any) -> Elements:
-    x, y = (lw.elements(a) for a in stmt.args)
-    first, second = stmt.params["axes"]
-    letters = "abcdefghijklmnopqrstuvwxyz"
-    left = list(letters[: x.rank])
-    right = list(letters[x.rank : x.rank + y.rank])
-    for a, c in zip(first, second):
-        right[c] = left[a]
-    output = [c for k, c in enumerate(left) if k not in first] + [c for k, c in enumerate(right) if k not in second]
-    parts = [("".join(left), x), ("".join(right), y)]
-    return einsum(lw, parts, "".join(output), stmt.var.type.dtype, stmt.var.name)
-
-
-def _outer(lw: Lowering, stmt: Any) -> Elements:
-    x, y = (lw.elements(a) for a in stmt.args)
-    return contract(lw, [("i", x), ("j", y)], "ij", stmt.var.type.dtype, stmt.var.name)
-
-
-def _cross(lw: Lowering, stmt: Any) -> Elements:
+def cross_product(lw: Lowering, stmt: Any, how: Any) -> Elements:
     b = lw.b
     x, y = (lw.steady(lw.elements(a), f"{stmt.var.label}_{k}") for k, a in enumerate(stmt.args))
     dtype = stmt.var.type.dtype
@@ -144,8 +120,8 @@ def _cross(lw: Lowering, stmt: Any) -> Elements:
     return stored(b, var, sizes)
 
 
-def _convolve(lw: Lowering, stmt: Any) -> Elements:
-    b, mode, dtype = lw.b, stmt.params["mode"], stmt.var.type.dtype
+def convolution(lw: Lowering, stmt: Any, how: Convolution) -> Elements:
+    b, dtype = lw.b, stmt.var.type.dtype
     x, y = (lw.steady(lw.elements(a), f"{stmt.var.label}_{k}") for k, a in enumerate(stmt.args))
     n, m = b.expr(x.sizes[0]), b.expr(y.sizes[0])
     empty = b.elementwise("minimum", n, m, py=True).eq(0)
@@ -160,9 +136,8 @@ def _convolve(lw: Lowering, stmt: Any) -> Elements:
             )
         )
     carried = wide(dtype)
-    flipped = stmt.prim == "correlate"  # the convolution with the second reversed
-    kind = f"{stmt.prim}_{mode}" if flipped and mode == "same" else f"convolve_{mode}"
-    call = b.bind("bounds", Type("int64", (), kind="tuple"), f"arrays.{kind}", (n.op, m.op))
+    bounds = entry_of(stmt)
+    call = b.bind("bounds", Type("int64", (), kind="tuple"), bounds, (n.op, m.op))
     lead, size = (Expr(b, b.bind(w, INT, "item", (call,), {"k": k})) for k, w in enumerate(("lead", "size")))
 
     def at(idx: Sequence[Expr]) -> Expr:
@@ -172,20 +147,9 @@ def _convolve(lw: Lowering, stmt: Any) -> Elements:
 
         def body(inner: list[Expr], values: list[Expr]) -> list[Expr]:
             i = inner[0] + low
-            j = m - 1 - (k - i) if flipped else k - i
+            j = m - 1 - (k - i) if how.reversed else k - i
             return [op(lw, "add", values[0], cast(lw, op(lw, "mul", x.at([i]), y.at([j])), carried))]
 
         return cast(lw, lw.fold([(high - low).op], [number(lw, 0, carried)], body)[0], dtype)
 
     return Elements((size.op,), dtype, at, cheap=False, deps=x.deps | y.deps)
-
-
-TABLE: dict[str, Callable[[Lowering, Any], Elements]] = {
-    "matmul": _matmul,
-    "einsum": _einsum,
-    "tensordot": _tensordot,
-    "outer": _outer,
-    "cross": _cross,
-    "convolve": _convolve,
-    "correlate": _convolve,
-}

@@ -13,42 +13,28 @@ from transpile.lower import lowered_effects
 from transpile.lower.element_functions import Elements, stored, write
 from transpile.lower.indices import quick
 from transpile.lower.lowering import Lowering, name_of
+from transpile.ops.lowering_kinds import Joined, Triangle
 
-Rule = Callable[[Lowering, Any], Elements]
 
-
-def _concatenate(lw: Lowering, stmt: Any) -> Elements:
+def joined(lw: Lowering, stmt: Any, how: Joined) -> Elements:
     """Each part is written behind the one before it."""
     b, axis = lw.b, stmt.params["axis"]
     parts = [lw.elements(a) for a in stmt.args]
-    total = b.expr(0)
-    starts = []
+    inner = parts[0].sizes
+    starts, total = [], b.expr(0)
     for p in parts:
         starts.append(total)
-        total = total + b.expr(p.sizes[axis])
-    sizes = tuple(total.op if k == axis else s for k, s in enumerate(parts[0].sizes))
+        total = total + (1 if how.new_axis else b.expr(p.sizes[axis]))
+    behind = inner[axis if how.new_axis else axis + 1 :]
+    sizes = (*inner[:axis], total.op, *behind)
     var = lw.memory(name_of(stmt.var), stmt.var.type.dtype, sizes)
     for p, start in zip(parts, starts):
 
         def put(idx: list[Expr], p: Elements = p, start: Expr = start) -> None:
-            write(b, var, [start + i if k == axis else i for k, i in enumerate(idx)], p.at(idx))
+            at = [start, *idx[axis:]] if how.new_axis else [start + idx[axis], *idx[axis + 1 :]]
+            write(b, var, [*idx[:axis], *at], p.at(idx))
 
         lw.nest(p.sizes, put)
-    return stored(b, var, sizes)
-
-
-def _stack(lw: Lowering, stmt: Any) -> Elements:
-    b, axis = lw.b, stmt.params["axis"]
-    parts = [lw.elements(a) for a in stmt.args]
-    inner = parts[0].sizes
-    sizes = (*inner[:axis], ir.Const(len(parts), INT), *inner[axis:])
-    var = lw.memory(name_of(stmt.var), stmt.var.type.dtype, sizes)
-    for n, p in enumerate(parts):
-
-        def put(idx: list[Expr], n: int = n, p: Elements = p) -> None:
-            write(b, var, [*idx[:axis], b.expr(n), *idx[axis:]], p.at(idx))
-
-        lw.nest(inner, put)
     return stored(b, var, sizes)
 
 
@@ -60,7 +46,7 @@ def _moved(
     return replace(x, sizes=tuple(sizes), root=None, made=None, at=lambda idx: x.at(move(idx)))
 
 
-def _flip(lw: Lowering, stmt: Any) -> Elements:
+def reversed_axes(lw: Lowering, stmt: Any, how: Any) -> Elements:
     x = lw.elements(stmt.args[0])
     axes = stmt.params["axes"]
     tops = {k: lw.b.expr(x.sizes[k]) - 1 for k in axes}
@@ -69,7 +55,7 @@ def _flip(lw: Lowering, stmt: Any) -> Elements:
     )
 
 
-def _roll(lw: Lowering, stmt: Any) -> Elements:
+def rotated(lw: Lowering, stmt: Any, how: Any) -> Elements:
     sizes = lw.elements(stmt.args[0]).sizes
     shifts = {k: _turn(lw, lw.scalar(a), sizes[k]) for k, a in zip(stmt.params["axes"], stmt.args[1:])}
 
@@ -90,7 +76,7 @@ def _wrapped(lw: Lowering, i: Expr, size: ir.Operand) -> Expr:
     return Expr(lw.b, lw.b.bind(ir.SYNTHETIC, INT, "arrays.wrap", (i.op, size)))
 
 
-def _tile(lw: Lowering, stmt: Any) -> Elements:
+def tiled(lw: Lowering, stmt: Any, how: Any) -> Elements:
     inner = lw.elements(stmt.args[0]).sizes
     return _moved(
         lw,
@@ -100,7 +86,7 @@ def _tile(lw: Lowering, stmt: Any) -> Elements:
     )
 
 
-def _repeat(lw: Lowering, stmt: Any) -> Elements:
+def repeated(lw: Lowering, stmt: Any, how: Any) -> Elements:
     axis, times = stmt.params["axis"], lw.scalar(stmt.args[1])
     return _moved(
         lw,
@@ -110,7 +96,7 @@ def _repeat(lw: Lowering, stmt: Any) -> Elements:
     )
 
 
-def _pad(lw: Lowering, stmt: Any) -> Elements:
+def padded(lw: Lowering, stmt: Any, how: Any) -> Elements:
     b, mode = lw.b, stmt.params["mode"]
     x = lw.elements(stmt.args[0])
     before, after = ([lw.scalar(stmt.args[2 * k + side]) for k in range(x.rank)] for side in (1, 2))
@@ -134,20 +120,16 @@ def _pad(lw: Lowering, stmt: Any) -> Elements:
     return _moved(lw, stmt, sizes, move)
 
 
-def _triangle(lower: bool) -> Rule:
-    def rule(lw: Lowering, stmt: Any) -> Elements:
-        x = lw.elements(stmt.args[0])
-        zero = ir.Const(0.0 if stmt.var.type.is_float else 0, Type(stmt.var.type.dtype))
-        k = stmt.params["k"]
+def triangle(lw: Lowering, stmt: Any, how: Triangle) -> Elements:
+    x = lw.elements(stmt.args[0])
+    zero = ir.Const(0.0 if stmt.var.type.is_float else 0, Type(stmt.var.type.dtype))
+    k = stmt.params["k"]
 
-        def at(idx: Sequence[Expr]) -> Expr:
-            i, j = idx[-2], idx[-1]
-            keep = j <= i + k if lower else j >= i + k
-            return _choose(lw, keep, lambda: x.at(idx), lw.b.expr(zero), stmt.var.type.dtype)
+    def at(idx: Sequence[Expr]) -> Expr:
+        keep = lw.b.elementwise(how.relation.name, idx[-1], idx[-2] + k)
+        return _choose(lw, keep, lambda: x.at(idx), lw.b.expr(zero), stmt.var.type.dtype)
 
-        return x.each(at)
-
-    return rule
+    return x.each(at)
 
 
 def _choose(lw: Lowering, test: Expr, then: Callable[[], Expr], otherwise: Expr, dtype: str) -> Expr:
@@ -160,7 +142,7 @@ def _choose(lw: Lowering, test: Expr, then: Callable[[], Expr], otherwise: Expr,
     return b.expr(result)
 
 
-def _diagonal(lw: Lowering, stmt: Any) -> Elements:
+def diagonal(lw: Lowering, stmt: Any, how: Any) -> Elements:
     x = lw.steady(lw.elements(stmt.args[0]), name_of(stmt.args[0]))
     first, second = stmt.params["axes"]
     offset = stmt.params["offset"]
@@ -182,7 +164,7 @@ def _diagonal(lw: Lowering, stmt: Any) -> Elements:
     return replace(x, sizes=(*(x.sizes[k] for k in rest), size.op), root=None, made=None, unit=None, at=at)
 
 
-def _diag(lw: Lowering, stmt: Any) -> Elements:
+def diagonal_matrix(lw: Lowering, stmt: Any, how: Any) -> Elements:
     x = lw.elements(stmt.args[0])
     b, offset = lw.b, stmt.params["offset"]
     size = (b.expr(x.sizes[0]) + abs(offset)).op
@@ -191,18 +173,3 @@ def _diag(lw: Lowering, stmt: Any) -> Elements:
     lw.nest((size, size), lambda idx: write(b, var, idx, zero))
     lw.nest(x.sizes, lambda idx: write(b, var, [idx[0] + max(-offset, 0), idx[0] + max(offset, 0)], x.at(idx)))
     return stored(b, var, (size, size))
-
-
-TABLE: dict[str, Callable[[Lowering, Any], Elements]] = {
-    "concatenate": _concatenate,
-    "stack": _stack,
-    "flip": _flip,
-    "roll": _roll,
-    "tile": _tile,
-    "repeat": _repeat,
-    "pad": _pad,
-    "tril": _triangle(True),
-    "triu": _triangle(False),
-    "diagonal": _diagonal,
-    "diag": _diag,
-}

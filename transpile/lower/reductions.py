@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,10 +14,36 @@ from transpile.lower.extrema import is_nan, not_empty
 from transpile.lower.fold_loops import add_up, cast, count, fold_axes, number, op, wide
 from transpile.lower.lowering import Lowering
 from transpile.lower.sums import disguised, peek, summed
+from transpile.ops.lowering_kinds import Sum
 from transpile.ops.tables import neutral_of, record_of
 
 
-def _sum(lw: Lowering, stmt: Any) -> Elements:
+def sum_of(lw: Lowering, stmt: Any, how: Sum) -> Elements:
+    """The sum of what each element contributes, and what is made of it."""
+    if how == Sum():
+        return _plain(lw, stmt)
+    axes, keepdims, dtype = stmt.params["axes"], stmt.params["keepdims"], stmt.var.type.dtype
+    carried = wide(dtype)
+    x = lw.elements(stmt.args[0])
+    if how.mean and how.of:
+        x = lw.steady(x, "x")  # it is read twice
+    n = cast(lw, count(lw, x, axes), carried) if how.mean and how.of != "number" else None
+    terms = _about_mean(lw, x, axes, n, carried) if how.centred and n is not None else x
+    terms = _CONTRIBUTED[how.of](lw, terms, carried) if how.of else terms
+    if not how.mean and not how.root:
+        return add_up(lw, terms, axes, keepdims, dtype)
+    total = add_up(lw, terms, axes, keepdims, carried)
+    divisor = _divisor(lw, stmt, x, n) if how.mean else None
+
+    def at(idx: Sequence[Expr]) -> Expr:
+        e = total.at(idx)
+        e = e if divisor is None else op(lw, "div", e, cast(lw, divisor.at(idx), carried))
+        return cast(lw, op(lw, "sqrt", e) if how.root else e, dtype)
+
+    return total.each(at, dtype)
+
+
+def _plain(lw: Lowering, stmt: Any) -> Elements:
     axes, keepdims, dtype = stmt.params["axes"], stmt.params["keepdims"], stmt.var.type.dtype
     waiting = peek(lw, stmt.args[0])
     product = None if waiting is None or waiting.dtype != dtype else summed(lw, waiting, axes, keepdims)
@@ -29,64 +54,43 @@ def _sum(lw: Lowering, stmt: Any) -> Elements:
     return product if product is not None else add_up(lw, x, axes, keepdims, dtype, stmt.var.name)
 
 
-def _scaled(lw: Lowering, total: Elements, by: Expr, dtype: str) -> Elements:
-    return total.each(lambda idx: cast(lw, op(lw, "div", total.at(idx), by), dtype), dtype)
+def _about_mean(lw: Lowering, x: Elements, axes: Sequence[int], n: Expr, carried: str) -> Elements:
+    total = add_up(lw, x, axes, False, carried)
+    mean = lw.in_memory_if_array(total.each(lambda idx: op(lw, "div", total.at(idx), n)), "mean")
+    kept = [k for k in range(x.rank) if k not in axes]
+    return x.each(lambda idx: op(lw, "sub", cast(lw, x.at(idx), carried), mean.at([idx[k] for k in kept])), carried)
 
 
-def _mean(lw: Lowering, stmt: Any) -> Elements:
-    x = lw.elements(stmt.args[0])
-    axes, dtype = stmt.params["axes"], stmt.var.type.dtype
-    carried = wide(dtype)
-    n = cast(lw, count(lw, x, axes), carried)
-    return _scaled(lw, add_up(lw, x, axes, stmt.params["keepdims"], carried), n, dtype)
+def _divisor(lw: Lowering, stmt: Any, x: Elements, n: Expr | None) -> Elements:
+    """How many elements contribute, less the degrees of freedom that are taken."""
+    if n is None:
+        return add_up(lw, _is_number(lw, x), stmt.params["axes"], stmt.params["keepdims"], "float64")
+    if "ddof" in stmt.params:
+        freedom = op(lw, "sub", n, number(lw, stmt.params["ddof"], n.dtype))
+        n = op(lw, "maximum", freedom, number(lw, 0, n.dtype))
+    found = n
+    return Elements((), n.dtype, lambda idx: found)
 
 
-def _moment(root: bool) -> Callable[[Lowering, Any], Elements]:
-    """Variance, and its root."""
-
-    def rule(lw: Lowering, stmt: Any) -> Elements:
-        axes, dtype = stmt.params["axes"], stmt.var.type.dtype
-        carried = wide(dtype)
-        x = lw.steady(lw.elements(stmt.args[0]), "x")
-        n = cast(lw, count(lw, x, axes), carried)
-        mean = lw.in_memory_if_array(_scaled(lw, add_up(lw, x, axes, False, carried), n, carried), "mean")
-        kept = [k for k in range(x.rank) if k not in axes]
-
-        def square(idx: Sequence[Expr]) -> Expr:
-            d = op(lw, "sub", cast(lw, x.at(idx), carried), mean.at([idx[k] for k in kept]))
-            return op(lw, "mul", d, d)
-
-        squares = x.each(square, carried)
-        total = add_up(lw, squares, axes, stmt.params["keepdims"], carried)
-        freedom = op(lw, "maximum", op(lw, "sub", n, number(lw, stmt.params["ddof"], carried)), number(lw, 0, carried))
-        found = _scaled(lw, total, freedom, carried)
-        finish = (lambda e: op(lw, "sqrt", e)) if root else (lambda e: e)
-        return replace(found, dtype=dtype, at=lambda idx: cast(lw, finish(found.at(idx)), dtype))
-
-    return rule
-
-
-def _norm(lw: Lowering, stmt: Any) -> Elements:
-    axes, dtype = stmt.params["axes"], stmt.var.type.dtype
-    carried = wide(dtype)
-    x = lw.elements(stmt.args[0])
-
-    def square(idx: Sequence[Expr]) -> Expr:
+def _square(lw: Lowering, x: Elements, carried: str) -> Elements:
+    def at(idx: Sequence[Expr]) -> Expr:
         e = cast(lw, x.at(idx), carried)
         return op(lw, "mul", e, e)
 
-    squares = x.each(square, carried)
-    total = add_up(lw, squares, axes, stmt.params["keepdims"], carried)
-    return total.each(lambda idx: cast(lw, op(lw, "sqrt", total.at(idx)), dtype), dtype)
+    return x.each(at, carried)
 
 
-def _nansum(lw: Lowering, stmt: Any) -> Elements:
-    x = lw.elements(stmt.args[0])
-    found = _without_nan(lw, x)
-    return add_up(lw, found, stmt.params["axes"], stmt.params["keepdims"], stmt.var.type.dtype)
+def _truth(lw: Lowering, x: Elements, carried: str) -> Elements:
+    return x.each(lambda idx: cast(lw, cast(lw, x.at(idx), "bool"), "int64"), "int64")
 
 
-def _without_nan(lw: Lowering, x: Elements) -> Elements:
+def _is_number(lw: Lowering, x: Elements) -> Elements:
+    return x.each(
+        lambda idx: cast(lw, op(lw, "logical_not", is_nan(lw, x.at(idx)), dtype="bool"), "float64"), "float64"
+    )
+
+
+def _without_nan(lw: Lowering, x: Elements, carried: str) -> Elements:
     if np.dtype(x.dtype).kind != "f":
         return x
 
@@ -97,25 +101,11 @@ def _without_nan(lw: Lowering, x: Elements) -> Elements:
     return x.each(at)
 
 
-def _nanmean(lw: Lowering, stmt: Any) -> Elements:
-    x = lw.steady(lw.elements(stmt.args[0]), "x")
-    axes, dtype, keepdims = stmt.params["axes"], stmt.var.type.dtype, stmt.params["keepdims"]
-    carried = wide(dtype)
-    total = add_up(lw, _without_nan(lw, x), axes, keepdims, carried)
-    valid = x.each(
-        lambda idx: cast(lw, op(lw, "logical_not", is_nan(lw, x.at(idx)), dtype="bool"), "float64"), "float64"
-    )
-    n = add_up(lw, valid, axes, keepdims, "float64")
-    return total.each(lambda idx: cast(lw, op(lw, "div", total.at(idx), cast(lw, n.at(idx), carried)), dtype), dtype)
+_CONTRIBUTED = {"square": _square, "truth": _truth, "number": _without_nan}
+"""What an element contributes to a sum (`Sum.of`)."""
 
 
-def _count_nonzero(lw: Lowering, stmt: Any) -> Elements:
-    x = lw.elements(stmt.args[0])
-    truth = x.each(lambda idx: cast(lw, cast(lw, x.at(idx), "bool"), "int64"), "int64")
-    return add_up(lw, truth, stmt.params["axes"], stmt.params["keepdims"], "int64")
-
-
-def _trace(lw: Lowering, stmt: Any) -> Elements:
+def diagonal_sum(lw: Lowering, stmt: Any, how: Any) -> Elements:
     x = lw.elements(stmt.args[0])
     b, dtype = lw.b, stmt.var.type.dtype
     m, n = x.sizes
@@ -124,14 +114,14 @@ def _trace(lw: Lowering, stmt: Any) -> Elements:
     return add_up(lw, line, (0,), False, dtype)
 
 
-def _fsum(lw: Lowering, stmt: Any) -> Elements:
+def operand_sum(lw: Lowering, stmt: Any, how: Any) -> Elements:
     total = number(lw, 0, "float64")
     for a in stmt.args:
         total = op(lw, "add", total, cast(lw, lw.scalar(a), "float64"))
     return Elements((), "float64", lambda idx: total)
 
 
-def folded(lw: Lowering, stmt: Any) -> Elements:
+def folded(lw: Lowering, stmt: Any, how: Any) -> Elements:
     """A fold by the primitive that the record says, from what changes nothing in it."""
     x = lw.elements(stmt.args[0])
     prim, dtype = record_of(stmt).fold, stmt.var.type.dtype
@@ -152,7 +142,7 @@ def folded(lw: Lowering, stmt: Any) -> Elements:
     )
 
 
-def scanned(lw: Lowering, stmt: Any) -> Elements:
+def scanned(lw: Lowering, stmt: Any, how: Any) -> Elements:
     """Each element is the fold of those up to it."""
     b, axis, dtype = lw.b, stmt.params["axis"], stmt.var.type.dtype
     prim = record_of(stmt).fold
@@ -171,17 +161,3 @@ def scanned(lw: Lowering, stmt: Any) -> Elements:
 
     lw.nest([s for k, s in enumerate(x.sizes) if k != axis], line)
     return stored(b, var, x.sizes)
-
-
-TABLE: dict[str, Callable[[Lowering, Any], Elements]] = {
-    "sum": _sum,
-    "mean": _mean,
-    "var": _moment(False),
-    "std": _moment(True),
-    "norm": _norm,
-    "nansum": _nansum,
-    "nanmean": _nanmean,
-    "count_nonzero": _count_nonzero,
-    "trace": _trace,
-    "fsum": _fsum,
-}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from transpile.lower.memory_views import Uniform
 from transpile.lower.runtime_calls import in_sizes
 
 
-def _broadcast(lw: Lowering, stmt: Any) -> Elements:
+def broadcast(lw: Lowering, stmt: Any, how: Any) -> Elements:
     x = lw.elements(stmt.args[0])
     dims = stmt.params["dims"]
     own = stmt.args[0].type.dims
@@ -37,7 +37,7 @@ def _broadcast(lw: Lowering, stmt: Any) -> Elements:
     return replace(x, sizes=sizes, root=None, made=made, unit=unit, at=lambda idx: x.at(broadcast_index(lw, x, idx)))
 
 
-def _stretch(lw: Lowering, stmt: Any) -> Elements:
+def stretched(lw: Lowering, stmt: Any, how: Any) -> Elements:
     """An axis of 1, or of that size already: the last entry stands for all that follow."""
     x = lw.steady(lw.elements(stmt.args[0]), name_of(stmt.args[0]))
     axis, b = stmt.params["axis"], lw.b
@@ -51,7 +51,7 @@ def _stretch(lw: Lowering, stmt: Any) -> Elements:
     return replace(x, sizes=sizes, root=None, made=None, unit=None if x.unit == axis else x.unit, at=at)
 
 
-def _transpose(lw: Lowering, stmt: Any) -> Elements:
+def transposed(lw: Lowering, stmt: Any, how: Any) -> Elements:
     x = lw.elements(stmt.args[0])
     axes = tuple(stmt.params["axes"])
     where = {a: k for k, a in enumerate(axes)}
@@ -68,7 +68,7 @@ def _transpose(lw: Lowering, stmt: Any) -> Elements:
     )
 
 
-def _reshape(lw: Lowering, stmt: Any) -> Elements:
+def in_other_sizes(lw: Lowering, stmt: Any, how: Any) -> Elements:
     x = lw.elements(stmt.args[0])
     sizes = lw.sizes(stmt.params["dims"])
     if _only_ones(lw, x.sizes, sizes):
@@ -94,7 +94,7 @@ def _only_ones(lw: Lowering, old: Sequence[ir.Operand], new: Sequence[ir.Operand
     return len(a) == len(c) and all(lw.are_equal(s, t) for s, t in zip(a, c))
 
 
-def _index(lw: Lowering, stmt: Any) -> Elements:
+def subscripted(lw: Lowering, stmt: Any, how: Any) -> Elements:
     x = lw.elements(stmt.args[0])
     path = stmt.params["path"]
     if not path:
@@ -127,7 +127,7 @@ def _has_gather(path: Any) -> bool:
     return any(not step.is_basic for step in path if hasattr(step, "is_basic"))
 
 
-def _take_along_axis(lw: Lowering, stmt: Any) -> Elements:
+def taken_along(lw: Lowering, stmt: Any, how: Any) -> Elements:
     axis = stmt.params["axis"]
     x = lw.steady(lw.elements(stmt.args[0]), name_of(stmt.args[0]))
     places = lw.elements(stmt.args[1])
@@ -141,13 +141,3 @@ def _take_along_axis(lw: Lowering, stmt: Any) -> Elements:
         return x.at(broadcast_index(lw, replace(x, sizes=x.sizes), [k if a == axis else i for a, i in enumerate(idx)]))
 
     return replace(Elements(sizes, x.dtype, at).also(x, places), cheap=False)
-
-
-TABLE: dict[str, Callable[[Lowering, Any], Elements]] = {
-    "broadcast": _broadcast,
-    "stretch": _stretch,
-    "transpose": _transpose,
-    "reshape": _reshape,
-    "index": _index,
-    "take_along_axis": _take_along_axis,
-}

@@ -45,12 +45,12 @@ class Matrices:
         let = self.lets.get(base) if isinstance(base, ir.Var) else None
         if let is None:
             return None
-        if let.prim == "cholesky":
-            return let.params["upper"] == turned
-        source = self.lets.get(let.args[0]) if let.prim == "item" and isinstance(let.args[0], ir.Var) else None
-        if source is not None and source.prim == "qr" and let.params["k"] == 1:
-            return turned
-        return None
+        source, k = let, 0
+        if let.prim == "item" and isinstance(let.args[0], ir.Var) and let.args[0] in self.lets:
+            source, k = self.lets[let.args[0]], let.params["k"]
+        triangles = record_of(source).triangles(source.params)
+        lower = triangles[k] if k < len(triangles) else None
+        return None if lower is None else lower != turned
 
     def key(self, op: ir.Operand) -> ir.Var:
         """What stands for the factors of a matrix where variables are looked up, so that they end with its block."""

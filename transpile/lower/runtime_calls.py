@@ -1,4 +1,7 @@
-"""Calls of `transpile_runtime.compiled` that give arrays, and arrays as their operands: all entries in a row."""
+"""Calls of `transpile_runtime.compiled` that give arrays, and arrays as their operands: all entries in a row.
+
+What a function of `arrays` gives is new, and it writes into no argument; those that fill memory are told by `filled`.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,17 @@ from transpile.core.dims import ANY
 from transpile.core.types import Type
 from transpile.lower.element_functions import Elements, stored
 from transpile.lower.lowering import Lowering
+from transpile.ops.tables import record_of
+
+
+def entry_of(stmt: Any) -> str:
+    """The function that a primitive calls."""
+    return record_of(stmt).entry_of(stmt.params, len(stmt.args))
+
+
+def flags_of(stmt: Any) -> tuple[ir.Operand, ...]:
+    """The params that it takes as truth values."""
+    return tuple(ir.Const(stmt.params.get(n) in ("U", "T", 1, True), Type("bool")) for n in record_of(stmt).flags)
 
 
 def call(lw: Lowering, fn: str, dtype: str, rank: int, *args: ir.Operand, name: str = ir.SYNTHETIC) -> Elements:
@@ -27,7 +41,7 @@ def library_call(
     type_: Type,
     function: str,
     args: Sequence[ir.Operand],
-    written: tuple[int, ...] | None = None,
+    written: tuple[int, ...] = (),
 ) -> ir.Var:
     """What a function of the runtime gives."""
     var = ir.Var(name, type_)
@@ -49,7 +63,7 @@ def items(lw: Lowering, fn: str, types: Sequence[tuple[str, int]], *args: ir.Ope
     """A call that gives several arrays and numbers."""
     b = lw.b
     results = tuple(ir.Var(ir.SYNTHETIC, Type(dtype, (ANY,) * rank)) for dtype, rank in types)
-    b.emit(ir.Call(ir.Library(fn), args, results, None, b.loc))
+    b.emit(ir.Call(ir.Library(fn), args, results, loc=b.loc))
     lw.owned.update(r for r in results if r.type.dims)
     return [fresh(lw, r) if r.type.dims else r for r in results]
 

@@ -13,8 +13,8 @@ from transpile.lower.element_functions import Elements, stored
 from transpile.lower.fold_loops import cast
 from transpile.lower.indices import unravel
 from transpile.lower.lowering import Lowering
-from transpile.lower.runtime_calls import call, flat, items, library_call, view
-from transpile.ops.tables import record_of
+from transpile.lower.runtime_calls import call, entry_of, flags_of, flat, items, library_call, view
+from transpile.ops.lowering_kinds import CallEach, CallWhole
 
 # -------------------------------------------------------------------------------------------- rows along an axis
 
@@ -51,68 +51,78 @@ def along_last(lw: Lowering, x: Elements, axis: int) -> tuple[ir.Operand, Callab
     return rows, back
 
 
-def by_rows(lw: Lowering, stmt: Any) -> Elements:
+def by_rows(lw: Lowering, stmt: Any, how: Any) -> Elements:
     x = lw.elements(stmt.args[0])
     rows, back = along_last(lw, x, stmt.params["axis"] % x.rank)
-    return back(call(lw, _entry(stmt), stmt.var.type.dtype, 2, rows, name=stmt.var.name))
+    return back(call(lw, entry_of(stmt), stmt.var.type.dtype, 2, rows, name=stmt.var.name))
 
 
-def _entry(stmt: Any) -> str:
-    return record_of(stmt).entry_of(stmt.params, len(stmt.args))
+# ----------------------------------------------------------------------------------------- an element, whole vectors
 
 
-def _searchsorted(lw: Lowering, stmt: Any) -> Elements:
-    a, x = lw.rooted(lw.elements(stmt.args[0]), "sorted"), lw.elements(stmt.args[1])
-    return _each(lw, x, "int64", lambda e: (a.memory, e.op), _entry(stmt), a)
-
-
-def _each(
-    lw: Lowering, x: Elements, dtype: str, args: Callable[[Expr], tuple[ir.Operand, ...]], fn: str, *more: Elements
-) -> Elements:
-    """A call for each element."""
+def by_element(lw: Lowering, stmt: Any, how: CallEach) -> Elements:
+    """A call for each element of one operand."""
+    names = iter(how.names)
+    operands = [lw.elements(a) if k == how.of else _whole(lw, a, next(names)) for k, a in enumerate(stmt.args)]
+    x = operands[how.of]
+    others = [e for k, e in enumerate(operands) if k != how.of]
+    memory = [_ordered(lw, e) if how.ordered else e.memory for e in others]
+    flags, result = flags_of(stmt), Type(stmt.var.type.dtype)
 
     def at(idx: Sequence[Expr]) -> Expr:
-        return Expr(lw.b, library_call(lw.b, ir.SYNTHETIC, Type(dtype), fn, args(x.at(idx))))
+        args = (*memory[: how.of], x.at(idx).op, *memory[how.of :], *flags)
+        return Expr(lw.b, library_call(lw.b, ir.SYNTHETIC, result, entry_of(stmt), args))
 
-    return replace(x.each(at, dtype).also(*more), cheap=False)
-
-
-def _digitize(lw: Lowering, stmt: Any) -> Elements:
-    x, bins = lw.elements(stmt.args[0]), lw.rooted(lw.elements(stmt.args[1]), "bins")
-    right = ir.Const(bool(stmt.params.get("right", False)), Type("bool"))
-    return _each(lw, x, "int64", lambda e: (e.op, bins.memory, right), _entry(stmt), bins)
+    found = x.each(at, result.dtype)
+    return replace(found if how.ordered else found.also(*others), cheap=False)
 
 
-def _interp(lw: Lowering, stmt: Any) -> Elements:
-    x = lw.elements(stmt.args[0])
-    xp, fp = (lw.rooted(lw.elements(a), n) for a, n in zip(stmt.args[1:], ("xp", "fp")))
-    return _each(lw, x, "float64", lambda e: (e.op, xp.memory, fp.memory), _entry(stmt), xp, fp)
+def _whole(lw: Lowering, op: ir.Operand, name: str) -> Elements:
+    return lw.rooted(lw.elements(op), name or ir.SYNTHETIC)
 
 
-def _bincount(lw: Lowering, stmt: Any) -> Elements:
-    places = _as(lw, lw.elements(stmt.args[0]), "int64")
-    least = stmt.params.get("minlength", 0)
-    last = lw.b.expr(least).op if isinstance(least, int) else lw.dim(least)
-    if len(stmt.args) > 1:
-        weights = _as(lw, lw.elements(stmt.args[1]), "float64")
-        return call(lw, _entry(stmt), "float64", 1, places.memory, weights.memory, last)
-    return call(lw, _entry(stmt), "int64", 1, places.memory, last)
+def _ordered(lw: Lowering, x: Elements) -> ir.Operand:
+    """A vector of all entries, from the least on."""
+    found = call(lw, "arrays.sort", x.dtype, 2, view(lw, x, (ir.Const(1, INT), _count(lw, x))))
+    return view(lw, found, (_count(lw, x),))
 
 
-def _as(lw: Lowering, x: Elements, dtype: str) -> Elements:
-    """Rooted in a dtype."""
-    if x.dtype != dtype:
+def _count(lw: Lowering, x: Elements) -> ir.Operand:
+    n = lw.b.expr(1)
+    for s in x.sizes:
+        n = n * lw.b.expr(s)
+    return n.op
+
+
+def of_vectors(lw: Lowering, stmt: Any, how: CallWhole) -> Elements:
+    """A call that takes vectors and gives a new one."""
+    args: list[ir.Operand] = [
+        _as(lw, lw.elements(a), dtype, name).memory for a, dtype, name in zip(stmt.args, how.dtypes, how.names)
+    ]
+    if how.size:
+        size = stmt.params.get(how.size, 0)
+        args.append(lw.b.expr(size).op if isinstance(size, int) else lw.dim(size))
+    else:
+        args += [lw.scalar(a).op for a in stmt.args[len(how.dtypes) :]]
+    found = call(lw, entry_of(stmt), stmt.var.type.dtype, 1, *args)
+    lw.name_sizes(found.sizes, stmt.var.type.dims)
+    return found
+
+
+def _as(lw: Lowering, x: Elements, dtype: str, name: str) -> Elements:
+    """Rooted, in a dtype if one is said."""
+    if dtype and x.dtype != dtype:
         x = replace(x, dtype=dtype, root=None, made=None, at=_casting(lw, x, dtype))
-    return lw.rooted(x, ir.SYNTHETIC)
+    return lw.rooted(x, name or ir.SYNTHETIC)
 
 
 def _casting(lw: Lowering, x: Elements, dtype: str) -> Callable[[Sequence[Expr]], Expr]:
     return lambda idx: cast(lw, x.at(idx), dtype)
 
 
-def _nonzero(lw: Lowering, stmt: Any) -> list[Any]:
+def non_zero(lw: Lowering, stmt: Any, how: Any) -> list[Any]:
     x = lw.rooted(lw.elements(stmt.args[0]), ir.SYNTHETIC)
-    found = call(lw, _entry(stmt), "int64", 1, flat(lw, x))
+    found = call(lw, entry_of(stmt), "int64", 1, flat(lw, x))
     lw.name_sizes(found.sizes, stmt.var.type.items[0].dims)
 
     def place(k: int) -> Elements:
@@ -121,7 +131,7 @@ def _nonzero(lw: Lowering, stmt: Any) -> list[Any]:
     return [place(k) for k in range(x.rank)] if x.rank > 1 else [found]
 
 
-def _unravel_index(lw: Lowering, stmt: Any) -> list[Any]:
+def unravelled(lw: Lowering, stmt: Any, how: Any) -> list[Any]:
     x = lw.steady(lw.elements(stmt.args[0]), ir.SYNTHETIC)
     sizes = [lw.scalar(a).op for a in stmt.args[1:]]
     if not x.rank:
@@ -136,10 +146,10 @@ def _unravel_index(lw: Lowering, stmt: Any) -> list[Any]:
 _EXTRAS = ("return_index", "return_inverse", "return_counts")
 
 
-def _unique_all(lw: Lowering, stmt: Any) -> list[Any]:
+def unique(lw: Lowering, stmt: Any, how: Any) -> Any:
     x = lw.elements(stmt.args[0])
     values, first, inverse, counts = items(
-        lw, _entry(stmt), [(x.dtype, 1), ("int64", 1), ("int64", 1), ("int64", 1)], flat(lw, x)
+        lw, entry_of(stmt), [(x.dtype, 1), ("int64", 1), ("int64", 1), ("int64", 1)], flat(lw, x)
     )
     if x.rank > 1:
         inverse = stored(lw.b, view(lw, inverse, x.sizes), x.sizes)  # type: ignore[arg-type]
@@ -147,42 +157,10 @@ def _unique_all(lw: Lowering, stmt: Any) -> list[Any]:
     types = stmt.var.type.items or (stmt.var.type,)
     for e, t in zip(found, types):
         lw.name_sizes(e.sizes, t.dims)
-    return found
+    return found if stmt.var.type.kind == "tuple" else found[0]
 
 
-def _unique(lw: Lowering, stmt: Any) -> Elements:
-    return _unique_all(lw, stmt)[0]
-
-
-def _isin(lw: Lowering, stmt: Any) -> Elements:
-    x, values = lw.elements(stmt.args[0]), lw.elements(stmt.args[1])
-    row = view(lw, lw.rooted(values, ir.SYNTHETIC), (ir.Const(1, INT), _count(lw, values)))
-    ordered = call(lw, "arrays.sort", values.dtype, 2, row)
-    line = view(lw, ordered, (_count(lw, values),))
-    invert = ir.Const(bool(stmt.params.get("invert", False)), Type("bool"))
-    return _each(lw, x, "bool", lambda e: (e.op, line, invert), _entry(stmt))
-
-
-def _count(lw: Lowering, x: Elements) -> ir.Operand:
-    n = lw.b.expr(1)
-    for s in x.sizes:
-        n = n * lw.b.expr(s)
-    return n.op
-
-
-def _scatter_add(lw: Lowering, stmt: Any) -> Elements:
-    places, weights = _as(lw, lw.elements(stmt.args[0]), "int64"), lw.rooted(lw.elements(stmt.args[1]), "weights")
-    return call(lw, _entry(stmt), weights.dtype, 1, places.memory, weights.memory, lw.scalar(stmt.args[2]).op)
-
-
-def _repeat_each(lw: Lowering, stmt: Any) -> Elements:
-    x, times = lw.rooted(lw.elements(stmt.args[0]), ir.SYNTHETIC), _as(lw, lw.elements(stmt.args[1]), "int64")
-    found = call(lw, _entry(stmt), x.dtype, 1, x.memory, times.memory)
-    lw.name_sizes(found.sizes, stmt.var.type.dims)
-    return found
-
-
-def _lexsort(lw: Lowering, stmt: Any) -> Elements:
+def lexical_order(lw: Lowering, stmt: Any, how: Any) -> Elements:
     """By the last key first: stable sorts, from the first key to the last."""
     order = None
     for a in stmt.args:
@@ -192,24 +170,6 @@ def _lexsort(lw: Lowering, stmt: Any) -> Elements:
             found = call(lw, "arrays.argsort", "int64", 2, row)
             order = stored(lw.b, view(lw, found, key.sizes), key.sizes)  # type: ignore[arg-type]
         else:
-            order = call(lw, _entry(stmt), "int64", 1, order.memory, key.memory)
+            order = call(lw, entry_of(stmt), "int64", 1, order.memory, key.memory)
     assert order is not None
     return order
-
-
-TABLE: dict[str, Callable[[Lowering, Any], Any]] = {
-    "searchsorted": _searchsorted,
-    "digitize": _digitize,
-    "interp": _interp,
-    "bincount": _bincount,
-    "unique": _unique,
-    "isin": _isin,
-    "scatter_add": _scatter_add,
-    "lexsort": _lexsort,
-    "repeat_each": _repeat_each,
-}
-SEVERAL: dict[str, Callable[[Lowering, Any], list[Any]]] = {
-    "nonzero": _nonzero,
-    "unravel_index": _unravel_index,
-    "unique": _unique_all,
-}

@@ -82,6 +82,10 @@ class Traversal(Carried):
         else:
             self.env[var] = self.number(stmt)
 
+    @stmt.register
+    def _(self, stmt: ir.Call) -> None:
+        self.called(stmt)
+
     # ---- writes
 
     @stmt.register

@@ -15,6 +15,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,10 +25,12 @@ import numpy as np
 class Entry:
     """One callable.
 
-    ``build(b, x, axis=None, ...)`` emits it: the NumPy signature after the `Builder`. Arguments named in ``static``
-    arrive as plain Python objects (None, int, tuple, str, bool, a dtype's name); all others as `Expr`, as (nested)
-    lists or tuples of `Expr`, or as the default. The result is an `Expr`, a tuple of `Expr`, or a static Python
-    object. It may raise `RuleError`.
+    ``build(b, x, axis=None, ...)`` emits it. It takes the arguments that it knows, by the names that NumPy gives them
+    (`signatures.signature`), and those that have no name for callers by position. Others are refused, but for ``out``, ``where``,
+    ``dtype`` and ``casting`` of ufuncs, which the frontend serves, and those that change no value: `IDLE` ones, and those that the
+    entry names in ``idle``. Arguments named in ``static`` arrive as plain Python objects (None, int, tuple, str, bool, a dtype's
+    name); all others as `Expr`, as (nested) lists or tuples of `Expr`, or as the default. The result is an `Expr`, a tuple of
+    `Expr`, or a static Python object. It may raise `RuleError`.
 
     ``elementwise`` names the primitive if the entry is a plain ufunc, so that ``outer reduce accumulate at``,
     ``out=``, ``where=`` work on it. ``source`` names a plain Python function of ``numpy_api/library.py`` that is lifted
@@ -42,22 +45,22 @@ class Entry:
     * by the layout of the argument a view or a copy: "either" is a view where the shape allows it whatever the layout,
       "ordered" one only of what is in C order, of "layout" it is never known.
 
-    A function of the bound arguments says which where they decide.
+    A function of the arguments says which where they decide: of all that NumPy has, those that are not given as NumPy has them.
     """
 
     build: Callable[..., Any] | None = None
     static: tuple[str, ...] = ()
+    idle: tuple[str, ...] = ()
     elementwise: str = ""
     source: str = ""
     via: str = ""
     doc: str = ""
     memory: str | Callable[[Mapping[str, Any]], str] = "new"
 
-    @property
-    def signature(self) -> inspect.Signature | None:
-        """The parameters of ``build`` without the builder; None where there is no ``build``."""
-        if self.build is None:
-            return None
+    @cached_property
+    def takes(self) -> inspect.Signature:
+        """The parameters of ``build`` without the builder."""
+        assert self.build is not None
         found = inspect.signature(self.build)
         return found.replace(parameters=list(found.parameters.values())[1:])
 
@@ -66,34 +69,21 @@ class Entry:
         return self.memory if isinstance(self.memory, str) else self.memory(bound)
 
 
+IDLE = frozenset("device like subok overwrite_a overwrite_b overwrite_x overwrite_input".split())
+"""Arguments that change the value of no call."""
+
 MEMORY = frozenset("new array C like view read-only place same part either ordered layout".split())
 
 
-def copied_unless(kind: str, default: Any = True) -> Callable[[Mapping[str, Any]], str]:
+def copied_unless(kind: str) -> Callable[[Mapping[str, Any]], str]:
     """New memory where the argument ``copy`` says so, else ``kind``."""
-    return lambda bound: "array" if bound.get("copy", default) else kind
+    return lambda bound: "array" if bound["copy"] else kind
 
 
-def in_order(kind: str, default: str = "C") -> Callable[[Mapping[str, Any]], str]:
+def in_order(kind: str) -> Callable[[Mapping[str, Any]], str]:
     """Of what is made anew: C order if ``order`` says so, ``kind`` where it is K (that of the argument)."""
     found = {"C": "C", "K": kind, "A": kind, None: kind}
-    return lambda bound: found.get(bound.get("order", default), "array")
-
-
-_OUT_AT = {
-    1: "fix isposinf isneginf",
-    2: "all any argmax argmin max min amax amin nanmax nanmin nanargmax nanargmin ptp median nanmedian round around "
-    "choose dot outer concatenate concat stack",
-    3: "sum prod mean std var nansum nanprod nanmean nanstd nanvar cumsum cumprod nancumsum nancumprod clip take compress "
-    "quantile percentile nanquantile nanpercentile",
-    5: "trace",
-}
-OUT_AT = {
-    **{f"numpy.{name}": at for at, names in _OUT_AT.items() for name in names.split()},
-    "ndarray.compress": 3,
-}
-"""Where NumPy takes ``out`` by position: our signatures leave it out, the frontend stores the result. Ufuncs take it
-after their operands."""
+    return lambda bound: found.get(bound["order"], "array")
 
 
 _AS_NUMPY = (

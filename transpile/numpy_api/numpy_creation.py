@@ -30,7 +30,8 @@ from transpile.numpy_api.numpy_sorting import nonzero
 from transpile.ops import language as m
 from transpile.ops.slicing import along, at_least, fresh_size, new_axis, point, raise_if, settle_size
 
-_STATIC = ("dtype", "order", "like", "device", "copy", "subok", "ndmin")
+_STATIC = ("dtype", "order", "copy", "ndmin")
+_IDLE = ("order",)  # the layout decides what is shared, and no value
 
 
 def _check_order(order: Any) -> None:
@@ -40,9 +41,7 @@ def _check_order(order: Any) -> None:
 
 
 def _filled(value: float) -> Callable[..., Expr]:
-    def build(
-        b: Builder, shape: Any, dtype: Any = None, order: str = "C", device: Any = None, like: Any = None
-    ) -> Expr:
+    def build(b: Builder, shape: Any, dtype: Any = None, order: str = "C") -> Expr:
         _check_order(order)
         return full(b, value, shape_of(b, shape), dtype_of(dtype, "float64"))
 
@@ -50,15 +49,7 @@ def _filled(value: float) -> Callable[..., Expr]:
 
 
 def _filled_like(value: float) -> Callable[..., Expr]:
-    def build(
-        b: Builder,
-        a: Any,
-        dtype: Any = None,
-        order: str = "K",
-        subok: Any = True,
-        shape: Any = None,
-        device: Any = None,
-    ) -> Expr:
+    def build(b: Builder, a: Any, dtype: Any = None, shape: Any = None) -> Expr:
         x = array(b, a)
         made = full(b, value, x.dims if shape is None else shape_of(b, shape), dtype_of(dtype, x.dtype))
         return b.like(made, x) if dtype is None else made
@@ -66,28 +57,18 @@ def _filled_like(value: float) -> Callable[..., Expr]:
     return build
 
 
-def _empty(b: Builder, shape: Any, dtype: Any = None, order: str = "C", device: Any = None, like: Any = None) -> Expr:
+def _empty(b: Builder, shape: Any, dtype: Any = None, order: str = "C") -> Expr:
     _check_order(order)
     return b.let("empty", dims=shape_of(b, shape), dtype=dtype_of(dtype, "float64"))
 
 
-def _empty_like(
-    b: Builder,
-    prototype: Any,
-    dtype: Any = None,
-    order: str = "K",
-    subok: Any = True,
-    shape: Any = None,
-    device: Any = None,
-) -> Expr:
+def _empty_like(b: Builder, prototype: Any, dtype: Any = None, shape: Any = None) -> Expr:
     x = array(b, prototype)
     made = b.let("empty", dims=x.dims if shape is None else shape_of(b, shape), dtype=dtype_of(dtype, x.dtype))
     return b.like(made, x) if dtype is None else made
 
 
-def _full(
-    b: Builder, shape: Any, fill_value: Any, dtype: Any = None, order: str = "C", device: Any = None, like: Any = None
-) -> Expr:
+def _full(b: Builder, shape: Any, fill_value: Any, dtype: Any = None, order: str = "C") -> Expr:
     _check_order(order)
     value, dims = array(b, fill_value), shape_of(b, shape)
     dtype = dtype_of(dtype, value.dtype)
@@ -103,32 +84,14 @@ def _everywhere(b: Builder, value: Expr, dims: tuple[Dim, ...]) -> Expr:
     return b.broadcast(value, dims) if value.rank else full(b, value, dims, value.dtype)
 
 
-def _full_like(
-    b: Builder,
-    a: Any,
-    fill_value: Any,
-    dtype: Any = None,
-    order: str = "K",
-    subok: Any = True,
-    shape: Any = None,
-    device: Any = None,
-) -> Expr:
+def _full_like(b: Builder, a: Any, fill_value: Any, dtype: Any = None, shape: Any = None) -> Expr:
     x = array(b, a)
     dims = x.dims if shape is None else shape_of(b, shape)
     made = _everywhere(b, b.cast(array(b, fill_value), dtype_of(dtype, x.dtype)), dims)
     return b.like(made, x) if dtype is None else made
 
 
-def _array(
-    b: Builder,
-    object: Any,
-    dtype: Any = None,
-    copy: Any = True,
-    order: str = "K",
-    subok: Any = False,
-    ndmin: int = 0,
-    like: Any = None,
-) -> Expr:
+def _array(b: Builder, object: Any, dtype: Any = None, copy: Any = True, ndmin: int = 0) -> Expr:
     x = strong(from_nested(b, object, None if dtype is None else dtype_of(dtype, "")))
     if copy is not None and not copy and (not isinstance(object, Expr) or object.type != x.type):
         raise RuleError(
@@ -139,24 +102,26 @@ def _array(
     return x
 
 
-def _asarray(
-    b: Builder, a: Any, dtype: Any = None, order: Any = None, *, copy: Any = None, device: Any = None, like: Any = None
-) -> Expr:
+def _asarray(b: Builder, a: Any, dtype: Any = None, *, copy: Any = None) -> Expr:
     return _array(b, a, dtype, copy)
 
 
-def _contiguous(b: Builder, a: Any, dtype: Any = None, *, like: Any = None) -> Expr:
+def _asarray_chkfinite(b: Builder, a: Any, dtype: Any = None) -> Expr:
+    return _array(b, a, dtype, None)
+
+
+def _contiguous(b: Builder, a: Any, dtype: Any = None) -> Expr:
     return _array(b, a, dtype, ndmin=1)
 
 
-def _array_memory(copy: Any, order: Any = None) -> Callable[[Mapping[str, Any]], str]:
-    """What ``np.array`` and its like share: by default a copy (True) or the argument itself if it is as wanted (None)."""
+def _array_memory(order: Any = None) -> Callable[[Mapping[str, Any]], str]:
+    """What ``np.array`` and its like share: a copy (True), or the argument itself if it is as wanted (None)."""
 
     def shares(bound: Mapping[str, Any]) -> str:
         x, wanted = bound.get("object", bound.get("a")), bound.get("order", order)
         if not isinstance(x, Expr):
             return "C" if wanted in (None, "C", "K", "A") else "array"
-        if bound.get("copy", copy):
+        if bound.get("copy"):
             return (
                 "C" if wanted == "C" else "like" if wanted in (None, "K", "A") and not bound.get("dtype") else "array"
             )
@@ -167,22 +132,14 @@ def _array_memory(copy: Any, order: Any = None) -> Callable[[Mapping[str, Any]],
     return shares
 
 
-def _copy(b: Builder, a: Any, order: str = "K", subok: Any = False) -> Expr:
+def _copy(b: Builder, a: Any) -> Expr:
     return strong(array(b, a))
 
 
 # ------------------------------------------------------------------------------------------------------ ranges
 
 
-def _arange(
-    b: Builder,
-    start: Any = None,
-    stop: Any = None,
-    step: Any = None,
-    dtype: Any = None,
-    device: Any = None,
-    like: Any = None,
-) -> Expr:
+def _arange(b: Builder, start: Any = None, stop: Any = None, step: Any = None, dtype: Any = None) -> Expr:
     if stop is None:
         start, stop = None, start
     given = [b.expr(v) for v in (start, stop, step) if v is not None]
@@ -236,7 +193,6 @@ def _linspace(
     retstep: bool = False,
     dtype: Any = None,
     axis: int = 0,
-    device: Any = None,
 ) -> Any:
     first, last = array(b, start), array(b, stop)
     common = promote(first.type, last.type).dtype
@@ -307,17 +263,7 @@ def _geomspace(
 def _matrix(prim: str) -> Callable[..., Expr]:
     """``np.eye`` and ``np.tri``."""
 
-    def build(
-        b: Builder,
-        N: Any,
-        M: Any = None,
-        k: int = 0,
-        dtype: Any = None,
-        order: str = "C",
-        device: Any = None,
-        like: Any = None,
-    ) -> Expr:
-        _check_order(order)
+    def build(b: Builder, N: Any, M: Any = None, k: int = 0, dtype: Any = float) -> Expr:
         n = b.expr(N)
         width = n if M is None else b.expr(M)
         dims = (size_of(b, n), size_of(b, width))
@@ -326,7 +272,12 @@ def _matrix(prim: str) -> Callable[..., Expr]:
     return build
 
 
-def _identity(b: Builder, n: Any, dtype: Any = None, like: Any = None) -> Expr:
+def _eye(b: Builder, N: Any, M: Any = None, k: int = 0, dtype: Any = float, order: str = "C") -> Expr:
+    _check_order(order)
+    return _matrix("eye")(b, N, M, k, dtype)
+
+
+def _identity(b: Builder, n: Any, dtype: Any = None) -> Expr:
     return _matrix("eye")(b, n, dtype=dtype)
 
 
@@ -379,22 +330,22 @@ _NUMPY: dict[str, Entry] = {
     "ones": Entry(_filled(1), static=_STATIC, memory=in_order("C")),
     "empty": Entry(_empty, static=_STATIC, memory=in_order("C")),
     "full": Entry(_full, static=_STATIC, memory=in_order("C")),
-    "zeros_like": Entry(_filled_like(0), static=_STATIC, memory=in_order("like", "K")),
-    "ones_like": Entry(_filled_like(1), static=_STATIC, memory=in_order("like", "K")),
-    "empty_like": Entry(_empty_like, static=_STATIC, memory=in_order("like", "K")),
-    "full_like": Entry(_full_like, static=_STATIC, memory=in_order("like", "K")),
-    "array": Entry(_array, static=_STATIC, memory=_array_memory(True)),
-    **{n: Entry(_asarray, static=_STATIC, memory=_array_memory(None)) for n in ("asarray", "asanyarray")},
-    "asarray_chkfinite": Entry(_asarray, static=_STATIC, memory=_array_memory(None)),
-    "ascontiguousarray": Entry(_contiguous, static=_STATIC, memory=_array_memory(None, "C")),
-    "asfortranarray": Entry(_contiguous, static=_STATIC, memory=_array_memory(None, "F")),
-    "copy": Entry(_copy, static=_STATIC, memory=in_order("like", "K")),
+    "zeros_like": Entry(_filled_like(0), static=_STATIC, idle=_IDLE, memory=in_order("like")),
+    "ones_like": Entry(_filled_like(1), static=_STATIC, idle=_IDLE, memory=in_order("like")),
+    "empty_like": Entry(_empty_like, static=_STATIC, idle=_IDLE, memory=in_order("like")),
+    "full_like": Entry(_full_like, static=_STATIC, idle=_IDLE, memory=in_order("like")),
+    "array": Entry(_array, static=_STATIC, idle=_IDLE, memory=_array_memory()),
+    **{n: Entry(_asarray, static=_STATIC, idle=_IDLE, memory=_array_memory()) for n in ("asarray", "asanyarray")},
+    "asarray_chkfinite": Entry(_asarray_chkfinite, static=_STATIC, idle=_IDLE, memory=_array_memory()),
+    "ascontiguousarray": Entry(_contiguous, static=_STATIC, memory=_array_memory("C")),
+    "asfortranarray": Entry(_contiguous, static=_STATIC, memory=_array_memory("F")),
+    "copy": Entry(_copy, idle=_IDLE, memory=in_order("like")),
     "arange": Entry(_arange, static=_STATIC, memory="C"),
     "linspace": Entry(_linspace, static=(*_STATIC, "endpoint", "retstep", "axis")),
     "logspace": Entry(_logspace, static=(*_STATIC, "endpoint", "axis")),
     "geomspace": Entry(_geomspace, static=(*_STATIC, "endpoint", "axis")),
-    "eye": Entry(_matrix("eye"), static=(*_STATIC, "k"), memory=in_order("C")),
-    "tri": Entry(_matrix("tri"), static=(*_STATIC, "k"), memory=in_order("C")),
+    "eye": Entry(_eye, static=(*_STATIC, "k"), memory=in_order("C")),
+    "tri": Entry(_matrix("tri"), static=(*_STATIC, "k"), memory="C"),
     "identity": Entry(_identity, static=_STATIC, memory="C"),
     "vander": Entry(_vander, static=("increasing",)),
     "diag_indices": Entry(_diag_indices, static=("ndim",)),
@@ -407,5 +358,5 @@ _NUMPY: dict[str, Entry] = {
 
 TABLE: dict[str, Entry] = {
     **{f"numpy.{name}": entry for name, entry in _NUMPY.items()},
-    "ndarray.copy": Entry(_copy, static=_STATIC, memory=in_order("like")),
+    "ndarray.copy": Entry(_copy, idle=_IDLE, memory=in_order("like")),
 }

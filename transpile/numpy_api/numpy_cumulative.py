@@ -16,8 +16,8 @@ from transpile.ops import language as m
 from transpile.ops.slicing import slice_axis
 
 
-def _cumulative(prim: str, default: int | None = None) -> Callable[..., Expr]:
-    def build(b: Builder, a: Any, axis: Any = default, dtype: Any = None) -> Expr:
+def _cumulative(prim: str) -> Callable[..., Expr]:
+    def build(b: Builder, a: Any, axis: Any = None, dtype: Any = None) -> Expr:
         x = cast_to(array(b, a), dtype)
         if axis is None:
             x, axis = ravel(x), 0
@@ -97,6 +97,11 @@ def _trapezoid(b: Builder, y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1)
     return reduce("sum", width * total, axis) / 2.0
 
 
+def _accumulated(prim: str) -> Callable[..., Expr]:
+    """``np.add.accumulate``."""
+    return lambda b, array, axis=0, dtype=None: _cumulative(prim)(b, array, axis, dtype)
+
+
 _ACCUMULATE = {"add": "cumsum", "multiply": "cumprod", "maximum": "cummax", "minimum": "cummin"}
 _STATIC = ("axis", "dtype", "include_initial", "n")
 
@@ -116,7 +121,7 @@ _NUMPY: dict[str, Entry] = {
     "ediff1d": _entry(_ediff1d),
     "trapezoid": _entry(_trapezoid),
     "trapz": _entry(_trapezoid),
-    **{f"{name}.accumulate": _entry(_cumulative(prim, 0)) for name, prim in _ACCUMULATE.items()},
+    **{f"{name}.accumulate": _entry(_accumulated(prim)) for name, prim in _ACCUMULATE.items()},
 }
 
 TABLE: dict[str, Entry] = {f"numpy.{name}": entry for name, entry in _NUMPY.items()}

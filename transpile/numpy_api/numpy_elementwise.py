@@ -19,6 +19,7 @@ from transpile.errors import RuleError
 from transpile.numpy_api.api_arguments import from_nested, must_agree
 from transpile.numpy_api.entry_record import Entry
 from transpile.numpy_api.numpy_sorting import nonzero
+from transpile.ops import language as m
 from transpile.ops.numpy_names import BINARY, UNARY
 from transpile.ops.slicing import raise_if
 from transpile.ops.tables import prims
@@ -112,18 +113,16 @@ def _largest(type_: Type) -> tuple[float, float]:
     return float(info.max), float(info.min)
 
 
-def isclose(b: Builder, a: Any, b2: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> Expr:
+def isclose(build: Builder, a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> Expr:
     """As NumPy says it in its documentation where the run knows a tolerance."""
-    x, y = operand(b, a), operand(b, b2)
-    near, far = b.expr(atol), b.expr(rtol)
+    x, y = operand(build, a), operand(build, b)
+    near, far = build.expr(atol), build.expr(rtol)
     known = _known(far, near)
     if known is not None:
-        return b.elementwise("isclose", x, y, strong=True, equal_nan=equal_nan, rtol=known[0], atol=known[1])
-    within = _no_more(b, b.elementwise("absolute", x - y), near + far * b.elementwise("absolute", y))
-    close = _either(b, x.eq(y), b.elementwise("logical_and", b.elementwise("isfinite", y), within))
-    if equal_nan:
-        close = _either(b, close, b.elementwise("logical_and", b.elementwise("isnan", x), b.elementwise("isnan", y)))
-    return close
+        return build.elementwise("isclose", x, y, strong=True, equal_nan=equal_nan, rtol=known[0], atol=known[1])
+    within = _no_more(build, m.absolute(x - y), near + far * m.absolute(y))
+    close = _either(build, x.eq(y), m.logical_and(build.elementwise("isfinite", y), within))
+    return _either(build, close, m.logical_and(m.isnan(x), m.isnan(y))) if equal_nan else close
 
 
 def _known(*numbers: Expr) -> list[float] | None:
@@ -176,6 +175,14 @@ def _same(b: Builder, x: Any) -> Expr:
     return operand(b, x)
 
 
+def _real(b: Builder, val: Any) -> Expr:
+    return operand(b, val)
+
+
+def _real_if_close(b: Builder, a: Any) -> Expr:
+    return operand(b, a)
+
+
 def _imag(b: Builder, val: Any) -> Expr:
     x = operand(b, val)
     if not x.rank:
@@ -205,10 +212,10 @@ NUMPY: dict[str, Entry] = {
     "frexp": Entry(_frexp),
     "modf": Entry(_modf),
     "divmod": Entry(_divmod),
-    "real": Entry(_same, memory="place"),
+    "real": Entry(_real, memory="place"),
     "conj": Entry(_same),
     "conjugate": Entry(_same),
-    "real_if_close": Entry(_same, memory="same"),
+    "real_if_close": Entry(_real_if_close, idle=("tol",), memory="same"),
     "imag": Entry(_imag, memory="part"),
     "isposinf": Entry(_is_infinity(1.0)),
     "isneginf": Entry(_is_infinity(-1.0)),
@@ -319,9 +326,9 @@ def _fsum(b: Builder, seq: Any) -> Expr:
     return _reduced(b, seq, "fsum", "add", 0.0, FLOAT)
 
 
-def _math_prod(b: Builder, iterable: Any, *, start: Any = None) -> Expr:
+def _math_prod(b: Builder, iterable: Any, *, start: Any = 1) -> Expr:
     product = _reduced(b, iterable, "prod", "mul", 1, None)
-    return product if start is None else b.expr(start) * product
+    return product if isinstance(start, int) else b.expr(start) * product
 
 
 def _sumprod(b: Builder, p: Any, q: Any) -> Expr:
@@ -352,21 +359,21 @@ def _math_ldexp(b: Builder, x: Any, i: Any) -> Expr:
     return b.elementwise("ldexp", number(b, x, "ldexp"), number(b, i, "ldexp", INT), via="math")
 
 
-def _math_isclose(b: Builder, x: Any, y: Any, *, rel_tol: Any = 1e-9, abs_tol: Any = 0.0) -> Expr:
-    x, y = number(b, x, "isclose"), number(b, y, "isclose")
-    near, far = b.expr(abs_tol), b.expr(rel_tol)
+def _math_isclose(build: Builder, a: Any, b: Any, *, rel_tol: Any = 1e-9, abs_tol: Any = 0.0) -> Expr:
+    x, y = number(build, a, "isclose"), number(build, b, "isclose")
+    near, far = build.expr(abs_tol), build.expr(rel_tol)
     known = _known(far, near)
     if known is not None:
-        return b.elementwise("math_isclose", x, y, rtol=known[0], atol=known[1])
-    near, far = number(b, near, "isclose"), number(b, far, "isclose")
+        return build.elementwise("math_isclose", x, y, rtol=known[0], atol=known[1])
+    near, far = number(build, near, "isclose"), number(build, far, "isclose")
     for tolerance in (near, far):
         if not isinstance(tolerance.op, ir.Const) or tolerance.op.value < 0:
             raise_if(tolerance < 0.0, "ValueError", "tolerances must be non-negative")
-    distance = b.elementwise("absolute", x - y)
-    largest = b.elementwise("maximum", b.elementwise("absolute", x), b.elementwise("absolute", y))
-    within = _either(b, _no_more(b, distance, far * largest), _no_more(b, distance, near))
-    finite = b.elementwise("isfinite", largest)
-    return _either(b, x.eq(y), b.elementwise("logical_and", finite, within))
+    distance = build.elementwise("absolute", x - y)
+    largest = build.elementwise("maximum", build.elementwise("absolute", x), build.elementwise("absolute", y))
+    within = _either(build, _no_more(build, distance, far * largest), _no_more(build, distance, near))
+    finite = build.elementwise("isfinite", largest)
+    return _either(build, x.eq(y), build.elementwise("logical_and", finite, within))
 
 
 def _chained(prim: str) -> Callable[..., Expr]:
@@ -452,11 +459,14 @@ BUILTINS: dict[str, Entry] = {
 }
 
 
-def _operator(prim: str) -> Entry:
-    def build(b: Builder, *operands: Any) -> Expr:
-        return b.elementwise(prim, *operands)
+def _operator(prim: str, arity: int) -> Entry:
+    def one(b: Builder, a: Any) -> Expr:
+        return b.elementwise(prim, a)
 
-    return Entry(build)
+    def two(b: Builder, x: Any, y: Any) -> Expr:
+        return b.elementwise(prim, x, y)
+
+    return Entry((one, two)[arity - 1])
 
 
 def _itemsize(b: Builder, x: Any) -> int:
@@ -484,7 +494,8 @@ TABLE: dict[str, Entry] = dict(
         *_prefixed("math", MATH),
         *_prefixed("builtins", BUILTINS),
         *_prefixed(
-            "operator", {r.operator.name: _operator(r.name) for r in prims().values() if r.elementwise and r.operator}
+            "operator",
+            {r.operator.name: _operator(r.name, r.operands) for r in prims().values() if r.elementwise and r.operator},
         ),
     ]
 )

@@ -76,24 +76,17 @@ def _stack(b: Builder, arrays: Any, axis: int = 0, dtype: Any = None, casting: A
     return stack(b, parts, axis_of(axis, parts[0].rank + 1))
 
 
-def _stacked(below: int, at: int, joined: int) -> Callable[..., Expr]:
-    """Arrays of rank below ``below`` get a new axis ``at``; the others are joined along ``joined``."""
-
-    def build(b: Builder, tup: Any, dtype: Any = None, casting: Any = "same_kind") -> Expr:
-        parts = _joined(b, tup, dtype, casting)
-        if all(p.rank == below for p in parts):
-            return stack(b, parts, at)
-        parts = [_lifted(p, below, at) for p in parts]
-        return concatenate(b, parts, joined)
-
-    return build
+def _as_matrices(b: Builder, parts: list[Expr], at: int) -> Expr:
+    """Vectors get a new axis ``at``, so that they are rows (``vstack``) or columns (``column_stack``); all are joined along it."""
+    if all(p.rank == 1 for p in parts):
+        return stack(b, parts, at)
+    return concatenate(b, [_matrix(p, at) for p in parts], at)
 
 
-def _lifted(x: Expr, below: int, at: int) -> Expr:
-    """A vector as a row (``vstack``) or a column (``column_stack``)."""
+def _matrix(x: Expr, at: int) -> Expr:
     if not x.rank:
-        return reshape(x, [Dim(1)] * (below + 1))
-    return new_axis(x, at) if x.rank <= below else x
+        return reshape(x, [Dim(1), Dim(1)])
+    return new_axis(x, at) if x.rank == 1 else x
 
 
 def _hstack(b: Builder, tup: Any, dtype: Any = None, casting: Any = "same_kind") -> Expr:
@@ -102,12 +95,16 @@ def _hstack(b: Builder, tup: Any, dtype: Any = None, casting: Any = "same_kind")
 
 
 def _vstack(b: Builder, tup: Any, dtype: Any = None, casting: Any = "same_kind") -> Expr:
-    return _stacked(1, 0, 0)(b, tup, dtype, casting)
+    return _as_matrices(b, _joined(b, tup, dtype, casting), 0)
+
+
+def _column_stack(b: Builder, tup: Any) -> Expr:
+    return _as_matrices(b, _joined(b, tup), 1)
 
 
 def _dstack(b: Builder, tup: Any) -> Expr:
     parts = _joined(b, tup)
-    parts = [new_axis(_lifted(p, 1, 0), 2) if p.rank < 3 else p for p in parts]
+    parts = [new_axis(_matrix(p, 0), 2) if p.rank < 3 else p for p in parts]
     return concatenate(b, parts, 2)
 
 
@@ -118,7 +115,7 @@ def _append(b: Builder, arr: Any, values: Any, axis: Any = None) -> Expr:
     return concatenate(b, [x, v], axis)
 
 
-def _block(b: Builder, nested: Any) -> Expr:
+def _block(b: Builder, arrays: Any) -> Expr:
     """Innermost lists along the last axis, outer ones along those before."""
 
     def depth(v: Any) -> int:
@@ -127,8 +124,8 @@ def _block(b: Builder, nested: Any) -> Expr:
     def leaves(v: Any) -> list[Any]:
         return [leaf for part in v for leaf in leaves(part)] if isinstance(v, (list, tuple)) else [v]
 
-    levels = depth(nested)
-    found = [array(b, v) for v in leaves(nested)]
+    levels = depth(arrays)
+    found = [array(b, v) for v in leaves(arrays)]
     rank = max(levels, *(x.rank for x in found))
     ready = iter(_raised(x, rank) for x in same_dtype(b, found))
 
@@ -137,7 +134,7 @@ def _block(b: Builder, nested: Any) -> Expr:
             return next(ready)
         return concatenate(b, [join(part, level + 1) for part in v], rank - levels + level)
 
-    return join(nested, 0)
+    return join(arrays, 0)
 
 
 def _raised(x: Expr, rank: int) -> Expr:
@@ -303,7 +300,7 @@ _NUMPY: dict[str, Entry] = {
     "row_stack": Entry(_vstack, static=("dtype", "casting"), memory="like"),
     "hstack": Entry(_hstack, static=("dtype", "casting")),
     "dstack": Entry(_dstack),
-    "column_stack": Entry(_stacked(1, 1, 1)),
+    "column_stack": Entry(_column_stack),
     "append": Entry(_append, static=("axis",)),
     "block": Entry(_block, memory="array"),
     "split": Entry(_split(True), static=("indices_or_sections", "axis"), memory="view"),

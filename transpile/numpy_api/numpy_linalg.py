@@ -229,8 +229,7 @@ def _eigvalsh(b: Builder, a: Any, UPLO: str = "L") -> Expr:
     return b.let("eigvalsh", matrix(b, a, "np.linalg.eigvalsh"), UPLO=UPLO)
 
 
-def _pinv(b: Builder, a: Any, rcond: Any = None, hermitian: Any = False, rtol: Any = None) -> Expr:
-    refuse_options("np.linalg.pinv", rcond=(rcond, None), rtol=(rtol, None))
+def _pinv(b: Builder, a: Any, hermitian: Any = False) -> Expr:
     x = matrix(b, a, "np.linalg.pinv", square=False)
     return b.let("pinv", mirrored(x) if hermitian else x)
 
@@ -282,8 +281,7 @@ def _matrix_power(b: Builder, a: Any, n: int) -> Expr:
     return total
 
 
-def _matrix_rank(b: Builder, A: Any, tol: Any = None, hermitian: Any = False, rtol: Any = None) -> Expr:
-    refuse_options("np.linalg.matrix_rank", tol=(tol, None), hermitian=(hermitian, False), rtol=(rtol, None))
+def _matrix_rank(b: Builder, A: Any) -> Expr:
     return b.let("matrix_rank", matrix(b, A, "np.linalg.matrix_rank", square=False))
 
 
@@ -311,12 +309,12 @@ _LINALG: dict[str, Entry] = {
     "svdvals": Entry(_svdvals),
     "eigh": Entry(_eigh, static=("UPLO",)),
     "eigvalsh": Entry(_eigvalsh, static=("UPLO",)),
-    "pinv": Entry(_pinv, static=("rcond", "hermitian", "rtol")),
+    "pinv": Entry(_pinv, static=("hermitian",)),
     "lstsq": Entry(_lstsq, static=("rcond",)),
     "matrix_power": Entry(_matrix_power, static=("n",), memory="place"),
     "tensorinv": Entry(source="library_linalg:tensorinv", static=("ind",)),
-    "tensorsolve": Entry(source="library_linalg:tensorsolve", static=("axes",)),
-    "matrix_rank": Entry(_matrix_rank, static=("tol", "hermitian", "rtol")),
+    "tensorsolve": Entry(source="library_linalg:tensorsolve", static=("axes",), memory="array"),
+    "matrix_rank": Entry(_matrix_rank),
     "cond": Entry(_cond, static=("p",)),
 }
 TABLE: dict[str, Entry] = {f"numpy.linalg.{name}": entry for name, entry in _LINALG.items()}

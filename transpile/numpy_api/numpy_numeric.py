@@ -21,7 +21,6 @@ from transpile.numpy_api.api_arguments import (
     must_agree,
     numeric,
     one_of,
-    refuse_options,
 )
 from transpile.numpy_api.entry_record import Entry
 from transpile.numpy_api.numpy_elementwise import isclose
@@ -213,7 +212,7 @@ def _all_equal(b: Builder, x: Expr, y: Expr, equal_nan: bool) -> Expr:
 # ------------------------------------------------------------------------------------------- windows, polynomials
 
 
-def _windows(b: Builder, x: Any, window_shape: Any, axis: Any = None, **_: Any) -> Expr:
+def _windows(b: Builder, x: Any, window_shape: Any, axis: Any = None) -> Expr:
     """``sliding_window_view``."""
     v = array(b, x)
     sizes = list(window_shape) if isinstance(window_shape, (tuple, list)) else [window_shape]
@@ -236,11 +235,8 @@ def _windows(b: Builder, x: Any, window_shape: Any, axis: Any = None, **_: Any) 
     return v
 
 
-def _polyfit(
-    b: Builder, x: Any, y: Any, deg: int, rcond: Any = None, full: bool = False, w: Any = None, cov: Any = False
-) -> Expr:
+def _polyfit(b: Builder, x: Any, y: Any, deg: int, w: Any = None) -> Expr:
     """Least squares on the powers, highest first."""
-    refuse_options("np.polyfit", rcond=(rcond, None), full=(full, False), cov=(cov, False))
     at, values = (b.cast(array(b, v), "float64") for v in (x, y))
     must_agree(b, at, values if values.rank == 1 else point(values, 1, 0), "expected x and y to have same length")
     if deg < 0:
@@ -303,8 +299,8 @@ _NUMPY: dict[str, Entry] = {
     "corrcoef": Entry(_corrcoef, static=("rowvar", "dtype")),
     "allclose": Entry(_allclose, static=("equal_nan",)),
     "array_equal": Entry(_array_equal, static=("equal_nan",)),
-    "lib.stride_tricks.sliding_window_view": Entry(_windows, static=("axis",), memory="read-only"),
-    "polyfit": Entry(_polyfit, static=("deg", "rcond", "full", "cov")),
+    "lib.stride_tricks.sliding_window_view": Entry(_windows, static=("axis",), idle=("writeable",), memory="read-only"),
+    "polyfit": Entry(_polyfit, static=("deg",)),
     "polyder": Entry(_polyder, static=("m",), memory="same"),
     "polyint": Entry(_polyint, static=("m",), memory="same"),
     "polymul": Entry(_polymul),

@@ -98,10 +98,8 @@ def _tensordot(build: Builder, a: Any, b: Any, axes: Any = 2) -> Expr:
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
-def _einsum(b: Builder, subscripts: Any, *operands: Any, optimize: Any = False, dtype: Any = None) -> Expr:
-    if not isinstance(subscripts, str):
-        subscripts, listed = _from_lists([subscripts, *operands])
-        operands = tuple(listed)
+def _einsum(b: Builder, *operands: Any, dtype: Any = None) -> Expr:
+    subscripts, operands = _with_letters(operands)
     xs = numeric(b, *operands)
     xs = xs if dtype is None else [b.cast(x, dtype) for x in xs]
     inputs, output = _explicit(subscripts.replace(" ", ""), xs)
@@ -119,9 +117,7 @@ def _einsum(b: Builder, subscripts: Any, *operands: Any, optimize: Any = False, 
 
 def _einsum_memory(bound: Mapping[str, Any]) -> str:
     """Of one operand, without a sum, ``einsum`` gives a view."""
-    subscripts, operands = bound["subscripts"], bound.get("operands", ())
-    if not isinstance(subscripts, str):
-        subscripts, operands = _from_lists([subscripts, *operands])
+    subscripts, operands = _with_letters(bound["operands"])
     inputs, _, output = subscripts.replace(" ", "").partition("->")
     one = len(operands) == 1 and isinstance(operands[0], Expr)
     if not one or "->" not in subscripts:
@@ -129,8 +125,10 @@ def _einsum_memory(bound: Mapping[str, Any]) -> str:
     return "place" if set(inputs) <= set(output) else "new"
 
 
-def _from_lists(args: list[Any]) -> tuple[str, list[Any]]:
-    """The form ``einsum(a, [0, 1], b, [1, 2], [0, 2])`` with letters."""
+def _with_letters(args: Sequence[Any]) -> tuple[str, tuple[Any, ...]]:
+    """Subscripts and operands; those of the form ``einsum(a, [0, 1], b, [1, 2], [0, 2])`` with letters."""
+    if isinstance(args[0], str):
+        return args[0], tuple(args[1:])
 
     def text(labels: Any) -> str:
         if not isinstance(labels, (list, tuple)):
@@ -139,7 +137,7 @@ def _from_lists(args: list[Any]) -> tuple[str, list[Any]]:
 
     pairs, output = args[: len(args) // 2 * 2], args[len(args) // 2 * 2 :]
     left = ",".join(text(labels) for labels in pairs[1::2])
-    return f"{left}->{text(output[0])}" if output else left, pairs[::2]
+    return f"{left}->{text(output[0])}" if output else left, tuple(pairs[::2])
 
 
 def _explicit(text: str, xs: Sequence[Expr]) -> tuple[list[str], str]:
@@ -268,10 +266,10 @@ _NUMPY: dict[str, Entry] = {
     "matvec": Entry(lambda b, x1, x2: _matvec(b, x1, x2)),
     "tensordot": Entry(_tensordot, static=("axes",), memory="array"),
     "linalg.tensordot": Entry(_tensordot, static=("axes",), memory="array"),
-    "einsum": Entry(_einsum, static=("optimize", "dtype"), memory=_einsum_memory),
+    "einsum": Entry(_einsum, static=("dtype",), idle=("optimize",), memory=_einsum_memory),
     "kron": Entry(_kron),
     "cross": Entry(_cross, static=("axisa", "axisb", "axisc", "axis")),
-    "linalg.cross": Entry(_cross, static=("axis",)),
+    "linalg.cross": Entry(lambda b, x1, x2, axis=-1: _cross(b, x1, x2, axis=axis), static=("axis",)),
     "convolve": Entry(_convolve, static=("mode",)),
     "correlate": Entry(_correlate, static=("mode",)),
     "linalg.multi_dot": Entry(_multi_dot),

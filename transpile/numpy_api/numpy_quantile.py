@@ -117,15 +117,7 @@ def _nan_checked(y: Expr, ordered: Expr) -> Expr:
 
 
 def _quantile(scale: float) -> Callable[..., Expr]:
-    def build(
-        b: Builder,
-        a: Any,
-        q: Any,
-        axis: Axis = None,
-        overwrite_input: Any = False,
-        method: str = "linear",
-        keepdims: bool = False,
-    ) -> Expr:
+    def build(b: Builder, a: Any, q: Any, axis: Axis = None, method: str = "linear", keepdims: bool = False) -> Expr:
         if method != "linear" and method not in _PARTS and method not in _OPEN:
             raise RuleError(f"the quantile method {method!r} is not supported", "T201", "use 'linear'")
         return _quantile_of(b, a, q, axis, keepdims, method, scale)
@@ -133,7 +125,7 @@ def _quantile(scale: float) -> Callable[..., Expr]:
     return build
 
 
-def _median(b: Builder, a: Any, axis: Axis = None, overwrite_input: Any = False, keepdims: bool = False) -> Expr:
+def _median(b: Builder, a: Any, axis: Axis = None, keepdims: bool = False) -> Expr:
     x = array(b, a)
     x = x if x.type.is_float else b.cast(x, "float64")
     if not x.rank:
@@ -153,11 +145,11 @@ def _guarded(x: Expr) -> Expr:
     return m.where(m.isnan(x), np.nan, x)
 
 
-def _nan_median(b: Builder, a: Any, axis: Axis = None, overwrite_input: Any = False, keepdims: bool = False) -> Expr:
+def _nan_median(b: Builder, a: Any, axis: Axis = None, keepdims: bool = False) -> Expr:
     """NaN sorts last: the middle of what comes before."""
     x = array(b, a)
     if not x.type.is_float:
-        return _median(b, x, axis, False, keepdims)
+        return _median(b, x, axis, keepdims)
     ordered, axes = _sorted_along(_guarded(x), axis)
     last = ordered.rank - 1
     count = b.let("sum", m.logical_not(m.isnan(ordered)), axes=(last,), keepdims=True)
@@ -173,25 +165,17 @@ def _nan_median(b: Builder, a: Any, axis: Axis = None, overwrite_input: Any = Fa
 def _nan_quantile(scale: float) -> Callable[..., Expr]:
     """NaN sorts last: the quantile of what comes before. One share, linear between entries."""
 
-    def build(
-        b: Builder,
-        a: Any,
-        q: Any,
-        axis: Axis = None,
-        overwrite_input: Any = False,
-        method: str = "linear",
-        keepdims: bool = False,
-    ) -> Expr:
+    def build(b: Builder, a: Any, q: Any, axis: Axis = None, method: str = "linear", keepdims: bool = False) -> Expr:
         x = array(b, a)
         if not x.type.is_float:
-            return _quantile(scale)(b, x, q, axis, False, method, keepdims)
+            return _quantile(scale)(b, x, q, axis, method, keepdims)
         share = array(b, q)
         if method != "linear":
             raise RuleError(f"np.nanquantile: the method {method!r} is not supported", "T201", "use 'linear'")
         if share.rank:
             if share.rank > 1 or not share.dims[0].is_const:
                 raise RuleError("np.nanquantile takes a number or a vector of known length", "T203")
-            one = [build(b, x, point(share, 0, k), axis, False, method, keepdims) for k in range(share.dims[0].const)]
+            one = [build(b, x, point(share, 0, k), axis, method, keepdims) for k in range(share.dims[0].const)]
             return b.let("stack", *one, axis=0)
         _check_shares(b, q, scale)
         ordered, axes = _sorted_along(_guarded(x), axis)
@@ -209,7 +193,7 @@ def _nan_quantile(scale: float) -> Callable[..., Expr]:
     return build
 
 
-_STATIC = (*REDUCED, "method", "overwrite_input")
+_STATIC = (*REDUCED, "method")
 
 _NUMPY: dict[str, Entry] = {
     "median": Entry(_median, static=_STATIC),

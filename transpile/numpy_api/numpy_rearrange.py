@@ -20,7 +20,6 @@ from transpile.numpy_api.api_arguments import (
     integer,
     one_of,
     product,
-    refuse_options,
     shape_of,
     size_of,
     strong,
@@ -285,7 +284,7 @@ def _diagflat(b: Builder, v: Any, k: Any = 0) -> Expr:
 # ------------------------------------------------------------------------------------------------ grids, places
 
 
-def _meshgrid(b: Builder, *xi: Any, copy: Any = True, sparse: bool = False, indexing: str = "xy") -> tuple[Expr, ...]:
+def _meshgrid(b: Builder, *xi: Any, sparse: bool = False, indexing: str = "xy") -> tuple[Expr, ...]:
     one_of("np.meshgrid", "indexing", indexing, "xy", "ij")
     xs = [array(b, x) for x in xi]
     xs = [x if x.rank == 1 else ravel(x) if x.rank else reshape(strong(x), (Dim(1),)) for x in xs]
@@ -302,7 +301,7 @@ def _meshgrid(b: Builder, *xi: Any, copy: Any = True, sparse: bool = False, inde
 
 def _meshgrid_memory(bound: Mapping[str, Any]) -> str:
     """Copies, or views of vectors; an array of more dimensions is flattened first."""
-    if bound.get("copy", True):
+    if bound["copy"]:
         return "C"
     return "view" if all(isinstance(x, Expr) and x.rank < 2 for x in bound.get("xi", ())) else "either"
 
@@ -324,8 +323,7 @@ def _indices(b: Builder, dimensions: Any, dtype: Any = int, sparse: bool = False
     return b.let("stack", *(b.broadcast(g, dims) for g in grids), axis=0)
 
 
-def _unravel_index(b: Builder, indices: Any, shape: Any, order: str = "C") -> tuple[Expr, ...]:
-    refuse_options("np.unravel_index", order=(order, "C"))
+def _unravel_index(b: Builder, indices: Any, shape: Any) -> tuple[Expr, ...]:
     dims, at = shape_of(b, shape), strong(array(b, indices))
     outside = m.logical_or(at < 0, at >= b.dim(product(dims)))
     raise_if(reduce("any", outside) if outside.rank else outside, "ValueError", "index is out of bounds for the array")
@@ -333,8 +331,7 @@ def _unravel_index(b: Builder, indices: Any, shape: Any, order: str = "C") -> tu
     return tuple(b.let("item", found, k=k) for k in range(len(dims)))
 
 
-def _ravel_multi_index(b: Builder, multi_index: Any, dims: Any, mode: str = "raise", order: str = "C") -> Expr:
-    refuse_options("np.ravel_multi_index", mode=(mode, "raise"), order=(order, "C"))
+def _ravel_multi_index(b: Builder, multi_index: Any, dims: Any) -> Expr:
     sizes = shape_of(b, dims)
     total = None
     for index, d in zip(arrays(b, multi_index), sizes):
@@ -373,15 +370,11 @@ _NUMPY: dict[str, Entry] = {
         lambda b, x, offset=0, dtype=None: _trace(b, x, offset, -2, -1, dtype), static=("offset", "dtype")
     ),
     "diagflat": Entry(_diagflat, static=("k",)),
-    "meshgrid": Entry(
-        _meshgrid,
-        static=("copy", "sparse", "indexing"),
-        memory=_meshgrid_memory,
-    ),
+    "meshgrid": Entry(_meshgrid, static=("sparse", "indexing"), idle=("copy",), memory=_meshgrid_memory),
     "ix_": Entry(_ix, memory="place"),
     "indices": Entry(_indices, static=("dtype", "sparse")),
-    "unravel_index": Entry(_unravel_index, static=("order",)),
-    "ravel_multi_index": Entry(_ravel_multi_index, static=("mode", "order")),
+    "unravel_index": Entry(_unravel_index),
+    "ravel_multi_index": Entry(_ravel_multi_index),
 }
 
 TABLE: dict[str, Entry] = {f"numpy.{name}": entry for name, entry in _NUMPY.items()}

@@ -112,31 +112,32 @@ def _nan_prod(
     return _folded("prod", 1, "mul")(b, x, axis, dtype, keepdims, initial, where)
 
 
-def _nan_folded(prim: str, plain: Callable[..., Expr]) -> Callable[..., Expr]:
-    """``nansum`` and ``nanmean``: without a mask one primitive."""
+def _nan_sum(
+    b: Builder,
+    a: Any,
+    axis: Axis = None,
+    dtype: Any = None,
+    keepdims: bool = False,
+    initial: Any = None,
+    where: Any = None,
+) -> Expr:
+    x = array(b, a)
+    if x.type.is_float and dtype is not None and np.dtype(dtype).kind != "f":
+        x = m.where(m.isnan(x), 0.0, x)  # before it is cast to what has no NaN
+    x = cast_to(x, dtype)
+    if not x.type.is_float:
+        return _SUM(b, x, axis, None, keepdims, initial, where)
+    y = reduce("nansum", _masked(b, x, where, np.nan), axis, keepdims)
+    return y if initial is None else _with_initial("add", y, initial)
 
-    def build(
-        b: Builder,
-        a: Any,
-        axis: Axis = None,
-        dtype: Any = None,
-        keepdims: bool = False,
-        initial: Any = None,
-        where: Any = None,
-    ) -> Expr:
-        x = array(b, a)
-        if x.type.is_float and dtype is not None and np.dtype(dtype).kind != "f":
-            x = m.where(m.isnan(x), 0.0, x) if prim == "nansum" else x  # before it is cast to what has no NaN
-        x = cast_to(x, dtype)
-        if not x.type.is_float:
-            given = {"where": where, "initial": initial}
-            return plain(b, x, axis, None, keepdims, **{k: v for k, v in given.items() if v is not None})
-        if where is not None:
-            x = _masked(b, x, where, np.nan)
-        y = reduce(prim, x, axis, keepdims)
-        return y if initial is None else _with_initial("add", y, initial)
 
-    return build
+def _nan_mean(
+    b: Builder, a: Any, axis: Axis = None, dtype: Any = None, keepdims: bool = False, where: Any = None
+) -> Expr:
+    x = cast_to(array(b, a), dtype)
+    if not x.type.is_float:
+        return _mean(b, x, axis, None, keepdims, where)
+    return reduce("nanmean", _masked(b, x, where, np.nan), axis, keepdims)
 
 
 # ------------------------------------------------------------------------------------------------- max and min
@@ -344,11 +345,11 @@ def _ufunc_reduce(build: Callable[..., Expr]) -> Callable[..., Expr]:
         dtype: Any = None,
         keepdims: bool = False,
         initial: Any = None,
-        where: Any = None,
+        where: Any = True,
     ) -> Expr:
         x = cast_to(from_nested(b, array), dtype)
         axis = axis if x.rank or axis not in (0, -1) else None  # NumPy lets a number pass
-        more = {k: v for k, v in (("initial", initial), ("where", where)) if v is not None}
+        more = {k: v for k, v, none in (("initial", initial, None), ("where", where, True)) if v is not none}
         return build(b, x, axis, keepdims=keepdims, **more)
 
     return reduced
@@ -364,7 +365,7 @@ def _log_sum(join: str, power: str, log: str) -> Callable[..., Expr]:
         dtype: Any = None,
         keepdims: bool = False,
         initial: Any = None,
-        where: Any = None,
+        where: Any = True,
     ) -> Expr:
         (x,) = floats(b, cast_to(from_nested(b, array), dtype))
         x = _masked(b, x, where, -np.inf)
@@ -399,9 +400,9 @@ _NUMPY: dict[str, Entry] = {
     "sum": _entry(_SUM),
     "prod": _entry(_PROD),
     "mean": _entry(_mean),
-    "nansum": _entry(_nan_folded("nansum", _SUM)),
+    "nansum": _entry(_nan_sum),
     "nanprod": _entry(_nan_prod),
-    "nanmean": _entry(_nan_folded("nanmean", _mean)),
+    "nanmean": _entry(_nan_mean),
     **{name: _entry(_MAX) for name in ("max", "amax")},
     **{name: _entry(_MIN) for name in ("min", "amin")},
     "nanmax": _entry(_extremum("nanmax", "fmax", -np.inf)),

@@ -63,11 +63,11 @@ def _refuse_order(order: Any, rank: int) -> None:
         )
 
 
-def _reshape(b: Builder, a: Any, shape: Any, order: str = "C", copy: Any = None) -> Expr:
+def _reshape(b: Builder, a: Any, shape: Any, order: str = "C") -> Expr:
     return _in_order(b, array(b, a), shape, order)
 
 
-def _reshape_method(b: Builder, a: Any, *shape: Any, order: str = "C", copy: Any = None) -> Expr:
+def _reshape_method(b: Builder, a: Any, *shape: Any, order: str = "C") -> Expr:
     return _in_order(b, array(b, a), shape[0] if len(shape) == 1 else shape, order)
 
 
@@ -193,7 +193,7 @@ def _rollaxis(b: Builder, a: Any, axis: int, start: int = 0) -> Expr:
 # ---------------------------------------------------------------------------------------------------- broadcast
 
 
-def _broadcast_to(b: Builder, array: Any, shape: Any, subok: Any = False) -> Expr:
+def _broadcast_to(b: Builder, array: Any, shape: Any) -> Expr:
     x, dims = from_nested(b, array), shape_of(b, shape)
     if x.rank > len(dims):
         raise RuleError("input operand has more dimensions than allowed by the axis remapping", "T202")
@@ -203,7 +203,7 @@ def _broadcast_to(b: Builder, array: Any, shape: Any, subok: Any = False) -> Exp
     return b.broadcast(strong(x), dims)
 
 
-def _broadcast_arrays(b: Builder, *args: Any, subok: Any = False) -> tuple[Expr, ...]:
+def _broadcast_arrays(b: Builder, *args: Any) -> tuple[Expr, ...]:
     xs = [strong(array(b, a)) for a in args]
     dims = b.broadcast_dims([x.dims for x in xs])
     return tuple(b.broadcast(x, dims) for x in xs)
@@ -233,14 +233,10 @@ def _size(b: Builder, a: Any, axis: Any = None) -> Expr:
     return b.size(x.dims) if axis is None else b.size([x.dims[k] for k in axes_of(axis, x.rank)])
 
 
-def _same(b: Builder, a: Any, *_: Any) -> Expr:
-    return array(b, a)
-
-
 _AXIS = ("axis", "axis1", "axis2", "axes", "source", "destination", "start")
 
 _NUMPY: dict[str, Entry] = {
-    "reshape": Entry(_reshape, static=("order", "copy"), memory=copied_unless("either", None)),
+    "reshape": Entry(_reshape, static=("order",), idle=("copy",), memory=copied_unless("either")),
     "ravel": Entry(_ravel, static=("order",), memory="ordered"),
     "squeeze": Entry(_squeeze, static=_AXIS, memory="view"),
     "expand_dims": Entry(_expand_dims, static=_AXIS, memory="view"),
@@ -252,8 +248,8 @@ _NUMPY: dict[str, Entry] = {
     "swapaxes": Entry(swapped, static=_AXIS, memory="view"),
     "moveaxis": Entry(_moveaxis, static=_AXIS, memory="view"),
     "rollaxis": Entry(_rollaxis, static=_AXIS, memory="view"),
-    "broadcast_to": Entry(_broadcast_to, static=("subok",), memory="read-only"),
-    "broadcast_arrays": Entry(_broadcast_arrays, static=("subok",), memory=_broadcast_memory),
+    "broadcast_to": Entry(_broadcast_to, memory="read-only"),
+    "broadcast_arrays": Entry(_broadcast_arrays, memory=_broadcast_memory),
     "broadcast_shapes": Entry(_broadcast_shapes),
     "shape": Entry(_shape),
     "ndim": Entry(lambda b, a: array(b, a).rank),
@@ -263,7 +259,7 @@ _NUMPY: dict[str, Entry] = {
 _METHODS: dict[str, Entry] = {
     "T": Entry(lambda b, a: _transpose(b, a), memory="view"),
     "mT": Entry(_matrix_transpose, memory="view"),
-    "reshape": Entry(_reshape_method, static=("order", "copy"), memory=copied_unless("either", None)),
+    "reshape": Entry(_reshape_method, static=("order",), idle=("copy",), memory=copied_unless("either")),
     "transpose": Entry(_transpose_method, static=("axes",), memory="view"),
     "ravel": Entry(_ravel, static=("order",), memory="ordered"),
     "flatten": Entry(_ravel, static=("order",), memory="C"),

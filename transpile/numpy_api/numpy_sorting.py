@@ -18,7 +18,6 @@ from transpile.numpy_api.api_arguments import (
     integer,
     must_agree,
     one_of,
-    refuse_options,
     size_of,
     strong,
 )
@@ -37,9 +36,8 @@ def _flat(x: Expr, axis: Any) -> tuple[Expr, int]:
 _KINDS = frozenset("qhmsQHMS")
 
 
-def _check_sort(what: str, kind: Any, order: Any, stable: Any = None) -> None:
+def _check_sort(what: str, kind: Any, stable: Any) -> None:
     """Refuses what NumPy does not take for the way to sort."""
-    refuse_options(what, order=(order, None))
     if kind is not None and (not isinstance(kind, str) or kind[:1] not in _KINDS or kind.lower() not in _SORTS):
         raise RuleError(f"{what}: kind={kind!r} is none of NumPy's", "T131")
     if kind is not None and stable is not None:
@@ -49,21 +47,20 @@ def _check_sort(what: str, kind: Any, order: Any, stable: Any = None) -> None:
 _SORTS = tuple("quicksort heapsort mergesort stable quick heap merge q h m s".split())
 
 
-def _sort(b: Builder, a: Any, axis: Any = -1, kind: Any = None, order: Any = None, stable: Any = None) -> Expr:
-    _check_sort("np.sort", kind, order, stable)
+def _sort(b: Builder, a: Any, axis: Any = -1, kind: Any = None, stable: Any = None) -> Expr:
+    _check_sort("np.sort", kind, stable)
     x, at = _flat(array(b, a), axis)
     return b.let("sort", x, axis=at)
 
 
-def _argsort(b: Builder, a: Any, axis: Any = -1, kind: Any = None, order: Any = None, stable: Any = None) -> Expr:
-    _check_sort("np.argsort", kind, order, stable)
+def _argsort(b: Builder, a: Any, axis: Any = -1, kind: Any = None, stable: Any = None) -> Expr:
+    _check_sort("np.argsort", kind, stable)
     x, at = _flat(array(b, a), axis)
     return b.let("argsort", x, axis=at, kind="stable" if stable else kind)
 
 
 def _partition(prim: str) -> Callable[..., Expr]:
-    def build(b: Builder, a: Any, kth: Any, axis: Any = -1, kind: Any = "introselect", order: Any = None) -> Expr:
-        refuse_options(f"np.{prim}", order=(order, None), kind=(kind, "introselect"))
+    def build(b: Builder, a: Any, kth: Any, axis: Any = -1) -> Expr:
         x, at = _flat(array(b, a), axis)
         if any(not isinstance(k, int) for k in (kth if isinstance(kth, (tuple, list)) else (kth,))):
             raise RuleError(f"np.{prim} takes integers for 'kth', not {kth!r}", "T201")
@@ -74,8 +71,7 @@ def _partition(prim: str) -> Callable[..., Expr]:
     return build
 
 
-def _lexsort(b: Builder, keys: Any, axis: int = -1) -> Expr:
-    refuse_options("np.lexsort", axis=(axis, -1))
+def _lexsort(b: Builder, keys: Any) -> Expr:
     found = arrays(b, keys)
     for key in found[1:]:
         must_agree(b, key, found[0], "all keys need to be the same shape")
@@ -111,12 +107,9 @@ def _unique(
     return_inverse: bool = False,
     return_counts: bool = False,
     axis: Any = None,
-    equal_nan: bool = True,
-    sorted: bool = True,
 ) -> Any:
     given = array(b, ar)
     x = given if given.rank else ravel(strong(given))
-    refuse_options("np.unique", equal_nan=(equal_nan, True))
     if axis is not None and x.rank != 1:
         raise RuleError("np.unique along an axis is not supported", "T201")
     symbol = fresh_size(b, "unique")
@@ -136,8 +129,12 @@ def _unique(
     return tuple(items)
 
 
-def _isin(b: Builder, element: Any, test_elements: Any, assume_unique: Any = False, invert: bool = False) -> Expr:
+def _isin(b: Builder, element: Any, test_elements: Any, invert: bool = False) -> Expr:
     return b.let("isin", strong(array(b, element)), array(b, test_elements), invert=invert)
+
+
+def _in1d(b: Builder, ar1: Any, ar2: Any, invert: bool = False) -> Expr:
+    return _isin(b, ravel(array(b, ar1)), ar2, invert)
 
 
 # ---------------------------------------------------------------------------------------------------- positions
@@ -173,10 +170,9 @@ def _compress(b: Builder, condition: Any, a: Any, axis: Any = None) -> Expr:
     x, at = _flat(array(b, a), axis)
     mask = array(b, condition)
     mask = mask if mask.type.is_bool else mask.ne(0)
-    n = mask.dims[0]
-    if not b.surely(n, x.dims[at]):
-        x = slice_axis(x, at, 0, n)
-    return compressed(b, mask, x, at)
+    if b.surely(mask.dims[0], x.dims[at]):
+        return compressed(b, mask, x, at)
+    return gather(x, at, flat_nonzero(b, mask))  # a longer mask may have nothing but False behind the end
 
 
 def _extract(b: Builder, condition: Any, arr: Any) -> Expr:
@@ -249,9 +245,7 @@ def _bincount(b: Builder, x: Any, weights: Any = None, minlength: Any = 0) -> Ex
     return b.cast(found, "int64") if weights is None else found
 
 
-def _histogram(
-    b: Builder, a: Any, bins: Any = 10, range: Any = None, density: bool = False, weights: Any = None
-) -> Any:
+def _histogram(b: Builder, a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
     """Counts and edges; the counts have a derivative in the weights only."""
     x = ravel(array(b, a))
     if weights is not None:
@@ -321,17 +315,17 @@ def _interp(b: Builder, x: Any, xp: Any, fp: Any, left: Any = None, right: Any =
 
 
 _NUMPY: dict[str, Entry] = {
-    "sort": Entry(_sort, static=("axis", "kind", "order", "stable")),
-    "argsort": Entry(_argsort, static=("axis", "kind", "order", "stable")),
-    "partition": Entry(_partition("partition"), static=("kth", "axis", "kind", "order")),
-    "argpartition": Entry(_partition("argpartition"), static=("kth", "axis", "kind", "order")),
-    "lexsort": Entry(_lexsort, static=("axis",)),
+    "sort": Entry(_sort, static=("axis", "kind", "stable")),
+    "argsort": Entry(_argsort, static=("axis", "kind", "stable")),
+    "partition": Entry(_partition("partition"), static=("kth", "axis")),
+    "argpartition": Entry(_partition("argpartition"), static=("kth", "axis")),
+    "lexsort": Entry(_lexsort),
     "searchsorted": Entry(_searchsorted, static=("side",)),
     "digitize": Entry(_digitize, static=("right",)),
-    "unique": Entry(_unique, static=("return_index", "return_inverse", "return_counts", "axis", "equal_nan", "sorted")),
-    "unique_values": Entry(_unique),
-    "isin": Entry(_isin, static=("assume_unique", "invert"), memory="array"),
-    "in1d": Entry(_isin, static=("assume_unique", "invert")),
+    "unique": Entry(_unique, static=("return_index", "return_inverse", "return_counts", "axis"), idle=("sorted",)),
+    "unique_values": Entry(lambda b, x: _unique(b, x)),
+    "isin": Entry(_isin, static=("invert",), idle=("assume_unique", "kind"), memory="array"),
+    "in1d": Entry(_in1d, static=("invert",), idle=("assume_unique", "kind")),
     "nonzero": Entry(nonzero),
     "flatnonzero": Entry(flat_nonzero),
     "argwhere": Entry(_argwhere),

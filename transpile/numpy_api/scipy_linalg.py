@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
 from dataclasses import replace
-from functools import wraps
+from inspect import Parameter, Signature
 from typing import Any
 
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
 from transpile.errors import RuleError
-from transpile.numpy_api.api_arguments import array, floats, numeric, one_of, refuse_options
+from transpile.numpy_api.api_arguments import array, floats, numeric, one_of
 from transpile.numpy_api.entry_record import Entry
 from transpile.numpy_api.numpy_linalg import (
     _fits,
@@ -34,18 +33,6 @@ from transpile.ops.factorisations import mirrored
 from transpile.ops.linalg import solve_triangular, t
 from transpile.ops.slicing import raise_if, slice_axis, smaller
 
-_FLAGS = (
-    "overwrite_a",
-    "overwrite_b",
-    "overwrite_x",
-    "check_finite",
-    "debug",
-    "lapack_driver",
-    "cond",
-    "mode",
-    "driver",
-)
-
 
 def _trans(trans: Any) -> int:
     found = {0: 0, "N": 0, 1: 1, "T": 1, 2: 1, "C": 1}.get(trans)
@@ -66,14 +53,7 @@ def _refuse_stack(name: str, *operands: Expr) -> None:
 
 
 def _solve_triangular(
-    build: Builder,
-    a: Any,
-    b: Any,
-    trans: Any = 0,
-    lower: bool = False,
-    unit_diagonal: bool = False,
-    overwrite_b: Any = False,
-    check_finite: Any = True,
+    build: Builder, a: Any, b: Any, trans: Any = 0, lower: bool = False, unit_diagonal: bool = False
 ) -> Expr:
     x, y = floats(build, a, b)
     x = matrix(build, x, "solve_triangular")
@@ -84,15 +64,7 @@ def _solve_triangular(
 
 
 def _scipy_solve(
-    build: Builder,
-    a: Any,
-    b: Any,
-    lower: bool = False,
-    overwrite_a: Any = False,
-    overwrite_b: Any = False,
-    check_finite: Any = True,
-    assume_a: Any = None,
-    transposed: bool = False,
+    build: Builder, a: Any, b: Any, lower: bool = False, assume_a: Any = None, transposed: bool = False
 ) -> Expr:
     x, y = floats(build, a, b)
     x = matrix(build, x, "solve")
@@ -109,21 +81,17 @@ _SYMMETRIC = ("sym", "symmetric", "her", "hermitian", "pos", "positive definite"
 """What makes SciPy read one triangle only."""
 
 
-def _scipy_cholesky(
-    b: Builder, a: Any, lower: bool = False, overwrite_a: Any = False, check_finite: Any = True
-) -> Expr:
+def _scipy_cholesky(b: Builder, a: Any, lower: bool = False) -> Expr:
     """SciPy reads the triangle that it returns."""
     return b.let("cholesky", matrix(b, a, "cholesky"), upper=not lower)
 
 
-def _cho_factor(
-    b: Builder, a: Any, lower: bool = False, overwrite_a: Any = False, check_finite: Any = True
-) -> tuple[Any, bool]:
+def _cho_factor(b: Builder, a: Any, lower: bool = False) -> tuple[Any, bool]:
     """The factor, with zeros in the other triangle (SciPy leaves there what was there), and which one it is."""
     return _scipy_cholesky(b, a, lower), bool(lower)
 
 
-def _cho_solve(build: Builder, c_and_lower: Any, b: Any, overwrite_b: Any = False, check_finite: Any = True) -> Expr:
+def _cho_solve(build: Builder, c_and_lower: Any, b: Any) -> Expr:
     factor, lower = c_and_lower
     lower = getattr(getattr(lower, "op", None), "value", lower)
     c, y = floats(build, factor, b)
@@ -139,14 +107,7 @@ def _cho_solve(build: Builder, c_and_lower: Any, b: Any, overwrite_b: Any = Fals
     return stacked(build, c, y, solution)
 
 
-def _scipy_lu(
-    b: Builder,
-    a: Any,
-    permute_l: bool = False,
-    overwrite_a: Any = False,
-    check_finite: Any = True,
-    p_indices: bool = False,
-) -> Any:
+def _scipy_lu(b: Builder, a: Any, permute_l: bool = False, p_indices: bool = False) -> Any:
     x = matrix(b, a, "scipy.linalg.lu", square=False)
     p, low, up = _lu(b, x)
     if permute_l:
@@ -177,44 +138,20 @@ def _lu(b: Builder, x: Expr) -> tuple[Expr, Expr, Expr]:
 
 
 def _scipy_svd(
-    b: Builder,
-    a: Any,
-    full_matrices: bool = True,
-    compute_uv: bool = True,
-    overwrite_a: Any = False,
-    check_finite: Any = True,
-    lapack_driver: Any = "gesdd",
+    b: Builder, a: Any, full_matrices: bool = True, compute_uv: bool = True, lapack_driver: Any = "gesdd"
 ) -> Any:
     one_of("scipy.linalg.svd", "lapack_driver", lapack_driver, "gesdd", "gesvd")
     found = _svd(b, a, full_matrices, compute_uv)
     return tuple(found) if compute_uv else found
 
 
-def _scipy_qr(
-    b: Builder,
-    a: Any,
-    overwrite_a: Any = False,
-    lwork: Any = None,
-    mode: str = "full",
-    pivoting: Any = False,
-    check_finite: Any = True,
-) -> Any:
+def _scipy_qr(b: Builder, a: Any, mode: str = "full", pivoting: Any = False) -> Any:
     if mode not in ("economic", "full") or pivoting:
         raise RuleError(f"scipy.linalg.qr with mode={mode!r} is not supported", "T201", "use np.linalg.qr")
     return tuple(_qr(b, a, "reduced" if mode == "economic" else "complete"))
 
 
-def _scipy_lstsq(
-    build: Builder,
-    a: Any,
-    b: Any,
-    cond: Any = None,
-    overwrite_a: Any = False,
-    overwrite_b: Any = False,
-    check_finite: Any = True,
-    lapack_driver: Any = None,
-) -> Any:
-    refuse_options("scipy.linalg.lstsq", cond=(cond, None))
+def _scipy_lstsq(build: Builder, a: Any, b: Any, lapack_driver: Any = None) -> Any:
     one_of("scipy.linalg.lstsq", "lapack_driver", lapack_driver, None, "gelsd", "gelss")  # gelsy has other results
     found, squares, rank, values = _lstsq(build, a, b)
     if found.rank == 1:  # one right side: a number, and no number where SciPy has an empty array
@@ -224,9 +161,7 @@ def _scipy_lstsq(
     return found, squares, rank, values
 
 
-def _scipy_eigh(
-    build: Builder, a: Any, b: Any = None, *, lower: bool = True, eigvals_only: bool = False, check_finite: Any = True
-) -> Any:
+def _scipy_eigh(build: Builder, a: Any, b: Any = None, *, lower: bool = True, eigvals_only: bool = False) -> Any:
     if b is not None:
         raise RuleError("scipy.linalg.eigh of two matrices is not supported", "T131")
     x = matrix(build, a, "scipy.linalg.eigh")
@@ -234,18 +169,16 @@ def _scipy_eigh(
     return build.let("eigvalsh", x, UPLO=side) if eigvals_only else items(build.let("eigh", x, UPLO=side, robust=True))
 
 
-def _scipy_eigvalsh(build: Builder, a: Any, b: Any = None, *, lower: bool = True, check_finite: Any = True) -> Any:
+def _scipy_eigvalsh(build: Builder, a: Any, b: Any = None, *, lower: bool = True) -> Any:
     return _scipy_eigh(build, a, b, lower=lower, eigvals_only=True)
 
 
-def _scipy_det(b: Builder, a: Any, overwrite_a: Any = False, check_finite: Any = True) -> Expr:
+def _scipy_det(b: Builder, a: Any) -> Expr:
     """A float64, of float32 too."""
     return b.let("det", b.cast(matrix(b, a, "det"), "float64"))
 
 
-def _scipy_norm(
-    b: Builder, a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False, check_finite: Any = True
-) -> Expr:
+def _scipy_norm(b: Builder, a: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Expr:
     return _norm(b, a, ord, axis, keepdims)
 
 
@@ -265,20 +198,21 @@ def _block_diag(b: Builder, *arrs: Any) -> Expr:
 
 def _finite(entry: Entry) -> Entry:
     """The entry, which raises as SciPy does where an operand has an infinity or a NaN, unless told not to look."""
-    build = entry.build
+    build, own = entry.build, entry.takes
     assert build is not None
-    signature = inspect.signature(build)
-    operands = [name for name in list(signature.parameters)[1:] if name in ("a", "b", "c_and_lower")]
+    operands = [name for name in own.parameters if name in ("a", "b", "c_and_lower")]
 
-    @wraps(build)
-    def checked(b: Builder, *args: Any, **kwargs: Any) -> Any:
-        given = signature.bind(b, *args, **kwargs).arguments
-        if given.get("check_finite", True):
+    def checked(b: Builder, *args: Any, check_finite: bool = True, **kwargs: Any) -> Any:
+        if check_finite:
+            given = own.bind(*args, **kwargs).arguments
             found = {name: given[name] for name in operands if given.get(name) is not None}
             _check(b, [array(b, v[0] if name == "c_and_lower" else v) for name, v in found.items()])
         return build(b, *args, **kwargs)
 
-    return replace(entry, build=checked)
+    flag = Parameter("check_finite", Parameter.KEYWORD_ONLY, default=True)
+    first = Parameter("build", Parameter.POSITIONAL_ONLY)
+    checked.__signature__ = Signature([first, *own.parameters.values(), flag])  # type: ignore[attr-defined]
+    return replace(entry, build=checked, static=(*entry.static, "check_finite"))
 
 
 def _check(b: Builder, operands: list[Expr]) -> None:
@@ -290,23 +224,23 @@ def _check(b: Builder, operands: list[Expr]) -> None:
 
 
 _ENTRIES: dict[str, Entry] = {
-    "solve_triangular": Entry(_solve_triangular, static=(*_FLAGS, "trans", "lower", "unit_diagonal")),
-    "solve": Entry(_scipy_solve, static=(*_FLAGS, "lower", "assume_a", "transposed")),
-    "cholesky": Entry(_scipy_cholesky, static=(*_FLAGS, "lower")),
-    "cho_factor": Entry(_cho_factor, static=(*_FLAGS, "lower")),
-    "cho_solve": Entry(_cho_solve, static=_FLAGS),
-    "expm": Entry(_square("expm", "scipy.linalg.expm")),
-    "lu": Entry(_scipy_lu, static=(*_FLAGS, "permute_l", "p_indices")),
-    "inv": Entry(lambda b, a, overwrite_a=False, check_finite=True: b.let("inv", matrix(b, a, "inv")), static=_FLAGS),
-    "det": Entry(_scipy_det, static=_FLAGS),
-    "svd": Entry(_scipy_svd, static=(*_FLAGS, "full_matrices", "compute_uv")),
-    "svdvals": Entry(lambda b, a, overwrite_a=False, check_finite=True: _svdvals(b, a), static=_FLAGS),
-    "qr": Entry(_scipy_qr, static=(*_FLAGS, "lwork", "pivoting")),
-    "pinv": Entry(lambda b, a, *, check_finite=True: _pinv(b, a), static=_FLAGS),
-    "lstsq": Entry(_scipy_lstsq, static=_FLAGS),
-    "eigh": Entry(_scipy_eigh, static=(*_FLAGS, "lower", "eigvals_only")),
-    "eigvalsh": Entry(_scipy_eigvalsh, static=(*_FLAGS, "lower")),
-    "norm": Entry(_scipy_norm, static=(*_FLAGS, "ord", "axis", "keepdims")),
+    "solve_triangular": Entry(_solve_triangular, static=("trans", "lower", "unit_diagonal")),
+    "solve": Entry(_scipy_solve, static=("lower", "assume_a", "transposed")),
+    "cholesky": Entry(_scipy_cholesky, static=("lower",)),
+    "cho_factor": Entry(_cho_factor, static=("lower",)),
+    "cho_solve": Entry(_cho_solve),
+    "expm": Entry(lambda b, A: _square("expm", "scipy.linalg.expm")(b, A)),
+    "lu": Entry(_scipy_lu, static=("permute_l", "p_indices")),
+    "inv": Entry(lambda b, a: b.let("inv", matrix(b, a, "inv"))),
+    "det": Entry(_scipy_det),
+    "svd": Entry(_scipy_svd, static=("full_matrices", "compute_uv", "lapack_driver")),
+    "svdvals": Entry(lambda b, a: _svdvals(b, a)),
+    "qr": Entry(_scipy_qr, static=("mode", "pivoting"), idle=("lwork",)),
+    "pinv": Entry(lambda b, a: _pinv(b, a)),
+    "lstsq": Entry(_scipy_lstsq, static=("lapack_driver",)),
+    "eigh": Entry(_scipy_eigh, static=("lower", "eigvals_only")),
+    "eigvalsh": Entry(_scipy_eigvalsh, static=("lower",)),
+    "norm": Entry(_scipy_norm, static=("ord", "axis", "keepdims")),
     "block_diag": Entry(_block_diag),
 }
 

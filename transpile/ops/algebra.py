@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from transpile.ops.traits import Magnitude, Relation
 
@@ -16,13 +16,19 @@ class Algebra:
       if it does.
     - ``signs``: of a sum, how often each operand counts; ``multiplies``, ``divides``: it is the product, the quotient;
       ``extreme``: 1 the greatest, -1 the least.
+    - ``unit``: the number that changes nothing as the last operand, but a minus before 0. ``undoes_itself``: done twice it is
+      nothing. ``same``: it is its operand, perhaps of another dtype or in other memory. ``of_one``: a fold of one element is
+      that element.
+    - ``division``: of integers, ``//`` where it is the quotient that is rounded down, ``%`` what is left.
+    - ``integers``: the function of Python's integers; None, or an error of Python's, where there is no such integer.
     - ``vanishes``: the operands of which each makes it 0 if it is 0. ``positive``: never a number with a minus. ``bounded``: its
       values are small numbers. ``exact``: it rounds nothing. ``picks``: an element of the result is one of an operand, as it is.
     - ``neutral``: of what is folded with, the number of a dtype that changes nothing. ``folds``: of what a loop that carries its
       first operand folds with it (``sub`` folds what ``add`` does): the name of that primitive. ``fold``: of a fold or a scan, the
       primitive that it folds with.
     - ``magnitude``: of integers, what its absolute value is at most. ``interval``: between which numbers the result lies
-      (`transpile.ops.interval_arithmetic`).
+      (`transpile.ops.interval_arithmetic`). ``within``: of a place or an end that is brought between 0 and a size, the operand that
+      is the size.
     """
 
     relation: Relation | None = None
@@ -31,6 +37,12 @@ class Algebra:
     multiplies: bool = False
     divides: bool = False
     extreme: int = 0
+    unit: int | None = None
+    undoes_itself: bool = False
+    same: bool = False
+    of_one: bool = False
+    division: Literal["", "//", "%"] = ""
+    integers: Callable[..., Any] | None = None
     vanishes: tuple[int, ...] = ()
     positive: bool = False
     bounded: bool = False
@@ -41,6 +53,7 @@ class Algebra:
     fold: str = ""
     magnitude: Magnitude | None = None
     interval: Any = None
+    within: int | None = None
 
     @property
     def is_sum(self) -> bool:

@@ -6,6 +6,7 @@ takes half; ``x ** 0`` has derivative 0 everywhere; ``x ** p`` has derivative 0 
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 from transpile.core.types import Type
@@ -13,7 +14,9 @@ from transpile.errors import RuleError
 from transpile.ops import interval_arithmetic as intervals
 from transpile.ops.element import BOTH, EITHER, NOT, SAME, Arg, Choose, Element, applied, as_python, infix, prefix
 from transpile.ops.language import call, elementwise, log, pow, where
+from transpile.ops.lowering_kinds import Cast
 from transpile.ops.record import ZERO, Op
+from transpile.ops.spelling import Form
 from transpile.ops.traits import (
     EQUAL,
     GREATER,
@@ -130,6 +133,27 @@ def _power(types, result, params) -> Element:  # type: ignore[no-untyped-def]
     return applied("scalars.int_pow", 2) if result.is_int else infix("**")
 
 
+def always(types, values) -> bool:  # type: ignore[no-untyped-def]
+    return True
+
+
+def _by_another(types, values) -> bool:  # type: ignore[no-untyped-def]
+    """By a number that is known, and is not 0."""
+    return bool(values[1])
+
+
+def _float_by_another(types, values) -> bool:  # type: ignore[no-untyped-def]
+    """The quotient of large integers may be no float."""
+    return bool(types[0].is_float and values[1])
+
+
+LONG = 64  # the exponents and shifts from which on a result is left to the run
+
+
+def _integer_power(x: int, p: int) -> int | None:
+    return x**p if x >= 0 and 0 <= p < LONG else None
+
+
 def _chosen(name: str) -> Any:
     """``maximum``, or Python's ``max``, which keeps the first where no comparison holds."""
 
@@ -146,8 +170,9 @@ def binary(name: str, sign: str, token: str, method: str, *partials: Any, **more
     more.setdefault("element", infix(sign))
     more.setdefault("names", (name,))
     more.setdefault("type_rule", same)
-    operator = Operator(sign, token, method)
-    return Op(name, render=f"op:{sign}", kind="elementwise", operator=operator, partials=partials, **more)
+    mine = Operator(sign, token, method)
+    more.setdefault("integers", mine.function)
+    return Op(name, render=f"op:{sign}", kind="elementwise", operator=mine, partials=partials, **more)
 
 
 def unary(name: str, render: str, partial: Any, **more: Any) -> Op:
@@ -158,69 +183,73 @@ def unary(name: str, render: str, partial: Any, **more: Any) -> Op:
 
 def compare(relation: Relation, sign: str, token: str, method: str, called: str) -> Op:
     more = {"type_rule": boolean, "dtype_rule": "compare", "relation": relation, "called": called, "fits": "compared"}
-    return binary(relation.name, sign, token, method, ZERO, ZERO, quiet=True, **more)
+    return binary(relation.name, sign, token, method, ZERO, ZERO, integers=None, quiet=True, total=always, **more)
 
 
 def logical(name: str, element: Element, **more: Any) -> Op:
     partials = (ZERO, ZERO)
     return Op(
         name, boolean, f"np.{name}({{0}}, {{1}})", "elementwise", "logical", partials, element=element, names=(name,), quiet=True,
-        **more,
+        total=always, **more,
     )  # fmt: skip
 
 
-def bits(name: str, sign: str, token: str, method: str, of_truths: Element, interval: Any) -> Op:
-    more = {"type_rule": whole, "dtype_rule": "truths", "quiet": True, "interval": interval}
-    return binary(name, sign, token, method, ZERO, ZERO, of_truths=of_truths, **more)
+def bits(name: str, sign: str, token: str, method: str, of_truths: Element, interval: Any, unit: int) -> Op:
+    more = {"type_rule": whole, "dtype_rule": "truths", "quiet": True, "interval": interval, "unit": unit}
+    return binary(name, sign, token, method, ZERO, ZERO, of_truths=of_truths, total=always, **more)
 
 
 def shift(name: str, sign: str, token: str, method: str, interval: Any) -> Op:
     names = (name, f"bitwise_{name}")
     more = {"type_rule": whole, "dtype_rule": "int8", "raises": _shifts, "fits": "shift", "unlike_python": True}
     element = as_python(2, f"scalars.{name}")
-    return binary(name, sign, token, method, ZERO, ZERO, names=names, element=element, interval=interval, **more)
+    return binary(
+        name, sign, token, method, ZERO, ZERO, names=names, element=element, interval=interval, unit=0,
+        integers=lambda x, y: Operator(sign, token, method).function(x, y) if y < LONG else None, **more,
+    )  # fmt: skip
 
 
 TABLE = [
     binary("add", "+", "Add", "add", lambda y, a, b: 1, lambda y, a, b: 1, linear=True, of_truths=EITHER, signs=(1, 1), folds="add",
-           neutral=lambda dtype: 0, magnitude=Magnitude(joined="add"), wraps="scalars.plus", interval=intervals.plus, fits="asked",
-           quiet=True, unlike_python=True),
+           unit=0, neutral=lambda dtype: 0, magnitude=Magnitude(joined="add"), wraps="scalars.plus", interval=intervals.plus,
+           fits="asked", quiet=True, unlike_python=True, total=always),
     binary("sub", "-", "Sub", "sub", lambda y, a, b: 1, lambda y, a, b: -1, linear=True, type_rule=no_bool, names=("subtract",),
-           signs=(1, -1), folds="add", magnitude=Magnitude(joined="add"), wraps="scalars.minus", interval=intervals.minus,
-           fits="asked", quiet=True, unlike_python=True),
+           signs=(1, -1), folds="add", unit=0, magnitude=Magnitude(joined="add"), wraps="scalars.minus", interval=intervals.minus,
+           fits="asked", quiet=True, unlike_python=True, total=always),
     binary("mul", "*", "Mult", "mul", lambda y, a, b: b, lambda y, a, b: a, of_truths=BOTH, names=("multiply",), folds="mul",
-           neutral=lambda dtype: 1, multiplies=True, magnitude=Magnitude(joined="mul"), wraps="scalars.times", vanishes=(0, 1),
-           interval=intervals.product, fits="asked", unlike_python=True),
+           neutral=lambda dtype: 1, unit=1, multiplies=True, magnitude=Magnitude(joined="mul"), wraps="scalars.times", vanishes=(0,
+           1), interval=intervals.product, fits="asked", unlike_python=True, total=always),
     binary("div", "/", "Div", "truediv", lambda y, a, b: 1 / b, lambda y, a, b: -(y / b), dtype_rule="div", work=10,
-           names=("divide", "true_divide"), fits="divided", divides=True, vanishes=(0,), unlike_python=True),
+           names=("divide", "true_divide"), fits="divided", divides=True, unit=1, integers=None, vanishes=(0,), unlike_python=True,
+           total=_float_by_another),
     binary("floordiv", "//", "FloorDiv", "floordiv", ZERO, ZERO, dtype_rule="int8", names=("floor_divide",), raises=_divides,
-           element=as_python(2, "scalars.floordiv", floats="_float"), interval=intervals.quotient, fits="quotient",
-           magnitude=Magnitude(), vector=near("floordiv_near", "outside_near"), unlike_python=True),
+           element=as_python(2, "scalars.floordiv", floats="_float"), division="//", interval=intervals.quotient, fits="quotient",
+           magnitude=Magnitude(), vector=near("floordiv_near", "outside_near"), unlike_python=True, total=_by_another),
     binary("mod", "%", "Mod", "mod", lambda y, a, b: 1, lambda y, a, b: -(a // b), dtype_rule="int8", names=("remainder", "mod"),
-           element=as_python(2, "scalars.mod", integers="_int"), interval=intervals.rest, raises=_divides, magnitude=Magnitude(1),
-           vector=near("mod_near", "outside_near"), unlike_python=True),
+           element=as_python(2, "scalars.mod", integers="_int"), division="%", interval=intervals.rest, raises=_divides,
+           magnitude=Magnitude(1), vector=near("mod_near", "outside_near"), unlike_python=True, total=_by_another),
     binary("pow", "**", "Pow", "pow", _pow_base, _pow_exponent, cost=2, dtype_rule="int8", steep=_steep_power, element=_power,
            names=("power", "pow"), math="math.pow({0}, {1})", python="pow({0}, {1})", interval=intervals.power, raises=_to_negative,
-           fits="power", called="power", unlike_python=True,
+           fits="power", called="power", unlike_python=True, unit=1, integers=_integer_power,
            vector=Vector("pow", near=("pow_moderate", "outside_moderate_pow"))),
     unary("neg", "op:-", lambda y, x: -1, linear=True, type_rule=no_bool, element=prefix("-"), operator=Operator("-", "USub",
-          "neg"), names=("negative",), signs=(-1,), exact=True, vanishes=(0,), magnitude=Magnitude(), interval=intervals.opposite,
-          fits="opposite", quiet=True, unlike_python=True),
+          "neg"), names=("negative",), signs=(-1,), undoes_itself=True, exact=True, vanishes=(0,), magnitude=Magnitude(),
+          interval=intervals.opposite, fits="opposite", integers=operator.neg, quiet=True, unlike_python=True, total=always),
     unary("absolute", "np.abs({0})", lambda y, x: elementwise("sign", x), names=("absolute", "abs"), operator=Operator("", "",
           "abs"), python="abs({0})", exact=True, of_truths=SAME, interval=intervals.absolute, fits="opposite",
-          magnitude=Magnitude(), positive=True, quiet=True, said="abs"),
+          magnitude=Magnitude(), positive=True, integers=abs, quiet=True, said="abs", total=always),
     unary("sign", "np.sign({0})", ZERO, type_rule=no_bool, names=("sign",), interval=intervals.sign, quiet=True, bounded=True,
           vector=Vector("sign", alone=True), said="sign"),
     Op("maximum", same, "np.maximum({0}, {1})", "elementwise", "truths", partials=(lambda y, a, b: _half(y, a, b, a > b),
          lambda y, a, b: _half(y, a, b, b > a)), by_order=(lambda y, a, b: _rest(y, a, b, b > a), lambda y, a, b: _half(y, a, b,
          b > a)), element=_chosen("maximum"), of_truths=EITHER, names=("maximum",), python="max({0}, {1})", folds="maximum",
-         neutral=intervals.least, picks=True, extreme=1, magnitude=Magnitude(joined="maximum"), interval=intervals.greatest,
-         quiet=True, vector=Vector("maximum", alone=True),),
+         neutral=intervals.least, integers=max, picks=True, extreme=1, magnitude=Magnitude(joined="maximum"),
+         interval=intervals.greatest, quiet=True, vector=Vector("maximum", alone=True), total=always),
     Op("minimum", same, "np.minimum({0}, {1})", "elementwise", "truths", partials=(lambda y, a, b: _half(y, a, b, a < b),
          lambda y, a, b: _half(y, a, b, b < a)), by_order=(lambda y, a, b: _rest(y, a, b, b < a), lambda y, a, b: _half(y, a, b,
          b < a)), element=_chosen("minimum"), of_truths=BOTH, names=("minimum",), python="min({0}, {1})", folds="minimum",
-         neutral=intervals.most, picks=True, extreme=-1, magnitude=Magnitude(joined="maximum"), interval=intervals.smallest,
-         quiet=True, vector=Vector("minimum", alone=True),),
+         neutral=intervals.most, integers=min, picks=True, extreme=-1, magnitude=Magnitude(joined="maximum"),
+         interval=intervals.smallest, quiet=True, vector=Vector("minimum", alone=True), total=always),
     compare(LESS, "<", "Lt", "lt", "is_less"),
     compare(LESS_EQUAL, "<=", "LtE", "le", "is_at_most"),
     compare(GREATER, ">", "Gt", "gt", "is_greater"),
@@ -233,21 +262,22 @@ TABLE = [
              folds="logical_or", neutral=lambda dtype: False, called="either"),
     logical("logical_xor", applied("scalars.logical_xor", 2)),
     unary("logical_not", "np.logical_not({0})", ZERO, type_rule=boolean, dtype_rule="logical", element=NOT, names=("logical_not",),
-          implies=lambda holds: ((0, not holds),), quiet=True),
-    bits("bitwise_and", "&", "BitAnd", "and", BOTH, intervals.both_bits),
-    bits("bitwise_or", "|", "BitOr", "or", EITHER, intervals.any_bits),
-    bits("bitwise_xor", "^", "BitXor", "xor", applied("scalars.logical_xor", 2), intervals.any_bits),
+          implies=lambda holds: ((0, not holds),), undoes_itself=True, quiet=True, total=always),
+    bits("bitwise_and", "&", "BitAnd", "and", BOTH, intervals.both_bits, unit=-1),
+    bits("bitwise_or", "|", "BitOr", "or", EITHER, intervals.any_bits, unit=0),
+    bits("bitwise_xor", "^", "BitXor", "xor", applied("scalars.logical_xor", 2), intervals.any_bits, unit=0),
     shift("left_shift", "<<", "LShift", "lshift", intervals.left),
     shift("right_shift", ">>", "RShift", "rshift", intervals.right),
     unary("invert", "op:~", ZERO, type_rule=whole, element=prefix("~"), of_truths=NOT, operator=Operator("~", "Invert", "invert"),
-          names=("invert", "bitwise_not", "bitwise_invert"), interval=intervals.inverted, quiet=True, unlike_python=True),
+          names=("invert", "bitwise_not", "bitwise_invert"), interval=intervals.inverted, undoes_itself=True,
+          integers=operator.invert, quiet=True, unlike_python=True, total=always),
     Op(
         "where", _where_type, "np.where({0}, {1}, {2})", "elementwise", "where",
         # the reverse rule is special: the mask goes with the adjoint (transform/reverse.py)
         partials=(ZERO, lambda y, c, a, b: where(c, 1.0, 0.0), lambda y, c, a, b: where(c, 0.0, 1.0)),
         element=Choose(Arg(0), Arg(1), Arg(2)), picks=True, interval=intervals.either,
-        magnitude=Magnitude(1, "maximum"), called="chosen",
+        magnitude=Magnitude(1, "maximum"), called="chosen", total=always,
     ),
-    Op("cast", _cast_type, "cast", "structural", jvp=_cast_jvp, vjp=_cast_vjp, linear=True, family="cast", exact=True,
-         vanishes=(0,), magnitude=Magnitude(), interval=intervals.as_it_is, fits="cast"),
+    Op("cast", _cast_type, "cast", "structural", lowering=Cast(), form=Form.CONVERSION, jvp=_cast_jvp, vjp=_cast_vjp, linear=True,
+         family="cast", exact=True, same=True, vanishes=(0,), magnitude=Magnitude(), interval=intervals.as_it_is, fits="cast"),
 ]  # fmt: skip

@@ -21,9 +21,11 @@ class Computation:
       that of operands that are all truth values.
     - ``entry``: the function of `transpile_runtime.compiled` that is called, or a function of params and of how many operands
       there are that gives its name; ``flags``: the params that it takes as truth values; ``factored``: the function that takes
-      the factors of the matrix in its place, where several statements share them.
+      the factors of the matrix in its place, where several statements share them; ``triangles(params)``: of each result that is a
+      matrix, whether it is a lower triangle (False: an upper one; None: none), so that a system with it is solved by substitution.
     - ``vector``: what computes it in vectors; ``in_vectors``: which call of numbers does the same with the instructions of a
-      vector; ``in_lanes``: LLVM makes lanes of a loop that folds with it, though nothing else is known of the fold.
+      vector; ``filling``: which call fills memory with such numbers of one key; ``in_lanes``: LLVM makes lanes of a loop that folds
+      with it, though nothing else is known of the fold.
     - ``work``: what it costs in a loop (`transpile.loops.schedule.cost_model`), where a sum is 1.
     - ``raises(types, values, result)``: whether it may raise; ``values`` are the operands' numbers, None where the run tells.
       ``quiet``: it never warns; of others ``inside`` is an argument where it does not.
@@ -37,8 +39,10 @@ class Computation:
     entry: Entry = ""
     flags: tuple[str, ...] = ()
     factored: str = ""
+    triangles: Callable[[Mapping[str, Any]], tuple[bool | None, ...]] = lambda params: ()
     vector: Vector | None = None
     in_vectors: str = ""
+    filling: str = ""
     in_lanes: bool = False
     work: float = 1
     raises: Any = None

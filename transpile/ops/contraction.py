@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from transpile.core.peephole import definition
 from transpile.core.types import Type
 from transpile.ops import language as m
 from transpile.ops.join import several
+from transpile.ops.lowering_kinds import Contraction, Convolution, CrossProduct
 from transpile.ops.record import Op, Scatter
 from transpile.ops.slicing import along, at_most, larger, new_axis, smaller
 from transpile.ops.spelling import Spelling, with_keywords
@@ -345,27 +346,54 @@ _CONVOLUTIONS = [
     for mode in ("full", "same", "valid")
 ]
 
+# ------------------------------------------------------------------------------------------- axes, as einsum writes them
+
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def _matmul_letters(ranks: Sequence[int], params: Mapping[str, Any]) -> str:
+    batches = [max(r - 2, 0) for r in ranks]
+    batch = "abcdefgh"[: max(batches)]
+    first, second = (batch[len(batch) - n :] for n in batches)
+    rows, columns = (letter if r > 1 else "" for letter, r in zip("ij", ranks))
+    return f"{first}{rows}k,{second}k{columns}->{batch}{rows}{columns}"
+
+
+def _tensordot_letters(ranks: Sequence[int], params: Mapping[str, Any]) -> str:
+    first, second = params["axes"]
+    left, right = list(_LETTERS[: ranks[0]]), list(_LETTERS[ranks[0] : sum(ranks)])
+    for a, c in zip(first, second):
+        right[c] = left[a]
+    kept = [*(c for k, c in enumerate(left) if k not in first), *(c for k, c in enumerate(right) if k not in second)]
+    return f"{''.join(left)},{''.join(right)}->{''.join(kept)}"
+
+
 TABLE = [
-    Op("matmul", _matmul_type, "op:@", kind="product", together=True, operator=Operator("@", "MatMult", "matmul"),
-         called="product", jvp=bilinear("matmul"), vjp=_matmul_vjp, cost=3, examples=tuple((several(*shapes),
-         {}) for shapes in _MATMULS), family="matmul"),
+    Op("matmul", _matmul_type, "op:@", kind="product", lowering=Contraction(_matmul_letters), together=True,
+         operator=Operator("@", "MatMult", "matmul"), called="product", jvp=bilinear("matmul"), vjp=_matmul_vjp, cost=3,
+         examples=tuple((several(*shapes), {}) for shapes in _MATMULS), family="matmul"),
     Op("outer", lambda types, params: Type(types[0].dtype, types[0].dims + types[1].dims), "np.outer({0}, {1})",
-         kind="product", jvp=bilinear("outer"), vjp=_outer_vjp, cost=1, examples=((several((3,), (2,)), {}),), family="outer"),
-    Op("tensordot", _tensordot_type, Spelling(_tensordot_spelling), kind="product", together=True, jvp=bilinear("tensordot"),
-         vjp=_tensordot_vjp, cost=3, examples=tuple((several(x, y), {"axes": axes}) for x, y, axes in _TENSORDOTS),
-         family="tensordot"),
+         kind="product", lowering=Contraction(lambda ranks, params: "i,j->ij", in_loops=True), jvp=bilinear("outer"),
+         vjp=_outer_vjp, cost=1, examples=((several((3,), (2,)), {}),), family="outer"),
+    Op("tensordot", _tensordot_type, Spelling(_tensordot_spelling), kind="product", lowering=Contraction(_tensordot_letters),
+         together=True, jvp=bilinear("tensordot"), vjp=_tensordot_vjp, cost=3, examples=tuple((several(x, y),
+         {"axes": axes}) for x, y, axes in _TENSORDOTS), family="tensordot"),
     # einsum: params["subscripts"] is explicit: letters only, with "->"; no axis of size 1 meets a longer one
     Op("einsum", _einsum_type, Spelling(lambda params,
          types: f"np.einsum({params['subscripts']!r}, " + ", ".join(f"{{{k}}}" for k in range(len(types))) + ")"), kind="product",
-         view="alone", together=True, jvp=_einsum_jvp, vjp=_einsum_vjp, cost=3, examples=tuple((several(*s),
-         {"subscripts": text}) for text, *s in _EINSUMS), family="einsum"),
+         lowering=Contraction(lambda ranks, params: params["subscripts"]), view="alone", together=True, jvp=_einsum_jvp,
+         vjp=_einsum_vjp, cost=3, examples=tuple((several(*s), {"subscripts": text}) for text, *s in _EINSUMS), family="einsum"),
     # cross: vectors of 3 along the last axis
-    Op("cross", _cross_type, "np.cross({0}, {1})", kind="product", jvp=bilinear("cross"), vjp=_cross_vjp, cost=1,
-         examples=((several((3,), (3,)), {}), (several((4, 3), (3,)), {}), (several((2, 1, 3), (4, 3)), {})), family="stacked"),
-    Op("convolve", _convolve_type, with_keywords("np.convolve({0}, {1})", mode="full"), kind="product", jvp=bilinear("convolve"),
-         vjp=_convolve_vjp, cost=3,
+    Op("cross", _cross_type, "np.cross({0}, {1})", kind="product", lowering=CrossProduct(), jvp=bilinear("cross"), vjp=_cross_vjp,
+         cost=1, examples=((several((3,), (3,)), {}), (several((4, 3), (3,)), {}), (several((2, 1, 3), (4, 3)), {})),
+         family="stacked"),
+    Op("convolve", _convolve_type, with_keywords("np.convolve({0}, {1})", mode="full"), kind="product", lowering=Convolution(),
+         entry=lambda params, n: f"arrays.convolve_{params['mode']}",
+         jvp=bilinear("convolve"), vjp=_convolve_vjp, cost=3,
          examples=tuple((several(x, y), {"mode": mode}) for x, y, mode in _CONVOLUTIONS), family="lane"),
     Op("correlate", _convolve_type, with_keywords("np.correlate({0}, {1})", mode="valid"), kind="product",
+         lowering=Convolution(reversed=True),
+         entry=lambda params, n: f"arrays.{'correlate_same' if params['mode'] == 'same' else 'convolve_' + params['mode']}",
          jvp=bilinear("correlate"), vjp=_correlate_vjp, cost=3, examples=tuple((several(x, y), {"mode": mode}) for x, y,
          mode in _CONVOLUTIONS), family="lane"),
 ]  # fmt: skip

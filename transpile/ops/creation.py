@@ -7,9 +7,11 @@ from typing import Any
 from transpile.core.dims import Dim
 from transpile.core.types import Type
 from transpile.ops import language as m
+from transpile.ops.lowering_kinds import Band, Counted, Spaced
 from transpile.ops.record import ZERO, Op
 from transpile.ops.slicing import arange
 from transpile.ops.spelling import Spelling, keywords
+from transpile.ops.traits import EQUAL, LESS_EQUAL
 
 
 def _made(types, params) -> Type:  # type: ignore[no-untyped-def]
@@ -103,15 +105,17 @@ def _tri_spelling(params, types) -> str:  # type: ignore[no-untyped-def]
 
 TABLE = [
     # arange(stop) | (start, stop) | (start, stop, step): params["dims"] is how many there are
-    Op("arange", _made, Spelling(_arange_spelling), kind="map", jvp=_arange_jvp, vjp=_arange_vjp, linear=True, examples=(
+    Op("arange", _made, Spelling(_arange_spelling), kind="map", lowering=Counted(), jvp=_arange_jvp, vjp=_arange_vjp, linear=True,
+         examples=(
         (lambda: (0.5, 3.6, 0.75), {"dims": (Dim(5),), "dtype": "float64"}),
         (lambda: (0.5, 3.6), {"dims": (Dim(4),), "dtype": "float64"}),
     ), family="lane"),
-    Op("linspace", _made, Spelling(_linspace_spelling), kind="map", jvp=_linspace_jvp, vjp=_linspace_vjp, linear=True, examples=(
+    Op("linspace", _made, Spelling(_linspace_spelling), kind="map", lowering=Spaced(), jvp=_linspace_jvp, vjp=_linspace_vjp,
+         linear=True, examples=(
         (lambda: (0.5, 2.5, 5), {"dims": (Dim(5),), "dtype": "float64", "endpoint": True}),
         (lambda: (0.5, 2.5, 4), {"dims": (Dim(4),), "dtype": "float64", "endpoint": False}),
         (lambda: (0.5, 2.5, 1), {"dims": (Dim(1),), "dtype": "float64", "endpoint": True}),
     ), family="lane"),
-    Op("eye", _made, Spelling(_eye_spelling), kind="map", jvp=ZERO, vjp=ZERO, family="lane"),
-    Op("tri", _made, Spelling(_tri_spelling), kind="map", jvp=ZERO, vjp=ZERO, family="lane"),
+    Op("eye", _made, Spelling(_eye_spelling), kind="map", lowering=Band(EQUAL), jvp=ZERO, vjp=ZERO, family="lane"),
+    Op("tri", _made, Spelling(_tri_spelling), kind="map", lowering=Band(LESS_EQUAL), jvp=ZERO, vjp=ZERO, family="lane"),
 ]  # fmt: skip

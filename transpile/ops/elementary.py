@@ -22,12 +22,13 @@ from transpile.core import nodes as ir
 from transpile.core.types import FLOAT, INT, Type
 from transpile.errors import RuleError
 from transpile.ops import interval_arithmetic as intervals
-from transpile.ops.arithmetic import boolean, is_number, no_bool, same, unary
+from transpile.ops.arithmetic import always, boolean, is_number, no_bool, same, unary
 from transpile.ops.element import SAME, Arg, Element, Infix, applied, by_kind, with_params
 
 from transpile.ops.language import (  # isort: skip
     absolute, call, cos, cosh, elementwise, exp, isnan, sin, sinh, sqrt, where,
 )  # fmt: skip
+from transpile.ops.lowering_kinds import OperandSum
 from transpile.ops.record import ZERO, Op
 from transpile.ops.spelling import Spelling, sequence
 from transpile.ops.traits import Operator, Vector, near
@@ -159,7 +160,8 @@ ONE = [
     smooth("reciprocal", lambda y, x: -(y * y), cost=1, dtype_rule="int8",
            element=by_kind(1, integers="scalars.reciprocal_int", floats="scalars.reciprocal")),
     unary("positive", "op:+", lambda y, x: 1, linear=True, type_rule=no_bool, element=SAME, operator=Operator("+", "UAdd", "pos"),
-          names=("positive",), signs=(1,), vanishes=(0,), interval=intervals.as_it_is, quiet=True),
+          names=("positive",), signs=(1,), same=True, integers=int, vanishes=(0,), interval=intervals.as_it_is, quiet=True,
+          total=always),
     step("floor"),
     step("ceil"),
     step("trunc", names=("trunc", "fix"), math="math.modf({0})[1]"),
@@ -172,7 +174,7 @@ ONE = [
     unary("nan_to_num", "np.nan_to_num({0})", lambda y, x: indicator(elementwise("isfinite", x)),
           vector=Vector("nan_to_num", alone=True)),
     # the derivative does not pass, also where forward mode asks for it
-    unary("stop_gradient", "{0}", ZERO, cost=0, view="writable", element=SAME, interval=intervals.as_it_is),
+    unary("stop_gradient", "{0}", ZERO, cost=0, view="writable", element=SAME, interval=intervals.as_it_is, same=True),
 ]  # fmt: skip
 
 
@@ -291,7 +293,8 @@ THREE = [
     Op(
         "clip", same, "np.clip({0}, {1}, {2})", "elementwise",
         partials=(lambda y, x, low, high: indicator((low <= x) & (x <= high)), _clip_low, _clip_high),
-        element=applied("scalars.clip", 3), picks=True, vector=Vector("clip", alone=True),
+        element=applied("scalars.clip", 3), picks=True, integers=lambda x, low, high: min(max(x, low), high),
+        vector=Vector("clip", alone=True),
     ),
     Op(
         "fma", same, "math.fma({0}, {1}, {2})", "elementwise", "float", family="lane",
@@ -351,6 +354,7 @@ FSUM = Op(
     lambda types, params: FLOAT,
     Spelling(lambda params, types: f"math.fsum({sequence(len(types))})"),
     "fold",
+    lowering=OperandSum(),
     fold="add",
     jvp=_fsum_jvp,
     vjp=lambda y, y_bar, args, wants, params: tuple(y_bar if w else None for w in wants),

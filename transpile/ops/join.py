@@ -8,6 +8,7 @@ from transpile.core.dims import Dim
 from transpile.core.types import Type
 from transpile.errors import RuleError
 from transpile.ops import language as m
+from transpile.ops.lowering_kinds import Joined
 from transpile.ops.record import Op
 from transpile.ops.reduction import sample
 from transpile.ops.slicing import point, slice_axis
@@ -72,14 +73,14 @@ def several(*shapes: tuple[int, ...]) -> Any:
 
 
 TABLE = [
-    Op("concatenate", _concatenate_type, Spelling(_concatenate_spelling), kind="map", picks=True, jvp=_join_jvp("concatenate"),
-         vjp=_concatenate_vjp,
+    Op("concatenate", _concatenate_type, Spelling(_concatenate_spelling), kind="map", lowering=Joined(), picks=True,
+         jvp=_join_jvp("concatenate"), vjp=_concatenate_vjp,
          linear=True, examples=(
              (several((3,), (2,)), {"axis": 0}), (several((3, 2), (1, 2), (2, 2)), {"axis": 0}),
              (several((2, 3), (2, 1)), {"axis": 1}), (several((4,)), {"axis": 0}), (several((0,), (2,)), {"axis": 0}),
          ), family="join"),
     # stack: all operands have the same dims; of scalars it is `np.array([x, y])`
-    Op("stack", _stack_type, Spelling(_stack_spelling), kind="map", picks=True, jvp=_join_jvp("stack"), vjp=_stack_vjp,
-         linear=True, examples=((several((3,), (3,)), {"axis": 0}), (several((3,), (3,)), {"axis": 1}), (several((2, 3), (2, 3), (2,
-         3)), {"axis": 1}), (several((), ()), {"axis": 0}),), family="join"),
+    Op("stack", _stack_type, Spelling(_stack_spelling, says_dtype=True), kind="map", lowering=Joined(new_axis=True), picks=True,
+         jvp=_join_jvp("stack"), vjp=_stack_vjp, linear=True, examples=((several((3,), (3,)), {"axis": 0}), (several((3,), (3,)),
+         {"axis": 1}), (several((2, 3), (2, 3), (2, 3)), {"axis": 1}), (several((), ()), {"axis": 0}),), family="join"),
 ]  # fmt: skip

@@ -17,6 +17,7 @@ from transpile.core.types import Type
 from transpile.ops import language as m
 from transpile.ops.contraction import outer, wide
 from transpile.ops.linalg_examples import matrices, several, systems
+from transpile.ops.lowering_kinds import System
 from transpile.ops.record import ZERO, Op
 from transpile.ops.slicing import at_most, new_axis, slice_axis
 from transpile.ops.spelling import with_keywords
@@ -292,23 +293,24 @@ TABLE = [
     Op("inv", _square_type, "np.linalg.inv({0})", kind="matrix", entry="linalg.inv", factored="linalg.lu_inv", called="inverse",
          jvp=_inv_jvp, vjp=_inv_vjp, cost=3, examples=matrices(), family="trailing"),
     # solve(a, b): b of rank 1 is one vector
-    Op("solve", _solve_type, "np.linalg.solve({0}, {1})", kind="matrix", together=True, entry="linalg.solve",
-         factored="linalg.lu_solve", called="solution", jvp=_solve_jvp, vjp=_solve_vjp, cost=3, examples=systems(), family="solve"),
+    Op("solve", _solve_type, "np.linalg.solve({0}, {1})", kind="matrix", lowering=System(), together=True, entry="linalg.solve",
+         factored="linalg.lu_solve", called="solution", jvp=_solve_jvp, vjp=_solve_vjp, cost=3, examples=systems(),
+         family="solve"),
     Op("det", _det_type, "np.linalg.det({0})", kind="matrix", entry="linalg.det", factored="linalg.lu_det", called="det",
          jvp=_det_jvp, vjp=_det_vjp, cost=3, examples=matrices(), family="trailing"),
     Op("slogdet", _slogdet_type, "np.linalg.slogdet({0})", kind="matrix", entry="linalg.slogdet", factored="linalg.lu_slogdet",
          jvp=_slogdet_jvp, vjp=_slogdet_vjp, cost=3, examples=matrices(), family="trailing"),
     Op("pinv", _pinv_type, "np.linalg.pinv({0})", kind="matrix", entry="linalg.pinv", jvp=_pinv_jvp, vjp=_pinv_vjp, cost=3,
          examples=tuple((several(s), {}) for s in ((3, 3), (5, 3), (3, 5), (2, 4, 3))), family="trailing"),
-    Op("lstsq", _lstsq_type, "np.linalg.lstsq({0}, {1}, rcond={rcond})[0]", kind="matrix", entry="linalg.lstsq", jvp=_lstsq_jvp,
-         vjp=_lstsq_vjp, cost=3, examples=tuple((several(*s), {"rcond": None}) for s in (((5, 3), (5,)), ((5, 3), (5, 2)), ((3, 5),
-         (3,)), ((3, 3), (3, 2)))), family="lane"),
+    Op("lstsq", _lstsq_type, "np.linalg.lstsq({0}, {1}, rcond={rcond})[0]", kind="matrix", lowering=System((("rcond", -2.0),)),
+         entry="linalg.lstsq", jvp=_lstsq_jvp, vjp=_lstsq_vjp, cost=3, examples=tuple((several(*s),
+         {"rcond": None}) for s in (((5, 3), (5,)), ((5, 3), (5, 2)), ((3, 5), (3,)), ((3, 3), (3, 2)))), family="lane"),
     Op("matrix_rank", lambda types, params: Type("int64", types[0].dims[:-2]), "np.linalg.matrix_rank({0})",
          kind="matrix", entry="linalg.matrix_rank", jvp=ZERO, vjp=ZERO,
          cost=3, family="trailing"),
     Op("solve_triangular", lambda types, params: types[1],
          with_keywords("scipy.linalg.solve_triangular({0}, {1}, check_finite=False)", **_TRIANGULAR), kind="matrix",
-         entry="linalg.solve_triangular", flags=("lower", "trans", "unit_diagonal"), jvp=_solve_triangular_jvp,
+         lowering=System(), entry="linalg.solve_triangular", flags=("lower", "trans", "unit_diagonal"), jvp=_solve_triangular_jvp,
          vjp=_solve_triangular_vjp, cost=3, examples=tuple((args, {"lower": lower, "trans": trans,
          "unit_diagonal": unit}) for (args, _) in systems()[:2] for lower in (True, False) for trans in (0, 1) for unit in (False,
          True)), family="columns"),

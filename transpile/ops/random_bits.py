@@ -19,7 +19,9 @@ from transpile.ops.arithmetic import same
 from transpile.ops.element import applied
 from transpile.ops.language import elementwise as f
 from transpile.ops.language import exp, where
+from transpile.ops.lowering_kinds import FoldedIn, ShapedDraw, SplitKeys
 from transpile.ops.record import ZERO, Op
+from transpile.ops.spelling import Form
 from transpile.ops.traits import Vector
 
 DRAWS = ("random_bits", "random_unit", "random_normal")
@@ -39,7 +41,10 @@ def _draw(name: str) -> Op:
         """One number: ``random.normal64``."""
         return f"random.{name.removeprefix('random_')}{8 * np.dtype(params['dtype']).itemsize}"
 
-    return Op(name, _draw_type, name, "draw", entry=entry, jvp=ZERO, vjp=ZERO, cost=3, linear=True, family="draw")
+    spelling = f"transpile_runtime.random.{name.removeprefix('random_')}({{0}}, {{dims}}, '{{dtype}}')"
+    return Op(
+        name, _draw_type, spelling, "draw", form=Form.DRAWN, entry=entry, jvp=ZERO, vjp=ZERO, cost=3, linear=True, family="draw"
+    )  # fmt: skip
 
 
 def log_gamma_slope(y, a):  # type: ignore[no-untyped-def]
@@ -63,15 +68,16 @@ def _log_gamma_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-unt
 
 TABLE = [
     # new keys of a key
-    Op("random_split", _split_type, "random_split", kind="draw", entry="random.word", jvp=ZERO, vjp=ZERO, cost=2, linear=True,
-         family="draw"),
+    Op("random_split", _split_type, "transpile_runtime.random.split({0}, {dims})", kind="draw", lowering=SplitKeys(),
+         form=Form.KEYS, entry="random.word", jvp=ZERO, vjp=ZERO, cost=2, linear=True, family="draw"),
     # the key of a key and an integer; of keys and as many integers
     Op("random_fold_in", lambda types, params: types[0], "transpile_runtime.random.fold_in({0}, {1})", kind="draw",
-         entry="random.word", jvp=ZERO, vjp=ZERO, cost=2, linear=True, family="draw"),
+         lowering=FoldedIn(), joins_lanes=True, entry="random.word", jvp=ZERO, vjp=ZERO, cost=2, linear=True, family="draw"),
     *map(_draw, DRAWS),
     # the logarithms of gamma variables; args[1]: their shapes, an array of params["dims"] behind the axes of the lanes
     Op("random_log_gamma", lambda types, params: types[1].strong, "transpile_runtime.random.log_gamma({0}, {1})",
-         kind="draw", entry="random.log_gamma", jvp=_log_gamma_jvp, vjp=_log_gamma_vjp, cost=3, family="draw"),
+         kind="draw", lowering=ShapedDraw(), entry="random.log_gamma", jvp=_log_gamma_jvp, vjp=_log_gamma_vjp, cost=3,
+         family="draw"),
     # args[0] in [0, 1) stretched to what lies between two bounds
     Op("random_between", same, "transpile_runtime.random.between({0}, {1}, {2})", "elementwise", partials=(
         lambda y, u, low, high: where(high < low, 0.0, high - low),  # where nothing lies between them it is the lower one

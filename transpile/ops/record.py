@@ -27,7 +27,12 @@ Conventions for rules (``transpile.core.builder.Expr`` is the currency, operator
   ``via="math"``) and Python's builtins (``py=True``) say it. ``unlike_python``: NumPy's function of Python's numbers gives
   something else than the operator, or a value where that raises. ``as_calm``: the function of `math` raises nowhere that a
   function whose partial derivatives have it in them does not.
+- ``form``: how text says it that no template over operands can (`transpile.ops.spelling.Form`). ``joins_lanes``: what text calls
+  broadcasts the lanes of its operands to each other. ``total(types, values)``: of Python's numbers, of which the ``values`` are
+  those that are known, it has a value, and says nothing.
 - ``called``: what a value of it is named; ``said``: what it is named after its operand, as in ``exp_x``.
+- ``lowering``: how it becomes loops and calls, one of the kinds of `transpile.ops.lowering_kinds`, of which `transpile.lower` has a
+  rule each; what the kind of the record says of it need not be said.
 - ``kind``: one of `REQUIRED`, which has the fields that a record of the kind must have; one that is not there is an error when the
   tables are built.
 
@@ -43,6 +48,8 @@ from typing import Any
 from transpile.core.types import Type
 from transpile.ops.algebra import Algebra
 from transpile.ops.computation import Computation
+from transpile.ops.lowering_kinds import BY_KIND, LoweringKind
+from transpile.ops.spelling import Form
 from transpile.ops.traits import Operator
 
 
@@ -71,10 +78,10 @@ class Scatter:
 
 
 FAMILIES = frozenset(
-    # with "lane" it is computed lane by lane; "place", "size" and "call" are parts of the language itself, and a "collective" is
+    # with "lane" it is computed lane by lane; "place" and "size" are parts of the language itself, and a "collective" is
     # what lanes know of each other
     "elementwise rounding axes axis along trailing broadcast stretch dims transpose repeat repeat_each pad tile diag full same "
-    "cast join stacked trace query searched matmul outer einsum tensordot solve columns item draw place size call collective "
+    "cast join stacked trace query searched matmul outer einsum tensordot solve columns item draw place size collective "
     "lane".split()
 )
 
@@ -86,15 +93,14 @@ REQUIRED: Mapping[str, tuple[str, ...]] = {
     "statement": (),
     "fold": ("render", "jvp", "vjp", "family", "fold"),
     "scan": ("render", "jvp", "vjp", "family", "fold"),
-    "map": ("render", "jvp", "vjp", "family"),
-    "product": ("render", "jvp", "vjp", "family"),
+    "map": ("render", "jvp", "vjp", "family", "lowering"),
+    "product": ("render", "jvp", "vjp", "family", "lowering"),
     "rows": ("render", "jvp", "vjp", "family", "entry"),
     "matrix": ("render", "jvp", "vjp", "family", "entry"),
-    "library": ("render", "jvp", "vjp", "family", "entry"),
+    "library": ("render", "jvp", "vjp", "family", "entry", "lowering"),
     "draw": ("render", "jvp", "vjp", "family", "entry"),
     "collective": ("jvp", "vjp", "family"),
-    "structural": ("render", "family"),
-    "call": ("render", "family"),
+    "structural": ("render", "family", "lowering"),
 }
 """What a record of each kind must have. ``elementwise``: an element of the result is made of the operands' elements of the same
 index; ``scalar``: the same of numbers, made by lowering and never differentiated; ``fold``: axes are folded; ``scan``: each
@@ -127,6 +133,7 @@ class Op(Algebra, Computation):
     linear: bool = False
     expansion: Any = None
     family: str = ""
+    lowering: LoweringKind | None = None
     together: bool = False
     view: str = ""
     operator: Operator | None = None
@@ -135,6 +142,9 @@ class Op(Algebra, Computation):
     python: str = ""
     unlike_python: bool = False
     as_calm: bool = False
+    form: Form | None = None
+    joins_lanes: bool = False
+    total: Callable[[Sequence[Type], Sequence[Any]], bool] = lambda types, values: False
     said: str = ""
     called: str = ""
     examples: tuple[Any, ...] = field(default=(), compare=False)  # for the rule walk: see tests/ops/test_rules.py
@@ -142,6 +152,8 @@ class Op(Algebra, Computation):
     def __post_init__(self) -> None:
         if self.kind == "elementwise" and not self.family:
             object.__setattr__(self, "family", "elementwise")
+        if self.lowering is None:
+            object.__setattr__(self, "lowering", BY_KIND.get(self.kind))
         if self.kind not in REQUIRED:
             raise ValueError(f"primitive {self.name!r} is of no kind: {self.kind!r}")
         needed = [f for f in REQUIRED[self.kind] if self.expansion is None or f not in BY_EXPANSION]
@@ -154,6 +166,11 @@ class Op(Algebra, Computation):
     @property
     def elementwise(self) -> bool:
         return self.kind == "elementwise"
+
+    @property
+    def is_call(self) -> bool:
+        """Whether it calls a function of the runtime, on numbers."""
+        return self.kind == "number"
 
     @property
     def operands(self) -> int:

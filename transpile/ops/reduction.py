@@ -17,6 +17,7 @@ from transpile.core.dims import Dim
 from transpile.core.peephole import definition
 from transpile.core.types import Type
 from transpile.ops import language as m
+from transpile.ops.lowering_kinds import Position, Sum
 from transpile.ops.record import ZERO, Op
 from transpile.ops.slicing import slice_axis
 from transpile.ops.spelling import Spelling, keywords, reduction
@@ -289,13 +290,25 @@ def _position_type(types, params) -> Type:  # type: ignore[no-untyped-def]
 _POSITION = {"axis": None, "keepdims": False}
 
 
-def _zero_reduction(name: str, call: str, type_rule: Any, fold: str) -> Op:
-    return Op(name, type_rule, reduction(call), "fold", jvp=ZERO, vjp=ZERO, cost=1, family="axes", fold=fold)
+def _zero_reduction(name: str, call: str, type_rule: Any, fold: str, **more: Any) -> Op:
+    return Op(name, type_rule, reduction(call), "fold", jvp=ZERO, vjp=ZERO, cost=1, family="axes", fold=fold, **more)
 
 
 def _arg(name: str, fold: str, said: str = "") -> Op:
     choose = Spelling(lambda params, types: f"np.{name}({{0}}{keywords(params, **_POSITION)})")
-    return Op(name, _position_type, choose, "fold", jvp=ZERO, vjp=ZERO, cost=2, family="axis", fold=fold, said=said)
+    return Op(
+        name,
+        _position_type,
+        choose,
+        "fold",
+        lowering=Position(),
+        jvp=ZERO,
+        vjp=ZERO,
+        cost=2,
+        family="axis",
+        fold=fold,
+        said=said,
+    )
 
 
 # --------------------------------------------------------------------------------------------------- examples
@@ -335,31 +348,33 @@ _ZEROS = (
 )
 
 TABLE = [
-    Op("mean", _float_type, reduction("np.mean"), kind="fold", fold="add", said="mean", called="mean",
-         jvp=_same_reduction("mean"), vjp=_mean_vjp, linear=True, examples=_cases(), family="axes"),
-    Op("prod", _summed_type, reduction("np.prod"), kind="fold", fold="mul", jvp=_prod_jvp, vjp=_prod_vjp, cost=2,
+    Op("mean", _float_type, reduction("np.mean"), kind="fold", lowering=Sum(mean=True), of_one=True, fold="add", said="mean",
+         called="mean", jvp=_same_reduction("mean"), vjp=_mean_vjp, linear=True, examples=_cases(), family="axes"),
+    Op("prod", _summed_type, reduction("np.prod"), kind="fold", of_one=True, fold="mul", jvp=_prod_jvp, vjp=_prod_vjp, cost=2,
          examples=_cases(*_ZEROS), family="axes"),
-    Op("max", reduced_type, reduction("np.max", initial=None), kind="fold", fold="maximum", said="max", jvp=_MAX_JVP,
+    Op("max", reduced_type, reduction("np.max", initial=None), kind="fold", of_one=True, fold="maximum", said="max", jvp=_MAX_JVP,
          vjp=_MAX_VJP, cost=1, examples=_cases(), family="axes"),
-    Op("min", reduced_type, reduction("np.min", initial=None), kind="fold", fold="minimum", said="min", jvp=_MIN_JVP,
+    Op("min", reduced_type, reduction("np.min", initial=None), kind="fold", of_one=True, fold="minimum", said="min", jvp=_MIN_JVP,
          vjp=_MIN_VJP, cost=1, examples=_cases(), family="axes"),
-    Op("var", _float_type, reduction("np.var", ddof=0), kind="fold", fold="add", called="variance", jvp=_var_jvp, vjp=_var_vjp,
-         cost=2, examples=(*_cases(ddof=0), *_cases(ddof=1)), family="axes"),
-    Op("std", _float_type, reduction("np.std", ddof=0), kind="fold", fold="add", called="spread", jvp=_std_jvp, vjp=_std_vjp,
-         cost=2, examples=(*_cases(ddof=0), *_cases(ddof=1)), family="axes"),
-    Op("norm", _float_type, reduction("np.linalg.norm"), kind="fold", fold="add", called="norm", jvp=_norm_jvp, vjp=_norm_vjp,
-         cost=2, examples=tuple(c for c in _cases() if len(c[1]["axes"]) < 3), family="axes"),
-    Op("nansum", _summed_type, reduction("np.nansum"), kind="fold", fold="add", jvp=_nansum_jvp, vjp=_nansum_vjp,
-         examples=_NAN_CASES, family="axes"),
-    Op("nanmean", _float_type, reduction("np.nanmean"), kind="fold", fold="add", jvp=_nanmean_jvp, vjp=_nanmean_vjp,
-         examples=_NAN_CASES, family="axes"),
+    Op("var", _float_type, reduction("np.var", ddof=0), kind="fold", lowering=Sum("square", centred=True, mean=True), fold="add",
+         called="variance", jvp=_var_jvp, vjp=_var_vjp, cost=2, examples=(*_cases(ddof=0), *_cases(ddof=1)), family="axes"),
+    Op("std", _float_type, reduction("np.std", ddof=0), kind="fold", lowering=Sum("square", centred=True, mean=True, root=True),
+         fold="add", called="spread", jvp=_std_jvp, vjp=_std_vjp, cost=2, examples=(*_cases(ddof=0), *_cases(ddof=1)),
+         family="axes"),
+    Op("norm", _float_type, reduction("np.linalg.norm"), kind="fold", lowering=Sum("square", root=True), fold="add",
+         called="norm", jvp=_norm_jvp, vjp=_norm_vjp, cost=2, examples=tuple(c for c in _cases() if len(c[1]["axes"]) < 3),
+         family="axes"),
+    Op("nansum", _summed_type, reduction("np.nansum"), kind="fold", lowering=Sum("number"), fold="add", jvp=_nansum_jvp,
+         vjp=_nansum_vjp, examples=_NAN_CASES, family="axes"),
+    Op("nanmean", _float_type, reduction("np.nanmean"), kind="fold", lowering=Sum("number", mean=True), fold="add",
+         jvp=_nanmean_jvp, vjp=_nanmean_vjp, examples=_NAN_CASES, family="axes"),
     Op("nanmax", reduced_type, reduction("np.nanmax", initial=None), kind="fold", fold="fmax", jvp=_extremum_jvp,
          vjp=_extremum_vjp, examples=_NAN_CASES, family="axes"),
     Op("nanmin", reduced_type, reduction("np.nanmin", initial=None), kind="fold", fold="fmin", jvp=_extremum_jvp,
          vjp=_extremum_vjp, examples=_NAN_CASES, family="axes"),
     _zero_reduction("all", "np.all", _typed("bool"), "logical_and"),
     _zero_reduction("any", "np.any", _typed("bool"), "logical_or"),
-    _zero_reduction("count_nonzero", "np.count_nonzero", _typed("int64"), "add"),
+    _zero_reduction("count_nonzero", "np.count_nonzero", _typed("int64"), "add", lowering=Sum("truth")),
     _arg("argmax", "maximum", said="argmax"),
     _arg("argmin", "minimum"),
 ]  # fmt: skip

@@ -48,9 +48,10 @@ def number(name: str, **more: Any) -> Op:
     )  # fmt: skip
 
 
-def draw(name: str) -> list[Op]:
+def draw(name: str, filling: str = "") -> list[Op]:
     """A random number, and the same with the instructions of a vector."""
-    return [number(f"random.{name}", in_vectors=f"vector.random_{name}"), number(f"vector.random_{name}")]
+    in_vectors = f"vector.random_{name}"
+    return [number(f"random.{name}", in_vectors=in_vectors, filling=filling), number(in_vectors)]
 
 
 def _steps(types: Sequence[Type], values: Sequence[Any], result: Type) -> bool:
@@ -61,8 +62,8 @@ def _steps(types: Sequence[Type], values: Sequence[Any], result: Type) -> bool:
 TABLE = [
     scalar("both", infix("&"), BOOL),  # of tests, without a branch
     # of integers that are known not to be negative
-    scalar("quick_div", infix("//"), INT, interval=intervals.quotient, magnitude=Magnitude()),
-    scalar("quick_mod", infix("%"), INT, interval=intervals.rest, magnitude=Magnitude(1)),
+    scalar("quick_div", infix("//"), INT, interval=intervals.quotient, magnitude=Magnitude(), division="//"),
+    scalar("quick_mod", infix("%"), INT, interval=intervals.rest, magnitude=Magnitude(1), division="%"),
     scalar("true_divide", applied("intmath.true_divide", 2), FLOAT, in_floats="div"),
     scalar("vector", _vector, FLOAT),  # a function of vectors that has no counterpart: params["vector"]
     *map(overflows, "add sub mul pow left_shift gcd lcm comb perm".split()),
@@ -71,9 +72,11 @@ TABLE = [
     *map(number, """arrays.arange_at arrays.convolve_full arrays.convolve_same arrays.convolve_valid
          arrays.correlate_same arrays.diagonal_size arrays.linspace_at arrays.pad_edge arrays.pad_reflect arrays.pad_symmetric
          arrays.pad_wrap""".split()),
-    *(number(f"arrays.{name}", interval=intervals.within) for name in ("bound", "wrap")),
+    *(number(f"arrays.{name}", interval=intervals.within, within=1) for name in ("bound", "wrap")),
     number("arrays.span", raises=_steps),
     number("arrays.steps", raises=_steps),
-    *(record for name in "word bits32 bits64 unit32 unit64 normal32 normal64".split() for record in draw(name)),
+    *(record for name in "word bits32 bits64 unit32 unit64".split() for record in draw(name)),
+    *draw("normal32", "random.normals32"),
+    *draw("normal64", "random.normals"),
     number("random.log_gamma"),
 ]  # fmt: skip

@@ -9,10 +9,24 @@ from transpile.core import nodes as ir
 from transpile.core.dims import Dim
 from transpile.core.types import Type
 from transpile.ops import language as m
+from transpile.ops.lowering_kinds import (
+    CallWhole,
+    Diagonal,
+    DiagonalMatrix,
+    DiagonalSum,
+    Padded,
+    Repeated,
+    Reversed,
+    Rotated,
+    Tiled,
+    Triangle,
+    Unravelled,
+)
 from transpile.ops.record import ZERO, Op, Scatter
 from transpile.ops.reduction import sample
 from transpile.ops.slicing import arange, slice_axis, smaller
 from transpile.ops.spelling import Spelling, keywords, sequence, with_keywords
+from transpile.ops.traits import GREATER_EQUAL, LESS_EQUAL
 
 
 def linear(prim: str) -> Any:
@@ -258,42 +272,48 @@ _MATRICES = (sample(4, 4), sample(3, 5), sample(5, 3))
 _OFFSETS = (0, 1, -2)
 
 TABLE = [
-    Op("flip", _same, Spelling(_flip_spelling), kind="map", jvp=linear("flip"), vjp=_flip_vjp, cost=0, linear=True,
-         view="writable", examples=((sample(4), {"axes": (0,)}), (sample(3, 4), {"axes": (1,)}), (sample(3, 4), {"axes": (0, 1)})),
-         family="axes"),
-    Op("roll", _same, Spelling(_roll_spelling), kind="map", jvp=linear("roll"), vjp=_roll_vjp, linear=True, examples=(
+    Op("flip", _same, Spelling(_flip_spelling), kind="map", lowering=Reversed(), jvp=linear("flip"), vjp=_flip_vjp, cost=0,
+         linear=True, view="writable", examples=((sample(4), {"axes": (0,)}), (sample(3, 4), {"axes": (1,)}), (sample(3, 4),
+         {"axes": (0, 1)})), family="axes"),
+    Op("roll", _same, Spelling(_roll_spelling), kind="map", lowering=Rotated(), jvp=linear("roll"), vjp=_roll_vjp, linear=True,
+         examples=(
         (_more(sample(5), 2), {"axes": (0,)}), (_more(sample(3, 4), -1), {"axes": (1,)}),
         (_more(sample(3, 4), 1, 2), {"axes": (0, 1)}),
     ), family="axes"),
     # tile(x, *times): one count an axis; repeat(x, times)
-    Op("tile", with_dims, Spelling(_tile_spelling), kind="map", jvp=linear("tile"), vjp=_tile_vjp, linear=True, examples=(
+    Op("tile", with_dims, Spelling(_tile_spelling), kind="map", lowering=Tiled(), jvp=linear("tile"), vjp=_tile_vjp, linear=True,
+         examples=(
         (_more(sample(3), 2), {"dims": (Dim(6),)}), (_more(sample(2, 3), 2, 1), {"dims": (Dim(4), Dim(3))}),
         (_more(sample(2, 3), 3, 2), {"dims": (Dim(6), Dim(6))}),
     ), family="tile"),
-    Op("repeat", with_dims, Spelling(_repeat_spelling), kind="map", jvp=linear("repeat"), vjp=_repeat_vjp, linear=True, examples=(
+    Op("repeat", with_dims, Spelling(_repeat_spelling), kind="map", lowering=Repeated(), jvp=linear("repeat"), vjp=_repeat_vjp,
+         linear=True, examples=(
         (_more(sample(3), 2), {"axis": 0, "dims": (Dim(6),)}), (_more(sample(2, 3), 3), {"axis": 1, "dims": (Dim(2),
         Dim(9))}),
         (_more(sample(2, 3), 2), {"axis": 0, "dims": (Dim(4), Dim(3))}),
     ), family="repeat"),
     # repeat_each(x, times): each entry as often as it says; params["dims"] is the size of the result
-    Op("repeat_each", with_dims, "np.repeat({0}, {1})", kind="library", entry="arrays.repeat_each", jvp=ZERO, vjp=ZERO,
-         family="repeat_each"),
-    Op("pad", with_dims, Spelling(_pad_spelling), kind="map", jvp=_pad_jvp, vjp=_pad_vjp, linear=True, examples=_PADS,
-         family="pad"),
-    Op("tril", _same, with_keywords("np.tril({0})", k=0), kind="map", jvp=linear("tril"), vjp=_triangle_vjp("tril"), linear=True,
-         examples=tuple((args, {"k": k}) for args in (*_MATRICES, sample(2, 3, 3)) for k in _OFFSETS), family="trailing"),
-    Op("triu", _same, with_keywords("np.triu({0})", k=0), kind="map", jvp=linear("triu"), vjp=_triangle_vjp("triu"), linear=True,
-         examples=tuple((args, {"k": k}) for args in (*_MATRICES, sample(2, 3, 3)) for k in _OFFSETS), family="trailing"),
-    Op("diagonal", _diagonal_type, Spelling(_diagonal_spelling), kind="map", jvp=linear("diagonal"), vjp=_diagonal_vjp,
-         linear=True,
+    Op("repeat_each", with_dims, "np.repeat({0}, {1})", kind="library", lowering=CallWhole(("", "int64")),
+         entry="arrays.repeat_each", jvp=ZERO, vjp=ZERO, family="repeat_each"),
+    Op("pad", with_dims, Spelling(_pad_spelling), kind="map", lowering=Padded(), jvp=_pad_jvp, vjp=_pad_vjp, linear=True,
+         examples=_PADS, family="pad"),
+    Op("tril", _same, with_keywords("np.tril({0})", k=0), kind="map", lowering=Triangle(LESS_EQUAL), jvp=linear("tril"),
+         vjp=_triangle_vjp("tril"), linear=True, examples=tuple((args, {"k": k}) for args in (*_MATRICES, sample(2, 3,
+         3)) for k in _OFFSETS), family="trailing"),
+    Op("triu", _same, with_keywords("np.triu({0})", k=0), kind="map", lowering=Triangle(GREATER_EQUAL), jvp=linear("triu"),
+         vjp=_triangle_vjp("triu"), linear=True, examples=tuple((args, {"k": k}) for args in (*_MATRICES, sample(2, 3,
+         3)) for k in _OFFSETS), family="trailing"),
+    Op("diagonal", _diagonal_type, Spelling(_diagonal_spelling), kind="map", lowering=Diagonal(), jvp=linear("diagonal"),
+         vjp=_diagonal_vjp, linear=True,
          view="read_only", examples=(
              *((args, {"offset": k, "axes": (0, 1)}) for args in _MATRICES for k in _OFFSETS),
              (sample(2, 3, 4), {"offset": 0, "axes": (1, 2)}), (sample(3, 2, 4), {"offset": 1, "axes": (0, 2)}),
              (sample(3, 4, 2), {"offset": -1, "axes": (1, 0)}),
          ), family="axes"),
-    Op("diag", _diag_type, Spelling(_diag_spelling), kind="map", jvp=linear("diag"), vjp=_diag_vjp, linear=True,
-         examples=tuple((sample(3), {"offset": k}) for k in _OFFSETS), family="diag"),
-    Op("trace", _trace_type, "np.trace({0})", kind="fold", fold="add", jvp=linear("trace"), vjp=_trace_vjp, linear=True,
-         examples=tuple((args, {}) for args in _MATRICES), family="trace"),
-    Op("unravel_index", _unravel_type, Spelling(_unravel_spelling), kind="map", jvp=ZERO, vjp=ZERO, family="lane"),
+    Op("diag", _diag_type, Spelling(_diag_spelling), kind="map", lowering=DiagonalMatrix(), jvp=linear("diag"), vjp=_diag_vjp,
+         linear=True, examples=tuple((sample(3), {"offset": k}) for k in _OFFSETS), family="diag"),
+    Op("trace", _trace_type, "np.trace({0})", kind="fold", lowering=DiagonalSum(), fold="add", jvp=linear("trace"),
+         vjp=_trace_vjp, linear=True, examples=tuple((args, {}) for args in _MATRICES), family="trace"),
+    Op("unravel_index", _unravel_type, Spelling(_unravel_spelling), kind="map", lowering=Unravelled(), jvp=ZERO, vjp=ZERO,
+         family="lane"),
 ]  # fmt: skip

@@ -11,6 +11,7 @@ from transpile.core.builder import Expr
 from transpile.core.dims import Dim
 from transpile.core.types import Type
 from transpile.ops import language as m
+from transpile.ops.lowering_kinds import CallEach, CallWhole, LexicalOrder, NonZero, TakenAlong, Unique
 from transpile.ops.record import REFUSED, ZERO, Op, Scatter
 from transpile.ops.reduction import sample
 from transpile.ops.slicing import along, gather, point
@@ -226,36 +227,37 @@ TABLE = [
          examples=tuple((args, {**params, "kth": 1}) for args, params in _CASES), family="axis"),
     Op("argpartition", _int(0), _partition_spelling("np.argpartition"), kind="rows", entry="arrays.argsort", jvp=ZERO, vjp=ZERO,
          cost=3, family="axis"),
-    Op("take_along_axis", _take_type, "np.take_along_axis({0}, {1}, axis={axis})", kind="map", jvp=_take_jvp, vjp=_take_vjp,
-         cost=1,
+    Op("take_along_axis", _take_type, "np.take_along_axis({0}, {1}, axis={axis})", kind="map", lowering=TakenAlong(),
+         jvp=_take_jvp, vjp=_take_vjp, cost=1,
          linear=True, examples=(
              (_indices((2, 4), 3, 3, 4), {"axis": 0}), (_indices((3, 5), 4, 3, 4), {"axis": 1}),
              (_indices((6,), 4, 4), {"axis": 0}),
          ), family="along"),
-    Op("searchsorted", _int(1), with_keywords("np.searchsorted({0}, {1})", side="left"), kind="library", entry=lambda params,
-         n: f"arrays.searchsorted_{params.get('side', 'left')}", jvp=ZERO, vjp=ZERO, cost=2, family="searched"),
-    Op("digitize", _int(0), with_keywords("np.digitize({0}, {1})", right=False), kind="library", entry="arrays.digitize",
-         jvp=ZERO, vjp=ZERO, cost=2, family="query"),
+    Op("searchsorted", _int(1), with_keywords("np.searchsorted({0}, {1})", side="left"), kind="library",
+         lowering=CallEach(("sorted",), of=1), entry=lambda params, n: f"arrays.searchsorted_{params.get('side', 'left')}",
+         jvp=ZERO, vjp=ZERO, cost=2, family="searched"),
+    Op("digitize", _int(0), with_keywords("np.digitize({0}, {1})", right=False), kind="library", lowering=CallEach(("bins",)),
+         entry="arrays.digitize", flags=("right",), jvp=ZERO, vjp=ZERO, cost=2, family="query"),
     Op("lexsort", lambda types, params: Type("int64", types[0].dims), Spelling(_lexsort_spelling), kind="library",
-         entry="arrays.resort", jvp=ZERO, vjp=ZERO, cost=3, family="lane"),
+         lowering=LexicalOrder(), entry="arrays.resort", jvp=ZERO, vjp=ZERO, cost=3, family="lane"),
     # bincount(indices[, weights]): params["dims"] is the size of the result
-    Op("bincount", _bincount_type, Spelling(_bincount_spelling), kind="library", entry=lambda params,
-         n: "arrays.bincount_weighted" if n > 1 else "arrays.bincount", jvp=_bincount_jvp, vjp=_bincount_vjp, cost=1, linear=True,
-         examples=((lambda: (np.array([0, 2, 2, 1]), np.array([0.5, 1.5, -2.0, 3.0])), {"minlength": 4, "dims": (Dim(4),)}),),
-         family="lane"),
+    Op("bincount", _bincount_type, Spelling(_bincount_spelling), kind="library", lowering=CallWhole(("int64", "float64"),
+         size="minlength"), entry=lambda params, n: "arrays.bincount_weighted" if n > 1 else "arrays.bincount", jvp=_bincount_jvp,
+         vjp=_bincount_vjp, cost=1, linear=True, examples=((lambda: (np.array([0, 2, 2, 1]), np.array([0.5, 1.5, -2.0, 3.0])),
+         {"minlength": 4, "dims": (Dim(4),)}),), family="lane"),
     # scatter_add(indices, weights, n): the weights summed by index, for indices below n
     Op("scatter_add", lambda types, params: Type(types[1].dtype, tuple(params["dims"])),
-         "np.bincount({0}, weights={1}, minlength={2})", kind="library", entry="arrays.scatter_add", jvp=_scatter_jvp,
-         vjp=_scatter_vjp, linear=True, examples=((lambda: (np.array([0, 2, 2, 1]), np.array([0.5, 1.5, -2.0, 3.0]), 4),
-         {"dims": (Dim(4),)}),), family="lane"),
+         "np.bincount({0}, weights={1}, minlength={2})", kind="library", lowering=CallWhole(("int64", ""), ("", "weights")),
+         entry="arrays.scatter_add", jvp=_scatter_jvp, vjp=_scatter_vjp, linear=True, examples=((lambda: (np.array([0, 2, 2, 1]),
+         np.array([0.5, 1.5, -2.0, 3.0]), 4), {"dims": (Dim(4),)}),), family="lane"),
     Op("interp", lambda types, params: Type("float64", types[0].dims), "np.interp({0}, {1}, {2})", kind="library",
-         jvp=_interp_jvp, entry="arrays.interp", vjp=_interp_vjp, cost=2, examples=((_interp_case(6), {}), (_interp_case(2, 3), {}),
-         (_interp_case(), {})), family="query"),
-    Op("nonzero", _pairs_type, "np.nonzero({0})", kind="library", entry="arrays.nonzero", jvp=ZERO, vjp=ZERO, cost=1,
-         family="lane"),
-    Op("unique", _unique_type, with_keywords("np.unique({0})", **_UNIQUE), kind="library", entry="arrays.unique", jvp=REFUSED,
-         vjp=REFUSED, cost=3, family="lane"),
+         lowering=CallEach(("xp", "fp")), jvp=_interp_jvp, entry="arrays.interp", vjp=_interp_vjp, cost=2,
+         examples=((_interp_case(6), {}), (_interp_case(2, 3), {}), (_interp_case(), {})), family="query"),
+    Op("nonzero", _pairs_type, "np.nonzero({0})", kind="library", lowering=NonZero(), entry="arrays.nonzero", jvp=ZERO, vjp=ZERO,
+         cost=1, family="lane"),
+    Op("unique", _unique_type, with_keywords("np.unique({0})", **_UNIQUE), kind="library", lowering=Unique(),
+         entry="arrays.unique", jvp=REFUSED, vjp=REFUSED, cost=3, family="lane"),
     Op("isin", lambda types, params: Type("bool", types[0].dims), with_keywords("np.isin({0}, {1})", invert=False),
-         kind="library", entry="arrays.isin", jvp=ZERO,
+         kind="library", lowering=CallEach(("",), ordered=True), entry="arrays.isin", flags=("invert",), jvp=ZERO,
          vjp=ZERO, cost=2, family="query"),
 ]  # fmt: skip

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from enum import Enum
 from typing import Any
 
 from transpile.core.types import Type
@@ -18,11 +19,29 @@ from transpile.core.types import Type
 PLAIN = ("float64", "int64", "bool")  # dtypes of which a Python literal is as good as a NumPy scalar
 
 
-class Spelling:
-    """A spelling that is chosen by params and operand types."""
+class Form(Enum):
+    """What text says of more than operands and params: of places, sizes and dtypes. The printer has one way to write each."""
 
-    def __init__(self, choose: Callable[[Mapping[str, Any], Sequence[Type]], str]) -> None:
-        self.choose = choose
+    PLACE = "its operand, subscripted"
+    CONVERSION = "in another dtype"
+    FILLED = "memory of a size that holds a number"
+    UNWRITTEN = "memory of a size"
+    SPREAD = "its operand in a larger size"
+    RESHAPED = "its operand in another size"
+    TURNED = "its operand with its axes in another order"
+    COPIED = "its operand in memory of its own"
+    LENGTH = "how many numbers a range has"
+    ITEM = "one of several results"
+    KEYS = "keys, as many as a size says"
+    DRAWN = "numbers of a key, as many as a size says"
+
+
+class Spelling:
+    """A spelling that is chosen by params and operand types; ``says_dtype``: that of all operands, so that those may be plain
+    numbers."""
+
+    def __init__(self, choose: Callable[[Mapping[str, Any], Sequence[Type]], str], says_dtype: bool = False) -> None:
+        self.choose, self.says_dtype = choose, says_dtype
 
 
 def keywords(params: Mapping[str, Any], **defaults: Any) -> str:

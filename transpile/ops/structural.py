@@ -11,7 +11,21 @@ from transpile.core.types import BOOL, INT, Type
 from transpile.ops import interval_arithmetic as intervals
 from transpile.ops import language as m
 from transpile.ops.element import SAME
+from transpile.ops.lowering_kinds import (
+    NOT_LOWERED,
+    Broadcast,
+    Filled,
+    Part,
+    Reshaped,
+    Same,
+    Stretched,
+    Subscripted,
+    Sum,
+    Transposed,
+    Unwritten,
+)
 from transpile.ops.record import ZERO, Op, Scatter
+from transpile.ops.spelling import Form
 from transpile.ops.traits import Magnitude
 
 # ------------------------------------------------------------------------------------------------------ index
@@ -152,43 +166,50 @@ def _item_type(types, params) -> Type:  # type: ignore[no-untyped-def]
 
 TABLE = [
     # index: the place `args[0][path]`; args[1:] are the operands of the path; params["dims"] are the dims of the result.
-    Op("index", _index_type, "index", kind="structural", exact=True, jvp=_index_jvp, vjp=_index_vjp, cost=0, linear=True,
-         view="writable", family="place"),
+    Op("index", _index_type, "index", kind="structural", lowering=Subscripted(), form=Form.PLACE, exact=True, jvp=_index_jvp,
+         vjp=_index_vjp, cost=0, linear=True, view="writable", family="place"),
     # broadcast to params["dims"]; the renderer leaves it out wherever NumPy broadcasts by itself
-    Op("broadcast", _dims_type, "broadcast", kind="structural", exact=True, jvp=_linear_jvp("broadcast"), vjp=_broadcast_vjp,
-         cost=0, linear=True, view="read_only", family="broadcast"),
+    Op("broadcast", _dims_type, "broadcast", kind="structural", lowering=Broadcast(), form=Form.SPREAD, exact=True,
+         jvp=_linear_jvp("broadcast"), vjp=_broadcast_vjp, cost=0, linear=True, view="read_only", family="broadcast"),
     # stretch: params["axis"], which has the size that params["dims"] says or is 1 when the function runs, broadcast to that size;
     # params["parts"]: operands of an elementwise primitive that have all these sizes on the axis broadcast to it by themselves
-    Op("stretch", _dims_type, "stretch", kind="structural", exact=True, jvp=_linear_jvp("stretch"), vjp=_stretch_vjp, cost=0,
-         linear=True, view="read_only", family="stretch"),
+    Op("stretch", _dims_type, "stretch", kind="structural", lowering=Stretched(), form=Form.SPREAD, exact=True,
+         jvp=_linear_jvp("stretch"), vjp=_stretch_vjp, cost=0, linear=True, view="read_only", family="stretch"),
     # sized: the array itself, whose sizes are said otherwise: they are equal where it runs
-    Op("sized", _dims_type, "{0}", kind="structural", exact=True, jvp=_linear_jvp("sized"), vjp=_sized_vjp, cost=0, linear=True,
-         view="read_only", family="dims"),
-    Op("reshape", _dims_type, "reshape", kind="structural", exact=True, jvp=_linear_jvp("reshape"), vjp=_reshape_vjp, cost=0,
-         linear=True, view="writable", family="dims"),
-    Op("transpose", _transpose_type, "transpose", kind="structural", exact=True, jvp=_linear_jvp("transpose"), vjp=_transpose_vjp,
-         cost=0, linear=True, view="writable", family="transpose"),
-    Op("sum", _sum_type, "reduce:np.sum", kind="fold", fold="add", said="sum", called="total", jvp=_linear_jvp("sum"),
-         vjp=_sum_vjp, cost=1, linear=True, family="axes"),
+    Op("sized", _dims_type, "{0}", kind="structural", lowering=Same(), exact=True, same=True, jvp=_linear_jvp("sized"),
+         vjp=_sized_vjp, cost=0, linear=True, view="read_only", family="dims"),
+    Op("reshape", _dims_type, "reshape", kind="structural", lowering=Reshaped(), form=Form.RESHAPED, exact=True,
+         jvp=_linear_jvp("reshape"), vjp=_reshape_vjp, cost=0, linear=True, view="writable", family="dims"),
+    Op("transpose", _transpose_type, "transpose", kind="structural", lowering=Transposed(), form=Form.TURNED, exact=True,
+         jvp=_linear_jvp("transpose"), vjp=_transpose_vjp, cost=0, linear=True, view="writable", family="transpose"),
+    Op("sum", _sum_type, "reduce:np.sum", kind="fold", lowering=Sum(), fold="add", of_one=True, said="sum", called="total",
+         jvp=_linear_jvp("sum"), vjp=_sum_vjp, cost=1, linear=True, family="axes"),
     # full: an array of params["dims"] and params["dtype"] that holds the scalar args[0] everywhere
-    Op("full", _full_type, "full", kind="structural", jvp=_linear_jvp("full"), vjp=_full_vjp, cost=1, linear=True, family="full"),
-    Op("empty", lambda types, params: Type(params["dtype"], tuple(params["dims"])), "empty", kind="structural", jvp=ZERO,
-         vjp=ZERO, cost=1, linear=True, family="dims"),
-    Op("copy", lambda types, params: types[0].strong, "np.array({0})", kind="structural", element=SAME, magnitude=Magnitude(),
-         interval=intervals.as_it_is, jvp=_linear_jvp("copy"), vjp=_copy_vjp, cost=1, linear=True, family="same"),
+    Op("full", _full_type, "full", kind="structural", lowering=Filled(), form=Form.FILLED, jvp=_linear_jvp("full"), vjp=_full_vjp,
+         cost=1, linear=True, family="full"),
+    Op("empty", lambda types, params: Type(params["dtype"], tuple(params["dims"])), "empty", kind="structural",
+         lowering=Unwritten(), form=Form.UNWRITTEN, jvp=ZERO, vjp=ZERO, cost=1, linear=True, family="dims"),
+    Op("copy", lambda types, params: types[0].strong, "np.array({0})", kind="structural", lowering=Same(), form=Form.COPIED,
+         element=SAME, same=True, magnitude=Magnitude(), interval=intervals.as_it_is, jvp=_linear_jvp("copy"), vjp=_copy_vjp,
+         cost=1, linear=True, family="same"),
     # identity: another name for the same value
-    Op("identity", lambda types, params: types[0], "{0}", kind="structural", element=SAME, interval=intervals.as_it_is,
-         vanishes=(0,), magnitude=Magnitude(), exact=True, jvp=_linear_jvp("identity"), vjp=_copy_vjp, cost=0, linear=True,
-         view="writable", family="same"),
+    Op("identity", lambda types, params: types[0], "{0}", kind="structural", lowering=Same(), element=SAME, same=True,
+         interval=intervals.as_it_is, vanishes=(0,), magnitude=Magnitude(), exact=True, jvp=_linear_jvp("identity"),
+         vjp=_copy_vjp, cost=0, linear=True, view="writable", family="same"),
     # item: result params["k"] of a primitive with several results; reverse.py knows its adjoint
-    Op("item", _item_type, "item", kind="structural", work=0, jvp=None, vjp=None, cost=0, linear=True, view="held",
-         family="item"),
+    Op("item", _item_type, "item", kind="structural", lowering=Part(), form=Form.ITEM, work=0, jvp=None, vjp=None, cost=0,
+         linear=True, view="held", family="item"),
     # for checks of sizes in printed text (transpile.codegen.size_guards): x.shape != (n, d), x.shape, (n, d)
-    Op("shape_differs", lambda types, params: BOOL, _shape_differs, kind="structural", jvp=ZERO, vjp=ZERO, cost=0, linear=True,
+    Op("shape_differs", lambda types, params: BOOL, _shape_differs, kind="structural", lowering=NOT_LOWERED, jvp=ZERO, vjp=ZERO,
+         cost=0, linear=True, family="lane"),
+    Op("shape_of", _shape_type, _shape_of, kind="structural", lowering=NOT_LOWERED, jvp=ZERO, vjp=ZERO, cost=0, linear=True,
          family="lane"),
-    Op("shape_of", _shape_type, _shape_of, kind="structural", jvp=ZERO, vjp=ZERO, cost=0, linear=True, family="lane"),
-    Op("shape_tuple", _shape_type, _shape_tuple, kind="structural", jvp=ZERO, vjp=ZERO, cost=0, linear=True, family="lane"),
+    Op("shape_tuple", _shape_type, _shape_tuple, kind="structural", lowering=NOT_LOWERED, jvp=ZERO, vjp=ZERO, cost=0, linear=True,
+         family="lane"),
+    # for loops of which printed text needs how many trips they had
+    Op("range_length", lambda types, params: INT, "len(range({0}, {1}, {2}))", kind="structural", lowering=NOT_LOWERED,
+         form=Form.LENGTH, jvp=ZERO, vjp=ZERO, linear=True, family="lane"),
     # dim: the run-time size of axis params["axis"]
-    Op("dim", lambda types, params: INT, "{0}.shape[{axis}]", kind="structural", work=0, called="size", jvp=ZERO, vjp=ZERO,
-         cost=0, linear=True, family="size"),
+    Op("dim", lambda types, params: INT, "{0}.shape[{axis}]", kind="structural", lowering=Part(), work=0, called="size", jvp=ZERO,
+         vjp=ZERO, cost=0, linear=True, family="size"),
 ]  # fmt: skip

@@ -14,7 +14,6 @@ from transpile.ops import (
     cumulative,
     elementary,
     factorisations,
-    function_call,
     join,
     lane_collectives,
     linalg,
@@ -46,7 +45,6 @@ MODULES = (
     linalg,
     factorisations,
     random_bits,
-    function_call,
     lane_collectives,
 )
 

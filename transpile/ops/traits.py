@@ -24,6 +24,11 @@ class Operator:
         return f"{self.method}_" if iskeyword(self.method) else self.method
 
     @property
+    def augmented(self) -> str:
+        """How Python says it of what gets the result; "" where it has no such sign."""
+        return f"{self.sign}=" if hasattr(operator, f"i{self.method}") else ""
+
+    @property
     def function(self) -> Callable[..., Any]:
         found: Callable[..., Any] = getattr(operator, self.name)
         return found

@@ -8,7 +8,7 @@ its own, nothing is said.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,6 +18,7 @@ from transpile.codegen.numba.loop_text import kernel_variables
 from transpile.core import nodes as ir
 from transpile.core.walk import blocks, leaves, reads, uses, written
 from transpile.errors import TranspileError
+from transpile.ops.tables import record_of
 from transpile.reports.call_numbers import Values
 from transpile.reports.formula import Formula
 from transpile.reports.peak import Array, Peak
@@ -281,21 +282,9 @@ class _Walk:
             return dims[axis] if axis < len(dims) else None
         found = [self.number(a) for a in stmt.args]
         numbers = [n for n in found if n is not None]
-        if not numbers or len(numbers) < len(found) or stmt.prim not in _ARITHMETIC:
+        if not numbers or len(numbers) < len(found):
             return None
-        return _ARITHMETIC[stmt.prim](self.sizes, *numbers)
-
-
-_ARITHMETIC: Mapping[str, Callable[..., Formula | None]] = {
-    "add": lambda sizes, a, b: a + b,
-    "sub": lambda sizes, a, b: a - b,
-    "mul": lambda sizes, a, b: a * b,
-    "neg": lambda sizes, a: -a,
-    "quick_div": lambda sizes, a, b: Formula.operation("//", a, b),
-    "maximum": lambda sizes, a, b: sizes.one_of("max", a, b),
-    "minimum": lambda sizes, a, b: sizes.one_of("min", a, b),
-    **dict.fromkeys(("cast", "copy", "identity", "positive"), lambda sizes, a: a),
-}
+        return self.sizes.computed(record_of(stmt), numbers)
 
 
 __all__ = ["Plan", "compiled_plan"]

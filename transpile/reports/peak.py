@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from transpile.codegen.numpy.expression_trees import Nested
 from transpile.codegen.numpy.memory_sharing import is_view
-from transpile.codegen.numpy.printable_form import AUGMENTED, Printable
+from transpile.codegen.numpy.printable_form import Printable, augmented
 from transpile.core import nodes as ir
 from transpile.core.walk import blocks, defined, defines, leaves, reads, statements
 from transpile.reports.formula import Formula
@@ -115,6 +115,8 @@ class Walk:
         tree = self.nested.trees.get(operand)
         if isinstance(tree, ir.Let):
             return self.let(tree)
+        if isinstance(tree, ir.Call):
+            return tuple(array for value in self.called(tree).values() for array in value)
         if isinstance(tree, ir.If):
             self.drop(self.value(tree.test))
             found = [self.value(side.yields[0]) for side in (tree.then, tree.orelse)]
@@ -140,6 +142,15 @@ class Walk:
             self.drop(value)
         return out
 
+    def called(self, call: ir.Call) -> dict[ir.Var, Value]:
+        """What the results of a call hold, those that are arrays and have a name, or are written inside another expression."""
+        held = [self.value(a) for a in call.args]
+        wanted = [r for r in call.results if r.type.dims and (r in self.names or r in self.nested.trees)]
+        made = {r: self.new(r, call.loc) for r in wanted}
+        for value in held:
+            self.drop(value)
+        return made
+
     def several(self, let: ir.Let) -> Value:
         """The arrays of a primitive with several results."""
         items = self.form.items.get(let.var, [])
@@ -152,7 +163,7 @@ class Walk:
     def into_operand(self, let: ir.Let, held: Sequence[Value]) -> Value:
         """The operand whose memory NumPy takes for the result of arithmetic: large, of the same type, held by nobody else."""
         _, size = self.size_of[let.var]
-        if let.prim not in AUGMENTED or size < ELIDED:
+        if not augmented(let) or size < ELIDED:
             return ()
         for operand, value in zip(let.args, held):
             if (
@@ -177,6 +188,10 @@ class Walk:
         match stmt:
             case ir.Let():
                 self.assign(stmt)
+            case ir.Call():
+                for var, made in self.called(stmt).items():
+                    self.bind(self.names[var], made)
+                    self.drop(made)
             case ir.Alloc():
                 self.assign(ir.Let(stmt.var, stmt.prim, stmt.args, stmt.params, stmt.loc))
             case ir.NewStack():

@@ -12,7 +12,6 @@ from transpile.analysis.scopes import Site, sites
 from transpile.codegen.numpy.memory_sharing import is_view
 from transpile.core import nodes as ir
 from transpile.core import reasons
-from transpile.core.functions import routine_of
 from transpile.errors import source_line
 from transpile.ops.tables import prims
 from transpile.reports.call_numbers import Values
@@ -85,6 +84,8 @@ def amounts(sizes: Sizes) -> list[Amount]:
                 found.append(_stack(sizes, site, pushes[var]))
             case ir.Alloc(reason=reason) if reasons.is_recorded(reason):
                 found.append(_array(sizes, site, "tape"))
+            case ir.Call(results=(var,), reason=reasons.KEPT) if var.type.dims and not var.name.endswith("_bar"):
+                found.append(_array(sizes, site, "kept"))
             case ir.Alloc(var=var, reason=reasons.KEPT) | ir.Let(var=var, reason=reasons.KEPT) if not var.name.endswith(
                 "_bar"
             ):
@@ -100,7 +101,7 @@ def _loops(site: Site) -> list[Loop]:
 def _array(sizes: Sizes, site: Site, kind: str) -> Amount:
     """A tape that is made again and again in a loop counts once, where it is largest."""
     stmt = site.stmt
-    assert isinstance(stmt, (ir.Alloc, ir.Let))
+    assert isinstance(stmt, (ir.Alloc, ir.Let, ir.Call))
     var = stmt.var
     factors = [sizes.extreme(sizes.of_dim(d), largest=True) for d in var.type.dims]
     varying = [d for d in var.type.dims if any(s in sizes.trips for s in sizes.of_dim(d).symbols)]
@@ -162,8 +163,8 @@ def decisions(sizes: Sizes) -> list[Unrecorded]:
                 kind, reason = "rerun", _RERUN
             case ir.Let(reason=reasons.AGAIN) if stmt.var.type.is_float and prims()[stmt.prim].cost > 0:
                 kind, reason = "again", _AGAIN
-            case ir.Let() if (routine := routine_of(stmt)) is not None and routine.origin is not None:
-                kind, reason = "call", _CALL.format(routine)
+            case ir.Call(function=ir.Routine() as called) if called.origin is not None:
+                kind, reason = "call", _CALL.format(called)
         if kind and stmt.loc.line:
             loc = stmt.loc
             text = loop_text(loc) if kind in ("fused", "rerun") else excerpt(loc)

@@ -6,7 +6,7 @@ A loop index is its start and its step times the number of the trip, a symbol th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,8 @@ from transpile.analysis.scopes import definitions
 from transpile.core import dims
 from transpile.core import nodes as ir
 from transpile.core.dims import Dim
-from transpile.core.forms import ARITHMETIC
+from transpile.core.forms import of_operation
+from transpile.ops.record import Op
 from transpile.ops.tables import record_of
 from transpile.reports.formula import Atom, Formula, Operation
 
@@ -57,10 +58,10 @@ class Sizes:
             return self._argument(var)
         if isinstance(stmt, ir.Let) and stmt.prim == "dim" and isinstance(stmt.args[0], ir.Var):
             return self._size(var, stmt.args[0], stmt.params["axis"])
-        if isinstance(stmt, ir.Let) and record_of(stmt).extreme and all(a.type.is_int for a in stmt.args):
-            return self.one_of(stmt.prim[:3], *map(self.of, stmt.args))
-        if isinstance(stmt, ir.Let) and stmt.prim in _ARITHMETIC and all(a.type.is_int for a in stmt.args):
-            return _ARITHMETIC[stmt.prim](*map(self.of, stmt.args))
+        if isinstance(stmt, ir.Let) and is_computed(stmt):
+            computed = self.computed(record_of(stmt), [self.of(a) for a in stmt.args])
+            assert computed is not None, stmt
+            return computed
         if isinstance(stmt, ir.For) and var is stmt.trips and (count := self.count(stmt)) is not None:
             return count
         if isinstance(stmt, (ir.For, ir.While)) and var is stmt.trips:
@@ -222,6 +223,14 @@ class Sizes:
         bound = self.extreme(first, largest)
         return None if bound is None else Formula.operation("//", bound, second)
 
+    def computed(self, record: Op, numbers: Sequence[Formula]) -> Formula | None:
+        """What an operation makes of integers; None if that is no formula."""
+        if record.extreme:
+            return self.one_of("max" if record.extreme > 0 else "min", *numbers)
+        if record.division:
+            return Formula.operation(record.division, *numbers)
+        return of_operation(record, numbers)
+
     def one_of(self, name: str, a: Formula, b: Formula) -> Formula:
         """``max`` or ``min``: one of the two, if it is known which."""
         if a != b and self.is_size(a - b):
@@ -256,9 +265,8 @@ class Sizes:
         return value, False
 
 
-_ARITHMETIC: dict[str, Callable[..., Formula]] = {
-    **ARITHMETIC,
-    "identity": ARITHMETIC["cast"],
-    "floordiv": lambda a, b: Formula.operation("//", a, b),
-    "mod": lambda a, b: Formula.operation("%", a, b),
-}
+def is_computed(let: ir.Let) -> bool:
+    """Whether an integer is computed as `Sizes.computed` says."""
+    record = record_of(let)
+    known = record.extreme or record.division or record.signs or record.multiplies or record.same
+    return bool(known) and all(a.type.is_int for a in let.args)

@@ -23,7 +23,7 @@ def simpler(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
             return chosen
         name = "maximum" if kind == "max" else "minimum"
         return let if let.prim == name else replace(let, prim=name, params={"py": True})
-    same = identity(let.prim, let.args)
+    same = identity(record_of(let), let.args)
     if same is not None and same.type.dtype == let.var.type.dtype:
         return same
     rule = _rule(let)

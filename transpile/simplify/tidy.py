@@ -15,7 +15,7 @@ from dataclasses import replace
 from transpile.analysis.undefined import has_trip
 from transpile.core import nodes as ir
 from transpile.core.dims import Dim
-from transpile.core.functions import must_run
+from transpile.core.functions import computes, must_run, routine_of
 from transpile.core.peephole import fold_floats, identity, is_const
 from transpile.core.walk import (
     blocks,
@@ -29,6 +29,7 @@ from transpile.core.walk import (
     written,
     written_in,
 )
+from transpile.ops.tables import record_of
 
 Moved = Callable[[object, object], None]
 
@@ -109,14 +110,18 @@ class _Tidy:
             if root is not None:
                 self.versions[root] = self.versions.get(root, 0) + 1
 
-    def _key(self, stmt: ir.Let) -> tuple[object, ...] | None:
+    def _key(self, stmt: ir.Let | ir.Call) -> tuple[object, ...] | None:
         """What two computations of the same value have in common."""
-        if stmt.var.type.kind != "array" or stmt.prim == "empty" or must_run(stmt):
+        if must_run(stmt):
             return None
         args = tuple(
             (a, self.versions.get(a, 0)) if isinstance(a, ir.Var) else (repr(getattr(a, "value", None)), a.type)
             for a in stmt.args
         )
+        if isinstance(stmt, ir.Call):
+            return (stmt.function, args) if routine_of(stmt) is not None and len(stmt.results) == 1 else None
+        if stmt.var.type.kind != "array" or stmt.prim == "empty":
+            return None
         return (stmt.prim, args, tuple(sorted((k, repr(v)) for k, v in stmt.params.items())))
 
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt | None:
@@ -133,28 +138,36 @@ class _Tidy:
             case ir.Let(prim="transpose") if (same := self.turned_back(base)) is not None:
                 self.equal[base.var] = same
                 return None
-            case ir.Let() if (key := self._key(base)) is not None:
-                if base.prim == "index" and isinstance(base.args[0], ir.Var) and base.args[0].buffer:
-                    self.lets[base.var] = base, self.versions.get(base.args[0], 0)
-                if base.prim == "mul" and is_const(base.args[0], 0.5) and base.args[1].type == base.var.type:
-                    self.halves[base.var] = base.args[1]
-                same, home = self.known.setdefault(key, (base.var, self.depth))
-                named = ir.SYNTHETIC not in (base.var.name, same.name)
-                if named and base.prim == "dim" and base.var.name == same.name:
-                    named = False  # a size of one name
-                if same is not base.var and not named and same.type == base.var.type:
-                    if (
-                        same.name == ir.SYNTHETIC and self.depth == home
-                    ):  # a branch may call it what it is not elsewhere
-                        same.name = base.var.name
-                    self.equal[base.var] = same
-                    return None
-                return base
+            case ir.Let() | ir.Call() if (key := self._key(base)) is not None:
+                return None if self.is_known(base, key) else base
             case _:
                 return base
         if new is not None and new is not stmt:
             self.moved(stmt, new)
         return new
+
+    def is_known(self, stmt: ir.Let | ir.Call, key: tuple[object, ...]) -> bool:
+        """Whether what it computes has been computed here: then it is equal to that from here on."""
+        var = stmt.var
+        if isinstance(stmt, ir.Let):
+            self.note(stmt)
+        same, home = self.known.setdefault(key, (var, self.depth))
+        named = ir.SYNTHETIC not in (var.name, same.name)
+        if named and isinstance(stmt, ir.Let) and stmt.prim == "dim" and var.name == same.name:
+            named = False  # a size of one name
+        if same is var or named or same.type != var.type:
+            return False
+        if same.name == ir.SYNTHETIC and self.depth == home:  # a branch may call it what it is not elsewhere
+            same.name = var.name
+        self.equal[var] = same
+        return True
+
+    def note(self, stmt: ir.Let) -> None:
+        """Notes what was read from a buffer, and halves."""
+        if stmt.prim == "index" and isinstance(stmt.args[0], ir.Var) and stmt.args[0].buffer:
+            self.lets[stmt.var] = stmt, self.versions.get(stmt.args[0], 0)
+        if stmt.prim == "mul" and is_const(stmt.args[0], 0.5) and stmt.args[1].type == stmt.var.type:
+            self.halves[stmt.var] = stmt.args[1]
 
     def is_there(self, stmt: ir.Store) -> bool:
         """Whether a place receives what it holds, as ``v_dot[i] = v_dot[i]`` where a number was added to ``v[i]``."""
@@ -288,12 +301,9 @@ def _known(block: ir.Block, test: ir.Operand, value: bool) -> ir.Block:
 
 def _identity(stmt: ir.Let) -> ir.Operand | None:
     """What ``1 * x``, ``x / 1`` and ``0 + x`` are; they appear when a carried constant is no longer carried."""
-    if (number := fold_floats(stmt.prim, stmt.args)) is not None:
+    if (number := fold_floats(record_of(stmt), stmt.args)) is not None:
         return number
-    if stmt.prim == "add":
-        same = next((y for x, y in (stmt.args, stmt.args[::-1]) if is_const(x, 0)), None)
-    else:
-        same = identity(stmt.prim, stmt.args)
+    same = identity(record_of(stmt), stmt.args, signed=False)
     return same if isinstance(same, ir.Var) and same.type == stmt.var.type else None
 
 
@@ -311,7 +321,7 @@ def _mergeable(stmts: list[ir.Stmt], second: ir.If, symbols: Mapping[str, ir.Ope
             fixed = any(isinstance(s, ir.Effect) for s in inner) and bool(between)
             sizes = [symbols[name] for s in between for name in dim_symbols(s) if name in symbols]
             return None if fixed or any(o in made for o in (*sizes, *(o for s in between for o in reads(s)))) else at
-        if not isinstance(stmt, (ir.Let, ir.Alloc)):
+        if not (isinstance(stmt, ir.Alloc) or computes(stmt)):
             return None
         between.append(stmt)
     return None

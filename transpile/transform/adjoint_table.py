@@ -12,9 +12,10 @@ from typing import Any
 from transpile.core import nodes as ir
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
+from transpile.core.functions import computes
 from transpile.core.peephole import is_const
 from transpile.core.types import Type
-from transpile.core.walk import blocks, written, written_in
+from transpile.core.walk import blocks, defines, written, written_in
 from transpile.ops.record import Scatter
 from transpile.transform.calculus import increment, plus, zero
 
@@ -193,7 +194,7 @@ def _is_all(path: ir.Path, dims: tuple[Dim, ...]) -> bool:
 
 
 def _is_recent(b: Builder, op: ir.Var) -> bool:
-    return any(isinstance(s, ir.Let) and s.var is op for s in b.block.stmts[-6:])
+    return any(computes(s) and op in defines(s) for s in b.block.stmts[-6:])
 
 
 def is_nothing(operand: ir.Operand) -> bool:

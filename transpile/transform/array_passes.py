@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from transpile.core import nodes as ir
+from transpile.core.functions import is_custom
 from transpile.core.pass_list import Chain, Pass, Property
 from transpile.core.walk import statements
 from transpile.simplify.dead_code import remove_dead
@@ -22,7 +23,7 @@ def _is_counted(fn: ir.Function) -> bool:
 
 
 def _calls_nothing(fn: ir.Function) -> bool:
-    return not any(isinstance(s, ir.Call) for s in statements(fn.body))
+    return not any(map(is_custom, statements(fn.body)))
 
 
 def _is_live(fn: ir.Function) -> bool:

@@ -20,6 +20,7 @@ from transpile.core import nodes as ir
 from transpile.core.dims import Dim
 from transpile.core.integers import Integers
 from transpile.core.walk import Cloner
+from transpile.ops.tables import prims
 from transpile.simplify.dead_code import remove_dead
 from transpile.simplify.tidy import tidy
 from transpile.transform.prepare import ready
@@ -130,7 +131,7 @@ class _Side(Cloner):
     def __init__(self, part: ir.Function, shared: frozenset[str], k: int) -> None:
         self.renamed: dict[str, Dim] = {}
         super().__init__({}, self.renamed.get)
-        form_of = Integers(part).of
+        form_of = Integers(prims(), part).of
         for name, value in part.symbols.items():
             if name not in shared:
                 form = form_of(value) if isinstance(value, ir.Var) else None

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from transpile.core import nodes as ir
 from transpile.core.builder import Builder
+from transpile.core.functions import is_custom
 from transpile.core.inline import splice
 from transpile.core.rebuild import with_results
 from transpile.core.walk import Cloner, map_operands, statements, uses
@@ -19,7 +20,7 @@ from transpile.ops.tables import prims
 
 def expand_calls(fn: ir.Function) -> ir.Function:
     """``fn`` with the bodies of all calls in their place."""
-    if not any(isinstance(s, ir.Call) for s in statements(fn.body)):
+    if not any(map(is_custom, statements(fn.body))):
         return fn
     b = Builder(prims(), dict(fn.symbols), fn)
     mapping: dict[ir.Var, ir.Operand] = {}
@@ -41,7 +42,7 @@ def _expand(b: Builder, block: ir.Block, mapping: dict[ir.Var, ir.Operand]) -> i
     with b.into(ir.Block(block.params, [], block.yields, block.stop)) as out:
         for stmt in block.stmts:
             match stmt:
-                case ir.Call():
+                case ir.Call(function=ir.Custom()):
                     args = tuple(mapping.get(a, a) if isinstance(a, ir.Var) else a for a in stmt.args)
                     mapping.update(zip(stmt.results, splice(b, stmt.custom.fn, args)))
                 case ir.If():

@@ -21,7 +21,7 @@ from transpile.analysis.called import Pattern
 from transpile.core import nodes as ir
 from transpile.core.builder import Expr
 from transpile.core.dims import Dim
-from transpile.core.functions import Routine, invoke, prints, routine_of
+from transpile.core.functions import Routine, invoke, is_kept, prints
 from transpile.core.rebuild import with_blocks, with_body, with_results, with_stmts
 from transpile.core.types import INT, Type
 from transpile.core.walk import Cloner
@@ -141,8 +141,6 @@ def _silent_block(block: ir.Block) -> ir.Block:
 
 def silent_stmt(stmt: ir.Stmt) -> ir.Stmt:
     """A call of the silent routine in the place of a call of one that prints."""
-    called = routine_of(stmt)
-    if called is None or not prints(called):
+    if not is_kept(stmt) or not prints(stmt.routine):
         return stmt
-    assert isinstance(stmt, ir.Let)
-    return replace(stmt, params={**stmt.params, "routine": silent(called)})
+    return replace(stmt, function=silent(stmt.routine))

@@ -16,7 +16,6 @@ from transpile.analysis.activity import active, carries_derivative
 from transpile.analysis.zero_tangents import resting
 from transpile.core import nodes as ir
 from transpile.core.builder import Builder, Expr, unify_any
-from transpile.core.functions import apart, together
 from transpile.core.inline import splice
 from transpile.core.watch import station
 from transpile.ops.record import REFUSED, UNWRITTEN, ZERO, Op
@@ -47,7 +46,6 @@ class _Forward:
         self.b = Builder(self.prims, dict(fn.symbols), fn)
         self.b.unify = unify_any
         self.dots: dict[ir.Var, ir.Operand | tuple[ir.Operand | None, ...]] = {}
-        self.wholes: dict[ir.Var, ir.Var] = {}  # the results of a kept function -> these and their tangents
         self.resting = resting(
             fn, self.active, self.wrt if fn.routine is not None else ()
         )  # a call may hand on anything
@@ -98,10 +96,6 @@ class _Forward:
 
     @stmt.register
     def _(self, stmt: ir.Let) -> None:
-        if stmt.prim == "invoke" and stmt.var in self.active and self.pushed(stmt):
-            return
-        if stmt.prim == "item" and stmt.args[0] in self.wholes:
-            stmt = replace(stmt, args=(self.wholes[stmt.args[0]],))
         self.b.emit(stmt)
         if stmt.var not in self.active:
             return
@@ -116,28 +110,6 @@ class _Forward:
             self.dots[stmt.var] = tuple(None if d is None else d.op for d in found)
         elif found is not None:
             self.dots[stmt.var] = self.named(found, stmt.var)
-
-    def pushed(self, stmt: ir.Let) -> bool:
-        """A call of the pushforward in the place of the call of a kept function; not where no argument has a tangent."""
-        dots = {k: d for k, a in enumerate(stmt.args) if (d := self.tangent(a)) is not None}
-        if not dots:
-            return False
-        b, type_ = self.b, stmt.var.type
-        own = apart(type_)
-        types = (*own, *(t for t in own if t.is_float))
-        whole = ir.Var(ir.SYNTHETIC, together(types))
-        args = (*stmt.args, *(d.op for d in dots.values()))
-        b.emit(ir.Let(whole, "invoke", args, {"routine": pushforward(stmt.params["routine"], tuple(dots), jvp)}, b.loc))
-        places = iter(range(len(own), len(types)))
-        tangents = tuple(b.let("item", whole, k=next(places)) if t.is_float else None for t in own)
-        if type_.kind == "tuple":
-            self.wholes[stmt.var] = whole
-            self.dots[stmt.var] = self.dots[whole] = tuple(None if d is None else d.op for d in tangents)
-        else:
-            b.emit(ir.Let(stmt.var, "item", (whole,), {"k": 0}, b.loc, stmt.reason))
-            assert tangents[0] is not None
-            self.dots[stmt.var] = self.named(tangents[0], stmt.var)
-        return True
 
     def named(self, found: Expr, var: ir.Var) -> ir.Operand:
         op = found.op
@@ -288,7 +260,27 @@ class _Forward:
     def _(self, stmt: ir.Call) -> None:
         if not any(a in self.active for a in stmt.args):
             self.b.emit(stmt)
+        elif isinstance(stmt.function, ir.Routine):
+            self.kept(stmt)
+        else:
+            self.custom(stmt)
+
+    def kept(self, stmt: ir.Call) -> None:
+        """A call of the pushforward in the place of the call of a kept function; not where no argument has a tangent."""
+        dots = {k: d for k, a in enumerate(stmt.args) if (d := self.tangent(a)) is not None}
+        if not dots or not any(r in self.active for r in stmt.results):
+            self.b.emit(stmt)
             return
+        made = {r: ir.Var(ir.SYNTHETIC, r.type) for r in stmt.results if r.type.is_float}
+        args = (*stmt.args, *(d.op for d in dots.values()))
+        function = pushforward(stmt.routine, tuple(dots), jvp)
+        self.b.emit(replace(stmt, function=function, args=args, results=(*stmt.results, *made.values())))
+        for var, dot in made.items():
+            if var in self.active:
+                self.dots[var] = self.named(self.b.expr(dot), var)
+
+    def custom(self, stmt: ir.Call) -> None:
+        """The rule of the user's in the place of the call."""
         if stmt.custom.rule == "vjp":
             refuse_forward(stmt)
         floats = [a for a in stmt.args if carries_derivative(a)]

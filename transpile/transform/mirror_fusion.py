@@ -21,6 +21,7 @@ from dataclasses import replace
 from transpile.analysis.scopes import Def, definitions, sizes_before
 from transpile.core import nodes as ir
 from transpile.core.builder import Builder
+from transpile.core.functions import computes
 from transpile.core.reasons import FUSED
 from transpile.core.walk import (
     blocks,
@@ -36,7 +37,7 @@ from transpile.core.walk import (
 )
 from transpile.ops.tables import record_of
 from transpile.transform.sweep import Sweep
-from transpile.transform.to_be_recorded import cost
+from transpile.transform.to_be_recorded import is_dear
 
 
 def fuse(fn: ir.Function, sweep: Sweep, b: Builder, link) -> tuple[ir.Function, Sweep]:  # type: ignore[no-untyped-def]
@@ -79,7 +80,7 @@ def is_worth_it(sweep: Sweep, mirror: ir.For, loop: ir.For) -> bool:
     if loop.lanes or not any(a not in own for s in statements(mirror.body) for a in _buffers_read(s)):
         return True
     needed = {sweep.current(o) for o in free(mirror.body)}
-    return any(s.var in needed and cost(s) > 1 for s in statements(loop.body) if isinstance(s, (ir.Let, ir.Alloc)))
+    return any(is_dear(s) and not needed.isdisjoint(defines(s)) for s in statements(loop.body))
 
 
 # ------------------------------------------------------------------------------------------------- any order
@@ -190,7 +191,9 @@ class _Hoist:
         stmt = known.stmt if known is not None else self.made.get(operand)
         if stmt is None or id(stmt) in self.found:
             return True
-        if not isinstance(stmt, (ir.Let, ir.Alloc)) or not all(self.have_content(b) for b in _buffers_read(stmt)):
+        if not (isinstance(stmt, ir.Alloc) or computes(stmt)) or not all(
+            self.have_content(b) for b in _buffers_read(stmt)
+        ):
             return False
         sizes = (self.b.symbols[s] for s in sizes_before(stmt, self.b.symbols, self.defs))
         if not all(self.have(o) for o in (*reads(stmt), *sizes)):

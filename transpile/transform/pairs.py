@@ -11,11 +11,12 @@ back then costs a small multiple of the function, and not n times that.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from transpile.core import nodes as ir
-from transpile.core.functions import Routine, apart, routine_of, together
+from transpile.core.functions import Routine, computes, is_kept
 from transpile.core.rebuild import with_results
-from transpile.core.walk import blocks, defines, dim_symbols, statements
+from transpile.core.walk import blocks, defines, dim_symbols
 from transpile.transform.batching import of_lanes
 from transpile.transform.function_derivatives import batched, derived
 from transpile.transform.vjp import vjp_by_sides
@@ -23,40 +24,31 @@ from transpile.transform.vjp import vjp_by_sides
 
 def pair(fn: ir.Function) -> None:
     """Makes one call of each such pair in the function; the body is changed in place."""
-    items: dict[ir.Var, list[ir.Let]] = {}
-    for stmt in statements(fn.body):
-        if isinstance(stmt, ir.Let) and stmt.prim == "item" and isinstance(stmt.args[0], ir.Var):
-            items.setdefault(stmt.args[0], []).append(stmt)
-    _block(fn.body, items, fn.symbols)
+    _block(fn.body, fn.symbols)
 
 
-def _block(block: ir.Block, items: dict[ir.Var, list[ir.Let]], symbols: Mapping[str, ir.Operand]) -> None:
+def _block(block: ir.Block, symbols: Mapping[str, ir.Operand]) -> None:
     for stmt in block.stmts:
         for inner in blocks(stmt):
-            _block(inner, items, symbols)
+            _block(inner, symbols)
     at = 0
     while at < len(block.stmts):
         first = block.stmts[at]
-        routine = routine_of(first)
-        found = _partner(block, at, routine, symbols) if routine is not None else None
+        found = _partner(block, at, first, symbols) if is_kept(first) else None
         if found is not None:
-            assert isinstance(first, ir.Let)
-            _merge(block, at, first, *found, items)
+            assert is_kept(first)
+            _merge(block, at, first, *found)
         at += 1
 
 
 def _partner(
-    block: ir.Block, at: int, routine: Routine, symbols: Mapping[str, ir.Operand]
-) -> tuple[ir.Let, list[ir.Stmt]] | None:
+    block: ir.Block, at: int, first: ir.Call, symbols: Mapping[str, ir.Operand]
+) -> tuple[ir.Call, list[ir.Stmt]] | None:
     """The call of the pullback that may be made where the function is called, and the statements that go before it."""
-    first = block.stmts[at]
-    assert isinstance(first, ir.Let)
     count = len(first.args)
     for stmt in block.stmts[at + 1 :]:
-        called = routine_of(stmt)
-        if called is None or not is_pullback_of(called, routine):
+        if not is_kept(stmt) or not is_pullback_of(stmt.routine, first.routine):
             continue
-        assert isinstance(stmt, ir.Let)
         if not all(_is_same(a, b) for a, b in zip(first.args, stmt.args)):
             continue
         moved = _moved(block, at, stmt, count, symbols)
@@ -70,10 +62,10 @@ def _is_same(a: ir.Operand, b: ir.Operand) -> bool:
 
 
 def _moved(
-    block: ir.Block, at: int, second: ir.Let, count: int, symbols: Mapping[str, ir.Operand]
+    block: ir.Block, at: int, second: ir.Call, count: int, symbols: Mapping[str, ir.Operand]
 ) -> list[ir.Stmt] | None:
     """The statements between the two that the cotangents need; None if they cannot stand before the function's call."""
-    made = {s.var: s for s in block.stmts[at:] if isinstance(s, ir.Let)}
+    made: dict[ir.Operand, ir.Let | ir.Call] = {v: s for s in block.stmts[at:] if computes(s) for v in defines(s)}
     others = {v for s in block.stmts[at:] for v in defines(s) if v not in made}
     first = block.stmts[at]
     found: dict[int, ir.Stmt] = {}
@@ -94,28 +86,12 @@ def _moved(
     return [s for s in block.stmts[at:] if id(s) in found]
 
 
-def _merge(
-    block: ir.Block, at: int, first: ir.Let, second: ir.Let, moved: list[ir.Stmt], items: dict[ir.Var, list[ir.Let]]
-) -> None:
-    pullback = routine_of(second)
-    assert pullback is not None
-    both = value_and_pullback(pullback)
-    own, more = apart(first.var.type), apart(second.var.type)
-    whole = ir.Var(ir.SYNTHETIC, together((*own, *more)))
-    call = ir.Let(whole, "invoke", second.args, {"routine": both}, first.loc)
-    taken: list[ir.Stmt] = []
-    for stmt, offset in ((first, 0), (second, len(own))):
-        if stmt.var.type.kind == "tuple":
-            for item in items.get(stmt.var, ()):
-                item.args, item.params = (whole,), {"k": item.params["k"] + offset}
-                items.setdefault(whole, []).append(item)
-        else:
-            item = ir.Let(stmt.var, "item", (whole,), {"k": offset}, stmt.loc, stmt.reason)
-            items.setdefault(whole, []).append(item)
-            taken.append(item)
+def _merge(block: ir.Block, at: int, first: ir.Call, second: ir.Call, moved: list[ir.Stmt]) -> None:
+    both = value_and_pullback(second.routine)
+    call = replace(first, function=both, args=second.args, results=(*first.results, *second.results))
     gone = {id(second), *(id(s) for s in moved)}
     rest = [s for s in block.stmts[at + 1 :] if id(s) not in gone]
-    block.stmts[at:] = [*moved, call, *taken, *rest]
+    block.stmts[at:] = [*moved, call, *rest]
 
 
 # -------------------------------------------------------------------------------------------------- routines

@@ -19,11 +19,12 @@ from transpile.core.integers import Integers
 from transpile.core.places import FormOf
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.walk import blocks, defined, leaves, reads, statements, uses, written
+from transpile.ops.tables import prims
 
 
 def private(fn: ir.Function) -> ir.Function:
     """The function with each such allocation in the innermost loop that it can belong to."""
-    return with_body(fn, _block(fn.body, Integers(fn).of))
+    return with_body(fn, _block(fn.body, Integers(prims(), fn).of))
 
 
 def _block(block: ir.Block, form_of: FormOf) -> ir.Block:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from transpile.aggregates import Leaf, Node
 from transpile.core import nodes as ir
 from transpile.core.dump import dump
-from transpile.core.functions import Routine, invoked, reached, routine_of
+from transpile.core.functions import Routine, invoked, is_kept, reached
 from transpile.transform.pairs import pair
 
 
@@ -79,22 +79,18 @@ def _free(name: str, taken: set[str]) -> str:
 
 def _merged(fn: ir.Function) -> ir.Function:
     """The function that ``fn`` calls, if it does nothing else and the arguments and results are the same."""
-    stmts = [s for s in fn.body.stmts if not (isinstance(s, ir.Let) and s.prim in ("dim", "item"))]
-    routine = routine_of(stmts[0]) if len(stmts) == 1 else None
-    if routine is None or fn.captured or fn.errstate != routine.body.errstate:
+    stmts = [s for s in fn.body.stmts if not (isinstance(s, ir.Let) and s.prim == "dim")]
+    call = stmts[0] if len(stmts) == 1 else None
+    if not is_kept(call) or call.args != fn.params or call.results != fn.body.yields:
         return fn
-    (call,) = stmts
-    assert isinstance(call, ir.Let)
-    items: dict[ir.Var, int] = {
-        s.var: s.params["k"] for s in fn.body.stmts if isinstance(s, ir.Let) and s.prim == "item"
-    }
-    numbers = [0 if y is call.var else items.get(y) if isinstance(y, ir.Var) else None for y in fn.body.yields]
-    if call.args != fn.params or numbers != list(range(len(routine.results))):
+    routine = call.routine
+    if fn.captured or fn.errstate != routine.body.errstate:
         return fn
     leaves = [spec.tree for spec in fn.arg_tree or ()]
     if leaves != [Leaf(k) for k in range(len(fn.params))] or any(spec.kind != "pos" for spec in fn.arg_tree):
         return fn
-    whole = Leaf(0) if len(numbers) == 1 else Node("tuple", tuple(Leaf(k) for k in range(len(numbers))))
+    leaves = [Leaf(k) for k in range(len(call.results))]
+    whole = leaves[0] if len(leaves) == 1 else Node("tuple", tuple(leaves))
     if fn.out_tree != whole:
         return fn
     names = {spec.tree.k: spec.name for spec in fn.arg_tree}

@@ -33,7 +33,7 @@ from transpile.transform.mirror_fusion import fuse
 from transpile.transform.mirror_table import Twins
 from transpile.transform.recording import is_countable, link
 from transpile.transform.sweep import Sweep
-from transpile.transform.to_be_recorded import Needs, cost, decided
+from transpile.transform.to_be_recorded import Needs, decided, is_dear
 
 ORDER = 8  # how many times less must be recorded, for a loop to be run again that runs anyway
 
@@ -132,10 +132,7 @@ class _Found:
     @property
     def is_dear(self) -> bool:
         """Whether the trip evaluates more than arithmetic once more."""
-        return any(
-            isinstance(s, (ir.Let, ir.Alloc)) and s.var in self.sweep.origins and cost(s) > 1
-            for s in statements(self.trip)
-        )
+        return any(is_dear(s) and any(v in self.sweep.origins for v in defines(s)) for s in statements(self.trip))
 
     def has_loop_below(self, depth: int, of_any_length: bool = True) -> bool:
         """Whether a loop more than ``depth`` loops down runs once more; else only one whose length the trips change."""

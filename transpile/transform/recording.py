@@ -18,6 +18,7 @@ from transpile.analysis.scopes import is_own_size
 from transpile.core import nodes as ir
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
+from transpile.core.functions import computes
 from transpile.core.reasons import AGAIN, KEPT
 from transpile.core.types import Type
 from transpile.core.walk import defined, defines, map_reads, resize, resized
@@ -214,8 +215,9 @@ class _Linker:
                 case _:
                     self.have_dims(new)
             b.emit(new)
-            if isinstance(new, ir.Let):
-                self.have_read_sizes(new)
+            if computes(new):
+                for var in defines(new):
+                    self.have_read_sizes(var)
 
     def symbol_of_mirror(self, index: ir.Var, loop: ir.For | ir.While | None) -> Dim | None:
         """What the index is in the dims of the reverse sweep, where its trips are those of the forward sweep."""
@@ -240,12 +242,12 @@ class _Linker:
             if found is not operand and symbol not in self.renamed:
                 self.renamed[symbol] = self.symbol_of(found)
 
-    def have_read_sizes(self, stmt: ir.Let) -> None:
+    def have_read_sizes(self, var: ir.Var) -> None:
         """Where a loop of the forward sweep found the size of what is read, what is read says it here."""
-        for axis, dim in enumerate(stmt.var.type.dims):
+        for axis, dim in enumerate(var.type.dims):
             symbol = dim.as_symbol
             if symbol is not None and symbol not in self.renamed and not self.is_there(symbol):
-                self.renamed[symbol] = self.symbol_of(self.b.let("dim", stmt.var, axis=axis).op)
+                self.renamed[symbol] = self.symbol_of(self.b.let("dim", var, axis=axis).op)
 
     def is_there(self, symbol: str) -> bool:
         """Whether the reverse sweep sees the value of a symbol: no loop of the forward sweep made it."""
@@ -279,7 +281,7 @@ class _Linker:
     def keep(self, var: ir.Var) -> None:
         """Says of an array of the forward sweep that the reverse sweep reads it where it stands."""
         stmt = self.defs[var].stmt
-        if var.type.dims and isinstance(stmt, (ir.Let, ir.Alloc)):
+        if var.type.dims and isinstance(stmt, (ir.Let, ir.Alloc, ir.Call)):
             stmt.reason = stmt.reason or KEPT
 
     def level_of(self, block: ir.Block) -> _Level:
@@ -301,31 +303,40 @@ class _Linker:
                 return self.b.bind(
                     var.name, var.type, "index", (kept.buf, *args), {"path": kept.path, "dims": var.type.dims}
                 )
-        assert isinstance(found.stmt, ir.Let), f"{var} is neither recorded nor recomputed"
+        assert computes(found.stmt), f"{var} is neither recorded nor recomputed"
         with self.b.at(found.stmt.loc):
-            args = tuple(self.resolve(a) for a in self.sources(found.stmt))
-            new = replace(found.stmt, var=ir.Var(var.name, var.type), args=args, reason=AGAIN)
-            self.sweep.origins[new.var] = found.stmt
-            self.have_dims(found.stmt)
-            self.b.emit(new)
-            level.memo[var] = new.var
-            self.have_own_sizes(found.stmt)
-        return new.var
+            self.compute_again(found.stmt, level)
+        return level.memo[var]
 
-    def have_own_sizes(self, stmt: ir.Let) -> None:
+    def compute_again(self, stmt: ir.Let | ir.Call, level: _Level) -> None:
+        args = tuple(self.resolve(a) for a in self.sources(stmt))
+        again = {v: ir.Var(v.name, v.type) for v in defines(stmt)}
+        if isinstance(stmt, ir.Let):
+            new: ir.Let | ir.Call = replace(stmt, var=again[stmt.var], args=args, reason=AGAIN)
+        else:
+            new = replace(stmt, results=tuple(again.values()), args=args, reason=AGAIN)
+        self.sweep.origins.update(dict.fromkeys(again.values(), stmt))
+        self.have_dims(stmt)
+        self.b.emit(new)
+        level.memo.update((v, w) for v, w in again.items() if v not in self.needs.recorded)
+        self.have_own_sizes(stmt)
+
+    def have_own_sizes(self, stmt: ir.Let | ir.Call) -> None:
         """What is computed again has a size of its own where only the run knows it."""
-        for symbol in {s: None for t in (stmt.var.type, *stmt.var.type.items) for d in t.dims for s in d.symbols()}:
+        types = [t for v in defines(stmt) for t in (v.type, *v.type.items)]
+        for symbol in {s: None for t in types for d in t.dims for s in d.symbols()}:
             operand = self.b.symbols.get(symbol)
             if symbol not in self.renamed and operand is not None and is_own_size(stmt, operand, self.defs):
                 found = self.resolve(operand)
                 if found is not operand:
                     self.renamed[symbol] = self.symbol_of(found)
 
-    def sources(self, stmt: ir.Let) -> tuple[ir.Operand, ...]:
+    def sources(self, stmt: ir.Let | ir.Call) -> tuple[ir.Operand, ...]:
         """What the statement reads when it runs again: what an array was a copy of, if the array itself is overwritten later."""
         facts, root = self.needs.overwrites, stmt.args[0] if stmt.args else None
-        if isinstance(root, ir.Var) and root.buffer and stmt.prim == "index" and not facts.is_stable(stmt):
-            return (facts.original(stmt) or root, *stmt.args[1:])
+        if isinstance(stmt, ir.Let) and isinstance(root, ir.Var) and root.buffer and stmt.prim == "index":
+            if not facts.is_stable(stmt):
+                return (facts.original(stmt) or root, *stmt.args[1:])
         return stmt.args
 
     def mirrored_index(self, loop: ir.For, level: _Level) -> ir.Operand:

@@ -206,14 +206,13 @@ class _Reverse:
             return
         if prim.vjp is REFUSED:
             refuse(stmt, REFUSED)
-        args = [self.b.expr(a) for a in stmt.args]
+        parts = prim.vjp(y, y_bar, [self.b.expr(a) for a in stmt.args], wants, stmt.params)
+        self.add_parts(stmt, parts)
+
+    def add_parts(self, stmt: ir.Let | ir.Alloc | ir.Call, parts: Sequence[Any]) -> None:
+        """Adds what a statement passes on to the adjoints of its operands."""
         found: dict[ir.Operand, Expr] = {}  # what is read twice (``x @ x``) gets one contribution
-        if stmt.prim == "invoke":
-            bars = y_bar if isinstance(y_bar, tuple) else (y_bar,)
-            parts = adjoints(stmt.params["routine"], args, bars, wants, self.nested.routine)
-        else:
-            parts = prim.vjp(y, y_bar, args, wants, stmt.params)
-        for arg, part, wanted in zip(stmt.args, parts, wants):
+        for arg, part, wanted in zip(stmt.args, parts, self.wants(stmt.args)):
             if wanted and isinstance(part, Expr):
                 found[arg] = plus(found[arg], part) if arg in found else part
             elif wanted:
@@ -221,9 +220,10 @@ class _Reverse:
         for arg, value in found.items():
             self.adj.add(arg, self.without_nan(stmt, value))
 
-    def without_nan(self, stmt: ir.Let | ir.Alloc, value: Expr) -> Pending:
+    def without_nan(self, stmt: ir.Let | ir.Alloc | ir.Call, value: Expr) -> Pending:
         """What a function that leaves NaN out passes on: its mask goes with the adjoint, as that of ``where`` does."""
-        made = definition(self.b, value.op) if stmt.prim.startswith("nan") else None
+        leaves_out = not isinstance(stmt, ir.Call) and stmt.prim.startswith("nan")
+        made = definition(self.b, value.op) if leaves_out else None
         if made is None or made.prim != "where":
             return Pending(value)
         test, then, orelse = made.args
@@ -337,6 +337,22 @@ class _Reverse:
 
     @stmt.register
     def _(self, stmt: ir.Call) -> None:
+        if isinstance(stmt.function, ir.Routine):
+            self.kept(stmt)
+        else:
+            self.custom(stmt)
+
+    def kept(self, stmt: ir.Call) -> None:
+        """A call of the pullback."""
+        found = [self.adj.settle(r) if r in self.active else None for r in stmt.results]
+        wants = self.wants(stmt.args)
+        if all(v is None for v in found) or not any(wants):
+            return
+        bars = [None if v is None else self.adj.full(v, r.type) for v, r in zip(found, stmt.results)]
+        args = [self.b.expr(a) for a in stmt.args]
+        self.add_parts(stmt, adjoints(stmt.routine, args, bars, wants, self.nested.routine))
+
+    def custom(self, stmt: ir.Call) -> None:
         """The user's pullback in the place of the call."""
         outs = stmt.results[: stmt.custom.outputs]
         if not any(r in self.active for r in outs):

@@ -17,10 +17,12 @@ from transpile.analysis.minimum_cut import INFINITE, min_cut
 from transpile.analysis.overwrites import Overwrites
 from transpile.analysis.scopes import Def, sizes_before
 from transpile.core import nodes as ir
-from transpile.core.functions import prints, routine_of
-from transpile.core.walk import blocks, dim_symbols, leaves, reads
+from transpile.core.functions import computes, prints, routine_of
+from transpile.core.walk import blocks, defines, dim_symbols, leaves, reads
 from transpile.ops.tables import prims
 from transpile.transform.sweep import Sweep
+
+CALL = 3  # what calling a function costs, as records say it of primitives
 
 
 class Needs:
@@ -102,7 +104,7 @@ class Needs:
             return True
         if not self.can_recompute(found, dear):
             return False
-        assert isinstance(found.stmt, ir.Let)
+        assert computes(found.stmt)
         return all(self.is_free(a, dear) for a in self.inputs(found.stmt))
 
     def place_of(self, var: ir.Var) -> ir.Store | None:
@@ -119,20 +121,20 @@ class Needs:
     def can_recompute(self, found: Def, dear: bool) -> bool:
         """Whether the defining statement may be run again in the reverse sweep."""
         stmt = found.stmt
-        if found.kind != "stmt" or not isinstance(stmt, ir.Let):
+        if found.kind != "stmt" or not computes(stmt):
             return False
         routine = routine_of(stmt)
         if routine is not None and prints(routine):
             return False
         root = stmt.args[0] if stmt.args else None
-        if isinstance(root, ir.Var) and root.buffer:
+        if isinstance(stmt, ir.Let) and isinstance(root, ir.Var) and root.buffer:
             if stmt.prim == "dim":
                 return self.is_lasting(root)
             is_there = self.is_lasting(root) and self.overwrites.is_stable(stmt)
             return is_there or self.overwrites.original(stmt) is not None
         if dear:
             return True
-        return cost(stmt) <= 1 and (stmt.var not in self.tests or self.is_exact(stmt.var))
+        return cost(stmt) <= 1 and all(v not in self.tests or self.is_exact(v) for v in defines(stmt))
 
     def is_exact(self, operand: ir.Operand) -> bool:
         """Whether a decision comes out the same when it is made again: it rests on no floating-point arithmetic, which
@@ -142,11 +144,11 @@ class Needs:
         assert isinstance(operand, ir.Var)
         found = self.defs[operand]
         stmt = found.stmt
-        if found.kind != "stmt" or not isinstance(stmt, ir.Let) or prims()[stmt.prim].exact:
+        if found.kind != "stmt" or not computes(stmt) or isinstance(stmt, ir.Let) and prims()[stmt.prim].exact:
             return True
         return not operand.type.is_float and all(self.is_exact(a) for a in stmt.args)
 
-    def inputs(self, stmt: ir.Let) -> tuple[ir.Operand, ...]:
+    def inputs(self, stmt: ir.Let | ir.Call) -> tuple[ir.Operand, ...]:
         """What a recomputation of the statement reads, the root of a place left out."""
         args = stmt.args
         if args and isinstance(args[0], ir.Var) and args[0].buffer:
@@ -201,7 +203,7 @@ class Needs:
             if not self.can_recompute(found, dear=False):
                 sources.append(var)
                 continue
-            assert isinstance(found.stmt, ir.Let)
+            assert computes(found.stmt)
             for arg in self.inputs(found.stmt):
                 if isinstance(arg, ir.Var) and self._is_inner(arg, loop) and not self.is_free(arg, dear=False):
                     edges.append((arg, var))
@@ -240,7 +242,7 @@ class Needs:
         elif (kept := self.place_of(var)) is not None:
             inputs = kept.args
         else:
-            assert isinstance(found.stmt, ir.Let), found
+            assert computes(found.stmt), found
             inputs = self.inputs(found.stmt)
         for arg in inputs:
             if isinstance(arg, ir.Var) and arg in self.defs:
@@ -258,6 +260,10 @@ class Needs:
                 return f"{what} of the loop in line {line}, which does not run again"
             case ir.If():
                 return f"result of the branch in line {line}, which does not run again"
+            case ir.Call(function=ir.Routine() as called):
+                return f"dear to compute again ({called})"
+            case ir.Call():
+                return f"result of the call in line {line}, which is not made again"
             case ir.Let() if isinstance(stmt.args[0] if stmt.args else None, ir.Var) and stmt.args[0].buffer:  # type: ignore[union-attr]
                 return f"read from {stmt.args[0].label}, which is overwritten later"  # type: ignore[union-attr]
             case ir.Let() if cost(stmt) > 1:
@@ -280,8 +286,15 @@ def decided(facts: Overwrites, sweep: Sweep, symbols: dict[str, ir.Operand]) -> 
     return needs
 
 
-def cost(stmt: ir.Let | ir.Alloc) -> int:
+def is_dear(stmt: ir.Stmt) -> bool:
+    """Whether computing it again costs more than arithmetic."""
+    return (isinstance(stmt, ir.Alloc) or computes(stmt)) and cost(stmt) > 1
+
+
+def cost(stmt: ir.Let | ir.Alloc | ir.Call) -> int:
     """What computing it again costs (`transpile.ops.record`); a small whole power is a product."""
+    if isinstance(stmt, ir.Call):
+        return CALL
     if stmt.prim == "pow" and isinstance(stmt.args[1], ir.Const) and stmt.args[1].value in (1, 2, 3, 4):
         return 1
     return prims()[stmt.prim].cost

@@ -7,6 +7,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
+from transpile.codegen.entry_guard import Guard
 from transpile.codegen.llvm.frame_arrays import placed
 from transpile.codegen.llvm.function_calls import described, result_types
 from transpile.codegen.llvm.hints import LARGE
@@ -15,7 +16,6 @@ from transpile.codegen.llvm.llvm_statements import Statements
 from transpile.codegen.llvm.llvm_values import Array, Scalar, Unsupported, Value
 from transpile.codegen.llvm.long_call_code import takes_long
 from transpile.codegen.llvm.wrapper import Copied, write_wrapper
-from transpile.codegen.numba.entry_guard import Guard
 from transpile.core import nodes as ir
 from transpile.core.output import Output
 from transpile.core.walk import statements, uses

@@ -15,7 +15,6 @@ from transpile.codegen.llvm.llvm_values import Array, Packet, Scalar, Unsupporte
 from transpile.codegen.llvm.long_call_code import cost
 from transpile.codegen.llvm.operands import Operands, plain
 from transpile.codegen.llvm.scalar_instructions import named
-from transpile.codegen.numba.loop_text import is_call
 from transpile.core import nodes as ir
 from transpile.core.packets import has_lanes
 from transpile.core.types import Type
@@ -53,7 +52,7 @@ class Statements(Operands):
         if has_lanes(stmt):
             self.values[stmt.var] = packet_instructions.let(self, stmt)
             return
-        method = Statements.called if is_call(stmt) else _LETS.get(stmt.prim)
+        method = Statements.called if record_of(stmt).is_call else _LETS.get(stmt.prim)
         if method is not None:
             self.values[stmt.var] = method(self, stmt)
             return

@@ -101,8 +101,8 @@ def _is_like_a_sum(let: nodes.Let) -> bool:
 
 
 def _is_clipped(let: nodes.Let) -> bool:
-    """Whether it is a bound of a slice: one of an array."""
-    return let.prim == "arrays.bound"
+    """Whether it is brought between 0 and the size of an array."""
+    return record_of(let).within is not None
 
 
 def cost(block: nodes.Block) -> int:

@@ -5,21 +5,17 @@ A mask is a vector of bits. ``any_lane`` and ``all_lanes`` compare it, as one in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from transpile.codegen.llvm.llvm_values import Packet, Scalar, Unsupported, Value, scalar_type
 from transpile.codegen.llvm.operands import Operands, plain
+from transpile.codegen.llvm.packet_elements import at_once
 from transpile.core import nodes as ir
 from transpile.core.packets import ALL, ANY, COMBINED, NUMBERS, SPLAT
 from transpile.core.types import Type
+from transpile.ops.element import Element
 from transpile.ops.tables import record_of
-
-_FLOAT = {"add": "fadd", "sub": "fsub", "mul": "fmul", "div": "fdiv"}
-_INT = {"add": "add", "sub": "sub", "mul": "mul"}
-_LOGIC = {"logical_and": "and_", "logical_or": "or_"}
-_SIGNS = {"less": "<", "less_equal": "<=", "greater": ">", "greater_equal": ">=", "equal": "==", "not_equal": "!="}
-_INTRINSICS = {"sqrt": "sqrt", "absolute": "fabs", "floor": "floor", "ceil": "ceil", "trunc": "trunc", "rint": "rint"}
 
 
 def vector(written: Operands, type_: Type) -> Any:
@@ -37,8 +33,7 @@ def let(written: Operands, stmt: ir.Let) -> Value:
     if across is not None:
         return across(written, stmt)
     args = [operand(written, a, stmt) for a in stmt.args]
-    found = _at_once(written, stmt, args)
-    return Packet(found, scalar_type(Type(stmt.var.type.dtype))) if found is not None else _each(written, stmt, args)
+    return _at_once(written, stmt, args) or _each(written, stmt, args)
 
 
 def operand(written: Operands, op: ir.Operand, stmt: ir.Let) -> Packet:
@@ -64,51 +59,21 @@ def spread(written: Operands, number: Any, lanes: int) -> Any:
     return b.shuffle_vector(one, llvm.Constant(type_, llvm.Undefined), indices)
 
 
-def _at_once(written: Operands, stmt: ir.Let, args: Sequence[Packet]) -> Any | None:
+def _at_once(written: Operands, stmt: ir.Let, args: Sequence[Packet]) -> Packet | None:
     """What one or a few instructions do in all lanes; None of what has none."""
-    b, prim, first = written.builder, stmt.prim, args[0]
-    values = [a.value for a in args]
-    is_float = isinstance(first.type, written.types.Float)
-    if prim in _LOGIC and first.type == written.types.boolean:
-        return getattr(b, _LOGIC[prim])(*values)
-    if prim == "logical_not":
-        return b.not_(values[0])
-    if prim == "where":
-        return b.select(*values)
-    if prim in _SIGNS and is_float:
-        compare = b.fcmp_unordered if prim == "not_equal" else b.fcmp_ordered
-        return compare(_SIGNS[prim], *values)
-    if prim in _SIGNS and first.type == written.types.int64:
-        return b.icmp_signed(_SIGNS[prim], *values)
-    if is_float:
-        return _of_floats(written, stmt, values)
-    if prim in _INT and first.type == written.types.int64:
-        return getattr(b, _INT[prim])(*values)
-    if prim == "cast" and stmt.var.type.is_float and first.type == written.types.int64:
-        return b.sitofp(values[0], vector(written, stmt.var.type))
-    return None
+    if stmt.prim == "cast":
+        if stmt.var.type.is_float and args[0].type == written.types.int64:
+            found = written.builder.sitofp(args[0].value, vector(written, stmt.var.type))
+            return Packet(found, scalar_type(Type(stmt.var.type.dtype)))
+        return None
+    own = {name: value for name, value in stmt.params.items() if name != "vector"}  # that calls a function
+    element = _element(stmt, own)
+    return None if element is None else at_once(written, element, args)
 
 
-def _of_floats(written: Operands, stmt: ir.Let, values: Sequence[Any]) -> Any | None:
-    b, prim = written.builder, stmt.prim
-    if prim in _FLOAT:
-        return getattr(b, _FLOAT[prim])(*values)
-    if prim == "neg":
-        return b.fneg(values[0])
-    if prim in _INTRINSICS:
-        return b.call(_intrinsic(written, _INTRINSICS[prim], values[0].type), values)
-    if prim in ("maximum", "minimum") and not stmt.params.get("py"):
-        is_first = b.fcmp_ordered(">=" if prim == "maximum" else "<=", *values)
-        is_nan = b.fcmp_unordered("!=", values[0], values[0])  # of the second, the comparison is false
-        return b.select(b.or_(is_first, is_nan), *values)
-    return None
-
-
-def _intrinsic(written: Operands, name: str, type_: Any) -> Any:
-    from llvmlite import ir as llvm
-
-    whole = f"llvm.{name}.v{type_.count}f{64 if isinstance(type_.element, llvm.DoubleType) else 32}"
-    return written.cgutils.get_or_insert_function(written.module, llvm.FunctionType(type_, [type_]), whole)
+def _element(stmt: ir.Let, params: Mapping[str, Any]) -> Element | None:
+    types = [Type(a.type.dtype, weak=a.type.weak) for a in stmt.args]
+    return record_of(stmt).element_of(types, Type(stmt.var.type.dtype), params)
 
 
 def _each(written: Operands, stmt: ir.Let, args: Sequence[Packet]) -> Packet:
@@ -116,8 +81,7 @@ def _each(written: Operands, stmt: ir.Let, args: Sequence[Packet]) -> Packet:
     from llvmlite import ir as llvm
 
     b, result = written.builder, scalar_type(Type(stmt.var.type.dtype))
-    types = [Type(a.type.dtype, weak=a.type.weak) for a in stmt.args]
-    element = record_of(stmt).element_of(types, Type(stmt.var.type.dtype), stmt.params)
+    element = _element(stmt, stmt.params)
     if element is None:
         raise Unsupported(stmt.prim)
     found = llvm.Constant(vector(written, stmt.var.type), llvm.Undefined)
@@ -168,8 +132,7 @@ def _combined(written: Operands, stmt: ir.Let) -> Scalar:
         type_ = Type(stmt.var.type.dtype, kind="packet", lanes=half)
         pair = ir.Let(ir.Var("", type_), stmt.params["combiner"], (ir.Undef(type_), ir.Undef(type_)), {})
         packets = [Packet(p, found.type) for p in parts]
-        done = _at_once(written, pair, packets)
-        found = Packet(done, found.type) if done is not None else _each(written, pair, packets)
+        found = _at_once(written, pair, packets) or _each(written, pair, packets)
     return Scalar(b.extract_element(found.value, llvm.IntType(32)(0)), found.type)
 
 

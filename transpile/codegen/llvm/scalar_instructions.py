@@ -17,18 +17,18 @@ import numpy as np
 from transpile.codegen.llvm.llvm_values import Array, Scalar, Unsupported, Value
 from transpile.ops.element import Apply, Arg, Choose, Element, Infix, Number, Prefix
 
-_FLOAT = {"+": "fadd", "-": "fsub", "*": "fmul", "/": "fdiv"}
-_INT = {"+": "add", "-": "sub", "*": "mul", "&": "and_", "|": "or_", "^": "xor"}
-_LOGIC = {"&": "and_", "|": "or_", "^": "xor", "and": "and_", "or": "or_"}
+FLOAT = {"+": "fadd", "-": "fsub", "*": "fmul", "/": "fdiv"}
+INT = {"+": "add", "-": "sub", "*": "mul", "&": "and_", "|": "or_", "^": "xor"}
+LOGIC = {"&": "and_", "|": "or_", "^": "xor", "and": "and_", "or": "or_"}
 _PARTS = {"//": "udiv", "%": "urem"}  # of integers that are not negative
 _OPERATORS: dict[str, Callable[..., Any]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "**": operator.pow,
     "//": operator.floordiv, "%": operator.mod, "&": operator.and_, "|": operator.or_, "^": operator.xor,
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq, "!=": operator.ne,
 }  # fmt: skip
-_COMPARE = ("<", "<=", ">", ">=", "==", "!=")
+COMPARE = ("<", "<=", ">", ">=", "==", "!=")
 _UNARY: dict[str, Callable[..., Any]] = {"-": operator.neg, "~": operator.invert}
-_OVERFLOWS = {f"intmath.overflows_{name}": f"s{name}_with_overflow" for name in ("add", "sub", "mul")}
+_OVERFLOWS = {f"intmath.overflows_{INT[sign]}": f"s{INT[sign]}_with_overflow" for sign in "+-*"}
 _MODULES = {"math": math, "np": np}
 _BUILTINS: dict[str, Any] = {"max": max, "min": min, "float": float, "int": int, "bool": bool}
 
@@ -107,6 +107,8 @@ class Scalars:
     def cast(self, x: Scalar, to: Any) -> Scalar:
         if x.type == to:
             return x
+        if x.type in self.types.real_domain and to in self.types.unsigned_domain and to.bitwidth < 64:
+            x = self.cast(x, self.types.int64)  # LLVM leaves open what a negative number is
         return Scalar(self.context.cast(self.builder, x.value, x.type, to), to)
 
     def truth(self, x: Scalar) -> Any:
@@ -138,16 +140,16 @@ class Scalars:
     def infix(self, sign: str, a: Scalar, b: Scalar) -> Scalar:
         if sign in ("and", "or"):
             a, b = (Scalar(self.truth(x), self.types.boolean) for x in (a, b))
-        if sign in _COMPARE:
+        if sign in COMPARE:
             return self.comparison(sign, a, b)
         types, write = self.types, None
         if a.type == b.type:
             if isinstance(a.type, types.Float):
-                write = _FLOAT.get(sign)
+                write = FLOAT.get(sign)
             elif a.type == types.int64:
-                write = _INT.get(sign) or (_PARTS.get(sign) if _is_positive(b) else None)
+                write = INT.get(sign) or (_PARTS.get(sign) if _is_positive(b) else None)
             elif a.type == types.boolean:
-                write = _LOGIC.get(sign)
+                write = LOGIC.get(sign)
         if write is not None:
             return Scalar(getattr(self.builder, write)(a.value, b.value), a.type)
         return self.call(_OPERATORS[sign], (a, b))

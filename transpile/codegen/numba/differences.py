@@ -24,6 +24,9 @@ TABLE = (
         "float32_sum", "a float32 sum that begins at 0.0 is float64", "carried in float64, rounded once to float32"
     ),
     Difference("int_narrow", "int32 + int32 is int64", "a cast of the result"),
+    Difference(
+        "unsigned_negative", "np.uint32(-1.0) is what the processor's vectors make of it", "an int64 first, as C does"
+    ),
     Difference("overlap_shift", "x[1:] += x[:-1] is a prefix sum", "the right side is put in memory first"),
     Difference("overlap_transpose", "a += a.T reads what it has written", "the right side is put in memory first"),
     Difference("overlap_reverse", "x[:] = x[::-1] reads what it has written", "the right side is put in memory first"),

@@ -11,14 +11,13 @@ from dataclasses import replace
 from typing import Any
 
 from transpile.aggregates import Leaf, Node, Static, Tree
+from transpile.codegen.container_parts import part_of
+from transpile.codegen.expression_nodes import LOAD, call, dotted, number, variable
+from transpile.codegen.layout import Line
 from transpile.codegen.numba.kernel_nodes import dtype_node
 from transpile.codegen.numba.numba_text import Module, Options, printed
 from transpile.codegen.numba.standalone import inlined
-from transpile.codegen.numpy.argument_trees import part_of
-from transpile.codegen.numpy.layout import Line
-from transpile.codegen.numpy.place_nodes import dotted, number, variable
-from transpile.codegen.numpy.templates import literal
-from transpile.codegen.numpy.value_nodes import LOAD, call
+from transpile.codegen.templates import literal
 from transpile.core import nodes as ir
 from transpile.errors import error
 

@@ -6,8 +6,7 @@ import ast
 import math
 from collections.abc import Iterator, Sequence
 
-from transpile.codegen.numpy.place_nodes import dotted, number
-from transpile.codegen.numpy.value_nodes import LOAD, call, operator
+from transpile.codegen.expression_nodes import LOAD, call, dotted, number, operator
 from transpile.core import nodes as ir
 from transpile.core.types import Type
 

@@ -14,7 +14,10 @@ from typing import Any
 
 from transpile.analysis.messages import is_other_sizes, message, site
 from transpile.codegen.checked_arithmetic import wrapping
-from transpile.codegen.numba.entry_guard import Guard
+from transpile.codegen.entry_guard import Guard
+from transpile.codegen.expression_nodes import LOAD, boolean, call, dotted, number, operator
+from transpile.codegen.layout import Line
+from transpile.codegen.numba.guard_tests import tests
 from transpile.codegen.numba.kernel_names import shared_names
 from transpile.codegen.numba.kernel_nodes import (
     attribute,
@@ -29,10 +32,7 @@ from transpile.codegen.numba.kernel_nodes import (
 )
 from transpile.codegen.numba.numba_scalars import element_node, is_narrow
 from transpile.codegen.numba.value_reach import Reach, is_call, reaches
-from transpile.codegen.numpy.layout import Line
-from transpile.codegen.numpy.place_nodes import dotted, number
-from transpile.codegen.numpy.printer import flat
-from transpile.codegen.numpy.value_nodes import LOAD, boolean, call, operator
+from transpile.codegen.printer import flat
 from transpile.core import nodes as ir
 from transpile.core.types import INT, Type
 from transpile.core.walk import statements, uses
@@ -147,7 +147,7 @@ class _Emitter:
     def function(self, guard: Guard | None) -> list[Line]:
         self.loc = self.fn.loc
         self.put(0, f"def {self.fn.name}", call(ast.Name("", LOAD), *map(self.variable, self.fn.params)), ":")
-        for test in guard.tests([self.variable(p) for p in self.fn.params]) if guard is not None else ():
+        for test in tests(guard, [self.variable(p) for p in self.fn.params]) if guard is not None else ():
             self.lines += [Line(1, ("if ", test, ":")), Line(2, ("raise ", dotted("again.Again")))]
         self.block(self.fn.body, 1)
         self.loc = self.fn.loc
@@ -269,6 +269,8 @@ class _Emitter:
                 return ast.IfExp(node, number(one), number(none))
             case "float64" | "int64" if is_natural(op.type):  # float() of a float32 is one
                 return call(ast.Name(to.dtype[:-2], LOAD), node)
+            case "uint8" | "uint16" | "uint32" if op.type.is_float:
+                node = call(dtype_node("int64"), node)
         return call(dtype_node(to.dtype), node)
 
     def access(self, root: ir.Operand, indices: Sequence[ir.Operand]) -> ast.expr:

@@ -6,8 +6,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from transpile.codegen.numpy.place_nodes import dotted, number
-from transpile.codegen.numpy.value_nodes import COMPARISONS, OPERATORS, UNARY, call
+from transpile.codegen.expression_nodes import COMPARISONS, OPERATORS, UNARY, call, dotted, number
 from transpile.core.types import Type
 from transpile.ops.element import Apply, Arg, Choose, Element, Infix, Number, Prefix, parts
 from transpile.ops.tables import record_of

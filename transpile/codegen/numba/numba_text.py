@@ -9,13 +9,12 @@ from types import MappingProxyType
 from typing import Any
 
 from transpile.analysis.messages import sites
-from transpile.codegen.numba.entry_guard import Guard
+from transpile.codegen.entry_guard import Guard
+from transpile.codegen.expression_nodes import LOAD, call, dotted
+from transpile.codegen.import_statements import import_lines, imported, imported_from
+from transpile.codegen.layout import WIDTH, Line, lay_out
 from transpile.codegen.numba.loop_text import MODULES, emit
-from transpile.codegen.numpy.layout import WIDTH, Line, lay_out
-from transpile.codegen.numpy.place_nodes import dotted
-from transpile.codegen.numpy.printed_imports import import_lines, imported, imported_from
-from transpile.codegen.numpy.templates import literal
-from transpile.codegen.numpy.value_nodes import LOAD, call
+from transpile.codegen.templates import literal
 from transpile.core import nodes as ir
 from transpile.loops.size_assumptions import Assumed
 
@@ -113,8 +112,8 @@ def printed(lines: Sequence[Line], width: int = WIDTH) -> tuple[str, dict[int, i
     """The text of lines, and the user's line of each line of the text."""
     text: list[str] = []
     locs: dict[int, ir.Loc] = {}
-    for line, loc in lay_out(lines, False, width):
+    for line, of in lay_out(lines, False, width):
         text.append(line)
-        if loc.line:
-            locs[len(text)] = loc
+        if of.loc.line:
+            locs[len(text)] = of.loc
     return "\n".join(text) + "\n", locs

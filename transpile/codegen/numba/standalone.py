@@ -21,7 +21,7 @@ from pathlib import Path
 
 from transpile.codegen.numba.loop_text import MODULES
 from transpile.codegen.numba.numba_text import Module, printed
-from transpile.codegen.numpy import Rendered
+from transpile.codegen.rendered import Rendered
 from transpile.core import nodes as ir
 from transpile.errors import error
 
@@ -56,14 +56,14 @@ def inlined(module: Module, core: ir.Function) -> str:
 
 def copied(rendered: Rendered, core: ir.Function) -> str:
     """The readable text with the functions of `transpile_runtime.random` that it imports in it."""
-    names = sorted(rendered.imports.members.get(READABLE, ()))
+    names = sorted(rendered.members.get(READABLE, ()))
     if not names:
         return rendered.text
     bundle = _Bundle(core, "transpile_runtime", frozenset(names))
     for name in names:
         bundle.gather("random", name)
     parts = [ast.unparse(ast.fix_missing_locations(s)) for s in bundle.statements]
-    own = [s for s in chain(*rendered.imports.groups()) if not (isinstance(s, ast.ImportFrom) and s.module == READABLE)]
+    own = [s for s in chain(*rendered.imports) if not (isinstance(s, ast.ImportFrom) and s.module == READABLE)]
     return "\n\n\n".join([_imports([*own, *bundle.imports]), *parts, rendered.body])
 
 

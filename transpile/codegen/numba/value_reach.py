@@ -44,4 +44,4 @@ def reaches(block: ir.Block, count: Counter[ir.Var], once: set[ir.Var]) -> list[
 
 def is_call(stmt: ir.Stmt) -> bool:
     """Whether the statement has a line of its own: a call is not read where its value is."""
-    return isinstance(stmt, ir.Let) and record_of(stmt).kind == "number"
+    return isinstance(stmt, ir.Let) and record_of(stmt).is_call

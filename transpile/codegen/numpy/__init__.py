@@ -6,14 +6,16 @@ change the function it is given, or know what a primitive computes beyond its sp
 The steps, each a module: `canonical_form` (loops count their trips as a carried value), `implicit_casts` (casts and broadcasts that
 NumPy does itself go), `printed_shapes` (how sizes are said), `copy_elision` (which copies are needed), `expression_trees` (what is
 written inside what), `variable_names`, `printable_form` (all that, and what is computed in place); then `printed_statements`
-over `value_nodes` and `place_nodes`, `printed_module` (header, imports), `printer`, `wrapping` and `layout` (text).
+over `value_nodes` and `place_nodes`, `printed_module` (header, imports); the text is made by `printer`, `wrapping` and `layout` of
+`transpile.codegen`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from transpile.codegen.numpy.printed_module import Rendered, render_function, render_functions
+from transpile.codegen.numpy.printed_module import render_function, render_functions
+from transpile.codegen.rendered import Rendered
 from transpile.core import nodes as ir
 
 __all__ = ["Rendered", "render", "render_module"]

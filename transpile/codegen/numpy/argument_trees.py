@@ -8,10 +8,11 @@ from typing import Any
 
 from transpile.aggregates import ArgSpec, Leaf, Node, Static
 from transpile.base import making
-from transpile.codegen.numpy.layout import Line
-from transpile.codegen.numpy.place_nodes import variable
+from transpile.codegen.container_parts import part_of
+from transpile.codegen.expression_nodes import variable
+from transpile.codegen.layout import Line
 from transpile.codegen.numpy.printed_imports import Imports
-from transpile.codegen.numpy.templates import literal
+from transpile.codegen.templates import literal
 from transpile.core import nodes as ir
 
 
@@ -81,14 +82,6 @@ def _taken_apart(
             return
     for k, child in enumerate(tree.children):
         yield from _taken_apart(child, part_of(tree, k, base), fn, names, used, imports)
-
-
-def part_of(tree: Node, k: int, base: ast.expr) -> ast.expr:
-    """Child number ``k`` of the container that ``base`` is."""
-    if tree.kind == "dataclass" or tree.kind == "namedtuple" and not making.is_descriptor(tree.cls, tree.keys[k]):
-        return ast.Attribute(base, tree.keys[k], ast.Load())
-    key = tree.keys[k] if tree.kind == "dict" else k
-    return ast.Subscript(base, literal(key), ast.Load())
 
 
 # ------------------------------------------------------------------------------------------------------ results

@@ -17,7 +17,7 @@ from typing import Any
 from transpile.analysis.liveness import Liveness, Numbers
 from transpile.codegen.numpy.memory_sharing import FOREIGN, Aliases, Link, is_memory
 from transpile.core import nodes as ir
-from transpile.core.walk import map_reads, statements, uses
+from transpile.core.walk import defines, map_reads, statements, uses
 
 # Where a copy is made if several places would do: first as few loops around as possible, then as the user wrote it.
 _RANK = {"alloc": 0, "push": 0, "return": 1, "let": 2, "init": 3, "yield": 4, "pop": 5}
@@ -147,7 +147,7 @@ class _Rewriter:
         self.same: dict[ir.Var, ir.Var] = {}  # a variable -> the one that it is another name for
         self.names: dict[ir.Var, str] = {}
         self.reads = list(uses(fn.body))
-        self.lets = {s.var for s in statements(fn.body) if isinstance(s, ir.Let)}
+        self.computed = {v for s in statements(fn.body) if isinstance(s, (ir.Let, ir.Call)) for v in defines(s)}
 
     def run(self) -> Settled:
         body = self.block(self.fn.body, "return")
@@ -180,7 +180,7 @@ class _Rewriter:
 
     def is_handed_on(self, source: ir.Var) -> bool:
         """Whether it is an adjoint that is nothing but the beginning of another one: it has that one's name at once."""
-        return source.name.endswith("_bar") and source in self.lets and self.reads.count(source) == 1
+        return source.name.endswith("_bar") and source in self.computed and self.reads.count(source) == 1
 
     def block(self, block: ir.Block, kind: str) -> ir.Block:
         stmts = [new for stmt in block.stmts for new in self.stmt(stmt)]

@@ -6,8 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from transpile.codegen.numpy.place_nodes import dotted
-from transpile.codegen.numpy.value_nodes import LOAD, call
+from transpile.codegen.expression_nodes import LOAD, call, dotted
 from transpile.core import nodes as ir
 
 Parts = tuple["str | ast.expr", ...]

@@ -25,7 +25,11 @@ CHOICE = 3  # what a conditional expression counts for
 COPIES = 3  # how often a cheap value is written
 FLAGS = ("_result", "_done", "_stop")  # what the frontend calls what it makes of exits
 FREE = ("index", "transpose", "dim", "item", "cast", "broadcast", "stretch", "sized", "copy")
-STEPS = ("add", "sub", "mul", "floordiv", "mod")  # what makes ``i - 1`` or ``i % 3`` of an index
+STEPS = ("+", "-", "*", "//", "%")  # what makes ``i - 1`` or ``i % 3`` of an index
+
+
+Tree = ir.Let | ir.If | ir.Call
+Trees = dict[ir.Var, Tree]
 
 
 @dataclass(frozen=True)
@@ -33,7 +37,7 @@ class Nested:
     """A function without the statements that are written inside others; ``trees`` says what those were."""
 
     fn: ir.Function
-    trees: dict[ir.Var, ir.Let | ir.If]
+    trees: Trees
     aliases: Aliases
 
     def leaves(self, operands: Iterable[ir.Operand]) -> Iterator[ir.Var]:
@@ -44,10 +48,10 @@ class Nested:
             tree = self.trees.get(operand)
             if tree is None:
                 yield operand
-            elif isinstance(tree, ir.Let):
-                yield from self.leaves(tree.args)
-            else:
+            elif isinstance(tree, ir.If):
                 yield from self.leaves((tree.test, *tree.then.yields, *tree.orelse.yields))
+            else:
+                yield from self.leaves(tree.args)
 
     def reads(self, stmt: ir.Stmt) -> Iterator[ir.Var]:
         return self.leaves(stmt_reads(stmt))
@@ -61,6 +65,11 @@ class Nested:
         for stmt in statements(self.fn.body):
             found.update(self.reads(stmt), *(self.ends(b) for b in blocks(stmt)))
         return found
+
+    def passed_over(self) -> set[ir.Var]:
+        """Those of several results of calls that nobody reads: they have no name."""
+        calls = [s for s in statements(self.fn.body) if isinstance(s, ir.Call) and len(s.results) > 1]
+        return {r for s in calls for r in s.results} - self.everything_read() if calls else set()
 
 
 def nest(fn: ir.Function, names: dict[ir.Var, str]) -> Nested:
@@ -88,7 +97,7 @@ class _Site:
 @dataclass(frozen=True, slots=True)
 class _Use:
     site: _Site
-    by: ir.Let | ir.If | ir.Stmt | ir.Block
+    by: ir.Stmt | ir.Block
     slot: int
 
 
@@ -97,13 +106,13 @@ class _Nester:
         self.fn, self.names = fn, names
         self.numbers = Numbers(fn, reserved=1)
         self.aliases = Aliases(fn, self.numbers, set())
-        self.trees: dict[ir.Var, ir.Let | ir.If] = {}
+        self.trees: Trees = {}
         self.uses: dict[ir.Var, list[_Use]] = {}
         self.parents: dict[int, tuple[ir.Block, int, bool]] = {}  # id of block -> block around, position, is a loop
         self.owners: dict[int, ir.If] = {}  # id of a branch -> the statement
         self.sites: dict[ir.Var, tuple[_Site, ...]] = {}  # of what is nested: where it ends up
         self.weights: dict[tuple[int, int], int] = {}
-        self.defs: dict[ir.Var, ir.Let] = {}
+        self.defs: dict[ir.Var, ir.Let | ir.Call] = {}
         self.pinned: set[ir.Var] = set()
         self.writes: dict[int, int] = {}
         self.scan(fn.body)
@@ -119,8 +128,8 @@ class _Nester:
             self.writes[id(stmt)] = self.write_mask(stmt)
             for slot, operand in enumerate(reads(stmt)):
                 self.use(operand, _Use(site, stmt, slot))
-            if isinstance(stmt, ir.Let):
-                self.defs[stmt.var] = stmt
+            if isinstance(stmt, (ir.Let, ir.Call)):
+                self.defs.update(dict.fromkeys(defines(stmt), stmt))
             for inner in blocks(stmt):
                 is_loop = not isinstance(stmt, ir.If)
                 self.parents[id(inner)] = (block, at, is_loop)
@@ -152,7 +161,7 @@ class _Nester:
             for inner in reversed(blocks(stmt)):
                 self.block(inner)
             match stmt:
-                case ir.Let():
+                case ir.Let() | ir.Call(results=(_,)):
                     self.decide(block, at, stmt, stmt.var, stmt.args)
                 case ir.If() if self.is_expression(stmt):
                     (result,) = stmt.results
@@ -168,7 +177,7 @@ class _Nester:
         )
 
     def is_nested(self, stmt: ir.Stmt) -> bool:
-        return isinstance(stmt, (ir.Let, ir.If)) and any(self.trees.get(v) is stmt for v in defines(stmt))
+        return isinstance(stmt, Tree) and any(self.trees.get(v) is stmt for v in defines(stmt))
 
     def deep(self, stmt: ir.If) -> tuple[ir.Operand, ...]:
         """All that a conditional expression reads."""
@@ -176,7 +185,7 @@ class _Nester:
 
         def expand(operand: ir.Operand) -> None:
             tree = self.trees.get(operand) if isinstance(operand, ir.Var) else None
-            if isinstance(tree, ir.Let):
+            if isinstance(tree, (ir.Let, ir.Call)):
                 for a in tree.args:
                     expand(a)
             elif isinstance(tree, ir.If):
@@ -189,7 +198,7 @@ class _Nester:
             expand(operand)
         return tuple(out)
 
-    def decide(self, block: ir.Block, at: int, stmt: ir.Let | ir.If, var: ir.Var, args: tuple[ir.Operand, ...]) -> None:
+    def decide(self, block: ir.Block, at: int, stmt: Tree, var: ir.Var, args: tuple[ir.Operand, ...]) -> None:
         uses = self.uses.get(var, [])
         if (
             not uses
@@ -213,7 +222,8 @@ class _Nester:
         if not all(self.reaches(block, at, site, read, stmt) for site in sites):
             return
         weight = 0 if is_step or (isinstance(stmt, ir.Let) and stmt.prim in FREE) else 1
-        weight = CHOICE if isinstance(stmt, ir.If) or (stmt.prim == "where" and not var.type.dims) else weight
+        is_choice = isinstance(stmt, ir.Let) and stmt.prim == "where" and not var.type.dims
+        weight = CHOICE if isinstance(stmt, ir.If) or is_choice else weight
         keys = [(id(site.block), site.at) for site in sites]
         if any(self.weights.get(key, 0) + weight > WEIGHT for key in keys):
             return
@@ -224,7 +234,7 @@ class _Nester:
 
     def resolved(self, use: _Use) -> tuple[_Site, ...]:
         """Where the use is evaluated: with the expression that it is part of, if it is part of one."""
-        if isinstance(use.by, (ir.Let, ir.If)):
+        if isinstance(use.by, Tree):
             (target,) = defines(use.by)[:1] or (None,)
             if target in self.trees and self.trees[target] is use.by:
                 return tuple(found for site in self.sites[target] for found in self.outside(site))
@@ -237,12 +247,13 @@ class _Nester:
             return (site,)
         return tuple(found for s in self.sites[owner.results[0]] for found in self.outside(s))
 
-    def may_move(self, stmt: ir.Let | ir.If, var: ir.Var) -> bool:
+    def may_move(self, stmt: Tree, var: ir.Var) -> bool:
         name = self.names.get(var, var.name)
-        ours = is_synthetic(name) or (isinstance(stmt, ir.Let) and (name in FLAGS or self.is_last_cast(stmt, name)))
+        ours = is_synthetic(name) or name in FLAGS and not isinstance(stmt, ir.If)
+        ours = ours or isinstance(stmt, ir.Let) and self.is_last_cast(stmt, name)
         if var in self.pinned or var.type.kind != "array" or not ours or must_run(stmt):
             return False
-        return isinstance(stmt, ir.If) or stmt.prim != "item"
+        return not isinstance(stmt, ir.Let) or stmt.prim != "item"
 
     def is_last_cast(self, stmt: ir.Let, name: str) -> bool:
         """Whether it is ``return float(x)``."""
@@ -251,7 +262,7 @@ class _Nester:
             return False
         return self.names.get(source, source.name) == name and all(use.by is self.fn.body for use in uses)
 
-    def is_late(self, block: ir.Block, at: int, stmt: ir.Let | ir.If, var: ir.Var, first: bool = True) -> bool:
+    def is_late(self, block: ir.Block, at: int, stmt: Tree, var: ir.Var, first: bool = True) -> bool:
         """Whether it is the next value of a carried variable of the same name that is still read: better set at the end.
         What reads that may be late itself, as of two that swap."""
         uses = self.uses.get(var, [])
@@ -267,8 +278,12 @@ class _Nester:
         reads = self.uses.get(param, ())
         if any(self.position(use.site, block) > at for use in reads):
             return True
-        late = [use for use in reads if isinstance(use.by, ir.Let) and use.site.block is block and use.by is not stmt]
-        return first and any(self.is_late(block, use.site.at, use.by, use.by.var, False) for use in late)  # type: ignore[arg-type,union-attr]
+        late = [(use.by, use.site) for use in reads if use.site.block is block and use.by is not stmt]
+        return first and any(
+            self.is_late(block, site.at, by, by.var, False)
+            for by, site in late
+            if isinstance(by, ir.Let) or isinstance(by, ir.Call) and len(by.results) == 1
+        )
 
     def position(self, site: _Site, block: ir.Block) -> int:
         """Where in the block the site is; -1 if it is not in there."""
@@ -279,7 +294,7 @@ class _Nester:
             here, at, _ = self.parents[id(here)]
         return at
 
-    def is_cheap(self, stmt: ir.Let | ir.If) -> bool:
+    def is_cheap(self, stmt: Tree) -> bool:
         if not isinstance(stmt, ir.Let):
             return False
         if stmt.prim == "index":
@@ -288,9 +303,12 @@ class _Nester:
             return not stmt.var.type.dims and points and self.is_named(stmt.args[0])
         return stmt.prim in ("dim", "transpose") and self.is_named(stmt.args[0])
 
-    def is_step(self, stmt: ir.Let | ir.If) -> bool:
+    def is_step(self, stmt: Tree) -> bool:
         """Whether it is an index or a size and a number: ``i - 1`` is written wherever it is used, as a person would."""
-        if not isinstance(stmt, ir.Let) or stmt.prim not in STEPS or stmt.var.type.dims or not stmt.var.type.is_int:
+        if not isinstance(stmt, ir.Let) or len(stmt.args) != 2 or stmt.var.type.dims or not stmt.var.type.is_int:
+            return False
+        operator = record_of(stmt).operator
+        if operator is None or operator.sign not in STEPS:
             return False
         first, second = stmt.args
         if isinstance(first, ir.Const) and record_of(stmt).commutes:
@@ -302,7 +320,7 @@ class _Nester:
             operand not in self.defs or not is_synthetic(self.names.get(operand, operand.name))
         )
 
-    def takes(self, use: _Use, stmt: ir.Let | ir.If) -> bool:
+    def takes(self, use: _Use, stmt: Tree) -> bool:
         """Whether the place of the use can hold an expression."""
         by = use.by
         if isinstance(by, ir.Let):
@@ -316,7 +334,7 @@ class _Nester:
 
     # ---- moving
 
-    def reaches(self, block: ir.Block, at: int, site: _Site, read: int, stmt: ir.Let | ir.If) -> bool:
+    def reaches(self, block: ir.Block, at: int, site: _Site, read: int, stmt: Tree) -> bool:
         """Whether what is read is unchanged from here to the site, and no loop lies between."""
         here, upto = site.block, site.at
         while here is not block:
@@ -331,10 +349,10 @@ class _Nester:
     def is_written(self, block: ir.Block, start: int, stop: int, read: int) -> bool:
         return any(self.writes[id(s)] & read for s in block.stmts[start:stop])
 
-    def reads_carried(self, block: ir.Block, stmt: ir.Let | ir.If) -> bool:
+    def reads_carried(self, block: ir.Block, stmt: Tree) -> bool:
         """``stop`` is evaluated when the carried values have their next values already: it must not read the old ones."""
         old = {p for p, y in zip(block.params, block.yields) if p is not y}
-        todo: list[ir.Operand] = list(stmt.args if isinstance(stmt, ir.Let) else self.deep(stmt))
+        todo: list[ir.Operand] = list(self.deep(stmt) if isinstance(stmt, ir.If) else stmt.args)
         while todo:
             operand = todo.pop()
             if operand in old:
@@ -364,10 +382,10 @@ def is_repeated(prim: str, slot: int) -> bool:
     return entry is not None and isinstance(entry.render, str) and len(re.findall(rf"\{{{slot}\}}", entry.render)) > 1
 
 
-def _without(block: ir.Block, trees: dict[ir.Var, ir.Let | ir.If]) -> ir.Block:
+def _without(block: ir.Block, trees: Trees) -> ir.Block:
     stmts: list[ir.Stmt] = []
     for stmt in block.stmts:
-        if isinstance(stmt, (ir.Let, ir.If)) and any(trees.get(v) is stmt for v in defines(stmt)):
+        if isinstance(stmt, Tree) and any(trees.get(v) is stmt for v in defines(stmt)):
             continue
         match stmt:
             case ir.If():
@@ -393,4 +411,4 @@ def _connective(stmt: ir.If) -> ir.Let | None:
     return None
 
 
-__all__ = ["Nested", "is_synthetic", "nest", "renamings"]
+__all__ = ["Nested", "Tree", "Trees", "is_synthetic", "nest", "renamings"]

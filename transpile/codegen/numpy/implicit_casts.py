@@ -19,7 +19,7 @@ from transpile.core import nodes as ir
 from transpile.core.dims import Dim
 from transpile.core.promotion import OPERAND_TYPES
 from transpile.core.types import Type, promote
-from transpile.core.walk import map_reads, statements
+from transpile.core.walk import defines, map_reads, statements
 from transpile.ops.record import Op
 from transpile.ops.tables import prims
 
@@ -37,8 +37,8 @@ def relax(fn: ir.Function) -> ir.Function:
 def _types(fn: ir.Function) -> list[Type]:
     found = [p.type for p in fn.params]
     for stmt in statements(fn.body):
-        if isinstance(stmt, (ir.Let, ir.Alloc)):
-            found.append(stmt.var.type)
+        if isinstance(stmt, (ir.Let, ir.Alloc, ir.Call)):
+            found += [v.type for v in defines(stmt)]
     return found
 
 
@@ -125,7 +125,7 @@ class _Relaxer:
             self.equal[stmt.var] = stmt.args[0]
             return
         if entry is None or not entry.elementwise:
-            stmt = self.folded(stmt) if stmt.prim == "random_fold_in" else stmt
+            stmt = self.folded(stmt) if entry is not None and entry.joins_lanes else stmt
             self.defs[stmt.var] = stmt
             out.append(stmt)
             return

@@ -12,27 +12,24 @@ expression stays there, and derivatives, trips that run side by side and compile
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from math import prod
 
+from transpile.codegen.numpy.expression_trees import Trees
 from transpile.codegen.numpy.memory_sharing import is_view
 from transpile.core import nodes as ir
 from transpile.core.dims import Dim
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.types import Type
 from transpile.core.walk import blocks, defined, defines, leaves, reads, statements
+from transpile.ops.tables import record_of
 
-Trees = Mapping[ir.Var, ir.Let | ir.If]
 Arrays = Sequence[ir.Var]
 Leaving = Callable[[ir.Block, set[ir.Var], Arrays], set[ir.Var]]
 """Which variables of the body of a loop leave it; handed also what the loop defines, and the arrays that are there before it."""
 
-HARMLESS = frozenset(
-    "add sub mul neg absolute less less_equal greater greater_equal equal not_equal logical_not".split()
-)
-"""What has a value for all numbers of Python's, and says nothing."""
 SMALL = 4096  # elements that are always there
 
 
@@ -96,12 +93,10 @@ def _is_harmless(let: ir.Let) -> bool:
         return True
     if not let.var.type.weak or not all(a.type.weak for a in let.args):
         return False
-    if let.prim in ("maximum", "minimum"):
-        return bool(let.params.get("py"))
-    if let.prim in ("div", "floordiv", "mod"):
-        of, by = let.args
-        return isinstance(by, ir.Const) and bool(by.value) and (of.type.is_float or let.prim != "div")
-    return let.prim in HARMLESS
+    record = record_of(let)
+    if record.python and not let.params.get("py"):
+        return False
+    return record.total([a.type for a in let.args], [getattr(a, "value", None) for a in let.args])
 
 
 # ------------------------------------------------------------------------------------------------------- memory
@@ -134,8 +129,8 @@ def _is_handed_on(buf: ir.Var, body: ir.Block) -> bool:
         elif isinstance(stmt, (ir.Store, ir.Add)):
             if stmt.buf is not buf and stmt.buf in names:
                 return True
-        elif not names.isdisjoint(reads(stmt)):
-            return True
+        elif not isinstance(stmt, ir.Call) and not names.isdisjoint(reads(stmt)):
+            return True  # a call has results with memory of their own
         if not all(names.isdisjoint(leaves(b)) for b in blocks(stmt)):
             return True
     return not names.isdisjoint(leaves(body))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 
+from transpile.codegen.expression_nodes import dotted, number
 from transpile.core import nodes as ir
 
 Operands = Callable[[int], ast.expr]  # slot of a path's operand -> its node
@@ -110,26 +111,3 @@ def transposed(base: ast.expr, axes: Sequence[int]) -> ast.expr:
     if name == "swapaxes" and moved == [len(axes) - 2, len(axes) - 1]:
         args = [-2, -1]
     return ast.Call(ast.Attribute(base, name, ast.Load()), [number(a) for a in args], [])
-
-
-def variable(name: str) -> ast.expr:
-    """A variable: never a module or a builtin of that name."""
-    node = ast.Name(name, ast.Load())
-    node.is_variable = True  # type: ignore[attr-defined]
-    return node
-
-
-def dotted(name: str) -> ast.expr:
-    """``a.b.c`` as nodes."""
-    head, *rest = name.split(".")
-    node: ast.expr = ast.Name(head, ast.Load())
-    for part in rest:
-        node = ast.Attribute(node, part, ast.Load())
-    return node
-
-
-def number(value: int | float) -> ast.expr:
-    """A number; what is negative is a sign and a number, since ``-1 ** 2`` is not ``(-1) ** 2``."""
-    if isinstance(value, (int, float)) and not isinstance(value, bool) and (value < 0 or repr(value) == "-0.0"):
-        return ast.UnaryOp(ast.USub(), ast.Constant(-value))
-    return ast.Constant(value)

@@ -14,21 +14,12 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from transpile.analysis.liveness import Liveness
-from transpile.codegen.numpy.expression_trees import Nested
+from transpile.codegen.numpy.expression_trees import Nested, Tree
 from transpile.codegen.numpy.memory_sharing import FOREIGN
 from transpile.core import nodes as ir
 from transpile.core.walk import statements
 from transpile.ops.tables import record_of
 
-AUGMENTED = {
-    "add": "+=",
-    "sub": "-=",
-    "mul": "*=",
-    "div": "/=",
-    "pow": "**=",
-    "floordiv": "//=",
-    "mod": "%=",
-}
 Handed = tuple[str, ir.Operand, ir.Var]  # the name that is assigned, the value, the variable
 
 
@@ -52,7 +43,7 @@ class Printable:
     def fn(self) -> ir.Function:
         return self.nested.fn
 
-    def tree(self, operand: ir.Operand) -> ir.Let | ir.If | None:
+    def tree(self, operand: ir.Operand) -> Tree | None:
         """What is written in the place of the operand."""
         return self.nested.trees.get(operand) if isinstance(operand, ir.Var) else None
 
@@ -68,14 +59,14 @@ class Printable:
             return None
         first, second = found
         if not let.var.type.dims:
-            return None if first in self.loose else InPlace(AUGMENTED[let.prim], second)
+            return None if first in self.loose else InPlace(augmented(let), second)
         if first.type.dims != let.var.type.dims or first.type.dtype != let.var.type.dtype:
             return None
-        return None if self.is_seen(name, first, let.var, live) else InPlace(AUGMENTED[let.prim], second)
+        return None if self.is_seen(name, first, let.var, live) else InPlace(augmented(let), second)
 
     def augmented(self, name: str, let: ir.Let) -> tuple[ir.Var, ir.Operand] | None:
         """The operand that is ``name``, and the other one."""
-        if let.prim not in AUGMENTED or len(let.args) != 2 or "via" in let.params or "py" in let.params:
+        if not augmented(let) or "via" in let.params or "py" in let.params:
             return None
         first, second = let.args
         if not self.is_name(first, name):
@@ -119,6 +110,12 @@ class Printable:
         return found
 
 
+def augmented(let: ir.Let) -> str:
+    """Python's sign for what is computed in the place of an operand: ``+=``."""
+    record = record_of(let)
+    return record.operator.augmented if record.operator is not None and record.elementwise else ""
+
+
 def item_groups(nested: Nested) -> dict[ir.Var, list[ir.Let]]:
     """For each result of a primitive with several: the *lets* that take it apart."""
     groups: dict[ir.Var, list[ir.Let]] = {}
@@ -144,7 +141,7 @@ def _zero_d(nested: Nested) -> set[ir.Var]:
             case ir.Pop():
                 if not stmt.var.type.dims:
                     found.add(stmt.var)
-            case ir.Let(prim="copy" | "index" | "stop_gradient"):
+            case ir.Let() if stmt.prim == "copy" or record_of(stmt).is_view(len(stmt.args)):
                 links.append((stmt.var, stmt.args[0]))
     while more := {target for target, source in links if source in found and target not in found}:
         found |= more

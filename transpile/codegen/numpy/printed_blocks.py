@@ -6,8 +6,7 @@ import ast
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from transpile.analysis.undefined import Undefined
-from transpile.codegen.numpy.layout import Line
+from transpile.codegen.layout import Line
 from transpile.codegen.numpy.printable_form import Handed, Printable
 from transpile.codegen.numpy.printed_exits import Flags, Leave
 from transpile.codegen.numpy.printed_updates import Updates
@@ -29,8 +28,6 @@ class Blocks:
         self.flags = Flags(nested)
         self.unsaid: set[ir.Var] = set()  # flags that the text does without
         self.leaves: dict[int, Leave] = {}  # id of a loop -> how it is left where it is stopped
-        self.nothing = Undefined(nested.fn).maybe  # what may be undefined
-        self.copied: set[ir.Var] = set()  # of those: what the text moves to another variable
         self.kept: list[ir.Stmt] = []  # statements made here: facts are found by id, so they must not go away
 
     def statement(self, stmts: Sequence[ir.Stmt], at: int, depth: int) -> int:
@@ -51,10 +48,10 @@ class Blocks:
     def assign(self, name: str, operand: ir.Operand, var: ir.Var, depth: int, loc: ir.Loc, live: int) -> None:
         """``name = operand``, or an update of the variable in place."""
         tree = self.nested.trees.get(operand) if isinstance(operand, ir.Var) else None
-        if isinstance(tree, ir.Let):
+        if isinstance(tree, (ir.Let, ir.Call)):
             loc = tree.loc if tree.loc.line else loc
-            if self.update(name, tree, depth, loc, live):
-                return
+        if isinstance(tree, ir.Let) and self.update(name, tree, depth, loc, live):
+            return
         self.line(depth, f"{name} = ", self.expressions.operand(operand, True), loc=loc)
 
     def update(self, name: str, let: ir.Let, depth: int, loc: ir.Loc, live: int) -> bool:
@@ -84,9 +81,7 @@ class Blocks:
 
     def pairs(self, targets: Sequence[ir.Var], sources: Sequence[ir.Operand], wanted: int) -> list[Handed]:
         """What has to be assigned: not what shares the variable, is undefined, or is not needed."""
-        found = self.form.pairs(targets, sources, wanted, self.unsaid)
-        self.copied |= self.nothing.intersection(self.nested.leaves(h[1] for h in found))
-        return found
+        return self.form.pairs(targets, sources, wanted, self.unsaid)
 
     # ---- branches
 

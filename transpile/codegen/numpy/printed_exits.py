@@ -103,6 +103,8 @@ def resolve(operand: ir.Operand, env: Env, nested: Nested) -> ir.Operand:
     found = ir.Var(operand.name, operand.type)
     if isinstance(tree, ir.Let):
         nested.trees[found] = replace(tree, var=found, args=tuple(map(here, tree.args)))
+    elif isinstance(tree, ir.Call):
+        nested.trees[found] = replace(tree, results=(found,), args=tuple(map(here, tree.args)))
     else:
         sides = [replace(side, yields=tuple(map(here, side.yields))) for side in (tree.then, tree.orelse)]
         nested.trees[found] = replace(tree, test=here(tree.test), then=sides[0], orelse=sides[1], results=(found,))

@@ -6,14 +6,15 @@ import ast
 import builtins
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from transpile.aggregates import REGISTERED
-from transpile.codegen.numpy.place_nodes import dotted
-from transpile.codegen.numpy.templates import literal
+from transpile.codegen.expression_nodes import dotted
+from transpile.codegen.import_statements import imported, imported_from
+from transpile.codegen.templates import literal
 from transpile.errors import error
 
 ALIASES = {"np": "import numpy as np", "math": "import math", "numpy": "import numpy"}
@@ -123,20 +124,6 @@ class Imports:
             other.insert(0, imported("numpy", "np"))
         members = [imported_from(m, *sorted(names)) for m, names in sorted(self.members.items())]
         return [g for g in (standard, other, members) if g]
-
-
-def imported(module: str, name: str | None = None) -> ast.stmt:
-    return ast.Import([ast.alias(module, name)])
-
-
-def imported_from(module: str, *names: str) -> ast.stmt:
-    return ast.ImportFrom(module, [ast.alias(n) for n in names], 0)
-
-
-def import_lines(groups: Iterable[Sequence[ast.stmt]]) -> list[str]:
-    """The statements, with an empty line between groups."""
-    parts = ["\n".join(map(ast.unparse, group)) for group in groups if group]
-    return "\n\n".join(parts).split("\n") if parts else []
 
 
 def _is_generated(cls: type) -> bool:

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from transpile.codegen.expression_nodes import call, variable
+from transpile.codegen.layout import Line
 from transpile.codegen.numpy.expression_trees import Nested
-from transpile.codegen.numpy.layout import Line
-from transpile.codegen.numpy.place_nodes import variable
 from transpile.codegen.numpy.printed_blocks import Blocks, Handed
 from transpile.codegen.numpy.printed_exits import Env, Flagged, Leave
-from transpile.codegen.numpy.value_nodes import call, range_node
+from transpile.codegen.numpy.value_nodes import range_node
 from transpile.core import nodes as ir
 from transpile.core.walk import blocks, defined, defines, statements
 

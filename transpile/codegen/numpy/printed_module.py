@@ -4,47 +4,35 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
+from transpile.base.raised import Raised
+from transpile.codegen.import_statements import import_lines
+from transpile.codegen.layout import Line, lay_out
 from transpile.codegen.numpy.argument_trees import pack, unpack, whole
 from transpile.codegen.numpy.canonical_form import ZERO, normalise
 from transpile.codegen.numpy.copy_elision import settle_copies
 from transpile.codegen.numpy.exact_integers import keep_integers
 from transpile.codegen.numpy.expression_trees import Nested, nest
 from transpile.codegen.numpy.implicit_casts import relax
-from transpile.codegen.numpy.layout import Line, lay_out
 from transpile.codegen.numpy.loop_invariants import memory_before_loops, numbers_before_loops
 from transpile.codegen.numpy.printable_form import Printable
 from transpile.codegen.numpy.printed_blocks import bare
 from transpile.codegen.numpy.printed_exits import resolve
-from transpile.codegen.numpy.printed_imports import Imports, import_lines
+from transpile.codegen.numpy.printed_imports import Imports
 from transpile.codegen.numpy.printed_shapes import say_shapes
 from transpile.codegen.numpy.printed_statements import Writer
+from transpile.codegen.numpy.undefined_moves import given_back, is_handed_on, moves_undefined
 from transpile.codegen.numpy.variable_names import name_variables
+from transpile.codegen.rendered import Rendered
 from transpile.codegen.size_guards import say_guards
 from transpile.core import nodes as ir
 from transpile.core.functions import helpers
 from transpile.simplify.dead_code import remove_dead
 from transpile.simplify.expansion import expanded
 from transpile.simplify.placeholders import with_placeholders
-
-
-@dataclass(frozen=True)
-class Rendered:
-    """Generated source. ``line_map``: line -> the user's; ``body`` is what stands below the ``imports``."""
-
-    text: str
-    name: str
-    line_map: Mapping[int, ir.Loc]
-    imports: Imports
-    body: str
-
-    @property
-    def classes(self) -> Mapping[str, Any]:
-        """What the text names and does not import."""
-        return self.imports.classes
 
 
 def render_function(fn: ir.Function, runtime: bool) -> Rendered:
@@ -82,10 +70,8 @@ def _prepared(fn: ir.Function) -> tuple[Nested, dict[ir.Var, str]]:
     """The function in printable form, with the names that are wanted. A text that would move a variable to another one before
     it has a value is written for the function in which it has one."""
     nested, preferred = _printable(fn)
-    text = _Function(nested, name_variables(nested, preferred, set()), Imports(False), set())
-    if text.writer.nothing:
-        text.lines()
-    return _printable(with_placeholders(fn, None)) if text.writer.copied else (nested, preferred)
+    form = Printable(nested, name_variables(nested, preferred, set()))
+    return _printable(with_placeholders(fn, None)) if moves_undefined(form) else (nested, preferred)
 
 
 def _printable(fn: ir.Function) -> tuple[Nested, dict[ir.Var, str]]:
@@ -110,14 +96,18 @@ def _module(fn: ir.Function, texts: Sequence[Sequence[Line]], imports: Imports) 
     head = import_lines(imports.groups())
     text = list(head)
     line_map: dict[int, ir.Loc] = {}
+    raises: dict[int, Raised] = {}
     for lines in texts:
         text += ["", ""] if text else []
-        for line, loc in lay_out(lines):
+        for line, of in lay_out(lines):
             text.append(line)
-            if loc.line:
-                line_map[len(text)] = loc
+            if of.loc.line:
+                line_map[len(text)] = of.loc
+            if of.raised is not None:
+                raises[len(text)] = of.raised
     whole, body = ("\n".join(part) + "\n" for part in (text, text[len(head) + 2 if head else 0 :]))
-    return Rendered(whole, fn.name, line_map, imports, body)
+    groups = imports.groups()
+    return Rendered(whole, fn.name, line_map, raises, groups, imports.members, imports.classes, body)
 
 
 class _Function:
@@ -141,7 +131,7 @@ class _Function:
     def returning(self, stmts: Sequence[ir.Stmt], yields: tuple[ir.Operand, ...], depth: int) -> None:
         """Statements and the return; where a branch comes last, each side returns."""
         last = stmts[-1] if stmts else None
-        if not isinstance(last, ir.If) or not self.is_handed_on(last, yields):
+        if not isinstance(last, ir.If) or not is_handed_on(self.nested, last, yields):
             self.writer.block(stmts, depth)
             self.result(yields, depth)
             return
@@ -150,9 +140,8 @@ class _Function:
         self.writer.block(stmts[:-1], depth)
         sides = []
         for side in (last.then, last.orelse):
-            given: dict[ir.Operand, ir.Operand] = dict(zip(last.results, side.yields))
             saved, self.writer.lines = self.writer.lines, []
-            self.returning(side.stmts, tuple(given.get(y, y) for y in yields), depth + 1)
+            self.returning(side.stmts, given_back(last, side, yields), depth + 1)
             sides.append(self.writer.lines)
             self.writer.lines = saved
         then, orelse = sides
@@ -181,18 +170,8 @@ class _Function:
             tuple(resolve(out.get(v, v), env, self.nested) for v in values), depth
         )
         self.writer.block(stmts[:-1], depth)
-        ended: dict[ir.Operand, ir.Operand] = dict(zip(last.results, flagged.ended.yields))
-        self.returning(flagged.ended.stmts, tuple(ended.get(y, y) for y in yields), depth)
+        self.returning(flagged.ended.stmts, given_back(last, flagged.ended, yields), depth)
         return True
-
-    def is_handed_on(self, stmt: ir.If, yields: tuple[ir.Operand, ...]) -> bool:
-        """Whether the results of a branch are what is returned, as they are."""
-        results = set(stmt.results)
-        if not results or not results & set(yields):
-            return False
-        reads = {v for y in yields if y in self.nested.trees for v in self.nested.leaves((y,))}
-        sides = [side for side in (stmt.then, stmt.orelse) if side.stmts or any(y not in results for y in side.yields)]
-        return not reads & results and bool(sides)
 
     def result(self, yields: tuple[ir.Operand, ...], depth: int) -> None:
         if not yields and (self.fn.out_tree is None or _is_none(self.fn.out_tree)):
@@ -213,6 +192,3 @@ class _Function:
 
 def _is_none(tree: Any) -> bool:
     return getattr(tree, "value", 0) is None
-
-
-__all__ = ["Rendered", "printable", "render_function", "render_functions"]

@@ -15,7 +15,8 @@ from transpile.core import nodes as ir
 from transpile.core.dims import Dim
 from transpile.core.types import INT, Type
 from transpile.core.walk import blocks, defines, leaves, reads, statements, written_in
-from transpile.ops.random_bits import DRAWS
+from transpile.ops.spelling import Form
+from transpile.ops.tables import record_of
 
 Dims = tuple[Dim, ...]
 
@@ -69,7 +70,7 @@ class _Shaper:
             case ir.While():
                 return [replace(stmt, test=self.block(stmt.test, []), body=self.block(stmt.body, []))]
             case ir.Let() | ir.Alloc():
-                if stmt.prim in _WANTED and (wanted := _WANTED[stmt.prim](stmt)) is not None:
+                if (wanted := _wanted(stmt)) is not None:
                     return self.shape(stmt, wanted)
         return [stmt]
 
@@ -160,8 +161,16 @@ def _reads(stmt: ir.Stmt) -> tuple[ir.Operand, ...]:
 # --------------------------------------------------------------------------------------- which prims say a shape
 
 
-def _reshape_wanted(stmt: ir.Let) -> Dims | None:
-    return None if reshape_form(stmt.args[0].type.dims, stmt.var.type.dims) != "sizes" else stmt.var.type.dims
+SIZED = (Form.FILLED, Form.UNWRITTEN, Form.SPREAD, Form.KEYS, Form.DRAWN)
+
+
+def _wanted(stmt: ir.Let | ir.Alloc) -> Dims | None:
+    """The sizes that its text says."""
+    form = record_of(stmt).form
+    if form is Form.RESHAPED:
+        is_said = reshape_form(stmt.args[0].type.dims, stmt.var.type.dims) == "sizes"
+        return stmt.var.type.dims if is_said else None
+    return tuple(stmt.params["dims"]) if form in SIZED else None
 
 
 def reshape_form(source: Dims, dims: Dims) -> str:
@@ -182,14 +191,5 @@ def _is_subsequence(short: Dims, long: Dims) -> bool:
     rest = iter(long)
     return all(any(d == e for e in rest) for d in short)
 
-
-_WANTED: dict[str, Any] = {
-    "full": lambda stmt: stmt.params["dims"],
-    "empty": lambda stmt: stmt.params["dims"],
-    "broadcast": lambda stmt: stmt.params["dims"],
-    "stretch": lambda stmt: stmt.params["dims"],
-    "reshape": _reshape_wanted,
-    **dict.fromkeys(("random_split", *DRAWS), lambda stmt: stmt.params["dims"]),
-}
 
 __all__ = ["Shape", "reshape_form", "say_shapes"]

@@ -6,11 +6,12 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from transpile.base.raised import Raised
+from transpile.codegen.expression_nodes import call
+from transpile.codegen.layout import Line
 from transpile.codegen.numpy.effects import effect_lines
 from transpile.codegen.numpy.expression_trees import renamings
-from transpile.codegen.numpy.layout import Line
 from transpile.codegen.numpy.printed_loops import Loops
-from transpile.codegen.numpy.value_nodes import call
 from transpile.core import nodes as ir
 
 
@@ -38,7 +39,6 @@ class Writer(Loops):
         """``a = x``, all at once."""
         handed = [(self.names[s.var], s.args[0], s.var) for s in lets]
         handed = [h for h in handed if not self.form.is_name(h[1], h[0])]
-        self.copied |= self.nothing.intersection(self.nested.leaves(h[1] for h in handed))
         self.hand(handed, depth, lets[0].loc, self.live.after[id(lets[-1])])
 
     def sizes(self, stmts: Sequence[ir.Stmt], at: int) -> list[ir.Let]:
@@ -76,6 +76,12 @@ def _unpack(w: Writer, stmt: ir.Let, depth: int) -> None:
     w.line(depth, f"{target} = ", w.expressions.let(stmt), loc=stmt.loc)
 
 
+def _call(w: Writer, stmt: ir.Call, depth: int) -> None:
+    """``x, _ = f(y)``: what nobody reads of several results has no name."""
+    target = ", ".join(w.names.get(r, "_") for r in stmt.results)
+    w.line(depth, f"{target} = " if target else "", w.expressions.called(stmt), loc=stmt.loc)
+
+
 def _alloc(w: Writer, stmt: ir.Alloc, depth: int) -> None:
     let = ir.Let(stmt.var, stmt.prim, stmt.args, stmt.params, stmt.loc, stmt.reason)
     w.line(depth, f"{w.names[stmt.var]} = ", w.expressions.let(let), loc=stmt.loc)
@@ -96,13 +102,19 @@ def _push(w: Writer, stmt: ir.Push, depth: int) -> None:
 
 
 def _effect(w: Writer, stmt: ir.Print | ir.Raise, depth: int) -> None:
-    said = any(isinstance(p, str) and f":{stmt.loc.line}:" in p for p in stmt.parts)  # the message names the line
-    for parts in effect_lines(stmt, [w.node(a) for a in stmt.args]):
-        w.lines.append(Line(depth, parts, stmt.loc, comment=not said))
+    args = [w.node(a) for a in stmt.args]
+    raised = None
+    if isinstance(stmt, ir.Raise):
+        lanes = args[len(args) - stmt.lanes :]
+        raised = Raised(stmt.sizes_at is not None, tuple(reversed(lanes)))
+    says_line = isinstance(stmt, ir.Raise) and bool(stmt.sizes_at)
+    for parts in effect_lines(stmt, args):
+        w.lines.append(Line(depth, parts, stmt.loc, comment=not says_line, raised=raised))
 
 
 _STATEMENTS: dict[type, Callable[[Any, Any, int], None]] = {
     ir.Let: _let,
+    ir.Call: _call,
     ir.Alloc: _alloc,
     ir.Store: _store,
     ir.Add: _add,

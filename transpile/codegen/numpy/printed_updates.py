@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 
-from transpile.codegen.numpy.place_nodes import dotted, is_subscript, merged, place, subscript
-from transpile.codegen.numpy.printable_form import AUGMENTED, Printable
-from transpile.codegen.numpy.value_nodes import LOAD, Expressions, call
+from transpile.codegen.expression_nodes import LOAD, call, dotted
+from transpile.codegen.numpy.place_nodes import is_subscript, merged, place, subscript
+from transpile.codegen.numpy.printable_form import Printable, augmented
+from transpile.codegen.numpy.value_nodes import Expressions
 from transpile.core import nodes as ir
 from transpile.ops.tables import record_of
 
@@ -51,15 +52,15 @@ class Updates:
     def same_place(self, stmt: ir.Store, target: ast.expr) -> tuple[str, ast.expr] | None:
         """``("*=", y)`` if the value is ``place * y``."""
         tree = self.nested.trees.get(stmt.value) if isinstance(stmt.value, ir.Var) else None
-        if not isinstance(tree, ir.Let) or AUGMENTED.get(tree.prim) is None or len(tree.args) != 2:
+        if not isinstance(tree, ir.Let) or not augmented(tree):
             return None
         if tree.var.type.dtype != stmt.buf.type.dtype or "via" in tree.params or "py" in tree.params:
             return None
         first, second = tree.args
         if self.is_place(first, stmt, target):
-            return self.signed(AUGMENTED[tree.prim], second)
+            return self.signed(augmented(tree), second)
         if record_of(tree).commutes and self.is_place(second, stmt, target) and not isinstance(first, ir.Const):
-            return self.signed(AUGMENTED[tree.prim], first)
+            return self.signed(augmented(tree), first)
         return None
 
     def is_place(self, operand: ir.Operand, stmt: ir.Store, target: ast.expr) -> bool:

@@ -1,34 +1,25 @@
-"""Values as expression nodes: one entry a primitive in `SPELLED`, templates and spellings of the rule tables for all others."""
+"""Values as expression nodes: one entry a form in `SPELLED`, templates and spellings of the records for all else."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from transpile.codegen.expression_nodes import LOAD, boolean, call, dotted, number, operator, variable
 from transpile.codegen.numpy.exact_integers import OBJECT
 from transpile.codegen.numpy.expression_trees import Nested
-from transpile.codegen.numpy.place_nodes import dotted, number, place, subscript, transposed, variable
+from transpile.codegen.numpy.place_nodes import place, subscript, transposed
 from transpile.codegen.numpy.printed_shapes import Shape, reshape_form
-from transpile.codegen.numpy.templates import fill
+from transpile.codegen.templates import fill
 from transpile.core import nodes as ir
 from transpile.core.dims import Atom, Dim
-from transpile.ops.random_bits import DRAWS
-from transpile.ops.spelling import PLAIN, Spelling, axes_of
-from transpile.ops.tables import records
-
-LOAD = ast.Load()
-OPERATORS: dict[str, type[ast.operator]] = {
-    "+": ast.Add, "-": ast.Sub, "*": ast.Mult, "/": ast.Div, "//": ast.FloorDiv, "%": ast.Mod, "@": ast.MatMult, "**": ast.Pow,
-    "|": ast.BitOr, "^": ast.BitXor, "&": ast.BitAnd, "<<": ast.LShift, ">>": ast.RShift,
-}  # fmt: skip
-COMPARISONS: dict[str, type[ast.cmpop]] = {
-    "<": ast.Lt, "<=": ast.LtE, ">": ast.Gt, ">=": ast.GtE, "==": ast.Eq, "!=": ast.NotEq,
-}  # fmt: skip
-UNARY: dict[str, type[ast.unaryop]] = {"-": ast.USub, "~": ast.Invert, "+": ast.UAdd}
+from transpile.ops.element import Arg, Choose, Infix, Prefix
+from transpile.ops.spelling import PLAIN, Form, Spelling, axes_of
+from transpile.ops.tables import UNKNOWN, records
 
 
 class Expressions:
@@ -48,7 +39,9 @@ class Expressions:
         tree = self.nested.trees.get(operand)
         if tree is None:
             return self.name(operand)
-        return self.let(tree) if isinstance(tree, ir.Let) else self.conditional(tree)
+        if isinstance(tree, ir.If):
+            return self.conditional(tree)
+        return self.let(tree) if isinstance(tree, ir.Let) else self.called(tree)
 
     def name(self, var: ir.Var) -> ast.expr:
         return variable(self.names[var])
@@ -74,32 +67,50 @@ class Expressions:
                 return boolean(ast.Or(), test, self.operand(b))
         return ast.IfExp(test, self.operand(a, True), self.operand(b, True))
 
+    def called(self, stmt: ir.Call) -> ast.expr:
+        """A call of a kept function, which the module defines: there is nothing to import."""
+        bare = all(isinstance(a, ir.Const) or a.type.weak for a in stmt.args)
+        return call(variable(stmt.routine.name), *(self.operand(a, bare) for a in stmt.args))
+
     # ---- primitives
 
     def let(self, let: ir.Let) -> ast.expr:
-        spelled = SPELLED.get(let.prim)
-        if spelled is not None:
-            return spelled(self, let)
-        return self.by_table(let)
+        form = records()[let.prim].form
+        return SPELLED[form](self, let) if form is not None else self.of_number(let) or self.by_record(let)
 
-    def by_table(self, let: ir.Let) -> ast.expr:
-        """As the rule tables spell it."""
-        if let.prim in ("add", "sub") and (turned := self.turned(let.args[1])) is not None:
-            return operator("-" if let.prim == "add" else "+", [self.operand(let.args[0]), turned])
+    def of_number(self, let: ir.Let) -> ast.expr | None:
+        """As Python says it of numbers, where it has another word for them."""
+        match records()[let.prim].element if not let.var.type.dims else None:
+            case Choose(Arg(test), Arg(yes), Arg(no)):
+                return ast.IfExp(*(self.operand(let.args[k]) for k in (test, yes, no)))
+            case Infix("and" | "or" as word, Arg(), Arg()) if all(a.type.is_bool for a in let.args):
+                return boolean(ast.And() if word == "and" else ast.Or(), *map(self.operand, let.args))
+            case Prefix("not", Arg()):
+                return ast.UnaryOp(ast.Not(), self.operand(let.args[0]))
+        return None
+
+    def by_record(self, let: ir.Let) -> ast.expr:
+        """As the record spells it."""
+        record = records()[let.prim]
+        if record.is_sum and (turned := self.turned(let.args[1])) is not None:
+            return operator("+" if record.is_difference else "-", [self.operand(let.args[0]), turned])
         if (turned := self.sign_taken(let)) is not None:
             return turned
         render = self.spelling(let)
+        if render == "op:**" and (power := self.whole_exponent(let)) is not None:
+            return operator("**", [self.operand(let.args[0]), power])
         # where literals alone would say the dtype; ``np.array`` names it
-        bare = let.prim != "stack" and all(isinstance(a, ir.Const) or a.type.weak for a in let.args)
+        says_dtype = isinstance(render, Spelling) and render.says_dtype
+        bare = not says_dtype and all(isinstance(a, ir.Const) or a.type.weak for a in let.args)
         args = [self.operand(a, bare) for a in let.args]
-        if let.params.get("py") and let.prim in ("maximum", "minimum") and self.is_same_call(let, args[0]):
+        if let.params.get("py") and record.extreme and self.is_same_call(let, args[0]):
             return call(args[0].func, *args[0].args, args[1])  # type: ignore[attr-defined]
         if isinstance(render, Spelling):
             return fill(render.choose(let.params, [a.type for a in let.args]), args, let.params)
         if callable(render):
             return render(args, let.params, [a.type for a in let.args])
         if let.params.get("ufunc"):
-            return call(dotted(f"np.{records()[let.prim].names[0]}"), *args)
+            return call(dotted(f"np.{record.names[0]}"), *args)
         if render.startswith("op:"):
             return operator(render[3:], args)
         if render.startswith("reduce:"):
@@ -108,19 +119,31 @@ class Expressions:
             render = render.replace("{*}", ", ".join(f"{{{k}}}" for k in range(len(args))))
         return fill(render, args, let.params)
 
+    @staticmethod
+    def whole_exponent(let: ir.Let) -> ast.expr | None:
+        """The exponent of ``x**2`` rather than ``x**2.0``: NumPy means the same."""
+        base, power = let.args
+        if isinstance(base, ir.Const) or not base.type.is_float or let.params.get("py"):
+            return None
+        if not isinstance(power, ir.Const) or not isinstance(power.value, float):
+            return None
+        is_small = power.value.is_integer() and abs(power.value) < 100
+        return number(int(power.value)) if is_small else None
+
     def turned(self, operand: ir.Operand) -> ast.expr | None:
         """The operand with its sign turned, if it begins with a minus: ``-0.2 * x`` becomes ``0.2 * x`` (exactly)."""
         tree = self.nested.trees.get(operand) if isinstance(operand, ir.Var) else None
         if not isinstance(tree, ir.Let):
             return None
-        if tree.prim == "neg":
+        record = records().get(tree.prim, UNKNOWN)
+        if record.is_opposite:
             return self.operand(tree.args[0])
-        if tree.prim not in ("mul", "div") or not tree.var.type.is_float:
+        if not (record.multiplies or record.divides) or not tree.var.type.is_float:
             return None
         first, second = tree.args
         if isinstance(first, ir.Const) and isinstance(first.value, (int, float)) and first.value < 0:
             return self.let(replace(tree, args=(ir.Const(-first.value, first.type), second)))
-        sign = "*" if tree.prim == "mul" else "/"
+        sign = "*" if record.multiplies else "/"
         if (inner := self.turned(first)) is not None:
             return operator(sign, [inner, self.operand(second)])
         inner = self.turned(second)
@@ -128,7 +151,7 @@ class Expressions:
 
     def sign_taken(self, let: ir.Let) -> ast.expr | None:
         """``-2.0 * x`` for ``2.0 * -x``."""
-        if let.prim != "mul" or not let.var.type.is_float:
+        if not records()[let.prim].multiplies or not let.var.type.is_float:
             return None
         first, second = let.args
         if not isinstance(first, ir.Const):
@@ -153,6 +176,8 @@ class Expressions:
     def is_fresh(self, operand: ir.Operand) -> bool:
         """Whether the operand's node is an expression that gives new memory."""
         tree = self.nested.trees.get(operand) if isinstance(operand, ir.Var) else None
+        if isinstance(tree, ir.Call):
+            return True
         if not isinstance(tree, ir.Let) or tree.prim == "item":
             return False
         if tree.prim == "broadcast":
@@ -202,28 +227,6 @@ class Expressions:
 
 
 # ------------------------------------------------------------------------------------------------ small builders
-
-
-def call(fn: ast.expr, *args: ast.expr, **keywords: ast.expr) -> ast.Call:
-    return ast.Call(fn, list(args), [ast.keyword(k, v) for k, v in keywords.items()])
-
-
-def boolean(op: ast.boolop, *values: ast.expr) -> ast.expr:
-    """``and`` and ``or``, flattened."""
-    flat: list[ast.expr] = []
-    for value in values:
-        flat += value.values if isinstance(value, ast.BoolOp) and type(value.op) is type(op) else [value]
-    return ast.BoolOp(op, flat)
-
-
-def operator(sign: str, args: Sequence[ast.expr]) -> ast.expr:
-    if len(args) == 1:
-        return ast.UnaryOp(UNARY[sign](), args[0])
-    if sign in ("==", "!=") and isinstance(args[0], ast.Constant):
-        args = args[::-1]
-    if sign in COMPARISONS:
-        return ast.Compare(args[0], [COMPARISONS[sign]()], [args[1]])
-    return ast.BinOp(args[0], OPERATORS[sign](), args[1])
 
 
 def negated(test: ast.expr, exact: bool) -> ast.expr:
@@ -378,27 +381,6 @@ def _copy(e: Expressions, let: ir.Let) -> ast.expr:
     return call(ast.Attribute(e.operand(source), "copy", LOAD))
 
 
-def _pow(e: Expressions, let: ir.Let) -> ast.expr:
-    """``x**2`` rather than ``x**2.0``: NumPy means the same."""
-    base, power = let.args
-    if (
-        isinstance(power, ir.Const)
-        and isinstance(power.value, float)
-        and power.value.is_integer()
-        and abs(power.value) < 100
-    ):
-        if base.type.is_float and not isinstance(base, ir.Const) and not let.params.get("py"):
-            return operator("**", [e.operand(base), number(int(power.value))])
-    return e.by_table(let)
-
-
-def _where(e: Expressions, let: ir.Let) -> ast.expr:
-    test, a, b = let.args
-    if not any(o.type.dims for o in let.args):
-        return ast.IfExp(e.operand(test), e.operand(a), e.operand(b))
-    return call(dotted("np.where"), *(e.operand(o) for o in let.args))
-
-
 def _split(e: Expressions, let: ir.Let) -> ast.expr:
     return call(dotted("transpile_runtime.random.split"), e.operand(let.args[0]), e.shape(let))
 
@@ -409,21 +391,6 @@ def _draw(e: Expressions, let: ir.Let) -> ast.expr:
     name = let.prim.removeprefix("random_")
     shape = [e.shape(let)] if let.params["dims"] else []
     return call(dotted(f"transpile_runtime.random.{name}"), e.operand(let.args[0]), *shape, **more)
-
-
-def _logical(op: type[ast.boolop], template: str) -> Callable[[Expressions, ir.Let], ast.expr]:
-    def build(e: Expressions, let: ir.Let) -> ast.expr:
-        args = [e.operand(a) for a in let.args]
-        if all(not a.type.dims and a.type.is_bool for a in let.args):
-            return boolean(op(), *args)
-        return fill(template, args, {})
-
-    return build
-
-
-def _not(e: Expressions, let: ir.Let) -> ast.expr:
-    node = e.operand(let.args[0])
-    return call(dotted("np.logical_not"), node) if let.args[0].type.dims else ast.UnaryOp(ast.Not(), node)
 
 
 def _range_length(e: Expressions, let: ir.Let) -> ast.expr:
@@ -445,24 +412,17 @@ def range_node(e: Expressions, start: ir.Operand, bound: ir.Operand, step: ir.Op
     return call(ast.Name("range", LOAD), *(e.operand(a) for a in args))
 
 
-SPELLED: dict[str, Callable[[Expressions, ir.Let], ast.expr]] = {
-    "index": _index,
-    "cast": _cast,
-    "full": _full,
-    "empty": _empty,
-    "broadcast": _broadcast,
-    "stretch": _broadcast,
-    "reshape": _reshape,
-    "transpose": lambda e, let: transposed(e.operand(let.args[0]), let.params["axes"]),
-    "copy": _copy,
-    "item": lambda e, let: ast.Subscript(e.operand(let.args[0]), ast.Constant(let.params["k"]), LOAD),
-    "dim": lambda e, let: fill("{0}.shape[{axis}]", [e.operand(let.args[0])], let.params),
-    "pow": _pow,
-    "where": _where,
-    "logical_and": _logical(ast.And, "np.logical_and({0}, {1})"),
-    "logical_or": _logical(ast.Or, "np.logical_or({0}, {1})"),
-    "logical_not": _not,
-    "range_length": _range_length,
-    "random_split": _split,
-    **dict.fromkeys(DRAWS, _draw),
+SPELLED: dict[Form, Callable[[Expressions, ir.Let], ast.expr]] = {
+    Form.PLACE: _index,
+    Form.CONVERSION: _cast,
+    Form.FILLED: _full,
+    Form.UNWRITTEN: _empty,
+    Form.SPREAD: _broadcast,
+    Form.RESHAPED: _reshape,
+    Form.TURNED: lambda e, let: transposed(e.operand(let.args[0]), let.params["axes"]),
+    Form.COPIED: _copy,
+    Form.LENGTH: _range_length,
+    Form.ITEM: lambda e, let: ast.Subscript(e.operand(let.args[0]), ast.Constant(let.params["k"]), LOAD),
+    Form.KEYS: _split,
+    Form.DRAWN: _draw,
 }

@@ -97,8 +97,9 @@ class _Classes:
         self.fixed = params
         self.whole = whole(nested.fn)  # these are arguments beside the parameters
         self.tapes, self.sources = _recordings(nested)
+        left_out = nested.trees.keys() | nested.passed_over()
         for var in list(numbers.vars):
-            if var not in nested.trees:
+            if var not in left_out:
                 self.parent[var] = var
                 self.members[var] = numbers.bit(var)
                 self.conflicts[var] = conflicts.get(numbers.of[var], 0)

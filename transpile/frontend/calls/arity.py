@@ -8,11 +8,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from transpile.frontend.lifter import Lifter
-from transpile.frontend.resolve import known
-from transpile.frontend.resolve.bindings import Known
 from transpile.frontend.values.convert import shown
+from transpile.numpy_api import signatures
 
-_ROOTS = "builtins math operator numpy functools itertools transpile".split()  # nothing else is imported for this
+_ROOTS = (
+    "builtins math operator numpy functools itertools dataclasses transpile".split()
+)  # nothing else is imported for this
 
 
 def check(lx: Lifter, name: str, args: Sequence[Any], kwargs: Mapping[str, Any], node: Any) -> None:
@@ -48,23 +49,18 @@ def _check(
             raise lx.error("T132", f"{name}: {e}", node) from None
 
 
-@functools.lru_cache(maxsize=1024)
 def signature(name: str) -> inspect.Signature | None:
     """The signature of a function; None where it is not known."""
-    if name in _FUNCTIONS:
-        return inspect.signature(_FUNCTIONS[name])
-    if name.partition(".")[0] not in _ROOTS or name.startswith(
-        "numpy.random."
-    ):  # a generator's methods come without it
-        return None
-    return _of(known.known_value(Known(name)))
+    if name.partition(".")[0] not in _ROOTS or name.startswith("numpy.random."):
+        return None  # a generator's methods come without it
+    return signatures.signature(name)
 
 
 @functools.lru_cache(maxsize=128)
 def method_signature(kind: str, name: str) -> inspect.Signature | None:
     """The signature of a method, ``self`` included; None where it is not known."""
     if kind == "array":
-        return inspect.signature(_METHODS[name]) if name in _METHODS else None
+        return signatures.signature(f"ndarray.{name}")
     owner = {"list": list, "dict": dict, "tuple": tuple}.get(kind)
     return _of(getattr(owner, name, None))
 
@@ -74,31 +70,3 @@ def _of(obj: Any) -> inspect.Signature | None:
         return inspect.signature(obj)
     except (TypeError, ValueError):
         return None
-
-
-# Python does not say it of these.
-_FUNCTIONS: dict[str, Any] = {
-    "builtins.max": lambda first, /, *more, key=None, default=None: 0,
-    "builtins.min": lambda first, /, *more, key=None, default=None: 0,
-    "builtins.range": lambda a, b=0, c=0, /: 0,
-    "builtins.map": lambda function, first, /, *more: 0,
-    "builtins.filter": lambda function, items, /: 0,
-    "builtins.dict": lambda items=(), /, **more: 0,
-    "builtins.bool": lambda x=0, /: 0,
-    "builtins.int": lambda x=0, /, base=10: 0,
-    "builtins.getattr": lambda obj, name, default=None, /: 0,
-    "builtins.type": lambda obj, /: 0,
-    "builtins.zip": lambda *items, strict=False: 0,
-    "functools.partial": lambda function, /, *args, **kwargs: 0,
-    "functools.reduce": lambda function, items, initial=None, /: 0,
-    "dataclasses.replace": lambda obj, /, **changes: 0,
-    "itertools.product": lambda *items, repeat=1: 0,
-}
-_METHODS: dict[str, Any] = {
-    "fill": lambda self, value, /: 0,
-    "sort": lambda self, axis=-1, kind=None, order=None, *, stable=None: 0,
-    "astype": lambda self, dtype, order="K", casting="unsafe", subok=True, copy=True: 0,
-    "tolist": lambda self: 0,
-    "copy": lambda self, order="C": 0,
-    "swapaxes": lambda self, axis1, axis2, /: 0,
-}

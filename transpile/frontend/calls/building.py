@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections import OrderedDict
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from transpile.frontend.resolve.bindings import Known
 from transpile.frontend.values import memory
 from transpile.frontend.values.convert import exprs, shown
 from transpile.frontend.values.operators import check_cast
-from transpile.frontend.values.values import Array, Tuple
+from transpile.frontend.values.values import Array, Static, Tuple
 from transpile.numpy_api.entry_record import Entry
 
 
@@ -30,26 +31,10 @@ def as_numbers(lx: Lifter, value: Any) -> Any:
 def build(lx: Lifter, name: str, entry: Entry, args: list[Any], kwargs: dict[str, Any], node: Any = None) -> Any:
     """What the entry's ``build`` gives for these arguments."""
     ready = bound_arguments(lx, name, entry, args, kwargs, node)
-    signature = entry.signature
-    assert signature is not None and entry.build is not None
-    positional: list[Any] = []
-    keywords: dict[str, Any] = {}
-    for k, parameter in signature.parameters.items():
-        if k not in ready:
-            continue
-        match parameter.kind:
-            case inspect.Parameter.VAR_POSITIONAL:
-                positional += ready[k]
-            case inspect.Parameter.VAR_KEYWORD:
-                keywords.update(ready[k])
-            case inspect.Parameter.KEYWORD_ONLY:
-                keywords[k] = ready[k]
-            case _ if len(positional) == list(signature.parameters).index(k):
-                positional.append(ready[k])
-            case _:
-                keywords[k] = ready[k]
+    assert entry.build is not None
+    given = inspect.BoundArguments(entry.takes, OrderedDict(ready))
     try:
-        return _of_type(lx, name, entry.build(lx.b, *positional, **keywords), ready.get("dtype"))
+        return _of_type(lx, name, entry.build(lx.b, *given.args, **given.kwargs), ready.get("dtype"))
     except NotANumber:
         raise
     except (TypeError, IndexError, ValueError, AttributeError, ZeroDivisionError) as e:
@@ -70,13 +55,11 @@ def bound_arguments(
     lx: Lifter, name: str, entry: Entry, args: list[Any], kwargs: dict[str, Any], node: Any = None
 ) -> dict[str, Any]:
     """The arguments by the names of the entry's parameters, as its ``build`` takes them."""
-    signature = entry.signature
-    assert signature is not None
     try:
-        bound = signature.bind(*args, **kwargs)
+        bound = entry.takes.bind(*args, **kwargs).arguments
     except TypeError as e:
         raise lx.error("T132", f"{shown(name)}: {e}", node) from None
-    return {k: _argument(lx, entry, signature.parameters[k], k, v, node) for k, v in bound.arguments.items()}
+    return {k: _argument(lx, entry, entry.takes.parameters[k], k, v, node) for k, v in bound.items()}
 
 
 def _argument(lx: Lifter, entry: Entry, parameter: inspect.Parameter, name: str, value: Any, node: Any) -> Any:
@@ -127,8 +110,10 @@ def dtype_name(lx: Lifter, known: Any, node: Any = None) -> str:
     return found
 
 
-def store_out(lx: Lifter, out: Any, result: Any, node: Any) -> Any:
-    """``out=``: the result goes into an array that is there."""
+def stored(lx: Lifter, out: Any, result: Any, node: Any) -> Any:
+    """The result; where ``out=`` says so it goes into an array that is there."""
+    if out is None or (isinstance(out, Static) and out.value is None):
+        return result
     if isinstance(out, Tuple) and len(out.items) == 1:
         out = out.items[0]
     if not isinstance(out, Array):

@@ -49,6 +49,7 @@ from transpile.frontend.values.values import (
     Static,
     Tuple,
 )
+from transpile.ops.tables import prims
 
 
 class Stand:
@@ -401,7 +402,7 @@ def spliced_with(lx: Lifter, fn: ir.Function, given: Sequence[ir.Operand]) -> tu
 
 def _agreeing(lx: Lifter, fn: ir.Function, ops: Sequence[ir.Operand]) -> list[ir.Operand]:
     """The operands with equal sizes where the function's parameters have one symbol: what cannot be so is refused."""
-    dims = known_sizes(lx.b, fn.params, ops, Integers(fn).of)
+    dims = known_sizes(lx.b, fn.params, ops, Integers(prims(), fn).of)
     ready: list[ir.Operand] = []
     for param, op in zip(fn.params, ops):
         # what only the function itself knows (a number of trips) is no size to ask for here

@@ -13,6 +13,7 @@ from transpile.core.integers import Integers
 from transpile.core.types import Type, computes_alike, promote
 from transpile.errors import error
 from transpile.frontend.values.values import Cell
+from transpile.ops.tables import prims
 
 Axis = tuple[int, int]
 """Of which leaf of the arguments, and which of its axes."""
@@ -42,7 +43,7 @@ def signature_of(
 ) -> Signature:
     """The signature of a function that was lifted: sizes are named by where they stand, so that two tries can be compared."""
     names: dict[str, Dim] = {}
-    form_of = Integers(fn).of
+    form_of = Integers(prims(), fn).of
     for k, param in enumerate(fn.params):
         for axis, dim in enumerate(param.type.dims):
             if dim.as_symbol is not None:

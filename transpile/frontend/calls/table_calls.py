@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import inspect
+from dataclasses import replace
 from typing import Any
 
 from transpile.errors import RuleError
-from transpile.frontend.calls import building, grids, library_calls, ufuncs, view_calls, ways_out
+from transpile.frontend.calls import building, call_arguments, grids, library_calls, ufuncs, view_calls, ways_out
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import aliases
 from transpile.frontend.values.convert import from_rule, shown
-from transpile.frontend.values.values import Array, Ref, Scalar, Static, Tuple
+from transpile.frontend.values.values import Array, Ref, Scalar, Tuple
 from transpile.numpy_api.entries import entries
-from transpile.numpy_api.entry_record import OUT_AT, Entry
+from transpile.numpy_api.entry_record import Entry
+from transpile.numpy_api.signatures import defaults
 
 
 def call(lx: Lifter, name: str, args: list[Any], kwargs: dict[str, Any], node: Any = None) -> Any:
@@ -19,25 +22,27 @@ def call(lx: Lifter, name: str, args: list[Any], kwargs: dict[str, Any], node: A
     entry = entries().get(name)
     if entry is None:
         raise lx.error("T130", f"{shown(name)} is not supported", node, ways_out.of_call(name))
-    kwargs = dict(kwargs)
-    if name in ("numpy.insert", "numpy.delete"):
-        args = grids.places(lx, name, args, kwargs, node)
-    at = OUT_AT.get(name)
-    if at is not None and len(args) > at and "out" not in kwargs:
-        args, kwargs["out"] = [*args[:at], *args[at + 1 :]], args[at]
     with lx.rules(node):
-        if isinstance(kwargs.get("where"), (Array, Scalar, Ref, Tuple)):
-            _check_mask(lx, kwargs["where"])
+        given = call_arguments.passed(lx, name, entry, _takes(entry), args, kwargs, node)
+        for where in (given.kwargs.get("where"), given.options.get("where")):
+            if isinstance(where, (Array, Scalar, Ref, Tuple)):
+                _check_mask(lx, where)
         if entry.source:
-            out = kwargs.pop("out", Static(None)) if at is not None else Static(None)
-            made = library_calls.call(lx, entry.source, args, kwargs, node)
+            made = library_calls.call(lx, entry.source, given.args, given.kwargs, node)
             made = made if entry.memory in _ARRAYS else building.as_numbers(lx, made)
-            return made if isinstance(out, Static) and out.value is None else building.store_out(lx, out, made, node)
-        if entry.elementwise or any(k in kwargs for k in ("out", "where", "dtype", "casting")):
-            handled = ufuncs.with_options(lx, name, entry, args, kwargs, node)
+            return building.stored(lx, given.options.get("out"), made, node)
+        if name in ("numpy.insert", "numpy.delete"):
+            given = replace(given, args=grids.places(lx, name, given.args, given.kwargs, node))
+        if given.options:
+            handled = ufuncs.with_options(lx, name, entry, given, node)
             if handled is not None:
                 return handled
-        return _made(lx, name, entry, args, kwargs, node)
+        return _made(lx, name, entry, given, node)
+
+
+def _takes(entry: Entry) -> inspect.Signature:
+    """What the function takes that stands for NumPy's."""
+    return inspect.signature(library_calls.function(entry.source)) if entry.source else entry.takes
 
 
 def _check_mask(lx: Lifter, where: Any) -> None:
@@ -51,10 +56,13 @@ _NEW = frozenset(("new", "array", "C", "like"))
 _ARRAYS = frozenset(("array", "C", "like", "same", "read-only"))  # what these give is an array even of rank 0
 
 
-def _made(lx: Lifter, name: str, entry: Entry, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+def _made(lx: Lifter, name: str, entry: Entry, given: call_arguments.Passed, node: Any) -> Any:
     """What the entry gives: memory of its own, or a part of what an argument has."""
+    args, kwargs = given.args, given.kwargs
     shares = entry.memory if isinstance(entry.memory, str) else ""
-    shares = shares or entry.shares(building.bound_arguments(lx, name, entry, args, kwargs, node))
+    if not shares:
+        bound = building.bound_arguments(lx, name, entry, args, kwargs, node)
+        shares = entry.shares({**defaults(name), **bound, **given.idle})
     of_array = any(isinstance(a, Array) for a in (*args, *kwargs.values()))
     if shares == "part":
         shares = "read-only" if of_array else "place"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,7 @@ from transpile.core.builder import Expr
 from transpile.core.dims import Dim
 from transpile.core.types import Type
 from transpile.frontend.calls import building, library_calls
+from transpile.frontend.calls.call_arguments import OPTIONS, Passed, passed
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import memory, subscripts
 from transpile.frontend.values.convert import exprs, from_rule, shown
@@ -26,42 +28,28 @@ Args = list[Any]
 Kwargs = dict[str, Any]
 
 
-def with_options(lx: Lifter, name: str, entry: Entry, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    """A call with ``out=``, ``where=``, ``dtype=`` or ``casting=`` that the entry does not know itself; None if it has none."""
-    signature = entry.signature
-    own = signature.parameters if signature is not None else {}
-    out = kwargs.pop("out", None) if "out" not in own else None
-    where = kwargs.pop("where", None) if "where" not in own else None
-    dtype = kwargs.pop("dtype", None) if "dtype" not in own else None
-    casting = kwargs.pop("casting", None) if "casting" not in own else None
+def with_options(lx: Lifter, name: str, entry: Entry, given: Passed, node: Any) -> Any:
+    """A call with ``out=``, ``where=``, ``dtype=`` or ``casting=`` that the entry does not know; None if none says anything."""
+    args, kwargs = given.args, given.kwargs
+    out, where, dtype, casting = (given.options.get(k) for k in OPTIONS)
     if casting is not None:
         casting = building.static_argument(lx, "casting", casting, node)
-        given = {x.dtype if x.type.is_float else "" for x in map(lx.array, args[: 2 if entry.elementwise else 0])}
-        if casting in ("no", "equiv") and dtype is None and given not in ({"float64"}, {"float32"}):
+        types = {x.dtype if x.type.is_float else "" for x in map(lx.array, args[: 2 if entry.elementwise else 0])}
+        if casting in ("no", "equiv") and dtype is None and types not in ({"float64"}, {"float32"}):
             raise lx.error("T131", f"{shown(name)} with casting={casting!r} takes floats of one dtype", node)
-    for name_ in ("order", "subok") if entry.elementwise else ():
-        if name_ in kwargs and name_ not in own:
-            building.static_argument(lx, name_, kwargs.pop(name_), node)
-    if entry.elementwise:
-        arity = sum(p.default is p.empty for p in own.values())
-        if len(args) == arity + 1:
-            out, args = args[-1], args[:-1]
     if isinstance(where, Scalar) and isinstance(where.op, ir.Const) and where.op.value is True:
         where = None
     if out is None and where is None and dtype is None:
         return None
-    if isinstance(out, Static) and out.value is None:
-        out = None
     if dtype is not None:
         to = building.static_argument(lx, "dtype", dtype, node)
         how = "same_kind" if casting is None else casting
         args = args if to is None else _computed_in(lx, name, entry, args, np.dtype(to).name, how, node)
     if where is not None and entry.elementwise:
-        return _where(lx, name, entry, args, kwargs, where, out, node)
+        return _where(lx, name, entry, args, kwargs, where, None if _is_none(out) else out, node)
     if where is not None:
         raise lx.error("T131", f"where= of {name.replace('numpy.', 'np.')} is not supported", node)
-    result = from_rule(lx, building.build(lx, name, entry, args, kwargs, node))
-    return result if out is None else building.store_out(lx, out, result, node)
+    return building.stored(lx, out, from_rule(lx, building.build(lx, name, entry, args, kwargs, node)), node)
 
 
 def _computed_in(lx: Lifter, name: str, entry: Entry, args: Args, to: str, casting: Any, node: Any) -> Args:
@@ -91,7 +79,7 @@ def _where(lx: Lifter, name: str, entry: Entry, args: Args, kwargs: Kwargs, wher
     x = building.build(lx, name, entry, args, kwargs, node)
     old = lx.array(out)
     check_cast(lx, x.op, old.op, "out=", node)
-    return building.store_out(lx, out, lx.value(lx.b.elementwise("where", mask, lx.b.cast(x, old.dtype), old)), node)
+    return building.stored(lx, out, lx.value(lx.b.elementwise("where", mask, lx.b.cast(x, old.dtype), old)), node)
 
 
 def _only(mask: Expr, x: Expr, elsewhere: float) -> Expr:
@@ -122,26 +110,26 @@ def _outer(lx: Lifter, owner: Static, args: Args, kwargs: Kwargs, node: Any) -> 
     return lx.value(lx.b.elementwise(entry.elementwise, wide, y, strong=True))
 
 
-def _folded(which: str, out_at: int) -> Callable[..., Any]:
+def _folded(which: str) -> Callable[..., Any]:
     """``reduce``, ``accumulate``, ``reduceat``: by the table, else a loop over the axis."""
 
     def rule(lx: Lifter, owner: Static, args: Args, kwargs: Kwargs, node: Any) -> Any:
-        if len(args) > out_at:
-            args, kwargs["out"] = [*args[:out_at], *args[out_at + 1 :]], args[out_at]
         names = [f"{name}.{which}" for name in owner.value.names]
         name = next((name for name in names if name in entries()), None)
         if name is not None:
             return lx.table_call(name, args, kwargs, node)
-        out = kwargs.pop("out", None)
         if owner.value.name in _UNSTABLE and which != "accumulate":
             text = f"what {shown(owner.value.name)}.{which} gives depends on the layout in memory"
             raise lx.error("T130", text, node, hint="write a loop")
+        entry = Entry(source=f"library_ufuncs:{which}")
+        own = inspect.signature(library_calls.function(entry.source))
+        takes = own.replace(parameters=list(own.parameters.values())[1:])
+        given = passed(lx, names[0], entry, takes, args, kwargs, node)
+        operand, *rest = given.args
         if entries()[owner.value.name].elementwise.startswith("logical"):
-            args = [lx.value(lx.b.cast(lx.array(args[0]), "bool")), *args[1:]]
-        result = building.as_numbers(
-            lx, library_calls.call(lx, f"library_ufuncs:{which}", [owner, *args], kwargs, node)
-        )
-        return result if _is_none(out) else building.store_out(lx, out, result, node)
+            operand = lx.value(lx.b.cast(lx.array(operand), "bool"))
+        made = library_calls.call(lx, entry.source, [owner, operand, *rest], given.kwargs, node)
+        return building.stored(lx, given.options.get("out"), building.as_numbers(lx, made), node)
 
     return rule
 
@@ -171,8 +159,8 @@ def _at(lx: Lifter, owner: Static, args: Args, kwargs: Kwargs, node: Any) -> Any
 
 _METHODS: dict[str, Callable[..., Any]] = {
     "outer": _outer,
-    "reduce": _folded("reduce", 3),
-    "accumulate": _folded("accumulate", 3),
-    "reduceat": _folded("reduceat", 4),
+    "reduce": _folded("reduce"),
+    "accumulate": _folded("accumulate"),
+    "reduceat": _folded("reduceat"),
     "at": _at,
 }

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from transpile.core import nodes as ir
 from transpile.core.dims import Dim
-from transpile.core.functions import Routine, invoked, routine_of
+from transpile.core.functions import Routine, invoked, is_kept
 from transpile.core.walk import statements
 from transpile.frontend.calls.result_types import Found
 
@@ -50,7 +50,7 @@ def _reaching(routine: Routine, inner: Sequence[Found]) -> list[Found]:
 
 def _complete(fn: ir.Function, targets: set[Routine], hidden: Sequence[ir.Var]) -> None:
     for stmt in statements(fn.body):
-        if isinstance(stmt, ir.Let) and routine_of(stmt) in targets:
+        if is_kept(stmt) and stmt.routine in targets:
             stmt.args = (*stmt.args, *hidden)
 
 

@@ -170,7 +170,7 @@ class Stretching:
 
     def _refuse(self, test, p: ir.Operand, q: ir.Operand) -> None:  # type: ignore[no-untyped-def]
         where = self.lx.symbols.where(self.lx)
-        emit_failure(self.lx, test.op, disagreement(where), (p, q), self.lx.b.loc)
+        emit_failure(self.lx, test.op, disagreement(where), (p, q), self.lx.b.loc, where)
 
     def _note(self, dim: Dim, to: Dim, parts: tuple[Dim, ...]) -> None:
         self.known.setdefault(dim, []).append(Stretch(to, parts, self.lx.b.block))

@@ -431,7 +431,7 @@ def emit_check(lx: Lifting, a: ir.Operand, b: ir.Operand, where: str, loc: ir.Lo
     """``if a != b: raise ValueError``."""
     with lx.b.at(loc):
         test = lx.b.elementwise("not_equal", a, b).op
-        emit_failure(lx, test, disagreement(where), (a, b), loc)
+        emit_failure(lx, test, disagreement(where), (a, b), loc, where)
 
 
 def emit_apart(lx: Lifting, guard: Guard) -> None:
@@ -444,7 +444,7 @@ def emit_apart(lx: Lifting, guard: Guard) -> None:
             ": this is for sizes that are not ",
             (1, "", ""),
         )
-        emit_failure(lx, a.eq(b).op, parts, (a.op, b.op), guard.loc)
+        emit_failure(lx, a.eq(b).op, parts, (a.op, b.op), guard.loc, guard.message)
 
 
 def disagreement(where: str) -> tuple[Any, ...]:
@@ -453,10 +453,15 @@ def disagreement(where: str) -> tuple[Any, ...]:
 
 
 def emit_failure(
-    lx: Lifting, test: ir.Operand, parts: tuple[Any, ...], args: tuple[ir.Operand, ...], loc: ir.Loc
+    lx: Lifting,
+    test: ir.Operand,
+    parts: tuple[Any, ...],
+    args: tuple[ir.Operand, ...],
+    loc: ir.Loc,
+    sizes_at: str | None = None,
 ) -> None:
     """``if test: raise ValueError(parts)``."""
     if isinstance(test, ir.Const) and not test.value:
         return
-    failed = ir.Block(stmts=[ir.Raise(args, "ValueError", parts, is_check=True, loc=loc)])
+    failed = ir.Block(stmts=[ir.Raise(args, "ValueError", parts, is_check=True, sizes_at=sizes_at, loc=loc)])
     lx.b.emit(ir.If(test, failed, ir.Block(), (), loc))

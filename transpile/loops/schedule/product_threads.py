@@ -24,7 +24,7 @@ _ASKED = {
 
 
 def is_product(stmt: ir.Stmt) -> TypeGuard[ir.Call]:
-    return isinstance(stmt, ir.Call) and stmt.library in _NAMES and stmt.written is not None
+    return isinstance(stmt, ir.Call) and stmt.library in _NAMES
 
 
 def shared(let: ir.Call, threads: int, least: float) -> list[ir.Stmt]:

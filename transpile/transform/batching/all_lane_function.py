@@ -168,6 +168,8 @@ class Emit(AllLanes):
                 var = ir.Var(stmt.var.name, self.batched(stmt.var.type))
                 self.alls[stmt.var] = var
                 self.b.emit(ir.Pop(var, self.memory[stmt.stack][0], stmt.loc))
+            case ir.Call(function=ir.Routine()):
+                invoked(self, stmt, self.batch)
             case ir.Call():
                 call(self, self.modes.calls[id(stmt)], self.called)
             case _:
@@ -186,8 +188,6 @@ class Emit(AllLanes):
             return
         if family == "place":
             found = self.read(stmt)
-        elif family == "call":
-            found = invoked(self, stmt, self.batch)
         else:
             found = FAMILIES[family].rule(self, Made(stmt.prim, stmt.args, stmt.params, stmt.var.type))
         self.keep(found, stmt.var)

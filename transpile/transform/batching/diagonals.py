@@ -24,7 +24,7 @@ from transpile.core.integers import Integers
 from transpile.core.places import FormOf, is_nonnegative
 from transpile.core.types import Type
 from transpile.core.walk import blocks, leaves, reads, statements, written
-from transpile.ops.tables import record_of
+from transpile.ops.tables import prims, record_of
 from transpile.transform.batching.families import Emitter, placed, transposed
 
 
@@ -64,7 +64,7 @@ class Diagonals:
         self.fn, self.mapped, self.seed = fn, mapped, seed
         self.values: dict[ir.Var, Parts] = {}
         self.stmts: set[int] = set()
-        self.form_of = Integers(fn).of
+        self.form_of = Integers(prims(), fn).of
         self.w: Directions | None = None  # while statements are emitted
         self.count = count = _known_size(fn, seed)
         if count is None:

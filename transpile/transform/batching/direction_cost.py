@@ -101,14 +101,16 @@ class _Cost:
             case ir.Let(prim="dim" | "identity"):
                 return 0.0
             case ir.Let() | ir.Alloc():
-                type_ = stmt.var.type
+                types = [stmt.var.type]
+            case ir.Call(function=ir.Routine()):
+                types = [r.type for r in stmt.results]
             case ir.Store() | ir.Add():
-                type_ = stmt.value.type
+                types = [stmt.value.type]
             case _:
                 return CALL if lanes > 1 else NUMBER
-        if lanes == 1 and not type_.dims and not any(a.type.dims for a in getattr(stmt, "args", ())):
+        if lanes == 1 and not any(t.dims for t in (*types, *(a.type for a in getattr(stmt, "args", ())))):
             return NUMBER
-        count = lanes * self.elements(type_)
+        count = lanes * sum(map(self.elements, types))
         if lanes > 1:
             self.greatest = max(self.greatest, 8 * count)
         if isinstance(stmt, ir.Let) and stmt.prim in ("index", "transpose", "broadcast", "reshape"):

@@ -52,9 +52,11 @@ def _of_part(part: Part, count: int | None, emitted: Emission) -> ir.Function:
     return replace(done, name=part.found.fn.name)
 
 
-def invoked(w: AllLanes, stmt: ir.Let, batch: OfLanes) -> ir.Operand:
+def invoked(w: AllLanes, stmt: ir.Call, batch: OfLanes) -> None:
     """The call of the kept function of all lanes."""
     given = w.mapped.called_as(stmt).given
     args = tuple(w.count if g is None else w.whole(a) if g else a for a, g in zip(stmt.args, given))
-    routine = batched(stmt.params["routine"], given, w.modes.together, batch)
-    return w.b.bind("", w.batched(stmt.var.type), "invoke", args, {"routine": routine})
+    results = tuple(ir.Var("", w.batched(r.type)) for r in stmt.results)
+    w.b.emit(ir.Call(batched(stmt.routine, given, w.modes.together, batch), args, results, loc=w.b.loc))
+    for old, new in zip(stmt.results, results):
+        w.keep(new, old)

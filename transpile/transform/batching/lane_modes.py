@@ -16,6 +16,7 @@ from typing import Generic, Protocol, TypeVar
 
 from transpile.analysis.mapped import Mapped, acts_in_lanes, below_branches
 from transpile.core import nodes as ir
+from transpile.core.functions import computes
 from transpile.core.walk import blocks, defined, defines, leaves, reads, statements, written
 from transpile.ops.tables import prims
 from transpile.transform.batching.contradictions import Apart, Differs, Escapes
@@ -139,6 +140,9 @@ class Modes(Generic[C]):
         match stmt:
             case ir.Effect():
                 return True
+            case ir.Call(function=ir.Routine()):
+                return any(self.mapped.has_size(v.type) for v in (*stmt.args, *stmt.results)) \
+                    or not self.goes_equally_deep(stmt)  # fmt: skip
             case ir.Call():
                 return id(stmt) in self.effects or not self.can_call(stmt)
             case ir.If() | ir.For() | ir.While():
@@ -166,13 +170,11 @@ class Modes(Generic[C]):
             return can_shift(stmt.params["path"], stmt.args[1:], self.mapped.has)
         if name == "size":
             return True
-        if name == "call":
-            return isinstance(stmt, ir.Let) and self.goes_equally_deep(stmt)
         family = FAMILIES.get(name)
         made = Made(stmt.prim, stmt.args, stmt.params, stmt.var.type)
         return family is not None and family.can(made, self.mapped.has)
 
-    def goes_equally_deep(self, stmt: ir.Let) -> bool:
+    def goes_equally_deep(self, stmt: ir.Call) -> bool:
         """Whether a call of a kept function can be one for all lanes."""
         found = self.mapped.called_as(stmt)
         return not (found.splits or any(found.sizes))
@@ -201,7 +203,12 @@ class Modes(Generic[C]):
             if any((root := written(s)) is not None and not self.mapped.has(root) for s in inside):
                 return False
             return not any(self.is_dear(s) or isinstance(s, (ir.NewStack, ir.Push, ir.Pop)) for s in inside)
-        if isinstance(stmt, ir.Let) and (stmt.prim == "dim" or self.is_measured(stmt.var)):
+        if (
+            isinstance(stmt, ir.Let)
+            and stmt.prim == "dim"
+            or computes(stmt)
+            and any(map(self.is_measured, defines(stmt)))
+        ):
             return False
         return not self.is_dear(stmt)
 

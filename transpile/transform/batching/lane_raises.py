@@ -11,22 +11,20 @@ from dataclasses import replace
 
 from transpile.analysis.called import effects_of
 from transpile.core import nodes as ir
-from transpile.core.functions import Routine, routine_of
+from transpile.core.functions import Routine
 from transpile.core.rebuild import with_blocks, with_results, with_stmts
 from transpile.core.types import INT
 from transpile.core.walk import Cloner
 from transpile.transform.function_derivatives import derived
 
 
-def named(stmt: ir.Call | ir.Let, lane: ir.Operand) -> ir.Call | ir.Let:
+def named(stmt: ir.Call, lane: ir.Operand) -> ir.Call:
     """The call of one lane with what it raises saying which: the number of the lane is an argument more."""
-    every = [*_effects(stmt)] if isinstance(stmt, ir.Call) else [*effects_of(stmt)]
-    if not any(names_lane(e) for e in every):
+    if not any(names_lane(e) for e in _effects(stmt)):
         return stmt
-    if isinstance(stmt, ir.Call):
-        return _named_call(stmt, lane)
-    routine = _with_lane(stmt.params["routine"])
-    return replace(stmt, args=(*stmt.args, lane), params={**stmt.params, "routine": routine})
+    if isinstance(stmt.function, Routine):
+        return replace(stmt, args=(*stmt.args, lane), function=_with_lane(stmt.function))
+    return _named_call(stmt, lane)
 
 
 def names_lane(effect: ir.Effect) -> bool:
@@ -38,19 +36,19 @@ def in_lane(effect: ir.Raise, lane: ir.Operand) -> ir.Raise:
     """The raise with the number of the lane behind its message; the lanes of an inner `vmap` come behind those of an outer."""
     parts, args = list(effect.parts), effect.args
     slot = (len(args), "", "")
-    lanes = [k for k, part in enumerate(parts) if part in _LANES] if effect.has_lane else []
-    if lanes:
-        parts[lanes[-1] + 1 : lanes[-1] + 1] = [slot, ", "]
+    if effect.lanes:
+        first = len(parts) - 2 * effect.lanes  # behind it: each lane, a comma, the bracket
+        parts[first:first] = [slot, ", "]
     else:
-        parts += [_LANES[not parts], slot, ")"]
-    return replace(effect, args=(*args, lane), parts=tuple(parts), has_lane=True)
-
-
-_LANES = (" (lane ", "(lane ")  # behind a message, and for none
+        parts += [" (lane " if parts else "(lane ", slot, ")"]
+    return replace(effect, args=(*args, lane), parts=tuple(parts), lanes=effect.lanes + 1)
 
 
 def _effects(stmt: ir.Call) -> Iterator[ir.Effect]:
-    """What the functions of a rule print and raise."""
+    """What a call prints and raises: of a rule, all its functions."""
+    if isinstance(stmt.function, Routine):
+        yield from effects_of(stmt)
+        return
     rule = stmt.custom
     for fn in (rule.fn, rule.derivative, rule.pullback):
         if fn is not None:
@@ -92,8 +90,8 @@ def _named_block(block: ir.Block, lane: ir.Var) -> ir.Block:
     def one(stmt: ir.Stmt) -> ir.Stmt:
         if isinstance(stmt, ir.Raise) and names_lane(stmt):
             return in_lane(stmt, lane)
-        if isinstance(stmt, ir.Call) or routine_of(stmt) is not None:
-            return named(stmt, lane)  # type: ignore[arg-type]
+        if isinstance(stmt, ir.Call):
+            return named(stmt, lane)
         return with_blocks(stmt, lambda b: _named_block(b, lane))
 
     return with_stmts(block, [one(s) for s in block.stmts])

@@ -55,7 +55,7 @@ class Region:
         """Memory for what goes out of all lanes, and is made by the statement."""
         w = self.w
         type_ = w.batched(var.type)
-        reason = stmt.reason if isinstance(stmt, (ir.Let, ir.Alloc)) else ""
+        reason = stmt.reason if isinstance(stmt, (ir.Let, ir.Alloc, ir.Call)) else ""
         buf = self.b.alloc(var.name, type_, "empty", dims=type_.dims, dtype=type_.dtype, reason=reason)
         if var.buffer:
             w.memory[var] = (buf, ())
@@ -115,7 +115,7 @@ class Region:
                 return [replace(new, buf=self.w.memory[new.buf][0], path=path, args=args)]
             case ir.Raise():
                 return [self.named(new)]
-            case ir.Call() | ir.Let(prim="invoke") if self.w.diagonals is None:
+            case ir.Call() if self.w.diagonals is None:
                 return [named(new, self.lane)]
             case ir.If():
                 return [replace(new, then=self.inner(new.then), orelse=self.inner(new.orelse))]

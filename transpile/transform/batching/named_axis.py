@@ -11,6 +11,7 @@ import numpy as np
 
 from transpile.core import nodes as ir
 from transpile.core.dims import Dim
+from transpile.core.functions import is_custom
 from transpile.core.types import INT
 from transpile.core.walk import Cloner, blocks, reads, statements
 from transpile.errors import error
@@ -66,7 +67,7 @@ class _Sized(Cloner):
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
         """Where a rule of the user's wants to know the axis, it is among the results of the call."""
         new = super().stmt(stmt)
-        if isinstance(stmt, ir.Call):
+        if is_custom(stmt):
             axis = self.mapping[self.var]
             own = {p for p, a in zip(stmt.custom.fn.params, reads(new)) if a is axis}
             self.mapping.update((r, axis) for r, y in zip(stmt.results, stmt.custom.fn.body.yields) if y in own)

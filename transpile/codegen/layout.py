@@ -9,8 +9,9 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from transpile.codegen.numpy.printer import flat
-from transpile.codegen.numpy.wrapping import broken
+from transpile.base.raised import Raised
+from transpile.codegen.printer import flat
+from transpile.codegen.wrapping import broken
 from transpile.core import nodes as ir
 
 WIDTH = 100
@@ -23,6 +24,7 @@ class Line:
     parts: tuple[str | ast.expr, ...]
     loc: ir.Loc = ir.NOWHERE
     comment: bool = True
+    raised: Raised | None = None
 
     @property
     def text(self) -> str:
@@ -30,17 +32,17 @@ class Line:
         return "".join(p if isinstance(p, str) else flat(p) for p in self.parts)
 
 
-def lay_out(lines: Sequence[Line], comments: bool = True, width: int = WIDTH) -> Iterator[tuple[str, ir.Loc]]:
-    """The physical lines, each with the user's line that it comes from."""
-    physical = [(wrap(line, width), line.loc, comments and line.comment and bool(line.loc.line)) for line in lines]
+def lay_out(lines: Sequence[Line], comments: bool = True, width: int = WIDTH) -> Iterator[tuple[str, Line]]:
+    """The physical lines, each with the line that it is of."""
+    physical = [(wrap(line, width), line, comments and line.comment and bool(line.loc.line)) for line in lines]
     column = _column([text for text, _, has_comment in physical if has_comment])
-    for text, loc, has_comment in physical:
-        note = f"# {_place(loc)}" if has_comment else ""
+    for text, of, has_comment in physical:
+        note = f"# {_place(of.loc)}" if has_comment else ""
         at = _commented(text, note, column) if note else None
         if note and at is None and text[0].strip():
-            yield " " * _indent(text[0]) + note, loc
+            yield " " * _indent(text[0]) + note, of
         for k, line in enumerate(text):
-            yield (line.ljust(max(column, len(line) + 2)) + note if note and k == at else line), loc
+            yield (line.ljust(max(column, len(line) + 2)) + note if note and k == at else line), of
 
 
 def _place(loc: ir.Loc) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 
 from astor.op_util import Precedence, get_op_precedence, get_op_symbol
 
-from transpile.codegen.numpy.printer import ANYWHERE, flat, piece, quotation_mark
+from transpile.codegen.printer import ANYWHERE, flat, piece, quotation_mark
 
 ATOM = Precedence.highest
 CHOICE = Precedence.IfExp

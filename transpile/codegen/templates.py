@@ -14,7 +14,7 @@ from copy import copy
 from functools import lru_cache
 from typing import Any
 
-from transpile.codegen.numpy.place_nodes import number
+from transpile.codegen.expression_nodes import number
 
 _FIELD = re.compile(r"\{(\w+)\}")
 

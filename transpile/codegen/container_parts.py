@@ -1,0 +1,17 @@
+"""The parts of a container, as nodes."""
+
+from __future__ import annotations
+
+import ast
+
+from transpile.aggregates import Node
+from transpile.base import making
+from transpile.codegen.templates import literal
+
+
+def part_of(tree: Node, k: int, base: ast.expr) -> ast.expr:
+    """Child number ``k`` of the container that ``base`` is."""
+    if tree.kind == "dataclass" or tree.kind == "namedtuple" and not making.is_descriptor(tree.cls, tree.keys[k]):
+        return ast.Attribute(base, tree.keys[k], ast.Load())
+    key = tree.keys[k] if tree.kind == "dict" else k
+    return ast.Subscript(base, literal(key), ast.Load())

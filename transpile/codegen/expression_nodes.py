@@ -1,0 +1,61 @@
+"""Small expressions as nodes: what all text is made of."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+
+LOAD = ast.Load()
+OPERATORS: dict[str, type[ast.operator]] = {
+    "+": ast.Add, "-": ast.Sub, "*": ast.Mult, "/": ast.Div, "//": ast.FloorDiv, "%": ast.Mod, "@": ast.MatMult, "**": ast.Pow,
+    "|": ast.BitOr, "^": ast.BitXor, "&": ast.BitAnd, "<<": ast.LShift, ">>": ast.RShift,
+}  # fmt: skip
+COMPARISONS: dict[str, type[ast.cmpop]] = {
+    "<": ast.Lt, "<=": ast.LtE, ">": ast.Gt, ">=": ast.GtE, "==": ast.Eq, "!=": ast.NotEq,
+}  # fmt: skip
+UNARY: dict[str, type[ast.unaryop]] = {"-": ast.USub, "~": ast.Invert, "+": ast.UAdd}
+
+
+def variable(name: str) -> ast.expr:
+    """A variable: never a module or a builtin of that name."""
+    node = ast.Name(name, ast.Load())
+    node.is_variable = True  # type: ignore[attr-defined]
+    return node
+
+
+def dotted(name: str) -> ast.expr:
+    """``a.b.c`` as nodes."""
+    head, *rest = name.split(".")
+    node: ast.expr = ast.Name(head, ast.Load())
+    for part in rest:
+        node = ast.Attribute(node, part, ast.Load())
+    return node
+
+
+def number(value: int | float) -> ast.expr:
+    """A number; what is negative is a sign and a number, since ``-1 ** 2`` is not ``(-1) ** 2``."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and (value < 0 or repr(value) == "-0.0"):
+        return ast.UnaryOp(ast.USub(), ast.Constant(-value))
+    return ast.Constant(value)
+
+
+def call(fn: ast.expr, *args: ast.expr, **keywords: ast.expr) -> ast.Call:
+    return ast.Call(fn, list(args), [ast.keyword(k, v) for k, v in keywords.items()])
+
+
+def boolean(op: ast.boolop, *values: ast.expr) -> ast.expr:
+    """``and`` and ``or``, flattened."""
+    flat: list[ast.expr] = []
+    for value in values:
+        flat += value.values if isinstance(value, ast.BoolOp) and type(value.op) is type(op) else [value]
+    return ast.BoolOp(op, flat)
+
+
+def operator(sign: str, args: Sequence[ast.expr]) -> ast.expr:
+    if len(args) == 1:
+        return ast.UnaryOp(UNARY[sign](), args[0])
+    if sign in ("==", "!=") and isinstance(args[0], ast.Constant):
+        args = args[::-1]
+    if sign in COMPARISONS:
+        return ast.Compare(args[0], [COMPARISONS[sign]()], [args[1]])
+    return ast.BinOp(args[0], OPERATORS[sign](), args[1])

@@ -1,0 +1,20 @@
+"""Import statements."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+
+
+def imported(module: str, name: str | None = None) -> ast.stmt:
+    return ast.Import([ast.alias(module, name)])
+
+
+def imported_from(module: str, *names: str) -> ast.stmt:
+    return ast.ImportFrom(module, [ast.alias(n) for n in names], 0)
+
+
+def import_lines(groups: Iterable[Sequence[ast.stmt]]) -> list[str]:
+    """The statements, with an empty line between groups."""
+    parts = ["\n".join(map(ast.unparse, group)) for group in groups if group]
+    return "\n\n".join(parts).split("\n") if parts else []

@@ -1,0 +1,108 @@
+"""Elements of records (`transpile.ops.element`) in all lanes of packets at once: what is one instruction, or a few, of vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from transpile.codegen.llvm.llvm_values import Packet
+from transpile.codegen.llvm.operands import Operands
+from transpile.codegen.llvm.scalar_instructions import COMPARE, FLOAT, INT, LOGIC
+from transpile.ops.element import Apply, Arg, Choose, Element, Infix, Prefix
+
+
+def at_once(written: Operands, node: Element, args: Sequence[Packet]) -> Packet | None:
+    """The value of an element in all lanes; None where a part of it has no instruction for them."""
+    match node:
+        case Arg(k):
+            return args[k]
+        case Infix(sign, a, b):
+            return _of(written, lambda given: _infix(written, sign, *given), (a, b), args)
+        case Prefix(sign, a):
+            return _of(written, lambda given: _prefix(written, sign, *given), (a,), args)
+        case Choose(test, yes, no):
+            return _of(written, lambda given: _choice(written, *given), (test, yes, no), args)
+        case Apply(function, inner) if function in _FUNCTIONS:
+            return _of(written, lambda given: _function(written, function, given), inner, args)
+    return None
+
+
+def _of(
+    written: Operands,
+    write: Callable[[list[Packet]], Packet | None],
+    parts: Sequence[Element],
+    args: Sequence[Packet],
+) -> Packet | None:
+    given = [at_once(written, p, args) for p in parts]
+    return None if any(g is None for g in given) else write([g for g in given if g is not None])
+
+
+def _infix(written: Operands, sign: str, a: Packet, b: Packet) -> Packet | None:
+    types, builder = written.types, written.builder
+    if a.type != b.type:
+        return None
+    is_float, is_int = isinstance(a.type, types.Float), a.type == types.int64
+    if sign in COMPARE and (is_float or is_int):
+        compare = builder.icmp_signed if is_int else builder.fcmp_ordered if sign != "!=" else builder.fcmp_unordered
+        return Packet(compare(sign, a.value, b.value), types.boolean)
+    table = FLOAT if is_float else INT if is_int else LOGIC if a.type == types.boolean else {}
+    return Packet(getattr(builder, table[sign])(a.value, b.value), a.type) if sign in table else None
+
+
+def _prefix(written: Operands, sign: str, x: Packet) -> Packet | None:
+    if sign == "not" and x.type == written.types.boolean:
+        return Packet(written.builder.not_(x.value), x.type)
+    if sign == "-" and isinstance(x.type, written.types.Float):
+        return Packet(written.builder.fneg(x.value), x.type)
+    return None
+
+
+def _choice(written: Operands, test: Packet, yes: Packet, no: Packet) -> Packet | None:
+    if test.type != written.types.boolean or yes.type != no.type:
+        return None
+    return Packet(written.builder.select(test.value, yes.value, no.value), yes.type)
+
+
+# ------------------------------------------------------------------------------------------------ functions of floats
+
+
+def _function(written: Operands, function: str, given: Sequence[Packet]) -> Packet | None:
+    if not all(isinstance(x.type, written.types.Float) and x.type == given[0].type for x in given):
+        return None
+    return Packet(_FUNCTIONS[function](written, *(x.value for x in given)), given[0].type)
+
+
+def _intrinsic(name: str) -> Callable[[Operands, Any], Any]:
+    """A function of LLVM's own."""
+
+    def write(written: Operands, x: Any) -> Any:
+        from llvmlite import ir as llvm
+
+        whole = f"llvm.{name}.v{x.type.count}f{64 if isinstance(x.type.element, llvm.DoubleType) else 32}"
+        type_ = llvm.FunctionType(x.type, [x.type])
+        return written.builder.call(written.cgutils.get_or_insert_function(written.module, type_, whole), [x])
+
+    return write
+
+
+def _extreme(sign: str) -> Callable[[Operands, Any, Any], Any]:
+    """The first of two where a comparison with the second holds, or where it is NaN."""
+
+    def write(written: Operands, a: Any, b: Any) -> Any:
+        builder = written.builder
+        is_first = builder.fcmp_ordered(sign, a, b)
+        is_nan = builder.fcmp_unordered("!=", a, a)  # of the second, the comparison is false
+        return builder.select(builder.or_(is_first, is_nan), a, b)
+
+    return write
+
+
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "math.sqrt": _intrinsic("sqrt"),
+    "math.fabs": _intrinsic("fabs"),
+    "scalars.absolute": _intrinsic("fabs"),
+    **{f"scalars.{name}": _intrinsic(name) for name in ("floor", "ceil", "trunc", "rint")},
+    "scalars.maximum": _extreme(">="),
+    "scalars.minimum": _extreme("<="),
+}
+"""The functions of elements that are instructions."""

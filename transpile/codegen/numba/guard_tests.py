@@ -1,0 +1,26 @@
+"""What a kernel of Numba's asks before it does anything, as expressions."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+
+from transpile.codegen.entry_guard import Guard
+from transpile.codegen.expression_nodes import LOAD, boolean, call, dotted, number, operator
+
+MOST = 8  # tests in a line
+
+
+def tests(guard: Guard, parameters: Sequence[ast.expr]) -> list[ast.expr]:
+    """What is true of a call that the function was not compiled for, a few tests in each."""
+    every = [*_sizes(parameters, guard.ones)]
+    every += [call(dotted("entry.share"), parameters[k], parameters[j]) for k, j in guard.pairs]
+    parts = [every[k : k + MOST] for k in range(0, len(every), MOST)]
+    return [part[0] if len(part) == 1 else boolean(ast.Or(), *part) for part in parts]
+
+
+def _sizes(parameters: Sequence[ast.expr], ones: Sequence[Sequence[bool]]) -> Iterator[ast.expr]:
+    for param, sizes in zip(parameters, ones):
+        for axis, one in enumerate(sizes):
+            size = ast.Subscript(ast.Attribute(param, "shape", LOAD), number(axis), LOAD)
+            yield operator("!=" if one else "==", [size, number(1)])

@@ -1,0 +1,146 @@
+"""A nest that adds up several products becomes several nests, so that each of them may be a product of matrices.
+
+    for i in range(n):                            for i in range(n):
+        for k in range(m):                            for k in range(m):
+            for j in range(d):                            for j in range(d):
+                b_bar[k, j] += a[i, k] * c[i, j]    ->        b_bar[k, j] += a[i, k] * c[i, j]
+                a_bar[i, k] += b[k, j] * c[i, j]      for i in range(n):
+                                                          for k in range(m):
+                                                              for j in range(d):
+                                                                  a_bar[i, k] += b[k, j] * c[i, j]
+
+Such is what reverse mode makes of a product that a user wrote as loops. Nothing in the nest may read what it adds to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from transpile.analysis.accesses import is_pure
+from transpile.core import nodes as ir
+from transpile.core.rebuild import with_stmts
+from transpile.core.types import Type
+from transpile.core.walk import Cloner, free, reads
+from transpile.loops.memory_sums import as_additions
+from transpile.loops.product_statements import letter_of
+from transpile.loops.terms import REALS, Code
+from transpile.ops.tables import record_of
+
+LEAST = 3  # loops around a product of matrices
+
+
+@dataclass(frozen=True)
+class Sum:
+    """What each trip adds: to an array, or to the ``carried`` value of this number, counted at the outermost loop."""
+
+    add: ir.Add | None = None
+    carried: int = -1
+
+
+def parts(code: Code, nest: ir.For, around: int) -> Iterator[list[ir.Stmt]]:
+    """For each of several sums of a nest, or one that goes on from another: the nest that makes only that, and the nest without it.
+
+    ``around``: how many loops there are around the nest.
+    """
+    nest = as_additions(nest, code.forms, code.roots)
+    loops = _loops(code, nest)
+    if len(loops) + around < LEAST or not loops:
+        return
+    adds = [s for s in loops[-1].body.stmts if isinstance(s, ir.Add)]
+    sums = [*(Sum(carried=k) for k in range(len(nest.inits))), *(Sum(add=a) for a in adds)]
+    if not all(_is_carried_sum(loops, one.carried) for one in sums if one.add is None):
+        return
+    if len(sums) < 2 and all(ir.is_literal(init, 0.0) for init in nest.inits):
+        return
+    touch = code.touches.of(nest)
+    if any(code.roots.of(a.buf) in touch.read | touch.written or a.buf.type.dtype not in REALS for a in adds):
+        return
+    for one in sums:
+        if one.add is None or len(one.add.args) < len(loops) + around:
+            yield _parted(nest, adds, one)
+
+
+def _loops(code: Code, nest: ir.For) -> list[ir.For]:
+    """The loops of a nest in which but for sums all is pure; none if it is no such nest."""
+    loops, last = [], nest
+    while letter_of(code, last) is not None:
+        loops.append(last)
+        inner = [s for s in last.body.stmts if isinstance(s, ir.For)]
+        others = [s for s in last.body.stmts if not isinstance(s, ir.For)]
+        lets = [s for s in others if isinstance(s, ir.Let) and is_pure(s)]
+        if not inner:
+            return loops if all(isinstance(s, ir.Add) or any(s is x for x in lets) for s in others) else []
+        if len(inner) > 1 or len(lets) < len(others):
+            return []
+        (last,) = inner
+    return []
+
+
+def _is_carried_sum(loops: Sequence[ir.For], k: int) -> bool:
+    """Whether what the loops carry there is a sum of something of each innermost trip, and nothing else reads it."""
+    if loops[0].results[k].type.dtype not in REALS:
+        return False
+    for outer, inner in zip(loops, loops[1:]):
+        param, out = outer.body.params[k], outer.body.yields[k]
+        found = [n for n, r in enumerate(inner.results) if r is out]
+        if not found or inner.inits[found[0]] is not param or _readers(outer.body, param) != 1:
+            return False
+        (k,) = found
+    body = loops[-1].body
+    param, out = body.params[k], body.yields[k]
+    made = next((s for s in body.stmts if isinstance(s, ir.Let) and s.var is out), None)
+    if made is None or _readers(body, param) != 1 or _readers(body, made.var) != 1:
+        return False
+    return (
+        record_of(made).is_sum
+        and param in made.args
+        and not (record_of(made).is_difference and made.args[0] is not param)
+    )
+
+
+def _readers(body: ir.Block, var: ir.Var) -> int:
+    """How often a variable is read in a block and those inside of it."""
+    found = sum(op is var for op in body.yields)
+    for stmt in body.stmts:
+        found += sum(op is var for op in reads(stmt))
+        found += _readers(stmt.body, var) if isinstance(stmt, ir.For) else 0
+    return found
+
+
+def _parted(nest: ir.For, adds: Sequence[ir.Add], one: Sum) -> list[ir.Stmt]:
+    every = range(len(nest.inits))
+    others = [a for a in adds if a is not one.add], [k for k in every if k != one.carried]
+    rest = [_only(nest, *others)] if any(others) else []
+    if one.add is not None:
+        return [Cloner().stmt(_only(nest, [one.add], [])), *rest]
+    alone = Cloner().stmt(_only(nest, [], [one.carried]))
+    assert isinstance(alone, ir.For)
+    total, dtype = nest.results[one.carried], Type(nest.results[one.carried].type.dtype)
+    alone = replace(alone, inits=(ir.Const(0.0, dtype),))
+    both = ir.Let(total, "add", (nest.inits[one.carried], alone.results[0]), {}, nest.loc)
+    return [alone, both, *rest]
+
+
+def _only(loop: ir.For, adds: Collection[ir.Add], kept: Sequence[int]) -> ir.For:
+    """The nest with these additions, what it carries at these places, and what is read for that."""
+    body = loop.body
+    params, yields = tuple(body.params[k] for k in kept), tuple(body.yields[k] for k in kept)
+    wanted: set[ir.Operand] = set(yields)
+    stmts: list[ir.Stmt] = []
+    for stmt in reversed(body.stmts):
+        if isinstance(stmt, ir.For):
+            stmt = _only(stmt, adds, [n for n, r in enumerate(stmt.results) if r in yields])
+            wanted |= {stmt.start, stmt.bound, *stmt.inits, *free(stmt.body)}
+        elif isinstance(stmt, ir.Add):
+            if not any(stmt is a for a in adds):
+                continue
+            wanted.update(reads(stmt))
+        elif isinstance(stmt, ir.Let) and stmt.var in wanted:
+            wanted.update(stmt.args)
+        else:
+            continue
+        stmts.append(stmt)
+    inits, results = tuple(loop.inits[k] for k in kept), tuple(loop.results[k] for k in kept)
+    block = replace(with_stmts(body, stmts[::-1]), params=params, yields=yields)
+    return replace(loop, inits=inits, results=results, body=block)
