@@ -10,9 +10,9 @@ from transpile.core.watch import watching
 from transpile.ops.tables import of_dialect
 
 
-def verify(fn: ir.Function) -> ir.Function:
+def verify(fn: ir.Function, after: str = "") -> ir.Function:
     """``fn`` itself, if it is well-formed array core."""
-    return verifier.verify(fn, of_dialect("array"))
+    return verifier.verify(fn, of_dialect("array"), after=after)
 
 
 def check(fn: ir.Function, after: str = "") -> ir.Function:

@@ -232,6 +232,30 @@ def test_the_message_names_the_statement(x):
     assert str(caught.value).splitlines()[1].strip() == "in: y: float64[n] = mul x 1   (a.py:7)"
 
 
+def test_the_symbol_of_an_index_stays_in_its_loop(x):
+    i, row = Dim.symbol("i"), ir.Const(0.0, FLOAT64)
+    inside = ir.Let(ir.Var("t", VECTOR.with_dims((i,))), "full", (row,), {"dims": (i,), "dtype": "float64"})
+    verify(function(loop(ir.Block((), [inside]), symbol=i), params=(x,)))
+    outside = ir.Let(ir.Var("t", VECTOR.with_dims((i,))), "full", (row,), {"dims": (i,), "dtype": "float64"})
+    refused(
+        function(loop(ir.Block((), [inside]), symbol=i), outside, params=(x,)), "the index of a loop that is not around"
+    )
+
+
+def test_symbols_of_what_is_lifted_have_values():
+    of_k, m = Dim.symbol("k"), ir.Var("m", INT)
+    size = ir.Let(ir.Var("k", INT), "add", (m, ir.Const(1, INT)))
+    params = {"dims": (of_k,), "dtype": "float64"}
+    made = ir.Let(ir.Var("t", VECTOR.with_dims((of_k,))), "full", (ir.Const(0.0, FLOAT64),), params)
+    seen = function(size, made, params=(m,))
+    hidden = function(ir.If(ir.Const(True, BOOL), ir.Block((), [size]), ir.Block((), [made])), params=(m,))
+    for fn in (seen, hidden):
+        fn.symbols["k"] = size.var
+    verify(seen, after="lift")
+    with pytest.raises(InternalError, match="k, which has no value there"):
+        verify(hidden, after="lift")
+
+
 # ----------------------------------------------------------------------------------------------------------- calls
 
 

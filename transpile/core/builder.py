@@ -407,13 +407,13 @@ class Builder:
         self.symbols[str(symbol)] = op
         self.learn(op, symbol)
 
-    def own_symbol(self, op: ir.Operand) -> Dim:
+    def own_symbol(self, op: ir.Operand, is_size: bool = False) -> Dim:
         """A symbol of its own for an integer, whatever is known of it."""
         assert isinstance(op, ir.Var), op
         self._ints += 1
         while (name := f"{op.label}.{self._ints}") in self.symbols:
             self._ints += 1
-        symbol = Dim.integer(name)
+        symbol = Dim.symbol(name) if is_size else Dim.integer(name)
         self.bind_symbol(symbol, op)
         return symbol
 

@@ -6,6 +6,7 @@ Of a function of either dialect (`verify_array`, `verify_loops`):
 - Types and kinds of operands, results, carries and places agree.
 - Only memory is written; what is returned has memory of its own.
 - Each push pairs with one pop (`verify_stacks`).
+- Symbols in types are bound (`verify_symbols`).
 
 `InternalError` names the function, the pass, the statement and its line.
 """
@@ -22,6 +23,7 @@ from transpile.core.verify_loops import LoopForm
 from transpile.core.verify_memory import apart, reasons
 from transpile.core.verify_scopes import refuse
 from transpile.core.verify_stacks import pair
+from transpile.core.verify_symbols import bound
 from transpile.core.watch import Done
 
 FORMS = {"array": ArrayForm, "loops": LoopForm}
@@ -34,6 +36,7 @@ def verify(fn: ir.Function, prims: Records, dialect: str = "array", after: str =
     apart(fn, dialect == "array", after)
     if dialect == "array":
         reasons(fn, after)
+        bound(fn, after)
     return fn
 
 

@@ -206,7 +206,9 @@ class _Linker:
                 case ir.For():
                     assert forward is None or isinstance(forward, (ir.For, ir.While))
                     backwards = new.backwards and not (forward is not None and self.in_any_order(new, forward))
-                    new = replace(new, body=self.reverse_block(new.body, forward, new.index), backwards=backwards)
+                    symbol = self.symbol_of_mirror(new.index, forward)
+                    body = self.reverse_block(new.body, forward, new.index)
+                    new = replace(new, body=body, backwards=backwards, symbol=symbol)
                 case ir.While():
                     test, body = self.reverse_block(new.test, None, None), self.reverse_block(new.body, None, None)
                     new = replace(new, test=test, body=body)
@@ -216,6 +218,16 @@ class _Linker:
             if computes(new):
                 for var in defines(new):
                     self.have_read_sizes(var)
+
+    def symbol_of_mirror(self, index: ir.Var, loop: ir.For | ir.While | None) -> Dim | None:
+        """What the index is in the dims of the reverse sweep, where its trips are those of the forward sweep."""
+        if not isinstance(loop, ir.For) or loop.body.stop is not None or loop.symbol is None:
+            return None
+        name = loop.symbol.as_symbol
+        if name is None or name in self.renamed:
+            return None
+        self.renamed[name] = symbol = self.b.own_symbol(index, loop.symbol.is_size_symbol)
+        return symbol
 
     def in_any_order(self, mirror: ir.For, loop: ir.For | ir.While) -> bool:
         """Whether the trips may run in any order, which lets processors load and store ahead: no stack is popped there."""

@@ -1,0 +1,95 @@
+"""Each symbol in a type has a value that can be seen: the index of a loop around, a size of a parameter, an operand.
+
+A size that only the run knows is bound by what has it: `Function.symbols` names a ``dim`` of that, which may stand below. What no
+operand holds is free: nobody can ask for its value. A stack has elements of all trips, so that its type may name indices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from transpile.core import nodes as ir
+from transpile.core.types import Type
+from transpile.core.verify_scopes import refuse
+from transpile.core.walk import blocks, defines, statements
+
+LIFTED = "lift"
+"""After it all symbols are asked for. A reverse sweep may name what only a branch of the forward sweep has, and needs no value of;
+indices stay in their loops there, too."""
+
+
+def bound(fn: ir.Function, after: str) -> None:
+    """Raises `InternalError` where a type names a symbol that nothing binds there."""
+    _Bound(fn, after).function()
+
+
+class _Bound:
+    def __init__(self, fn: ir.Function, after: str) -> None:
+        self.fn, self.after = fn, after
+        stmts = list(statements(fn.body))
+        self.lets = {s.var: s for s in stmts if isinstance(s, ir.Let)}
+        self.indices = {n for s in stmts if isinstance(s, ir.For) for n in _of_index(s)}
+        self.given = {n for p in fn.params for n in _names(p.type)}
+        self.visible: set[ir.Operand] = set(fn.params)
+        self.around: list[str] = []  # the symbols of the loops that are open
+
+    def function(self) -> None:
+        self.block(self.fn.body)
+
+    def block(self, block: ir.Block) -> None:
+        inside = list(block.params)
+        for param in block.params:
+            self.type(param, None)
+        for stmt in block.stmts:
+            for inner in blocks(stmt):
+                self.inner(stmt, inner)
+            for var in defines(stmt):
+                self.type(var, stmt)
+                self.visible.add(var)
+                inside.append(var)
+        self.visible.difference_update(inside)
+
+    def inner(self, stmt: ir.Stmt, block: ir.Block) -> None:
+        self.visible.update(block.params)
+        if not isinstance(stmt, ir.For):
+            return self.block(block)
+        around, self.around = self.around, [*self.around, *_of_index(stmt)]
+        self.visible.add(stmt.index)
+        self.block(block)
+        self.visible.discard(stmt.index)
+        self.around = around
+
+    def type(self, var: ir.Var, stmt: ir.Stmt | None) -> None:
+        if var.type.kind == "stack":
+            return
+        for name in _names(var.type):
+            if name in self.given or name in self.around:
+                continue
+            if name in self.indices:
+                refuse(self.fn, self.after, f"{var} names {name}, the index of a loop that is not around it", stmt)
+            if self.after == LIFTED and not self.has(name, var):
+                refuse(self.fn, self.after, f"{var} names {name}, which has no value there", stmt)
+
+    def has(self, name: str, var: ir.Var) -> bool:
+        """Whether the operand of the symbol is seen, or is a size of what is seen, or of the variable itself."""
+        holder = self.fn.symbols.get(name)
+        if not isinstance(holder, ir.Var) or holder in self.visible:
+            return True
+        let = self.lets.get(holder)
+        while let is not None and let.prim in ("dim", "item"):
+            source = let.args[0]
+            if source is var or source in self.visible:
+                return True
+            let = self.lets.get(source) if isinstance(source, ir.Var) else None
+        return False
+
+
+def _of_index(loop: ir.For) -> tuple[str, ...]:
+    return () if loop.symbol is None else loop.symbol.symbols()
+
+
+def _names(type_: Type) -> Iterator[str]:
+    for dim in type_.dims:
+        yield from dim.symbols()
+    for item in type_.items:
+        yield from _names(item)
