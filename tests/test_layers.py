@@ -46,7 +46,8 @@ LATE = {
     "transpile.driver.specialize -> transpile.driver.cache.cached_calls": "what is on disk, where it may be asked",
     "transpile.driver.specialize -> transpile.driver.runners": "the door to what makes programs",
     "transpile.driver.shared_arguments -> transpile.frontend.resolve.resolve": "the place that a refusal names",
-    "transpile.driver.pass_watches -> transpile.core.verify": "asked for by an environment variable",
+    "transpile.driver.pass_watches -> transpile.analysis.overlaps": "asked for by an environment variable",
+    "transpile.driver.pass_watches -> transpile.core.verify": "as above",
     # heavy libraries
     "transpile.driver.runners -> transpile.driver.compiling": "the back end: Numba",
     "transpile.driver.machine_code -> transpile.codegen.llvm": "llvmlite",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import AbstractContextManager
 
+from transpile.analysis.overlaps import in_order
 from transpile.core import nodes as ir
 from transpile.core import verify as verifier
 from transpile.core.watch import watching
@@ -22,4 +23,4 @@ def check(fn: ir.Function, after: str = "") -> ir.Function:
 
 def checked_passes() -> AbstractContextManager[None]:
     """Within it, what each pass gives is verified, of both dialects."""
-    return watching(verifier.Verifying(of_dialect))
+    return watching(verifier.Verifying(of_dialect, in_order))

@@ -158,6 +158,11 @@ def test_a_call_fills_memory() -> None:
     check(function(called(MATRIX, out), params=(MATRIX, out)))
     refused(function(called(MATRIX, MATRIX), params=(MATRIX,)), "argument 1 is filled")
     refused(function(called(MATRIX, out, function="gemv"), params=(MATRIX, out)), "is no function of the runtime")
+    refused(function(called(out, out), params=(out,)), "is filled and read at once")
+    row = ir.Var("row", Type("float64", MATRIX.type.dims[1:]))
+    part = ir.view(row, out, ir.Index((ir.Point(0), ir.Slice())), (ZERO,))
+    refused(function(part, called(row, out), params=(out,)), "is filled and read at once")
+    refused(function(part, called(out, row), params=(out,)), "is filled and read at once")
     several = ir.Var("t", Type("float64", kind="tuple"))
     refused(function(ir.Call(ir.Kept("f"), (), (several,))), "a call gives")
 

@@ -10,8 +10,8 @@ from verified import verify
 from transpile.core import nodes as ir
 from transpile.core.builder import Builder
 from transpile.core.dims import Dim
+from transpile.core.taken import Taken
 from transpile.core.types import BOOL, FLOAT, FLOAT64, INT, Type
-from transpile.core.verify_array import differ
 from transpile.errors import InternalError
 from transpile.ops.tables import prims
 
@@ -160,15 +160,38 @@ def test_sizes_of_two_arguments_are_not_one(x):
     refused(function(ir.Let(ir.Var("y", VECTOR), "mul", (x, other)), params=[x, other]), "does not have the dims")
 
 
+def joined(dim, *before):
+    """Two branches, the one with an array of this size, the other with one of size 1."""
+    c, a, b = ir.Var("c", BOOL), ir.Var("a", Type("float64", (dim,))), ir.Var("b", Type("float64", (Dim(1),)))
+    branch = ir.If(c, ir.Block(yields=(a,)), ir.Block(yields=(b,)), (ir.Var("y", b.type),))
+    return replace(function(*before, branch, params=[c, a, b, *SIZES.values()]), symbols=SIZES)
+
+
+SIZES = {"n": ir.Var("n", INT), "m": ir.Var("m", INT), "i": ir.Var("i", INT)}
+
+
+def found_one(dim, prim="not_equal", value=1):
+    """The check that a size is 1."""
+    b = Builder(prims(), dict(SIZES))
+    test = ir.Var("t", BOOL)
+    size = b.dim(dim).op
+    raised = ir.Block(stmts=[ir.Raise((), "ValueError", is_check=True)])
+    return *b.block.stmts, ir.Let(test, prim, (size, ir.Const(value, INT)), {}), ir.If(test, raised, ir.Block())
+
+
 def test_a_size_of_one():
-    """A check may say it of a form that is not solved for a symbol; of others the number stands in the types."""
+    """A check says it of a form that is not solved for a symbol; of others the number stands in the types."""
     n, m = N, Dim.symbol("m")
-    for dim in (n, n.times(2) - 1, Dim.integer("i") + 1):
-        assert differ(Dim(1), dim) and differ(dim, Dim(1))
-    for dim in ((n - m).clip(), n * m, n + m, Dim(1)):
-        assert not differ(Dim(1), dim) and not differ(dim, Dim(1))
-    assert differ(Dim(2), Dim(1)) and differ(n, n + 1)
-    assert not differ(n, m)  # unless the elements of one meet those of the other
+    for dim in ((n - m).clip(), n * m, n + m):
+        refused(joined(dim), "then yields and results differ")
+        refused(joined(dim, *found_one(dim + 1)), "then yields and results differ")
+        refused(joined(dim, *found_one(dim, "equal")), "then yields and results differ")
+        refused(joined(dim, *found_one(dim, value=2)), "then yields and results differ")
+        verify(joined(dim, *found_one(dim)))
+        verify(replace(joined(dim), taken=Taken(((dim, Dim(1), True),))))
+        refused(replace(joined(dim), taken=Taken(((dim, Dim(1), False),))), "then yields and results differ")
+    for dim in (n, n.times(2) - 1, Dim.integer("i") + 1, Dim(2)):
+        refused(joined(dim, *found_one(dim)), "then yields and results differ")
 
 
 def test_unknown_primitive(x):

@@ -138,11 +138,14 @@ def test_chunks_write_their_own():
 # --------------------------------------------------------------------------------------- what a pass must not do
 
 
-def passing(run, **more):
-    """Runs a pass over a function that prints, verified."""
-    shown = ir.Print((VALUE,), (((0, "", ""),),), loc=ir.Loc("a.py", 7, 4))
+LINE = ir.Loc("a.py", 7, 4)
+SHOWN = ir.Print((VALUE,), (((0, "", ""),),), loc=LINE)
+
+
+def passing(run, *stmts, **more):
+    """Runs a pass over a function that does this, or prints; verified."""
     with watch.watching(Verifying(of_dialect)):
-        return Chain("array", (Pass("doing", run, "", **more),), (SILENT,)).run(function(shown))
+        return Chain("array", (Pass("doing", run, "", **more),), (SILENT,)).run(function(*(stmts or (SHOWN,))))
 
 
 SILENT = Property(
@@ -150,10 +153,11 @@ SILENT = Property(
 )
 
 
-def test_no_effect_is_repeated():
-    def twice(fn):
-        return replace(fn, body=replace(fn.body, stmts=fn.body.stmts * 2))
+def twice(fn):
+    return replace(fn, body=replace(fn.body, stmts=fn.body.stmts * 2))
 
+
+def test_no_effect_is_repeated():
     def on_either_side(fn):
         both = ir.If(ir.Const(True, BOOL), ir.Block((), fn.body.stmts), ir.Block((), list(fn.body.stmts)))
         return replace(fn, body=replace(fn.body, stmts=[both]))
@@ -161,6 +165,60 @@ def test_no_effect_is_repeated():
     passing(on_either_side)
     with pytest.raises(InternalError, match="after doing: the print of line 7 is done more often than before"):
         passing(twice)
+
+
+def test_no_raise_is_repeated():
+    failing = ir.Raise((), "ValueError", ("no",), loc=LINE)
+    passing(lambda fn: replace(fn), failing)
+    passing(twice, replace(failing, is_check=True))  # of sizes, which each function asks for itself
+    with pytest.raises(InternalError, match="the raise of line 7 is done more often than before"):
+        passing(twice, failing)
+
+
+def test_no_call_that_prints_is_repeated():
+    routine = ir.Routine("g")
+    routine.fn = function(SHOWN, ir.Raise((), "ValueError", ("no",), loc=LINE), ir.Call(routine, (), ()))
+    call = ir.Call(routine, (), ())
+    passing(lambda fn: replace(fn), call)
+    with pytest.raises(InternalError, match="the print of line 7 is done more often than before"):
+        passing(twice, call)
+    routine.fn.body.stmts.pop(0)
+    passing(twice, call)  # what it raises, the first raises
+
+
+def test_no_effect_of_a_rule_is_repeated():
+    silent = function()
+    fn, derivative = (function(replace(SHOWN, loc=replace(LINE, line=n))) for n in (3, 5))
+
+    def expanded(*of):
+        return lambda fn: replace(fn, body=ir.Block((), [s for one in of for s in one.body.stmts]))
+
+    call = ir.Call(ir.Custom(fn, "jvp", derivative, 0), (), ())
+    for done in ((fn,), (derivative,), (fn, derivative)):
+        passing(expanded(*done), call)
+    with pytest.raises(InternalError, match="the print of line 5 is done more often than before"):
+        passing(expanded(fn, derivative, derivative), call)
+    with pytest.raises(InternalError, match="the print of line 3 is done more often than before"):
+        passing(expanded(fn), ir.Call(ir.Custom(silent, "jvp", derivative, 0), (), ()))
+
+
+def test_a_pass_says_why_it_records():
+    tape = ir.Alloc(ir.Var("y_tape", VECTOR, buffer=True), "copy", (X,), {}, LINE, "carried by the loop")
+
+    def adding(stmt):
+        return lambda fn: replace(fn, body=replace(fn.body, stmts=[*fn.body.stmts, stmt]))
+
+    def run(*stmts, then):
+        with watch.watching(Verifying(of_dialect)):
+            Chain("array", (Pass("doing", then, ""),), ()).run(function(*stmts, params=[X]))
+
+    forgotten = replace(tape, reason="")
+    run(then=adding(tape))
+    run(forgotten, then=lambda fn: replace(fn))  # a user's array that is called so
+    with pytest.raises(InternalError, match="after doing: .*y_tape.* is recorded without a reason"):
+        run(then=adding(forgotten))
+    with pytest.raises(InternalError, match="recorded without a reason"):
+        run(tape, then=lambda fn: replace(fn, body=ir.Block((), [forgotten])))
 
 
 def test_what_a_pass_ensures_is_looked_at():

@@ -41,7 +41,7 @@ ALLOWED: Mapping[str, str] = {
     "names of variables, modules, dtypes and primitives; files": """
         codegen/numpy/effects.py: effect_lines
         codegen/numba/numba_scalars.py: _is_narrow
-        core/verify_memory.py: reasons
+        core/verify_memory.py: _is_tape
         loops/steering.py: _Flow.goes_by
         lower/overflow.py: _symbol
         check.py: _Line.compare

@@ -5,8 +5,11 @@ Of a function of either dialect (`verify_array`, `verify_loops`):
 - Every variable is defined once, before its uses, in a block around them; what a block defines is not seen outside it.
 - Types and kinds of operands, results, carries and places agree.
 - Only memory is written; what is returned has memory of its own.
-- Each push pairs with one pop (`verify_stacks`).
+- Each push pairs with one pop (`verify_stacks`); trips that run at once touch memory of their own (`verify_memory`).
 - Symbols in types are bound (`verify_symbols`).
+
+Of what a pass has made of a function: no effect is repeated (`verify_effects`), all that is recorded has a reason
+(`verify_memory`), and what analyses know of (`transpile.analysis.overlaps`).
 
 `InternalError` names the function, the pass, the statement and its line.
 """
@@ -20,7 +23,7 @@ from transpile.core.record_protocol import Records
 from transpile.core.verify_array import ArrayForm
 from transpile.core.verify_effects import repeated
 from transpile.core.verify_loops import LoopForm
-from transpile.core.verify_memory import apart, reasons
+from transpile.core.verify_memory import apart, new_reasons, reasons
 from transpile.core.verify_scopes import refuse
 from transpile.core.verify_stacks import pair
 from transpile.core.verify_symbols import bound
@@ -41,10 +44,11 @@ def verify(fn: ir.Function, prims: Records, dialect: str = "array", after: str =
 
 
 class Verifying:
-    """Watches passes: what each of them has changed is verified, and what it says that it requires and ensures."""
+    """Watches passes: what each of them has changed is verified, and what it says that it requires and ensures. ``more`` are
+    questions that need analyses."""
 
-    def __init__(self, prims: Callable[[str], Records]) -> None:
-        self.prims = prims
+    def __init__(self, prims: Callable[[str], Records], *more: Callable[[Done], None]) -> None:
+        self.prims, self.more = prims, more
 
     def __call__(self, done: Done) -> None:
         if done.old is done.new:
@@ -52,6 +56,9 @@ class Verifying:
         verify(done.new, self.prims(done.dialect), done.dialect, done.name)
         if done.old is not None and done.dialect == "array":
             repeated(done.old, done.new, done.name)
+            new_reasons(done.old, done.new, done.name)
+        for ask in self.more:
+            ask(done)
         if done.step is not None and done.old is not None:
             for p in done.step.requires:
                 if p.holds is not None and not p.holds(done.old):

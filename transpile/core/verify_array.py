@@ -20,8 +20,10 @@ from transpile.aggregates import leaf_numbers
 from transpile.core import nodes as ir
 from transpile.core.dims import Dim
 from transpile.core.places import consumed, place_dims
+from transpile.core.record_protocol import Records
 from transpile.core.types import Type
 from transpile.core.verify_scopes import Scopes
+from transpile.core.verify_sizes import found_to_be_one, is_apart
 from transpile.core.walk import reads
 from transpile.errors import RuleError
 
@@ -29,6 +31,10 @@ READERS = ("index", "dim")  # the primitives whose first operand may be a buffer
 
 
 class ArrayForm(Scopes):
+    def __init__(self, fn: ir.Function, prims: Records, after: str = "") -> None:
+        super().__init__(fn, prims, after)
+        self.ones = found_to_be_one(fn, prims, self.form_of)
+
     def value(self, operand: ir.Operand, undef: bool = False) -> None:
         """An operand that must be a value: not a buffer, not a stack."""
         self.use(operand, undef)
@@ -99,7 +105,7 @@ class ArrayForm(Scopes):
             wanted = prim.type_rule(types, s.params)
         except RuleError as e:
             self.fail(f"the type rule refuses: {e.message}")
-        if not is_same(s.var.type, wanted):
+        if not self.is_same(s.var.type, wanted):
             self.fail(f"{s.var} should be {wanted}")
 
     def elementwise(self, s: ir.Let | ir.Alloc, dtype_rule: str) -> None:
@@ -117,7 +123,16 @@ class ArrayForm(Scopes):
             return a == b
         given = {d.as_symbol for p in self.fn.params for d in p.type.dims}
         of_the_run = any(s not in given for d in (*a, *b) for s in d.symbols())
-        return of_the_run and not any(map(differ, a, b))
+        return of_the_run and not any(map(self.differ, a, b))
+
+    def is_same(self, a: Type, b: Type) -> bool:
+        """Whether two types may be one, the weak mark aside."""
+        return (a.dtype, a.kind, a.rank) == (b.dtype, b.kind, b.rank) and not any(map(self.differ, a.dims, b.dims))
+
+    def differ(self, a: Dim, b: Dim) -> bool:
+        """Whether two dims are not equal; forms that only the run can compare are taken to agree, but for 1 and another form: there
+        the function has found that to be 1."""
+        return is_apart(a, b) or a.is_one != b.is_one and not {a, b} & self.ones
 
     def store(self, s: ir.Store | ir.Add) -> None:
         self.use(s.buf)
@@ -248,7 +263,7 @@ class ArrayForm(Scopes):
             if use:
                 self.value(operand, undef=True)
             self.check(not var.buffer, f"buffer {var} is among the {to}")
-            if not isinstance(operand, ir.Undef) and not is_same(operand.type, var.type):
+            if not isinstance(operand, ir.Undef) and not self.is_same(operand.type, var.type):
                 self.fail(f"{of} and {to} differ: {operand} for {var}")
 
     def path(self, path: ir.Path, args: Sequence[ir.Operand], source: Type, dims: tuple[Dim, ...]) -> None:
@@ -298,30 +313,6 @@ def is_buffer(operand: ir.Operand) -> bool:
 
 def is_int_scalar(type_: Type) -> bool:
     return type_.is_int and not type_.dims and type_.kind == "array"
-
-
-def is_same(a: Type, b: Type) -> bool:
-    """Whether two types may be one, the weak mark aside."""
-    return (a.dtype, a.kind, a.rank) == (b.dtype, b.kind, b.rank) and not any(map(differ, a.dims, b.dims))
-
-
-def differ(a: Dim, b: Dim) -> bool:
-    """Whether two dims are surely not equal; forms that only the run can compare are taken to agree.
-
-    So are 1 and ``max(n - m, 0)``: a check may have found that to be 1, which is then the result's size, though the type rule gives
-    the form. A form of one symbol is solved for it instead, and has the number in its place.
-    """
-    return is_apart(a, b) or (a.is_one and is_of_one_symbol(b)) or (b.is_one and is_of_one_symbol(a))
-
-
-def is_of_one_symbol(dim: Dim) -> bool:
-    """Whether it is ``c * n + d``."""
-    return len(dim.terms) == 1 and dim.terms[0][0].kind in ("symbol", "int")
-
-
-def is_apart(a: Dim, b: Dim) -> bool:
-    """Whether two dims are unequal whatever the sizes; the frontend may know that ``x[:1]`` has 1, not min(1, n)."""
-    return (a - b).is_const and a != b
 
 
 ArrayForm.handlers = {

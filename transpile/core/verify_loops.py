@@ -27,6 +27,7 @@ class LoopForm(Scopes):
         super().__init__(fn, prims, after)
         self.memory: set[ir.Var] = set()  # what may be written
         self.frame: set[ir.Var] = set()  # what is gone when the function returns
+        self.whole: dict[ir.Operand, ir.Operand] = {}  # a view -> the memory that it is a part of
 
     def use(self, operand: ir.Operand, undef: bool = True) -> None:
         super().use(operand, undef)
@@ -113,8 +114,15 @@ class LoopForm(Scopes):
                 self.fail("a function of array core is called")
         for k in s.written:
             self.check(k < len(s.args) and s.args[k] in self.memory, f"argument {k} is filled")
+        for k in s.written:
+            others = [a for j, a in enumerate(s.args) if j != k]
+            self.check(not any(self.overlap(s.args[k], a) for a in others), f"{s.args[k]} is filled and read at once")
         for r in s.results:
             self.check(r.type.kind == "array" and not r.buffer, f"a call gives {r}")
+
+    def overlap(self, a: ir.Operand, b: ir.Operand) -> bool:
+        """Whether two arrays surely share memory: they are one, or one is all that the other is a part of."""
+        return isinstance(a, ir.Var) and (a is b or self.whole.get(a) is b or self.whole.get(b) is a)
 
     def view(self, s: ir.View) -> None:
         for a in s.args:
@@ -124,6 +132,7 @@ class LoopForm(Scopes):
         self.check(isinstance(s.base, ir.Var) and s.base.type.rank > 0, "a view of a number")
         self.alike(s.var.type, Type(s.base.type.dtype, s.var.type.dims), "a view")
         self.check(s.var.type.rank == self.viewed(s), f"a view of rank {s.var.type.rank}")
+        self.whole[s.var] = self.whole.get(s.base, s.base)
         if s.base in self.memory:
             self.memory.add(s.var)
         if s.base in self.frame:

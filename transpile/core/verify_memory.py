@@ -8,15 +8,39 @@ from transpile.core import nodes as ir
 from transpile.core.verify_scopes import refuse
 from transpile.core.walk import blocks, defined, reads, statements
 
-TAPE = "_tape"  # how the names of stacks end that are recorded onto; those of their tangents and adjoints end otherwise
+TAPE = "_tape"  # how the names of stacks and arrays end that are recorded onto; those of their tangents and adjoints end otherwise
 
 
 def reasons(fn: ir.Function, after: str = "") -> None:
-    """Raises `InternalError` where something is recorded and nobody says why. What a stack holds is recorded; an array that is
-    recorded into is made in one place, which wants the reason (`transpile.transform.recording`)."""
+    """Raises `InternalError` where a stack is recorded onto and nobody says why."""
     for stmt in statements(fn.body):
-        if isinstance(stmt, ir.NewStack) and stmt.var.name.endswith(TAPE) and not stmt.reason:
+        if isinstance(stmt, ir.NewStack) and _is_tape(stmt):
             refuse(fn, after, f"{stmt.var} is recorded without a reason", stmt)
+
+
+def new_reasons(old: ir.Function, new: ir.Function, after: str = "") -> None:
+    """Raises `InternalError` where a pass makes an array to be recorded into and does not say why, or forgets why there is one. An
+    array of the user's may be called like one."""
+    known = {(s.var.name, s.loc) for s in _tapes(old)}
+    for stmt in _tapes(new):
+        if (stmt.var.name, stmt.loc) not in known:
+            refuse(new, after, f"{stmt.var} is recorded without a reason", stmt)
+
+
+def _is_tape(stmt: ir.NewStack | ir.Alloc) -> bool:
+    """Whether what is made is called like a tape, and nobody says why."""
+    return stmt.var.name.endswith(TAPE) and not stmt.reason
+
+
+def _tapes(fn: ir.Function) -> Iterator[ir.Alloc]:
+    """What is called like a tape and has no reason, in the function and in the rules of what it calls."""
+    for stmt in statements(fn.body):
+        if isinstance(stmt, ir.Alloc) and _is_tape(stmt):
+            yield stmt
+        if isinstance(stmt, ir.Call) and isinstance(stmt.function, ir.Custom):
+            for one in (stmt.function.fn, stmt.function.derivative, stmt.function.pullback):
+                if one is not None:
+                    yield from _tapes(one)
 
 
 def apart(fn: ir.Function, is_array: bool, after: str = "") -> None:

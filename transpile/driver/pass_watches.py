@@ -21,9 +21,10 @@ def from_environment(given: Mapping[str, str] = os.environ) -> None:
     if wanted := frozenset(name.strip() for name in given.get("TRANSPILE_DUMP", "").split(",") if name.strip()):
         watch(Dumping(wanted))
     if given.get("TRANSPILE_VERIFY", "0") not in ("", "0"):
+        from transpile.analysis.overlaps import in_order
         from transpile.core.verify import Verifying
 
-        watch(Verifying(of_dialect))
+        watch(Verifying(of_dialect, in_order))
     if given.get("TRANSPILE_TIMES", "0") not in ("", "0"):
         timing = Timing()
         watch(timing)
