@@ -519,9 +519,9 @@ FAULTS: tuple[Fault, ...] = (
     ),
     Fault(
         "routines_of_one_name",
-        "transpile/simplify/tidy.py",
-        "return (stmt.function, args) if",
-        "return (str(stmt.function), args) if",
+        "transpile/simplify/value_numbering.py",
+        "return (stmt.function, *forms, stmt.var.type)",
+        "return (str(stmt.function), *forms, stmt.var.type)",
         "calls of two functions that have one name are one value",
         ("tests/frontend/test_recursion_known.py", "-k", "test_known_counts"),
     ),

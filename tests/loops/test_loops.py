@@ -33,8 +33,8 @@ from transpile.loops.power_expansion import expand_powers
 from transpile.loops.scalar_replacement import promote
 from transpile.loops.schedule.parallel import parallelise
 from transpile.loops.size_assumptions import assume, assumed
+from transpile.loops.store_forwarding import forward
 from transpile.loops.unroll import unroll
-from transpile.loops.value_numbering import forward
 from transpile.loops.vector_functions import by_vectors
 from transpile.simplify.dead_code import remove_dead_lowered
 

@@ -15,8 +15,8 @@ from verified import check
 import transpile as tp
 from transpile.loops.check_hoisting import hoist_checks
 from transpile.loops.scatter_to_gather import gather
+from transpile.loops.store_forwarding import forward
 from transpile.loops.unroll import unroll
-from transpile.loops.value_numbering import forward
 from transpile.simplify.dead_code import remove_dead_lowered
 
 

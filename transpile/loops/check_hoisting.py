@@ -15,13 +15,13 @@ from dataclasses import replace
 
 from transpile.analysis.accesses import is_pure, may_raise
 from transpile.analysis.affine import Forms, Linear, computed
+from transpile.analysis.undefined import is_left
 from transpile.core import nodes as ir
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.types import BOOL, INT
 from transpile.core.walk import blocks, defined, reads, statements
 from transpile.loops.affine_tests import Ends
 from transpile.loops.small_integers import Small
-from transpile.loops.value_numbering import ends
 
 
 def hoist_checks(fn: ir.Function) -> ir.Function:
@@ -143,7 +143,7 @@ class _Out:
 
     def is_fixed_raise(self, stmt: ir.If) -> bool:
         """``if test: raise ...`` with a test that is the same in all trips."""
-        if stmt.results or stmt.orelse.stmts or not ends(stmt.then) or len(stmt.then.stmts) != 1:
+        if stmt.results or stmt.orelse.stmts or not is_left(stmt.then) or len(stmt.then.stmts) != 1:
             return False
         return all(self.is_fixed(o) for o in (stmt.test, *reads(stmt.then.stmts[0])))
 

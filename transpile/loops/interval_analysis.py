@@ -14,10 +14,10 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from transpile.analysis.undefined import is_left
 from transpile.analysis.value_ranges import LONGEST
 from transpile.core import nodes as ir
 from transpile.core.walk import blocks, statements
-from transpile.loops.value_numbering import ends
 from transpile.ops import interval_arithmetic as intervals
 from transpile.ops.interval_arithmetic import FULL, Interval, is_inside, meet, union
 from transpile.ops.tables import record_of
@@ -175,14 +175,14 @@ class Ranges:
             with self.inside():
                 self.assume(stmt.test, holds)
                 self.block(side)
-                if not ends(side):
+                if not is_left(side):
                     found.append([self.of(y) for y in side.yields])
         for k, result in enumerate(stmt.results):
             self.parts[result] = stmt, k
             if _is_integer(result) and found:
                 self.define(result, _joined([f[k] for f in found]))
-        if ends(stmt.then) != ends(stmt.orelse):
-            self.assume(stmt.test, ends(stmt.orelse))
+        if is_left(stmt.then) != is_left(stmt.orelse):
+            self.assume(stmt.test, is_left(stmt.orelse))
 
     def loop(self, stmt: ir.For) -> None:
         start, bound = self.of(stmt.start), self.of(stmt.bound)
@@ -307,7 +307,7 @@ class Ranges:
             return _either([self.change(a, param) for a in let.args[1:]])
         stmt, k = self.parts.get(op, (None, 0)) if isinstance(op, ir.Var) else (None, 0)
         if isinstance(stmt, ir.If):
-            return _either([self.change(b.yields[k], param) for b in (stmt.then, stmt.orelse) if not ends(b)])
+            return _either([self.change(b.yields[k], param) for b in (stmt.then, stmt.orelse) if not is_left(b)])
         if isinstance(stmt, ir.For) and id(stmt) in self.trips:
             first, trip = self.change(stmt.inits[k], param), self.change(stmt.body.yields[k], stmt.body.params[k])
             if first[0] is not None and first[1] is None and trip[0] is not None and trip[1] is None:

@@ -15,12 +15,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from transpile.analysis.undefined import is_left
 from transpile.analysis.value_ranges import LONGEST
 from transpile.core import nodes as ir
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.types import BOOL, FLOAT
 from transpile.core.walk import Cloner, blocks, defined, statements
-from transpile.loops.value_numbering import ends
 from transpile.ops.tables import record_of
 from transpile.ops.traits import EQUAL
 
@@ -171,7 +171,7 @@ class Bounds:
             stmt, k = self.results[op]
             if isinstance(stmt, ir.For):
                 return self.carried(stmt, k, depth - 1)
-            sides = [self.of(b.yields[k], depth - 1) for b in (stmt.then, stmt.orelse) if not ends(b)]
+            sides = [self.of(b.yields[k], depth - 1) for b in (stmt.then, stmt.orelse) if not is_left(b)]
             return sides[0] if len(sides) == 1 else self.both("maximum", *sides) if sides else None
         let = self.lets.get(op)
         if let is None or let.prim == "index":
@@ -231,7 +231,7 @@ class Bounds:
         stmt, k = self.results.get(op, (None, 0)) if isinstance(op, ir.Var) else (None, 0)
         if depth and (isinstance(stmt, ir.If) or (let is not None and let.prim == "where")):
             if isinstance(stmt, ir.If):
-                sides: Sequence[ir.Operand] = [b.yields[k] for b in (stmt.then, stmt.orelse) if not ends(b)]
+                sides: Sequence[ir.Operand] = [b.yields[k] for b in (stmt.then, stmt.orelse) if not is_left(b)]
             else:
                 sides = let.args[1:] if let is not None else ()
             return self.either([self.change(s, param, depth - 1) for s in sides])

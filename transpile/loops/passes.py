@@ -45,10 +45,10 @@ from transpile.loops.scatter_to_gather import gather
 from transpile.loops.schedule.parallel import LEAST, parallelise
 from transpile.loops.size_assumptions import Assumed, assume
 from transpile.loops.small_products import write_out
+from transpile.loops.store_forwarding import forward
 from transpile.loops.unit_axes import see_through
 from transpile.loops.unroll import unroll
 from transpile.loops.unroll_and_jam import abreast
-from transpile.loops.value_numbering import forward
 from transpile.loops.vector_functions import by_vectors
 from transpile.loops.zero_skipping import skip_zeros
 from transpile.simplify.dead_code import remove_dead_lowered

@@ -9,7 +9,7 @@ computed twice in sight of each other is computed once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 
 from transpile.analysis.undefined import has_trip
@@ -30,6 +30,7 @@ from transpile.core.walk import (
     written_in,
 )
 from transpile.ops.tables import record_of
+from transpile.simplify.value_numbering import Numbering
 
 Moved = Callable[[object, object], None]
 
@@ -52,36 +53,25 @@ def tidy_block(block: ir.Block, symbols: dict[str, ir.Operand], moved: Moved = l
     return new
 
 
-class _Tidy:
+class _Tidy(Numbering):
     """Rebuilds a block while operands are replaced by what they are equal to."""
 
+    scoped = ("computed", "passed")
+
     def __init__(self, moved: Moved, merge: bool = False) -> None:
+        super().__init__()
         self.merge = merge  # whether neighbouring branches on one test become one
         self.versions: dict[ir.Var, int] = {}  # of each buffer: changes with every write
-        self.equal: dict[ir.Var, ir.Operand] = {}
-        self.known: dict[tuple[object, ...], tuple[ir.Var, int]] = {}  # computed in this block or around it; how deep
         self.passed: set[ir.Operand] = set()  # tests of checks that have been made here: they are false
-        self.depth = 0
         self.lets: dict[ir.Operand, tuple[ir.Let, int]] = {}  # what was read from a buffer, and when
         self.halves: dict[ir.Var, ir.Operand] = {}  # 0.5 * x -> x
         self.turned: dict[ir.Operand, tuple[ir.Var, int, tuple[int, ...]]] = {}  # x.T -> x, when, and by which axes
         self.moved = moved
         self.symbols: dict[str, ir.Operand] = {}  # of sizes, where branches are merged
 
-    def operand(self, operand: ir.Operand) -> ir.Operand:
-        while isinstance(operand, ir.Var) and operand in self.equal:
-            operand = self.equal[operand]
-        return operand
-
     def block(self, block: ir.Block) -> ir.Block:
-        around, self.known = self.known, dict(self.known)
-        passed, self.passed = self.passed, set(self.passed)
-        self.depth += 1
-        try:
+        with self.inside():
             return self._block(block)
-        finally:
-            self.known, self.passed = around, passed
-            self.depth -= 1
 
     def _block(self, block: ir.Block) -> ir.Block:
         stmts: list[ir.Stmt] = []
@@ -110,19 +100,8 @@ class _Tidy:
             if root is not None:
                 self.versions[root] = self.versions.get(root, 0) + 1
 
-    def _key(self, stmt: ir.Let | ir.Call) -> tuple[object, ...] | None:
-        """What two computations of the same value have in common."""
-        if must_run(stmt):
-            return None
-        args = tuple(
-            (a, self.versions.get(a, 0)) if isinstance(a, ir.Var) else (repr(getattr(a, "value", None)), a.type)
-            for a in stmt.args
-        )
-        if isinstance(stmt, ir.Call):
-            return (stmt.function, args) if routine_of(stmt) is not None and len(stmt.results) == 1 else None
-        if stmt.var.type.kind != "array" or stmt.prim == "empty":
-            return None
-        return (stmt.prim, args, tuple(sorted((k, repr(v)) for k, v in stmt.params.items())))
+    def form_of_variable(self, var: ir.Var) -> Hashable:
+        return var, self.versions.get(var, 0)
 
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt | None:
         changed = any(isinstance(o, ir.Var) and o in self.equal for o in reads(stmt))
@@ -138,24 +117,26 @@ class _Tidy:
             case ir.Let(prim="transpose") if (same := self.turned_back(base)) is not None:
                 self.equal[base.var] = same
                 return None
-            case ir.Let() | ir.Call() if (key := self._key(base)) is not None:
-                return None if self.is_known(base, key) else base
+            case ir.Let() | ir.Call() if _is_value(base):
+                return None if self.is_known(base) else base
             case _:
                 return base
         if new is not None and new is not stmt:
             self.moved(stmt, new)
         return new
 
-    def is_known(self, stmt: ir.Let | ir.Call, key: tuple[object, ...]) -> bool:
+    def is_known(self, stmt: ir.Let | ir.Call) -> bool:
         """Whether what it computes has been computed here: then it is equal to that from here on."""
         var = stmt.var
         if isinstance(stmt, ir.Let):
             self.note(stmt)
-        same, home = self.known.setdefault(key, (var, self.depth))
+        if (earlier := self.earlier(stmt)) is None:
+            return False
+        same, home = earlier
         named = ir.SYNTHETIC not in (var.name, same.name)
         if named and isinstance(stmt, ir.Let) and stmt.prim == "dim" and var.name == same.name:
             named = False  # a size of one name
-        if same is var or named or same.type != var.type:
+        if named:
             return False
         if same.name == ir.SYNTHETIC and self.depth == home:  # a branch may call it what it is not elsewhere
             same.name = var.name
@@ -258,6 +239,15 @@ class _Tidy:
             self.moved(stmt, new)
             return self.loop(new)  # what the body yields has turned out to be what came in
         return new
+
+
+def _is_value(stmt: ir.Let | ir.Call) -> bool:
+    """Whether it computes one value and does nothing else."""
+    if must_run(stmt):
+        return False
+    if isinstance(stmt, ir.Call):
+        return routine_of(stmt) is not None and len(stmt.results) == 1
+    return stmt.var.type.kind == "array" and stmt.prim != "empty"
 
 
 def _is_check(stmt: ir.If) -> bool:

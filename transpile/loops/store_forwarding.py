@@ -16,6 +16,7 @@ from dataclasses import replace
 from transpile.analysis.accesses import Roots, Touches, accesses, is_array, is_pure
 from transpile.analysis.affine import Forms, Linear
 from transpile.analysis.element_dependence import never_meet
+from transpile.analysis.undefined import is_left
 from transpile.analysis.value_ranges import Facts, is_integer
 from transpile.core import nodes as ir
 from transpile.core.types import BOOL, Type
@@ -23,8 +24,8 @@ from transpile.core.walk import map_reads
 from transpile.ops.tables import record_of
 from transpile.ops.traits import LESS, NOT_EQUAL
 from transpile.simplify.known_integers import shorter, simpler
+from transpile.simplify.value_numbering import Numbering
 
-Key = tuple[Hashable, ...]
 Place = tuple[ir.Var, tuple[Linear, ...]]
 
 
@@ -33,41 +34,33 @@ def forward(fn: ir.Function) -> ir.Function:
     return replace(fn, body=_Forward(fn).block(fn.body))
 
 
-class _Forward:
+class _Forward(Numbering):
+    scoped = ("computed", "held", "checked", "asked", "equal")
+
     def __init__(self, fn: ir.Function) -> None:
+        super().__init__()
         self.forms = Forms(fn.body)
         self.roots = Roots(fn)
         self.touches = Touches(self.roots)
-        self.equal: dict[ir.Var, ir.Operand] = {}
-        self.computed: dict[Key, ir.Var] = {}
         self.held: dict[Place, ir.Operand] = {}  # what elements of arrays hold
         self.checked: set[tuple[Hashable, Hashable, bool, frozenset[ir.Operand]]] = set()
         self.asked: set[frozenset[ir.Operand]] = set()
-        self.depth = 0
         self.facts = Facts(self.forms)
-
-    def operand(self, op: ir.Operand) -> ir.Operand:
-        while isinstance(op, ir.Var) and op in self.equal:
-            op = self.equal[op]
-        return op
 
     # ---- blocks
 
     def block(self, block: ir.Block, learn: Callable[[], None] = lambda: None) -> ir.Block:
-        saved = self.computed, self.held, self.checked, self.asked, self.equal, self.facts
-        self.computed, self.held = dict(self.computed), dict(self.held)
-        self.checked, self.asked, self.equal = set(self.checked), set(self.asked), dict(self.equal)
-        self.facts = self.facts.inner()
-        learn()
-        self.depth += 1
-        stmts = _Stores(self)
-        for stmt in block.stmts:
-            for new in self.stmt(stmt):
-                stmts.append(new)
-        self.depth -= 1
-        yields = tuple(self.operand(y) for y in block.yields)
-        stop = None if block.stop is None else self.operand(block.stop)
-        self.computed, self.held, self.checked, self.asked, self.equal, self.facts = saved
+        facts = self.facts
+        self.facts = facts.inner()
+        with self.inside():
+            learn()
+            stmts = _Stores(self)
+            for stmt in block.stmts:
+                for new in self.stmt(stmt):
+                    stmts.append(new)
+            yields = tuple(self.operand(y) for y in block.yields)
+            stop = None if block.stop is None else self.operand(block.stop)
+        self.facts = facts
         return ir.Block(block.params, stmts.left(), yields, stop)
 
     def stmt(self, old: ir.Stmt) -> Sequence[ir.Stmt]:
@@ -93,13 +86,9 @@ class _Forward:
                 self.forget(stmt)
         return (stmt,)
 
-    def form(self, op: ir.Operand) -> Hashable:
-        """What equal operands have in common."""
-        if isinstance(op, ir.Var):
-            is_index = op.type.dtype == "int64" and not op.type.dims and op.type.kind == "array"
-            return self.forms.of(op) if is_index else op
-        value = getattr(op, "value", None)
-        return (repr(value), op.type)
+    def form_of_variable(self, var: ir.Var) -> Hashable:
+        is_index = var.type.dtype == "int64" and not var.type.dims and var.type.kind == "array"
+        return self.forms.of(var) if is_index else var
 
     # ---- values
 
@@ -120,12 +109,11 @@ class _Forward:
             self.forms.learn(stmt)
         if is_integer(stmt.var):
             self.facts.define(stmt)
-        key = (stmt.prim, *(self.form(a) for a in stmt.args), stmt.var.type, repr(sorted(stmt.params.items(), key=str)))
-        same = self.computed.setdefault(key, stmt.var)
-        if same is not stmt.var:
-            self.drop(stmt.var, same)
-            return ()
-        return (stmt,)
+        earlier = self.earlier(stmt)
+        if earlier is None:
+            return (stmt,)
+        self.drop(stmt.var, earlier[0])
+        return ()
 
     def drop(self, var: ir.Var, same: ir.Operand) -> None:
         """``var`` is ``same`` wherever it is seen."""
@@ -237,7 +225,7 @@ class _Forward:
         then = self.block(stmt.then, lambda: self.assume(stmt.test, True))
         new = replace(stmt, then=then, orelse=self.block(stmt.orelse, lambda: self.assume(stmt.test, False)))
         self.forget_inside(new)
-        if isinstance(stmt.test, ir.Var) and ends(new.then):
+        if isinstance(stmt.test, ir.Var) and is_left(new.then):
             self.learn(stmt.test)
         return (new,)
 
@@ -273,11 +261,6 @@ class _Forward:
         if isinstance(stmt, ir.While):
             return replace(stmt, test=self.block(stmt.test), body=self.block(stmt.body))
         return replace(stmt, body=self.block(stmt.body, lambda: self.facts.enter(stmt)))
-
-
-def ends(block: ir.Block) -> bool:
-    """Whether a block raises."""
-    return bool(block.stmts) and isinstance(block.stmts[-1], ir.Raise)
 
 
 def is_false(op: ir.Operand) -> bool:
