@@ -10,7 +10,8 @@ from transpile.analysis.affine import Linear
 from transpile.core import nodes as ir
 from transpile.core.dims import Dim
 from transpile.core.forms import Form, NotLinear, of_operation
-from transpile.core.types import INT
+from transpile.core.integers import Integers
+from transpile.core.types import FLOAT, INT
 from transpile.ops.tables import records
 from transpile.reports.formula import Formula
 
@@ -50,3 +51,10 @@ def test_products_of_forms() -> None:
     assert of_operation(records()["mul"], (Linear.atom(I), Linear.atom(J))) is None
     assert of_operation(records()["mul"], (Linear.atom(I), Linear(2))) == Linear.atom(I).times(2)
     assert of_operation(records()["maximum"], (Linear.atom(I), Linear(2))) is None
+
+
+def test_what_is_no_integer_has_no_form() -> None:
+    """``np.pad(x, 1, constant_values=0.5)`` is not padded with 0."""
+    found = Integers({})
+    assert found.of(ir.Const(2, INT)) == Dim(2)
+    assert found.of(ir.Const(0.5, FLOAT)) is None and found.of(ir.Const(float("inf"), FLOAT)) is None

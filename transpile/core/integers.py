@@ -55,7 +55,7 @@ class Integers:
     def of(self, op: ir.Operand) -> Dim | None:
         """The form of an integer scalar, if it is known."""
         if isinstance(op, ir.Const):
-            return Dim(int(op.value))
+            return None if isinstance(op.value, float) else Dim(int(op.value))
         if not isinstance(op, ir.Var):
             return None
         if self.waiting:

@@ -83,6 +83,7 @@ class Lifting:
         self.loops: list[Any] = []  # the loops that are open: transpile.frontend.control.loop_fixpoint.Carrying
         # the place of all that is lifted: of a call whose body is none of the user's business
         self.pinned: ir.Loc | None = None
+        self.certain: ir.Block | None = None  # where the body of a function of NumPy's begins: what runs for sure
         self.start = ir.NOWHERE  # where the function is defined: the place of what concerns the whole of it
         self.returned = ir.NOWHERE  # its last 'return'
         self.open_blocks: list[ir.Block] = []  # the blocks around the one that is being filled

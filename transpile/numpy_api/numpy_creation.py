@@ -348,7 +348,7 @@ _NUMPY: dict[str, Entry] = {
     "tri": Entry(_matrix("tri"), static=(*_STATIC, "k"), memory="C"),
     "identity": Entry(_identity, static=_STATIC, memory="C"),
     "vander": Entry(_vander, static=("increasing",)),
-    "diag_indices": Entry(_diag_indices, static=("ndim",)),
+    "diag_indices": Entry(source="library_composites:diag_indices"),
     "diag_indices_from": Entry(_diag_indices_from),
     "tril_indices": Entry(_triangle_indices(False), static=("k",)),
     "triu_indices": Entry(_triangle_indices(True), static=("k",)),

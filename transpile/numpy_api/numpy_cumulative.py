@@ -8,10 +8,10 @@ from typing import Any
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
 from transpile.errors import RuleError
-from transpile.numpy_api.api_arguments import array, axis_of, cast_to, integer, same_dtype, strong
+from transpile.numpy_api.api_arguments import array, axis_of, cast_to, same_dtype, strong
 from transpile.numpy_api.entry_record import Entry
 from transpile.numpy_api.numpy_join import concatenate
-from transpile.numpy_api.numpy_reduction import as_vector, ravel, reduce
+from transpile.numpy_api.numpy_reduction import ravel
 from transpile.ops import language as m
 from transpile.ops.slicing import slice_axis
 
@@ -74,29 +74,6 @@ def _diff(b: Builder, a: Any, n: Any = 1, axis: int = -1, prepend: Any = None, a
     return x
 
 
-def _ediff1d(b: Builder, ary: Any, to_end: Any = None, to_begin: Any = None) -> Expr:
-    x = _diff(b, ravel(array(b, ary)))
-    if x.type.is_bool:
-        raise RuleError("np.ediff1d of truth values, which NumPy does not subtract", "T131")
-    ends = [(None if e is None else b.cast(ravel(as_vector(array(b, e))), x.dtype)) for e in (to_begin, to_end)]
-    parts = [e for e in (ends[0], x, ends[1]) if e is not None]
-    return x if len(parts) == 1 else b.let("concatenate", *parts, axis=0)
-
-
-def _trapezoid(b: Builder, y: Any, x: Any = None, dx: Any = 1.0, axis: int = -1) -> Expr:
-    f = array(b, y)
-    axis = axis_of(axis, f.rank)
-    total = slice_axis(f, axis, 1, clip=True) + slice_axis(f, axis, 0, f.dims[axis] - 1, clip=True)
-    if x is None:
-        half = reduce("sum", total, axis) / 2.0
-        return half if integer(dx) == 1 or (isinstance(dx, float) and dx == 1.0) else half * b.expr(dx)
-    width = array(b, x)
-    width = _diff(b, width, 1, -1 if width.rank == 1 else axis)
-    if width.rank == 1 and f.rank > 1:
-        width = b.let("reshape", width, dims=tuple(width.dims[0] if k == axis else Dim(1) for k in range(f.rank)))
-    return reduce("sum", width * total, axis) / 2.0
-
-
 def _accumulated(prim: str) -> Callable[..., Expr]:
     """``np.add.accumulate``."""
     return lambda b, array, axis=0, dtype=None: _cumulative(prim)(b, array, axis, dtype)
@@ -118,9 +95,8 @@ _NUMPY: dict[str, Entry] = {
     "cumulative_sum": _entry(_cumulative_array("cumsum", 0.0)),
     "cumulative_prod": _entry(_cumulative_array("cumprod", 1.0)),
     "diff": _entry(_diff, memory="place"),
-    "ediff1d": _entry(_ediff1d),
-    "trapezoid": _entry(_trapezoid),
-    "trapz": _entry(_trapezoid),
+    "ediff1d": Entry(source="library_composites:ediff1d"),
+    **{name: Entry(source="library_composites:trapezoid") for name in ("trapezoid", "trapz")},
     **{f"{name}.accumulate": _entry(_accumulated(prim)) for name, prim in _ACCUMULATE.items()},
 }
 

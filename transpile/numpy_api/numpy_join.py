@@ -108,13 +108,6 @@ def _dstack(b: Builder, tup: Any) -> Expr:
     return concatenate(b, parts, 2)
 
 
-def _append(b: Builder, arr: Any, values: Any, axis: Any = None) -> Expr:
-    x, v = same_dtype(b, [array(b, arr), array(b, values)])
-    if axis is None:
-        return concatenate(b, [_vector(x), _vector(v)], 0)
-    return concatenate(b, [x, v], axis)
-
-
 def _block(b: Builder, arrays: Any) -> Expr:
     """Innermost lists along the last axis, outer ones along those before."""
 
@@ -301,7 +294,7 @@ _NUMPY: dict[str, Entry] = {
     "hstack": Entry(_hstack, static=("dtype", "casting")),
     "dstack": Entry(_dstack),
     "column_stack": Entry(_column_stack),
-    "append": Entry(_append, static=("axis",)),
+    "append": Entry(source="library_composites:append"),
     "block": Entry(_block, memory="array"),
     "split": Entry(_split(True), static=("indices_or_sections", "axis"), memory="view"),
     "array_split": Entry(_split(False), static=("indices_or_sections", "axis"), memory="view"),

@@ -9,7 +9,7 @@ from typing import Any
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
 from transpile.errors import RuleError
-from transpile.numpy_api.api_arguments import array, axis_of, known_integer, numeric, one_of, shape_text
+from transpile.numpy_api.api_arguments import axis_of, known_integer, numeric, one_of, shape_text
 from transpile.numpy_api.entry_record import Entry
 from transpile.numpy_api.numpy_rearrange import flip
 from transpile.numpy_api.numpy_reduction import as_vector, ravel
@@ -223,20 +223,6 @@ def _correlate(b: Builder, a: Any, v: Any, mode: str = "valid") -> Expr:
     return b.let("correlate", x, y, mode=mode)
 
 
-def _multi_dot(b: Builder, arrays: Any) -> Expr:
-    """From the side that stays small: a vector at the end is multiplied first."""
-    parts = [array(b, a) for a in arrays]
-    if parts[-1].rank == 1:
-        total = parts[-1]
-        for x in parts[-2::-1]:
-            total = matmul(b, x, total)
-        return total
-    total = parts[0]
-    for x in parts[1:]:
-        total = matmul(b, total, x)
-    return total
-
-
 def _polyval(b: Builder, p: Any, x: Any) -> Expr:
     """Horner's scheme, over the known number of coefficients or in a matrix of powers."""
     coefficients, at = numeric(b, p, x)
@@ -272,7 +258,7 @@ _NUMPY: dict[str, Entry] = {
     "linalg.cross": Entry(lambda b, x1, x2, axis=-1: _cross(b, x1, x2, axis=axis), static=("axis",)),
     "convolve": Entry(_convolve, static=("mode",)),
     "correlate": Entry(_correlate, static=("mode",)),
-    "linalg.multi_dot": Entry(_multi_dot),
+    "linalg.multi_dot": Entry(source="library_composites:multi_dot"),
     "polyval": Entry(_polyval),
 }
 

@@ -167,11 +167,6 @@ def _extremum(prim: str, join: str, worst: float) -> Callable[..., Expr]:
     return build
 
 
-def _ptp(b: Builder, a: Any, axis: Axis = None, keepdims: bool = False) -> Expr:
-    x = array(b, a)
-    return reduce("max", x, axis, keepdims) - reduce("min", x, axis, keepdims)
-
-
 # ------------------------------------------------------------------------------------------------- var and std
 
 
@@ -407,7 +402,7 @@ _NUMPY: dict[str, Entry] = {
     **{name: _entry(_MIN) for name in ("min", "amin")},
     "nanmax": _entry(_extremum("nanmax", "fmax", -np.inf)),
     "nanmin": _entry(_extremum("nanmin", "fmin", np.inf)),
-    "ptp": _entry(_ptp),
+    "ptp": Entry(source="library_composites:ptp"),
     "var": _entry(_spread("var"), "ddof", "correction"),
     "std": _entry(_spread("std"), "ddof", "correction"),
     "nanvar": _entry(_nan_spread("var"), "ddof", "correction"),

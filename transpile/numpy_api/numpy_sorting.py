@@ -212,19 +212,6 @@ def _take_along_axis(b: Builder, arr: Any, indices: Any, axis: Any = -1) -> Expr
     return b.let("take_along_axis", x, where, axis=at)
 
 
-def _select(b: Builder, condlist: Any, choicelist: Any, default: Any = 0) -> Expr:
-    tests, parts = arrays(b, condlist), arrays(b, choicelist)
-    if len(tests) != len(parts):
-        raise RuleError("list of cases must be same length as list of conditions", "T202")
-    odd = next((t.type for t in tests if not t.type.is_bool), None)
-    if odd is not None:
-        raise RuleError(f"the conditions of np.select are truth values, not {odd}", "T201")
-    found = array(b, default)
-    for test, part in zip(reversed(tests), reversed(parts)):
-        found = m.where(test, part, found)
-    return strong(found)
-
-
 # ------------------------------------------------------------------------------------------------------ counting
 
 
@@ -333,7 +320,7 @@ _NUMPY: dict[str, Entry] = {
     "extract": Entry(_extract),
     "take": Entry(_take, static=("axis", "mode")),
     "take_along_axis": Entry(_take_along_axis, static=("axis",)),
-    "select": Entry(_select, memory="array"),
+    "select": Entry(source="library_composites:select", memory="array"),
     "bincount": Entry(_bincount),
     "histogram": Entry(_histogram, static=("density",)),
     "interp": Entry(_interp),

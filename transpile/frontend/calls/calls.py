@@ -19,7 +19,7 @@ from transpile.frontend.control import iterators
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.resolve import name_lookup, resolve
 from transpile.frontend.resolve.bindings import Known, Module, StaticClass, User
-from transpile.frontend.resolve.known import OWN_TEXT
+from transpile.frontend.resolve.known import COMPOSITES, OWN_TEXT
 from transpile.frontend.restarts import NeedRoutine
 from transpile.frontend.sources.sources import Code, maybe_unassigned
 from transpile.frontend.state import Frame
@@ -213,6 +213,7 @@ def code_of(lx: Lifter, opened: Any) -> Code:
         name = "<lambda>" if located.is_lambda else located.node.name
         found = Code(located.node, name, _placed(opened), opened.scope.lookup)
         found.ours = _is_ours(opened)
+        found.named = _module(opened) != COMPOSITES
         if not located.is_lambda:
             found.unassigned = maybe_unassigned(located.node)
         lx.codes[opened.key] = found
@@ -229,7 +230,11 @@ def _placed(opened: Any) -> Callable[[Any, ir.Loc | None], ir.Loc]:
 
 
 def _is_ours(opened: Any) -> bool:
-    return (getattr(getattr(opened.scope, "fn", None), "__module__", None) or "").startswith(OWN_TEXT)
+    return _module(opened).startswith(OWN_TEXT)
+
+
+def _module(opened: Any) -> str:
+    return getattr(getattr(opened.scope, "fn", None), "__module__", None) or ""
 
 
 def run(

@@ -36,8 +36,9 @@ def function(source: str) -> Callable[..., Any]:
 def call(lx: Lifter, source: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
     """A function that is written in NumPy itself: lifted like the user's, its lines are those of the call."""
     target = function(source)
-    pinned, lx.pinned = lx.pinned, lx.pinned or lx.b.loc
+    around = lx.pinned, lx.certain
+    lx.pinned, lx.certain = lx.pinned or lx.b.loc, lx.b.block
     try:
         return lx.user_call(target, args, kwargs, node)
     finally:
-        lx.pinned = pinned
+        lx.pinned, lx.certain = around

@@ -54,6 +54,8 @@ def _raise(lx: Lifter, node: gast.Raise) -> None:
 def raise_exception(lx: Lifter, name: str, args: list[gast.expr]) -> None:
     """Raises in the generated program; what follows is dead."""
     parts, ops = formatting.message(lx, args)
+    if lx.b.block is lx.certain and not lx.frame.code.named and not ops:
+        raise lx.error("T201" if name == "TypeError" else "T131", "".join(parts))
     lx.b.emit(ir.Raise(tuple(ops), name, parts, loc=lx.b.loc))
     raise Dead
 

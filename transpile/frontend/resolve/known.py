@@ -42,6 +42,10 @@ _VOCABULARY = (
 OWN = ("transpile.api", "transpile.at", "transpile.base.intrinsics")
 """Where our functions stand that mean more than their Python text: the transforms, `transpile.stop_gradient`."""
 
+COMPOSITES = "transpile.numpy_api.library_composites"
+"""Functions of NumPy's as plain Python that is read as if it were built: its variables have no names of their own in what is
+printed, and what it raises for sure is a diagnostic."""
+
 OWN_TEXT = ("transpile.lax", "transpile.tree")
 """Our own vocabulary that is plain Python: what no rule of the frontend's stands for is lifted like a function of the user's."""
 

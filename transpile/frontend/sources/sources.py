@@ -26,6 +26,9 @@ class Code:
     unassigned: frozenset[int] | None = None  # the ids of reads that may find no value; None: not known
     inner: dict[int, Code] = field(default_factory=dict)  # one Code for each definition inside
     ours: bool = False  # of our own vocabulary (`transpile.lax`)
+    named: bool = (
+        True  # what its variables are called are names in what is printed: not in what is NumPy's (`known.COMPOSITES`)
+    )
 
     def loc(self, node: gast.AST, caller: ir.Loc | None) -> ir.Loc:
         return self.locate(node, caller)
@@ -79,7 +82,7 @@ class Code:
         """The code of a definition inside this one."""
         found = self.inner.get(id(node))
         if found is None:
-            found = Code(node, name, self.locate, self.lookup)
+            found = Code(node, name, self.locate, self.lookup, named=self.named)
             if isinstance(node, gast.FunctionDef):
                 found.unassigned = maybe_unassigned(node)
             self.inner[id(node)] = found

@@ -35,7 +35,8 @@ def bind(lx: Lifter, name: str, value: Any, node: Any = None) -> None:
     frame = name_lookup.scope(lx, lx.frame, name)
     if frame is None:
         raise lx.error("T107", f"{name!r} is a global: it cannot be written", node, hint="return the value instead")
-    christen(lx, name, value)
+    if lx.frame.code.named:
+        christen(lx, name, value)
     lx.state.vars[frame, name] = value
 
 

@@ -1,0 +1,83 @@
+"""Functions of NumPy that only say other functions of NumPy: plain Python, lifted like user code.
+
+What decides whether a function stands here or is built (a function that emits primitives): what is printed must be as good, and bad
+input must be told as well. So stay built those that ask whether sizes agree with a message of their own (`np.average`, `np.cov`,
+`np.gradient`), those whose number of axes or dtype hangs on what only the builder knows (`np.kron`, `np.vander`), and those that
+are one primitive for most arguments (`np.var`).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def ptp(a, axis=None, keepdims=False):  # type: ignore[no-untyped-def]
+    """``np.ptp``."""
+    return np.max(a, axis=axis, keepdims=keepdims) - np.min(a, axis=axis, keepdims=keepdims)
+
+
+def select(condlist, choicelist, default=0):  # type: ignore[no-untyped-def]
+    """``np.select``: the first choice whose condition holds."""
+    if len(condlist) != len(choicelist):
+        raise ValueError("list of cases must be same length as list of conditions")
+    found = np.asarray(default)
+    for k in range(len(condlist) - 1, -1, -1):
+        if np.asarray(condlist[k]).dtype.kind != "b":
+            raise TypeError(f"invalid entry {k} in condlist: should be boolean ndarray")
+        found = np.where(condlist[k], choicelist[k], found)
+    return found
+
+
+def append(arr, values, axis=None):  # type: ignore[no-untyped-def]
+    """``np.append``."""
+    if axis is None:
+        return np.concatenate((np.ravel(arr), np.ravel(values)))
+    return np.concatenate((arr, values), axis=axis)
+
+
+def ediff1d(ary, to_end=None, to_begin=None):  # type: ignore[no-untyped-def]
+    """``np.ediff1d``."""
+    flat = np.ravel(ary)
+    if flat.dtype.kind == "b":
+        raise TypeError("np.ediff1d of truth values, which NumPy does not subtract")
+    found = np.diff(flat)
+    parts = [found] if to_begin is None else [np.ravel(to_begin).astype(found.dtype), found]
+    parts = parts if to_end is None else [*parts, np.ravel(to_end).astype(found.dtype)]
+    return found if len(parts) == 1 else np.concatenate(parts)
+
+
+def trapezoid(y, x=None, dx=1.0, axis=-1):  # type: ignore[no-untyped-def]
+    """``np.trapezoid``: even steps, or widths that broadcast along the other axes."""
+    y = np.asarray(y)
+    if y.ndim == 0:
+        raise TypeError("np.trapezoid takes an array, not a number")
+    before = (slice(None),) * (axis % y.ndim)
+    later, earlier = (*before, slice(1, None)), (*before, slice(None, -1))
+    total = y[later] + y[earlier]
+    if x is None:
+        return np.sum(total, axis=axis) / 2.0 * dx
+    width = np.diff(x, axis=-1 if np.ndim(x) == 1 else axis)
+    if width.ndim == 1 and axis % y.ndim < y.ndim - 1:
+        width = np.reshape(width, [-1 if k == axis % y.ndim else 1 for k in range(y.ndim)])
+    return np.sum(width * total, axis=axis) / 2.0
+
+
+def diag_indices(n, ndim=2):  # type: ignore[no-untyped-def]
+    """``np.diag_indices``."""
+    return (np.arange(n),) * ndim
+
+
+def multi_dot(arrays):  # type: ignore[no-untyped-def]
+    """``np.linalg.multi_dot``: from the side that stays small, a vector at the end first."""
+    if len(arrays) < 2:
+        raise ValueError("Expecting at least two arrays.")
+    parts = [np.asarray(a) for a in arrays]
+    if parts[-1].ndim == 1:
+        total = parts[-1]
+        for x in parts[-2::-1]:
+            total = np.matmul(x, total)
+        return total
+    total = parts[0]
+    for x in parts[1:]:
+        total = np.matmul(total, x)
+    return total
