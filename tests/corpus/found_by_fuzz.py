@@ -332,3 +332,12 @@ def carried_into_an_element(x, a):
             rows[j, i] = a[j, i] * x[i]
         s = s + x[i]
     return np.sum(sums * sums) + np.sum(rows)
+
+
+@program(args=lambda: (1.7, -1.0), wrt=(0,), tags="if")
+def zero_of_a_branch(x, c):
+    """Zero on one side, minus zero on the other: they are not one number."""
+    zero = 0.0
+    if c < 0.0:
+        zero = -0.0
+    return np.copysign(x, zero) * x
