@@ -301,3 +301,16 @@ def continued_sum(x, n):
             continue
         r += np.sum(np.sin(p))
     return r
+
+
+@program(args=lambda: (normal(4), normal(4, seed=1)), wrt=(0, 1), tags="for inplace loops")
+def added_after_it_was_read(w, z):
+    """Both loops run forward and backward at once: the derivative of the second reads what that of the first adds to."""
+    row = np.sin(w)
+    row[0] = 0.5
+    total = 0.0
+    for i in range(len(w)):
+        total += np.exp(row[i] * z[i])
+    for i in range(len(w)):
+        row[i] += np.exp(w[i])
+    return total + np.sum(row)
