@@ -314,3 +314,34 @@ def added_after_it_was_read(w, z):
     for i in range(len(w)):
         row[i] += np.exp(w[i])
     return total + np.sum(row)
+
+
+@program(args=lambda: (normal(19), normal(3, seed=1), np.array([1.0]), np.array([-1.0])), wrt=(0, 1), tags="for if")
+def dropped_sum(x, y, p, q):
+    """A branch adds to a sum and another one in it goes on with what the sum was before."""
+    s = 0.0
+    for i in range(len(x)):
+        t = x[i]
+        for j in range(len(y)):
+            t = t * y[j] + 0.1 * t * t
+        d = q[0] > 0.0
+        if p[0] > 0.0:
+            u = s + t
+            if d:
+                s = u
+    return s
+
+
+@program(args=lambda: (normal(5), normal(3, 5, seed=1)), tags="for inplace")
+def carried_into_an_element(x, a):
+    """What the outer loop carries is written before the inner loop, and goes on after it: the loops are not exchanged."""
+    m, n = a.shape
+    sums = np.zeros(n)
+    rows = np.zeros((m, n))
+    s = 0.0
+    for i in range(n):
+        sums[i] = s
+        for j in range(m):
+            rows[j, i] = a[j, i] * x[i]
+        s = s + x[i]
+    return np.sum(sums * sums) + np.sum(rows)
