@@ -345,3 +345,15 @@ def carried_into_an_element(x, a):
             rows[j, i] = a[j, i] * x[i]
         s = s + x[i]
     return np.sum(sums * sums) + np.sum(rows)
+
+
+@program(args=lambda: (normal(3), normal(4), np.array([0, 2, 2, 1])), wrt=(0, 1), tags="for inplace gather overwritten")
+def rows_with_one_place_twice(x, y, places):
+    """Of the entries of a row that go to one place only the last stands there, and all are needed again."""
+    rows = np.zeros((3, 4))
+    total = 0.0
+    for i in range(3):
+        row = np.exp(x[i] * y)
+        rows[i, places] = row
+        total += row @ row
+    return total + np.sum(rows)
