@@ -357,3 +357,18 @@ def rows_with_one_place_twice(x, y, places):
         rows[i, places] = row
         total += row @ row
     return total + np.sum(rows)
+
+
+@program(args=lambda: (normal(4), normal(3)), wrt=(0, 1), tags="for inplace overwritten nested")
+def data_of_a_trip(x, y):
+    """Each trip runs forward and backward at once, and overwrites data that its inner loops would read when they run again."""
+    data = np.ones(len(y))
+    total = 0.0
+    for i in range(len(x)):
+        s = x[i]
+        for j in range(len(y)):
+            for k in range(len(y)):
+                s = 0.2 * s * s * data[k] + x[i] * y[j]
+        total += s
+        data *= 0.5
+    return total
