@@ -327,3 +327,74 @@ def places_of_truths(x, y):
 def whole_steps(x, a):
     """The points between arrays are rounded as NumPy rounds them, and the last one is exact: their floors are else others."""
     return np.sum(np.linspace(a, np.round(3.0 * a), 5, dtype=int)[:, 0] * x)
+
+
+@program(args=lambda: (normal(4), normal(4, seed=1)), wrt=(0, 1), tags="for inplace loops")
+def added_after_it_was_read(w, z):
+    """Both loops run forward and backward at once: the derivative of the second reads what that of the first adds to."""
+    row = np.sin(w)
+    row[0] = 0.5
+    total = 0.0
+    for i in range(len(w)):
+        total += np.exp(row[i] * z[i])
+    for i in range(len(w)):
+        row[i] += np.exp(w[i])
+    return total + np.sum(row)
+
+
+@program(args=lambda: (normal(19), normal(3, seed=1), np.array([1.0]), np.array([-1.0])), wrt=(0, 1), tags="for if")
+def dropped_sum(x, y, p, q):
+    """A branch adds to a sum and another one in it goes on with what the sum was before."""
+    s = 0.0
+    for i in range(len(x)):
+        t = x[i]
+        for j in range(len(y)):
+            t = t * y[j] + 0.1 * t * t
+        d = q[0] > 0.0
+        if p[0] > 0.0:
+            u = s + t
+            if d:
+                s = u
+    return s
+
+
+@program(args=lambda: (normal(5), normal(3, 5, seed=1)), tags="for inplace")
+def carried_into_an_element(x, a):
+    """What the outer loop carries is written before the inner loop, and goes on after it: the loops are not exchanged."""
+    m, n = a.shape
+    sums = np.zeros(n)
+    rows = np.zeros((m, n))
+    s = 0.0
+    for i in range(n):
+        sums[i] = s
+        for j in range(m):
+            rows[j, i] = a[j, i] * x[i]
+        s = s + x[i]
+    return np.sum(sums * sums) + np.sum(rows)
+
+
+@program(args=lambda: (normal(3), normal(4), np.array([0, 2, 2, 1])), wrt=(0, 1), tags="for inplace gather overwritten")
+def rows_with_one_place_twice(x, y, places):
+    """Of the entries of a row that go to one place only the last stands there, and all are needed again."""
+    rows = np.zeros((3, 4))
+    total = 0.0
+    for i in range(3):
+        row = np.exp(x[i] * y)
+        rows[i, places] = row
+        total += row @ row
+    return total + np.sum(rows)
+
+
+@program(args=lambda: (normal(4), normal(3)), wrt=(0, 1), tags="for inplace overwritten nested")
+def data_of_a_trip(x, y):
+    """Each trip runs forward and backward at once, and overwrites data that its inner loops would read when they run again."""
+    data = np.ones(len(y))
+    total = 0.0
+    for i in range(len(x)):
+        s = x[i]
+        for j in range(len(y)):
+            for k in range(len(y)):
+                s = 0.2 * s * s * data[k] + x[i] * y[j]
+        total += s
+        data *= 0.5
+    return total

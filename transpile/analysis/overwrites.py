@@ -6,6 +6,7 @@ from transpile.analysis.dependence import may_overwrite
 from transpile.analysis.scopes import Site, definitions, sites
 from transpile.core import nodes as ir
 from transpile.core.integers import Integers
+from transpile.core.places import may_repeat
 from transpile.ops.tables import prims
 
 
@@ -63,7 +64,10 @@ class Overwrites:
         return None if any(self.may_meet(w, site) for w in earlier) else source
 
     def is_kept(self, stored: ir.Store) -> bool:
-        """Whether what ``stored`` wrote stands in its place to the end of the function."""
+        """Whether what ``stored`` wrote stands in its place to the end of the function; of what is written to one element twice,
+        only the last does."""
+        if may_repeat(stored.path):
+            return False
         key = id(stored)
         if key not in self._known:
             self._known[key] = not any(self.may_touch_later(stored, write) for write in self.writes[stored.buf])

@@ -47,6 +47,11 @@ def place_dims(
     return current
 
 
+def may_repeat(path: ir.Path) -> bool:
+    """Whether a place may name one element twice: it has an integer-array index, whose entries may repeat."""
+    return any(isinstance(i, ir.Gather) for step in path if isinstance(step, ir.Index) for i in step.items)
+
+
 def consumed(item: object, args: Sequence[ir.Operand]) -> int:
     """How many axes of the source an item of an index covers."""
     if isinstance(item, ir.NewAxis):

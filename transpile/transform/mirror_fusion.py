@@ -235,8 +235,10 @@ class _Hoist:
         return True
 
     def is_only_added_to(self, buf: ir.Var) -> bool:
-        """Whether the statements that the mirror overtakes neither read nor overwrite the buffer."""
+        """Whether the statements that the mirror overtakes neither read nor overwrite the buffer: those of the reverse sweep, and
+        what already runs in later loops."""
+        at = next(k for k, s in enumerate(self.fn.body.stmts) if s is self.loop)
         return not any(
             (isinstance(s, ir.Store) and s.buf is buf) or any(o is buf for o in reads(s))
-            for s in statements(ir.Block((), self.before))
+            for s in statements(ir.Block((), [*self.fn.body.stmts[at + 1 :], *self.before]))
         )

@@ -193,16 +193,20 @@ class _Again:
         )
 
     def is_repeatable(self, linked: ir.Block, overwrites: Overwrites) -> bool:
-        """Whether what the trip reads of buffers from outside is still there when it runs again."""
+        """Whether what the trip reads of buffers from outside is still there when it runs again; the function may be a trip
+        itself, which writes buffers that it does not make."""
         own = set(defined(linked))
         for stmt in statements(linked):
             if not isinstance(stmt, (ir.Let, ir.Alloc)) or stmt.prim == "dim":
                 continue
             for root in stmt.args:
-                if not isinstance(root, ir.Var) or not root.buffer or root in own or root not in overwrites.defs:
+                if not isinstance(root, ir.Var) or not root.buffer or root in own:
+                    continue
+                made = overwrites.defs.get(root)
+                if made is None and root not in overwrites.writes:
                     continue
                 first = self.origin(stmt, overwrites)
-                if overwrites.defs[root].nest or first is None or not overwrites.is_stable(first):
+                if made is not None and made.nest or first is None or not overwrites.is_stable(first):
                     return False
         return True
 

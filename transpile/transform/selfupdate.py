@@ -17,6 +17,7 @@ from dataclasses import replace
 
 from transpile.core import nodes as ir
 from transpile.core.peephole import is_const
+from transpile.core.places import may_repeat
 from transpile.core.walk import blocks, reads, statements, written
 from transpile.ops.tables import record_of
 
@@ -91,15 +92,10 @@ def _first_added(stmts: list[ir.Stmt], k: int) -> int | None:
     for j in range(k + 1, len(stmts)):
         stmt = stmts[j]
         if isinstance(stmt, ir.Add) and stmt.buf is zeroing.buf:
-            return j if _same_place(stmt, zeroing) and _is_plain(stmt) else None
+            return j if _same_place(stmt, zeroing) and not may_repeat(stmt.path) else None
         if _looks(stmt, zeroing.buf) or any(zeroing.buf is written(s) for b in blocks(stmt) for s in statements(b)):
             return None
     return None
-
-
-def _is_plain(stmt: ir.Add) -> bool:
-    """Whether no element is added to twice: no integer-array index."""
-    return not any(isinstance(i, ir.Gather) for step in stmt.path if isinstance(step, ir.Index) for i in step.items)
 
 
 def _read_before(stmts: list[ir.Stmt], k: int) -> ir.Var | None:

@@ -22,6 +22,7 @@ from transpile.core.builder import Builder, Expr
 from transpile.core.dims import product
 from transpile.core.inline import splice
 from transpile.core.peephole import definition, is_const
+from transpile.core.places import may_repeat
 from transpile.core.types import INT, Type
 from transpile.core.walk import defined, free, statements, written_in
 from transpile.ops.record import REFUSED, UNWRITTEN, ZERO, Op
@@ -280,7 +281,7 @@ class _Reverse:
         b = self.b
         if not stmt.path:
             return b.read(bar)
-        repeated = isinstance(stmt, ir.Store) and _may_repeat(stmt)
+        repeated = isinstance(stmt, ir.Store) and may_repeat(stmt.path)
         args = [b.expr(a) for a in stmt.args]
         value = b.let("index", bar, *args, path=stmt.path, dims=stmt.value.type.dims)
         return self.last_writer(stmt, value) if repeated else value
@@ -515,8 +516,3 @@ class _Reverse:
 
 def _defined_here(block: ir.Block) -> list[ir.Var]:
     return list(defined(block))
-
-
-def _may_repeat(stmt: ir.Store) -> bool:
-    """Whether the path has an integer-array index, whose entries may repeat."""
-    return any(isinstance(i, ir.Gather) for s in stmt.path if isinstance(s, ir.Index) for i in s.items)
