@@ -185,7 +185,10 @@ def simplify(b: Emitting, prim: str, operands: Operands, params: Mapping[str, An
         return None
     found = _decided(record, operands)
     if found is not None:
-        return found
+        dims = next(
+            (o.type.dims for o in operands if o.type.dims), ()
+        )  # a number stands for as many as the others have
+        return found if found.type.dims == dims else b.let("broadcast", found, dims=dims)
     same = _with_unit(record, operands, signed=True)
     if same is not None and _keeps(same, operands[same is operands[0]]):
         return same
