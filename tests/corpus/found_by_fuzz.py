@@ -407,3 +407,9 @@ def zero_of_a_branch(x, c):
     if c < 0.0:
         zero = -0.0
     return np.copysign(x, zero) * x
+
+
+@program(args=lambda: (normal(3), np.array([2**53 + 1, -(2**61) - 3, 5])), wrt=(0,), tags="integers")
+def rounded_integers(x, k):
+    """An integer of 64 bits is rounded where it becomes a float, and stays so where that becomes an integer."""
+    return np.sum(x * (k.astype(np.float64).astype(np.int64) - k))
