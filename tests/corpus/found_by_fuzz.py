@@ -303,32 +303,6 @@ def continued_sum(x, n):
     return r
 
 
-@program(args=lambda: (normal(3),), tags="reduction")
-def chosen_by_a_flag(x):
-    """A choice whose test is known still has the shape of both sides, and so has one between equal numbers."""
-    scaled = True
-    half = 0.5
-    return np.sum(np.where(scaled, half, x)) * x[0] + np.sum(np.where(x > 0.0, half, half))
-
-
-@program(args=lambda: (normal(2, 3, 4),), tags="reduction")
-def length_of_a_block(t):
-    """All lanes at once it is a norm of three axes of four, which np.linalg.norm does not take."""
-    return np.linalg.norm(t) ** 2
-
-
-@program(args=lambda: (normal(4), normal(3, seed=1)), wrt=(0, 1), tags="indexing")
-def places_of_truths(x, y):
-    """np.take reads truth values as numbers, an index as a mask."""
-    return np.sum(np.take(y, x > 0.0) * x)
-
-
-@program(args=lambda: (normal(5), normal(3, seed=1)), tags="shapes")
-def whole_steps(x, a):
-    """The points between arrays are rounded as NumPy rounds them, and the last one is exact: their floors are else others."""
-    return np.sum(np.linspace(a, np.round(3.0 * a), 5, dtype=int)[:, 0] * x)
-
-
 @program(args=lambda: (normal(4), normal(4, seed=1)), wrt=(0, 1), tags="for inplace loops")
 def added_after_it_was_read(w, z):
     """Both loops run forward and backward at once: the derivative of the second reads what that of the first adds to."""
@@ -413,3 +387,29 @@ def zero_of_a_branch(x, c):
 def rounded_integers(x, k):
     """An integer of 64 bits is rounded where it becomes a float, and stays so where that becomes an integer."""
     return np.sum(x * (k.astype(np.float64).astype(np.int64) - k))
+
+
+@program(args=lambda: (normal(3),), tags="reduction")
+def chosen_by_a_flag(x):
+    """A choice whose test is known still has the shape of both sides, and so has one between equal numbers."""
+    scaled = True
+    half = 0.5
+    return np.sum(np.where(scaled, half, x)) * x[0] + np.sum(np.where(x > 0.0, half, half))
+
+
+@program(args=lambda: (normal(2, 3, 4),), tags="reduction")
+def length_of_a_block(t):
+    """All lanes at once it is a norm of three axes of four, which np.linalg.norm does not take."""
+    return np.linalg.norm(t) ** 2
+
+
+@program(args=lambda: (normal(4), normal(3, seed=1)), wrt=(0, 1), tags="indexing")
+def places_of_truths(x, y):
+    """np.take reads truth values as numbers, an index as a mask."""
+    return np.sum(np.take(y, x > 0.0) * x)
+
+
+@program(args=lambda: (normal(5), normal(3, seed=1)), tags="shapes")
+def whole_steps(x, a):
+    """The points between arrays are rounded as NumPy rounds them, and the last one is exact: their floors are else others."""
+    return np.sum(np.linspace(a, np.round(3.0 * a), 5, dtype=int)[:, 0] * x)
