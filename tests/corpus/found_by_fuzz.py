@@ -413,3 +413,18 @@ def zero_of_a_branch(x, c):
 def rounded_integers(x, k):
     """An integer of 64 bits is rounded where it becomes a float, and stays so where that becomes an integer."""
     return np.sum(x * (k.astype(np.float64).astype(np.int64) - k))
+
+
+@program(args=lambda: (normal(5), np.zeros((0, 5)), normal(5, seed=2)), wrt=(0, 2), tags="for inplace empty")
+def beside_an_empty_loop(x, a, t):
+    """The loops may change places only if the inner one has a trip: else the last element is written too early."""
+    m, n = a.shape
+    row = np.sin(t)
+    total = 0.0
+    for i in range(n):
+        s = 0.0
+        row[i] = x[i]
+        for j in range(m):
+            s += a[j, i]
+        total += row[n - 1 + m] * s + row[n - 1 + m]
+    return total
