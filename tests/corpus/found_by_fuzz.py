@@ -413,3 +413,18 @@ def places_of_truths(x, y):
 def whole_steps(x, a):
     """The points between arrays are rounded as NumPy rounds them, and the last one is exact: their floors are else others."""
     return np.sum(np.linspace(a, np.round(3.0 * a), 5, dtype=int)[:, 0] * x)
+
+
+@program(args=lambda: (normal(5), np.zeros((0, 5)), normal(5, seed=2)), wrt=(0, 2), tags="for inplace empty")
+def beside_an_empty_loop(x, a, t):
+    """The loops may change places only if the inner one has a trip: else the last element is written too early."""
+    m, n = a.shape
+    row = np.sin(t)
+    total = 0.0
+    for i in range(n):
+        s = 0.0
+        row[i] = x[i]
+        for j in range(m):
+            s += a[j, i]
+        total += row[n - 1 + m] * s + row[n - 1 + m]
+    return total

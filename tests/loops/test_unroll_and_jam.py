@@ -212,24 +212,23 @@ def test_text():
     loops = text(polynomial, *arguments(20))
     assert (
         """\
-    t_2 = scalars.times(m // 16, 16)
+    t_2 = m // 16 * 16
     if t_2 > 0:
-        t_3 = scalars.plus(0, t_2)
         total = np.empty((16,), np.float64)
         error = np.empty((16,), np.float64)
         power = np.empty((16,), np.float64)
         for lane in range(16):
             total[lane] = 0.0
-        for first in range(0, t_3, 16):
+        for first in range(0, t_2, 16):
             for lane in range(16):
                 error[lane] = y[np.uint64(first + lane)]
                 power[lane] = 1.0
             for j in range(n):
-                t_4 = x[j]
+                t_3 = x[j]
                 for lane in range(16):
                     power_2 = power[lane]
                     power_3 = power_2 * t[np.uint64(first + lane)]
-                    error[lane] = error[lane] - t_4 * power_2
+                    error[lane] = error[lane] - t_3 * power_2
                     power[lane] = power_3
             for lane in range(16):
                 error_2 = error[lane]
@@ -237,12 +236,12 @@ def test_text():
         total_2 = 0.0
         for lane in range(16):
             total_2 = total_2 + total[lane]
-        t_5 = t_3
+        t_4 = t_2
         total_3 = total_2
     else:
-        t_5 = 0
+        t_4 = 0
         total_3 = 0.0
-    for i in range(t_5, m):
+    for i in range(t_4, m):
         error_3 = y[np.uint64(i)]
 """
         in loops

@@ -127,19 +127,20 @@ class _Pair:
         inner = of(self.inner)
         if params & inner.uses or any(not params.isdisjoint(reads(s)) for s in (*self.before, *self.early)):
             return False
-        other = OtherTrip((self.outer, self.inner), own, self.around.facts)
-        mine = inner.found
-        everything = [a for s in (*self.before, self.inner, *self.after) for a in of(s).found]
-        first = [a for s in self.early for a in of(s).found]
-        if not all(self.is_never(x, y, other) for x in first for y in everything if self.meet(x, y)):
-            return False
-        early = [a for s in self.before for a in of(s).found]
-        if not all(self.is_never(x, y, other) for x in early for y in mine if self.meet(x, y)):
-            return False
-        if not all(self.is_own(x, y, other) for x in mine for y in mine if self.meet(x, y)):
-            return False
-        late = [a for s in self.after for a in of(s).found]
-        return all(self.is_own(x, y, other) for x in early + mine for y in late if self.meet(x, y))
+        facts = self.around.facts
+        beside, other = OtherTrip((self.outer,), own, facts), OtherTrip((self.outer, self.inner), own, facts)
+        mine = inner.found  # where these are, the inner loop has a trip; beside it nobody knows
+        first, early, late = ([a for s in part for a in of(s).found] for part in (self.early, self.before, self.after))
+        never = [(first, [*early, *late], beside), (first, mine, other), (early, mine, other)]
+        owned = [(mine, mine, other), (mine, late, other), (early, late, beside)]
+        return all(
+            whether(x, y, known)
+            for whether, pairs in ((self.is_never, never), (self.is_own, owned))
+            for some, others, known in pairs
+            for x in some
+            for y in others
+            if self.meet(x, y)
+        )
 
     def meet(self, x: Access, y: Access) -> bool:
         return self.around.roots.of(x.var) is self.around.roots.of(y.var) and is_conflict(x, y)
