@@ -374,6 +374,21 @@ def data_of_a_trip(x, y):
     return total
 
 
+@program(args=lambda: (1.7, -1.0), wrt=(0,), tags="if")
+def zero_of_a_branch(x, c):
+    """Zero on one side, minus zero on the other: they are not one number."""
+    zero = 0.0
+    if c < 0.0:
+        zero = -0.0
+    return np.copysign(x, zero) * x
+
+
+@program(args=lambda: (normal(3), np.array([2**53 + 1, -(2**61) - 3, 5])), wrt=(0,), tags="integers")
+def rounded_integers(x, k):
+    """An integer of 64 bits is rounded where it becomes a float, and stays so where that becomes an integer."""
+    return np.sum(x * (k.astype(np.float64).astype(np.int64) - k))
+
+
 @program(args=lambda: (normal(3),), tags="reduction")
 def chosen_by_a_flag(x):
     """A choice whose test is known still has the shape of both sides, and so has one between equal numbers."""
