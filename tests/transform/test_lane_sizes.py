@@ -44,7 +44,17 @@ def in_loops_that_lanes_share(x, n):
     return np.sum(c * x)
 
 
-@pytest.mark.parametrize("f", [in_a_branch, in_a_loop, in_loops_that_lanes_share])
+def in_loops_with_one_index(x, n):
+    a, s = x * 1.0, 0.0
+    for i in range(n):
+        s = a[i]
+    for i in range(n):
+        a = x + a[::-1]
+    a[1:] += x[:-1]
+    return np.sum(a) * s
+
+
+@pytest.mark.parametrize("f", [in_loops_with_one_index, in_a_branch, in_a_loop, in_loops_that_lanes_share])
 def test_lanes_of_gradients(f: Callable[..., NDArray[np.float64]]) -> None:
     for made in (tp.vmap(f), tp.vmap(tp.grad(f))):
         one = f if made(X, N).ndim == 1 else tp.grad(f)

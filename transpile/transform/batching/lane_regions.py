@@ -65,11 +65,12 @@ class Region:
         """Sizes and integers of this lane have its values: each region has symbols of its own."""
         w, b = self.w, self.b
         renamed: dict[str, Dim] = {}
+        of_loops = _of_loops(body)
         for name in _symbols(body):
             old = w.fn.symbols.get(name)
             if not isinstance(old, ir.Var) or not w.mapped.has(old):
                 continue
-            if old in self.own:
+            if old in self.own or name in of_loops:
                 w.named.add(name)
                 continue
             with b.into(self.top):
@@ -164,6 +165,12 @@ def _symbols(block: ir.Block) -> list[str]:
         if isinstance(stmt, ir.For) and stmt.symbol is not None:
             found.update(dict.fromkeys(stmt.symbol.symbols()))
     return list(found)
+
+
+def _of_loops(block: ir.Block) -> set[str]:
+    """The symbols of the indices of loops, which each loop gives its own index: a mirrored loop may have that of another."""
+    loops = [s for s in statements(block) if isinstance(s, ir.For) and s.symbol is not None]
+    return {name for s in loops if s.symbol is not None for name in s.symbol.symbols()}
 
 
 def _one(rank: int) -> ir.Path:
