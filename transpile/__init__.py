@@ -29,6 +29,7 @@ from transpile.api import (  # noqa: E402
     jacrev,
     jit,
     jvp,
+    linear_transpose,
     linearize,
     report,
     source,
@@ -43,8 +44,8 @@ from transpile.errors import Diagnostic, TranspileError  # noqa: E402
 
 __all__ = [
     "Diagnostic", "TranspileError", "at", "check_grads", "custom_jvp", "custom_vjp", "eval_shape", "from_source", "grad", "hessian",
-    "hvp", "jacfwd", "jacrev", "jit", "jvp", "lax", "linearize", "random", "report", "source", "stop_gradient", "tree",
-    "value_and_grad", "vjp", "vmap",
+    "hvp", "jacfwd", "jacrev", "jit", "jvp", "lax", "linear_transpose", "linearize", "random", "report", "source", "stop_gradient",
+    "tree", "value_and_grad", "vjp", "vmap",
 ]  # fmt: skip
 __version__ = "0.1.0"
 

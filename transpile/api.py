@@ -17,7 +17,7 @@ from transpile.base.captured import holding
 from transpile.base.foreign_arrays import as_arrays
 from transpile.base.held import Held
 from transpile.base.intrinsics import stop_gradient as stop_gradient
-from transpile.base.levels import Grad, Level, Pullback, Pushforward
+from transpile.base.levels import Grad, Level, Pullback, Pushforward, Transpose
 from transpile.custom import CustomJvp, CustomVjp
 from transpile.driver.derivative_values import fitted, own
 from transpile.driver.shared_arguments import copied
@@ -277,22 +277,47 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
     does not see later changes of the primals, nor of arrays and numbers that ``f`` reads outside itself.
     """
 
-    given, primals = primals, own(primals)
-    pull = _made(f, Pullback(has_aux))
+    return _pulled(f, primals, Pullback(has_aux), "vjp")
+
+
+@edge
+def linear_transpose(f: Callable[..., Any], *primals: Any) -> Callable[[Any], tuple[Any, ...]]:
+    """``f_transpose(cotangent)``: the transpose of a function that is linear in ``primals``, of which only shapes and dtypes count.
+
+    The result is a tuple with one entry for each primal (None for an integer, which is read as it is). What ``f`` reads outside
+    itself is as it was when this was called.
+
+    Raises `TranspileError` T312 where ``f`` is not linear, with the line that shows it; what it adds that does not depend on its
+    arguments counts for nothing.
+
+    >>> import numpy as np
+    >>> def differences(x):
+    ...     return x[1:] - x[:-1]
+    >>> linear_transpose(differences, np.zeros(4))(np.array([1.0, 2.0, 4.0]))
+    (array([-1., -1., -2.,  4.]),)
+    """
+    pullback: Callable[[Any], tuple[Any, ...]] = _pulled(f, primals, Transpose(), "linear_transpose")[1]
+    return pullback
+
+
+def _pulled(f: Callable[..., Any], given: tuple[Any, ...], level: Pullback, which: str) -> tuple[Any, ...]:
+    """The value, the function of a cotangent, and what is auxiliary, if it is asked for."""
+    primals = own(given)
+    pull = _made(f, level)
     held: dict[Any, Any] = {}
     with holding(held), copied(given):
         value, unchanged = _now(f, primals)
-    if has_aux and not (isinstance(value, tuple) and len(value) == 2):
+    if level.has_aux and not (isinstance(value, tuple) and len(value) == 2):
         raise error("T308", f"has_aux=True: {getattr(f, '__name__', f)!r} must return a pair (output, auxiliary)")
-    value, *aux = value if has_aux else (value,)
+    value, *aux = value if level.has_aux else (value,)
 
     @edge
     def pullback(cotangent: Any) -> Any:
-        _check_since(f, unchanged, "vjp")
+        _check_since(f, unchanged, which)
         with holding(held):
             return pull(primals, fitted(value, cotangent, "the cotangent"))
 
-    check = functools.partial(_check_since, f, unchanged, "vjp")
+    check = functools.partial(_check_since, f, unchanged, which)
     pullback.__dict__["__transpile_form__"] = Held(pull, primals, value, held, check)
     return (value, pullback, *aux)
 
@@ -325,9 +350,9 @@ def _tuples(primals: Any, tangents: Any) -> tuple[tuple[Any, ...], tuple[Any, ..
 
 
 def called(f: Any, args: Sequence[Any], kwargs: Any, asks: str) -> tuple[Any, Sequence[Any], Any]:
-    """The transformed function that a call of `jvp`, `vjp`, `linearize` or `hvp` runs, and its arguments; all else as it is.
-    ``asks`` is the function that wants to know."""
-    if f not in (jvp, vjp, linearize, hvp):
+    """The transformed function that a call of `jvp`, `vjp`, `linear_transpose`, `linearize` or `hvp` runs, and its arguments; all
+    else as it is. ``asks`` is the function that wants to know."""
+    if f not in (jvp, vjp, linear_transpose, linearize, hvp):
         return f, args, kwargs
     name = f.__name__
     if not args or not callable(args[0]):
@@ -341,6 +366,8 @@ def called(f: Any, args: Sequence[Any], kwargs: Any, asks: str) -> tuple[Any, Se
         has_aux = bound.kwargs.get("has_aux", False)
         value = _made(fn, Level())(*rest)
         return _made(fn, Pullback(has_aux)), (tuple(rest), value[0] if has_aux else value), {}
+    if f is linear_transpose:
+        return _made(fn, Transpose()), (tuple(rest), _made(fn, Level())(*rest)), {}
     if f is linearize:
         return _made(fn, Pushforward(value=False)), (tuple(rest), tuple(rest)), {}
     primals, tangents = _tuples(*rest)

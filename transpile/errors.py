@@ -81,6 +81,7 @@ CODES: dict[str, str] = {
     "T309": "tangents or cotangents that do not fit",
     "T310": "nothing to differentiate",
     "T311": "complex numbers",
+    "T312": "the transpose of a function that is not linear",
     # ---- T4xx: names, sources, arguments
     "T401": "no source code is available",
     "T402": "a function that is not written in Python",

@@ -316,6 +316,37 @@ def added_after_it_was_read(w, z):
     return total + np.sum(row)
 
 
+@program(args=lambda: (normal(19), normal(3, seed=1), np.array([1.0]), np.array([-1.0])), wrt=(0, 1), tags="for if")
+def dropped_sum(x, y, p, q):
+    """A branch adds to a sum and another one in it goes on with what the sum was before."""
+    s = 0.0
+    for i in range(len(x)):
+        t = x[i]
+        for j in range(len(y)):
+            t = t * y[j] + 0.1 * t * t
+        d = q[0] > 0.0
+        if p[0] > 0.0:
+            u = s + t
+            if d:
+                s = u
+    return s
+
+
+@program(args=lambda: (normal(5), normal(3, 5, seed=1)), tags="for inplace")
+def carried_into_an_element(x, a):
+    """What the outer loop carries is written before the inner loop, and goes on after it: the loops are not exchanged."""
+    m, n = a.shape
+    sums = np.zeros(n)
+    rows = np.zeros((m, n))
+    s = 0.0
+    for i in range(n):
+        sums[i] = s
+        for j in range(m):
+            rows[j, i] = a[j, i] * x[i]
+        s = s + x[i]
+    return np.sum(sums * sums) + np.sum(rows)
+
+
 @program(args=lambda: (normal(3), normal(4), np.array([0, 2, 2, 1])), wrt=(0, 1), tags="for inplace gather overwritten")
 def rows_with_one_place_twice(x, y, places):
     """Of the entries of a row that go to one place only the last stands there, and all are needed again."""
@@ -341,3 +372,44 @@ def data_of_a_trip(x, y):
         total += s
         data *= 0.5
     return total
+
+
+@program(args=lambda: (1.7, -1.0), wrt=(0,), tags="if")
+def zero_of_a_branch(x, c):
+    """Zero on one side, minus zero on the other: they are not one number."""
+    zero = 0.0
+    if c < 0.0:
+        zero = -0.0
+    return np.copysign(x, zero) * x
+
+
+@program(args=lambda: (normal(3), np.array([2**53 + 1, -(2**61) - 3, 5])), wrt=(0,), tags="integers")
+def rounded_integers(x, k):
+    """An integer of 64 bits is rounded where it becomes a float, and stays so where that becomes an integer."""
+    return np.sum(x * (k.astype(np.float64).astype(np.int64) - k))
+
+
+@program(args=lambda: (normal(3),), tags="reduction")
+def chosen_by_a_flag(x):
+    """A choice whose test is known still has the shape of both sides, and so has one between equal numbers."""
+    scaled = True
+    half = 0.5
+    return np.sum(np.where(scaled, half, x)) * x[0] + np.sum(np.where(x > 0.0, half, half))
+
+
+@program(args=lambda: (normal(2, 3, 4),), tags="reduction")
+def length_of_a_block(t):
+    """All lanes at once it is a norm of three axes of four, which np.linalg.norm does not take."""
+    return np.linalg.norm(t) ** 2
+
+
+@program(args=lambda: (normal(4), normal(3, seed=1)), wrt=(0, 1), tags="indexing")
+def places_of_truths(x, y):
+    """np.take reads truth values as numbers, an index as a mask."""
+    return np.sum(np.take(y, x > 0.0) * x)
+
+
+@program(args=lambda: (normal(5), normal(3, seed=1)), tags="shapes")
+def whole_steps(x, a):
+    """The points between arrays are rounded as NumPy rounds them, and the last one is exact: their floors are else others."""
+    return np.sum(np.linspace(a, np.round(3.0 * a), 5, dtype=int)[:, 0] * x)

@@ -424,3 +424,24 @@ def change(n, coins, x):
 def ways_of_changing(n, coins, x):
     """What is known of a test decides it, though it stands behind an *or* with something that is not."""
     return change(n, coins, x)
+
+
+def down(x, n):
+    if n == 0:
+        return x, 1.0
+    y, s = down(x, n - 1)
+    return y, s + 1.0
+
+
+@program(args=lambda: (normal(3), 2), tags="for call inplace")
+def array_that_comes_back(x, n):
+    """What comes back from a recursion is read a trip later, when the array that went in is filled anew."""
+    out = np.zeros(3)
+    before = np.zeros(3)
+    for i in range(4):
+        t = np.empty(3)
+        t[:] = x * i
+        r, s = down(t, n)
+        out += r * before * s
+        before = r
+    return out

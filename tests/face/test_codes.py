@@ -228,6 +228,7 @@ case("T308", "$def f(x):\n    return x\n", 1.0, call="tp.grad(f, has_aux=True)(*
 case("T309", "def f(x):\n    return np.sum(x)\n", X, call="tp.jvp(f, a, (np.ones(5),))")
 case("T310", "$def f(x):\n    return np.sum(x)\n", X, call="tp.grad(f, argnums=())(*a)")
 case("T311", "def f($x):\n    return np.sum(x)\n", X * 1j, call=GRAD)
+case("T312", "def f(x):\n    return np.sum($x * x)\n", X, call="tp.linear_transpose(f, *a)(1.0)")
 
 # -------------------------------------------------------------------------------- T4xx: names, sources, arguments
 

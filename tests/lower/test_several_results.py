@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.linalg as sl
+from corpus import recursion
 
 import transpile as tp
 
@@ -226,3 +227,14 @@ def test_second_order(f, x):
 def test_a_size_that_only_the_run_knows_behind_the_loop(wrap):
     x, places = np.array([0.5, 1.0, 2.0]), np.array([0, 1, 1])
     assert np.array_equal(wrap(tp.grad(counted))(x, places), 6.0 * x)
+
+
+@pytest.mark.numba
+def test_what_a_recursion_is_given_is_made_once(cache_directory):
+    """The array leaves the loop: what comes back is memory of its own."""
+    text = tp.source(tp.jit(recursion.array_that_comes_back), np.ones(3), 2, stage="loops")
+    lines = text.splitlines()
+    made = next(k for k, line in enumerate(lines) if line.strip().startswith("t = np.empty("))
+    call = next(k for k, line in enumerate(lines) if "= down(t, n" in line)
+    indent = [len(lines[k]) - len(lines[k].lstrip()) for k in (made, call)]
+    assert indent[0] < indent[1], text

@@ -234,6 +234,23 @@ def test_derivatives_of_all_lanes(program: Any, by_lane: bool) -> None:
             same(got[j], weight * np.asarray(tp.grad(program.fn, chosen)(*each[j])[k]), rtol=1e-10)
 
 
+@pytest.mark.parametrize("program", list(recursion.PROGRAMS), ids=lambda p: p.name)
+@pytest.mark.sampled(2)
+def test_lanes_of_derivatives(program: Any) -> None:
+    """Sizes that the function of one lane knows by two names (a cotangent has that of the result) have both in all lanes."""
+    axes, whole, each = stacked(program, 3)
+    chosen = tuple(k for k in program.wrt if axes[k] == 0)
+    if not chosen:
+        pytest.skip("no floats")
+    under = tp.vmap(tp.grad(program.fn, chosen), in_axes=axes)
+    core = lift(Request.of(whole, {}), under)
+    for fn in (core, *(routine.body for routine in reached(core))):
+        verify(fn)
+    for k, got in enumerate(under(*whole)):
+        for j in range(3):
+            same(got[j], tp.grad(program.fn, chosen)(*each[j])[k], rtol=1e-10)
+
+
 def parts(x, k):
     if k <= 0:
         return x[::2], x[1::2]

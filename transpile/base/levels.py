@@ -98,6 +98,13 @@ class Pullback(Level):
         self.has_aux = has_aux
 
 
+class Transpose(Pullback):
+    """``(primals, cotangent) -> cotangents``, of a function that is linear in its primals, which are not read."""
+
+    __slots__ = ()
+    suffix = "transpose"
+
+
 class Jacobian(Level):
     """The Jacobian by a loop over directions: ``forward`` over those of the arguments, else over those of the results."""
 

@@ -19,7 +19,12 @@ from transpile.driver.lane_lift import of_all_lanes
 from transpile.errors import TranspileError, error
 
 LATER = ("checkpoint", "remat", "scan", "cond", "pmap")
-BY_CALL = {"linearize": "jvp", "check_grads": "the derivatives that it checks", "eval_shape": "no derivative"}
+BY_CALL = {
+    "linearize": "jvp",
+    "linear_transpose": "vjp",
+    "check_grads": "the derivatives that it checks",
+    "eval_shape": "no derivative",
+}
 HINT = "write it as in Python: 'jit(grad(f, argnums=(0, 1)))'; its arguments are literals"
 
 

@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from transpile.base.loc import NOWHERE, Loc
+from transpile.base.zeros import are_one
 from transpile.core.dims import Dim
 from transpile.core.taken import Taken
 from transpile.core.types import Type
@@ -43,12 +44,20 @@ class Var:
         return f"<{self.label}: {self.type}>"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Const:
-    """A literal: a Python bool, int or float, or a static object such as a dtype in ``params``."""
+    """A literal: a Python bool, int or float, or a static object such as a dtype in ``params``. Zero and minus zero are two."""
 
     value: Any
     type: Type
+
+    if not TYPE_CHECKING:  # for mypy an operand that is in a dict of variables would no longer be one
+
+        def __eq__(self, other: object) -> bool:
+            return isinstance(other, Const) and self.type == other.type and are_one(self.value, other.value)
+
+        def __hash__(self) -> int:
+            return hash((self.value, self.type))
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from transpile.base.zeros import is_minus_zero
 from transpile.core import nodes as ir
 from transpile.core.record_protocol import Record, Records
 from transpile.core.types import BOOL, Type
@@ -45,8 +46,9 @@ def _with_unit(record: Record, args: Operands, signed: bool) -> ir.Operand | Non
     x, y = args
     if not isinstance(x, ir.Const) and not isinstance(y, ir.Const):
         return None
-    if record.commutes and record.is_sum and signed and not (x.type.is_int and y.type.is_int):
-        return None  # -0.0 + 0 is 0
+    if record.is_sum and signed and not (x.type.is_int and y.type.is_int):
+        if record.commutes or is_minus_zero(y.value if isinstance(y, ir.Const) else None):
+            return None  # -0.0 + 0 is 0
     if record.commutes and is_const(x, record.unit):
         return y
     return x if is_const(y, record.unit) else None
@@ -183,7 +185,10 @@ def simplify(b: Emitting, prim: str, operands: Operands, params: Mapping[str, An
         return None
     found = _decided(record, operands)
     if found is not None:
-        return found
+        dims = next(
+            (o.type.dims for o in operands if o.type.dims), ()
+        )  # a number stands for as many as the others have
+        return found if found.type.dims == dims else b.let("broadcast", found, dims=dims)
     same = _with_unit(record, operands, signed=True)
     if same is not None and _keeps(same, operands[same is operands[0]]):
         return same
@@ -222,7 +227,9 @@ def _cast(b: Emitting, ops: Operands, params: Mapping[str, Any]) -> Any:
 
 
 def _widens(narrow: str, wide: str) -> bool:
-    return bool(np.can_cast(np.dtype(narrow), np.dtype(wide), "safe"))
+    """Whether each value of the one type is one of the other: for NumPy an integer of 64 bits is a float without loss, too."""
+    is_rounded = np.dtype(wide).kind in "fc" and narrow in ("int64", "uint64")
+    return not is_rounded and bool(np.can_cast(np.dtype(narrow), np.dtype(wide), "safe"))
 
 
 def _broadcast(b: Emitting, ops: Operands, params: Mapping[str, Any]) -> Any:

@@ -14,6 +14,7 @@ import numpy as np
 
 from transpile.aggregates import Leaf, Node, Static, Tree, close_node
 from transpile.base.captured import HOLDERS, Place
+from transpile.base.zeros import is_minus_zero
 from transpile.driver.conditions import Scope, commonest, structure, unchanged
 from transpile.driver.errstate import CALM, is_watched, state
 from transpile.driver.shared_arguments import are_copied, is_twice, overlap
@@ -70,7 +71,10 @@ class Call:
         def look(leaf: Leaf, value: str) -> None:
             leaves[leaf.k] = _look(scope, self.examples[leaf.k], value, leaf.k in self.fully)
             if leaf.k in self.known:
-                scope.need(f"{value} == {scope.constant(self.known[leaf.k])}")
+                known = self.known[leaf.k]
+                scope.need(f"{value} == {scope.constant(known)}")
+                if isinstance(known, float) and known == 0.0:
+                    scope.need(f"{scope.constant(is_minus_zero)}({value}) is {is_minus_zero(known)}")
 
         if not all(structure(scope, tree, name, look) for tree, name in zip(self.trees, names)):
             return None

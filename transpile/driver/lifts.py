@@ -23,6 +23,7 @@ from transpile.base.levels import (
     Lift,
     Pullback,
     Pushforward,
+    Transpose,
     Vmap,
     level_of,
 )
@@ -46,6 +47,7 @@ from transpile.driver.arguments import (
 from transpile.driver.lane_lift import batched
 from transpile.transform.jacobian import by_columns, by_rows
 from transpile.transform.jvp import jvp
+from transpile.transform.transposition import transpose
 from transpile.transform.vjp import vjp
 
 Args = Sequence[Tree]
@@ -136,7 +138,7 @@ def _pullback(level: Pullback, inner: Lift, fn: Any, args: Args, kwargs: Kwargs)
     main, _ = split_aux(core) if level.has_aux else (core.out_tree, None)
     core = _keep_results(core, main)
     check_like([core.out_tree], [cotangent], core, "cotangent")
-    done = vjp(core, wrt, value=False, seeds=True)
+    done = transpose(core, wrt) if isinstance(level, Transpose) else vjp(core, wrt, seeds=True)
     split = len(core.params) - len(core.captured)
     bars = {k: split + i for i, k in enumerate(float_results(core))}
     bar_tree = map_leaves(core.out_tree, lambda leaf: Leaf(bars[leaf.k]) if leaf.k in bars else IGNORED)
@@ -253,6 +255,7 @@ _LIFTS: dict[type[Level], Callable[..., ir.Function]] = {
     Grad: _gradient,
     Pushforward: _pushforward,
     Pullback: _pullback,
+    Transpose: _pullback,
     Jacobian: _jacobian,
     Flat: _flat,
     Vmap: batched,

@@ -19,6 +19,7 @@ from transpile.base.captured import HOLDERS, Stale
 from transpile.base.foreign_arrays import Foreign, as_arrays
 from transpile.base.levels import jit_level
 from transpile.base.signature import collect
+from transpile.base.zeros import is_minus_zero
 from transpile.driver.errstate import is_watched, watched
 from transpile.driver.failing_lanes import of_lanes
 from transpile.driver.fast_path import MISS
@@ -240,4 +241,4 @@ def _missed(values: Any, rest: Any, kwargs: Any) -> Any:
 
 
 def _values(split: Split, leaves: Sequence[Any]) -> tuple[Any, ...]:
-    return tuple([leaves[k] for k in split.positions])
+    return tuple([(leaves[k], is_minus_zero(leaves[k])) for k in split.positions])

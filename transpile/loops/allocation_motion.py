@@ -183,8 +183,8 @@ def _gives_away(stmt: ir.Stmt) -> Iterable[object]:
     if isinstance(stmt, ir.Push):
         return (stmt.value,)
     if (isinstance(stmt, ir.Let) and stmt.prim not in READS and not isinstance(stmt, ir.View)) or (
-        isinstance(stmt, ir.Call) and any(r.type.dims for r in stmt.results)
-    ):
+        isinstance(stmt, ir.Call) and not isinstance(stmt.function, ir.Kept) and any(r.type.dims for r in stmt.results)
+    ):  # what a kept function returns is memory of its own
         return [a for a in stmt.args if isinstance(a, ir.Var) and a.type.dims]
     return ()
 

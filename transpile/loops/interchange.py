@@ -25,7 +25,7 @@ from transpile.core import nodes as ir
 from transpile.core.dims import ANY
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.types import INT, Type
-from transpile.core.walk import Cloner, blocks, defined, statements
+from transpile.core.walk import Cloner, blocks, defined, reads, statements
 from transpile.loops.array_contraction import points
 from transpile.loops.fusion import is_conflict
 from transpile.loops.small_integers import Small
@@ -125,7 +125,7 @@ class _Pair:
                 return False
         params = set(self.outer.body.params)
         inner = of(self.inner)
-        if params & inner.uses or any(params & set(s.args) for s in self.before):
+        if params & inner.uses or any(not params.isdisjoint(reads(s)) for s in (*self.before, *self.early)):
             return False
         other = OtherTrip((self.outer, self.inner), own, self.around.facts)
         mine = inner.found

@@ -28,7 +28,7 @@ from transpile.analysis.value_ranges import Facts, is_integer
 from transpile.core import nodes as ir
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.types import BOOL, INT
-from transpile.core.walk import defined, statements, uses
+from transpile.core.walk import blocks, defined, statements, uses
 from transpile.loops.jammed_rows import with_rows
 from transpile.loops.loop_reductions import held_by
 from transpile.loops.memory_sums import as_additions
@@ -123,7 +123,7 @@ class _Blocks(Bodies):
         params = loop.body.params
         for k, param in enumerate(params):
             held = held_by(loop, k)
-            self.lanes.update((v, self.array(param)) for v in (held if self.is_chain(held) else (param,)))
+            self.lanes.update((v, self.array(param)) for v in (held if self.is_chain(held, loop.body) else (param,)))
         self.out = []
         self.run.puts += [(self.lanes[p], number(0, p.type)) for p in params]
         self.flush()
@@ -151,12 +151,12 @@ class _Blocks(Bodies):
         ends = dict.fromkeys((s.bound, s.start) for s in inner if not own & {s.bound, s.start})
         return [self.let("sub", *pair) for pair in ends]
 
-    def is_chain(self, held: set[ir.Var]) -> bool:
-        """Whether of what a trip holds of a sum on the way nothing is needed when there is more of it."""
-        body = self.loop.body
-        each = [{*uses(ir.Block((), [s]))} & held for s in body.stmts]
-        found = Counter(v for vs in (*each, {*body.yields} & held) for v in vs)
-        return all(n == 1 for n in found.values())
+    def is_chain(self, held: set[ir.Var], block: ir.Block) -> bool:
+        """Whether of what a trip holds of a sum on the way nothing is needed when there is more of it, in branches neither."""
+        each = [{*uses(ir.Block((), [s]))} & held for s in block.stmts]
+        found = Counter(v for vs in (*each, {*block.yields} & held) for v in vs)
+        sides = [b for s in block.stmts if isinstance(s, ir.If) for b in blocks(s)]
+        return all(n == 1 for n in found.values()) and all(self.is_chain(held, b) for b in sides)
 
     def total(self, param: ir.Var, init: ir.Operand) -> ir.Var:
         """What a carried value is with the lanes' sums added."""

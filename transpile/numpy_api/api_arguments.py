@@ -121,6 +121,16 @@ def refuse_options(what: str, **given: tuple[Any, Any]) -> None:
             raise RuleError(f"{what}: the argument {name}{shown} is not supported", "T131")
 
 
+def places_of(b: Builder, what: str, value: Any) -> Expr:
+    """Places in an array: integers or truth values; floats are none."""
+    found = array(b, value)
+    if found.type.is_float and found.rank and found.dims[0] == Dim(0):
+        return b.cast(found, "int64")
+    if found.type.is_float:
+        raise RuleError(f"{what} takes places that are integers, not {found.type}", "T201")
+    return found
+
+
 # --------------------------------------------------------------------------------------------- sizes and shapes
 
 
@@ -137,6 +147,8 @@ def size_of(b: Builder, value: Any) -> Dim:
 
 def shape_of(b: Builder, shape: Any) -> tuple[Dim, ...]:
     """A shape argument: a number or a sequence of numbers; negative ones are refused."""
+    if any(b.expr(s).type.is_bool for s in (shape if isinstance(shape, (list, tuple)) else (shape,))):
+        raise RuleError("a size is an integer, not a truth value", "T201")
     if not isinstance(shape, (list, tuple)):
         x = b.expr(shape)
         if x.rank == 1:

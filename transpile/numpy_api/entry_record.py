@@ -37,6 +37,8 @@ class Entry:
     like user code instead of ``build``. ``via`` ("math", "builtins") says that the result is a Python scalar, printed
     in that module's spelling.
 
+    ``rows``: an array that is given for ``arrays`` or ``tup`` is the sequence of its rows.
+
     ``memory`` says what NumPy gives:
 
     * "new" memory; "array": an array even of rank 0; "C": one in C order; "like": in C order if the arguments are;
@@ -55,6 +57,7 @@ class Entry:
     source: str = ""
     via: str = ""
     doc: str = ""
+    rows: bool = True
     memory: str | Callable[[Mapping[str, Any]], str] = "new"
 
     @cached_property

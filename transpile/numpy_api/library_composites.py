@@ -41,6 +41,9 @@ def ediff1d(ary, to_end=None, to_begin=None):  # type: ignore[no-untyped-def]
     if flat.dtype.kind == "b":
         raise TypeError("np.ediff1d of truth values, which NumPy does not subtract")
     found = np.diff(flat)
+    for end in (to_begin, to_end):
+        if end is not None and np.asarray(end).dtype.kind == "f" and found.dtype.kind != "f":
+            raise TypeError("np.ediff1d puts no floats beside differences of integers")
     parts = [found] if to_begin is None else [np.ravel(to_begin).astype(found.dtype), found]
     parts = parts if to_end is None else [*parts, np.ravel(to_end).astype(found.dtype)]
     return found if len(parts) == 1 else np.concatenate(parts)
@@ -54,8 +57,10 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):  # type: ignore[no-untyped-def]
     before = (slice(None),) * (axis % y.ndim)
     later, earlier = (*before, slice(1, None)), (*before, slice(None, -1))
     total = y[later] + y[earlier]
-    if x is None:
+    if x is None and np.ndim(dx) == 0:
         return np.sum(total, axis=axis) / 2.0 * dx
+    if x is None:
+        return np.sum(dx * total, axis=axis) / 2.0
     width = np.diff(x, axis=-1 if np.ndim(x) == 1 else axis)
     if width.ndim == 1 and axis % y.ndim < y.ndim - 1:
         width = np.reshape(width, [-1 if k == axis % y.ndim else 1 for k in range(y.ndim)])

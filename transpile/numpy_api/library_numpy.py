@@ -9,6 +9,8 @@ from transpile.base.intrinsics import stop_gradient
 
 def piecewise(x, condlist, funclist):  # type: ignore[no-untyped-def]
     """``np.piecewise``: of several conditions that hold the last one counts; one more entry is for where none holds."""
+    if len(funclist) not in (len(condlist), len(condlist) + 1):
+        raise ValueError("np.piecewise takes a function for each condition, and one for where none holds")
     last = funclist[len(condlist)] if len(funclist) > len(condlist) else 0.0
     y = last(x) if callable(last) else np.full_like(x, last)
     for test, entry in zip(condlist, funclist):
@@ -151,7 +153,8 @@ def union1d(ar1, ar2):  # type: ignore[no-untyped-def]
 def intersect1d(ar1, ar2):  # type: ignore[no-untyped-def]
     """``np.intersect1d``."""
     values = np.unique(ar1)
-    return values[np.isin(values, ar2)]
+    common = np.concatenate((np.ravel(ar1)[:0], np.ravel(ar2)[:0]))
+    return values[np.isin(values, ar2)].astype(common.dtype)
 
 
 def setdiff1d(ar1, ar2):  # type: ignore[no-untyped-def]

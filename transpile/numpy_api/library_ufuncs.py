@@ -9,6 +9,8 @@ def reduce(function, array, axis=0, dtype=None, keepdims=False, initial=None):  
     """``function.reduce``: a fold along one axis, from the left."""
     x = np.asarray(array) if dtype is None else np.asarray(array).astype(dtype)
     axes = tuple(range(x.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    if len(axes) == 0:
+        raise ValueError("reduce over no axis")
     rows = np.moveaxis(x, axes, tuple(range(len(axes))))
     rows = np.reshape(rows, (-1, *rows.shape[len(axes) :]))
     total = rows[0] if initial is None else function(initial, rows[0])

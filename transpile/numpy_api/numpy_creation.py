@@ -97,7 +97,9 @@ def _array(b: Builder, object: Any, dtype: Any = None, copy: Any = True, ndmin: 
         raise RuleError(
             "copy=False of what must be copied to be an array: NumPy raises ValueError", "T201", "use np.asarray"
         )
-    while x.rank < (ndmin or 0):
+    if not isinstance(ndmin, (int, np.integer)):
+        raise RuleError(f"ndmin is an integer, not {ndmin!r}", "T201")
+    while x.rank < ndmin:
         x = new_axis(x, 0)
     return x
 
@@ -222,8 +224,10 @@ def _between(b: Builder, first: Expr, last: Expr, num: Any, endpoint: bool) -> E
     n = size_of(b, num)
     count = b.expr(num) - 1 if endpoint else b.expr(num)
     dims = (n, *first.dims)
-    share = b.cast(along(b, dims, 0), first.dtype) / m.maximum(count, 1, py=True)
-    return first + share * (last - first)
+    steps = m.maximum(count, 1, py=True)
+    place = along(b, dims, 0)
+    y = first + b.cast(place, first.dtype) * ((last - first) / steps)
+    return m.where(place.eq(steps), last, y) if endpoint else y  # the last one is exact
 
 
 def _logspace(
@@ -236,6 +240,10 @@ def _logspace(
     dtype: Any = None,
     axis: int = 0,
 ) -> Expr:
+    if array(b, base).rank:
+        raise RuleError(
+            "np.logspace: a base that is an array is not supported", "T131", "write base ** np.linspace(...)"
+        )
     return cast_to(
         b.elementwise("pow", array(b, base), _linspace(b, start, stop, num, endpoint, axis=axis), strong=True), dtype
     )

@@ -76,7 +76,13 @@ def _diff(b: Builder, a: Any, n: Any = 1, axis: int = -1, prepend: Any = None, a
 
 def _accumulated(prim: str) -> Callable[..., Expr]:
     """``np.add.accumulate``."""
-    return lambda b, array, axis=0, dtype=None: _cumulative(prim)(b, array, axis, dtype)
+
+    def build(b: Builder, array: Any, axis: Any = 0, dtype: Any = None) -> Expr:
+        if axis is None:
+            raise RuleError("accumulate does not allow multiple axes", "T208")
+        return _cumulative(prim)(b, array, axis, dtype)
+
+    return build
 
 
 _ACCUMULATE = {"add": "cumsum", "multiply": "cumprod", "maximum": "cummax", "minimum": "cummin"}

@@ -19,6 +19,7 @@ from transpile.numpy_api.api_arguments import (
     divide,
     integer,
     known_integer,
+    places_of,
     same_dtype,
     shape_text,
     size_of,
@@ -212,7 +213,9 @@ def _insert(b: Builder, arr: Any, obj: Any, values: Any, axis: Any = None) -> Ex
     if axis is None:
         x, axis = _vector(x), 0
     axis = axis_of(axis, x.rank)
-    at = array(b, obj)
+    at = places_of(b, "np.insert", obj)
+    if at.type.is_bool:
+        raise RuleError("np.insert at truth values is not supported", "T131", "pass np.flatnonzero of the mask")
     if at.rank == 1 and at.dims[0].is_one:
         at = point(at, 0, 0)
     if at.rank:
@@ -262,11 +265,11 @@ def _delete(b: Builder, arr: Any, obj: Any, axis: Any = None) -> Expr:
     if axis is None:
         x, axis = _vector(x), 0
     axis = axis_of(axis, x.rank)
-    at = array(b, obj)
-    if at.rank == 0:
+    at = places_of(b, "np.delete", obj)
+    if at.rank == 0 and not at.type.is_bool:
         place = _within(b, at, x.dims[axis], x.dims[axis])
         return concatenate(b, [slice_axis(x, axis, 0, place), slice_axis(x, axis, place + 1)], axis)
-    if at.type.is_bool and not b.same(at.dims[0], x.dims[axis]):
+    if at.type.is_bool and not (at.rank and b.same(at.dims[0], x.dims[axis])):
         raise RuleError(
             "boolean array argument obj to delete must be one dimensional and match the axis length", "T202"
         )
@@ -295,7 +298,7 @@ _NUMPY: dict[str, Entry] = {
     "dstack": Entry(_dstack),
     "column_stack": Entry(_column_stack),
     "append": Entry(source="library_composites:append"),
-    "block": Entry(_block, memory="array"),
+    "block": Entry(_block, memory="array", rows=False),
     "split": Entry(_split(True), static=("indices_or_sections", "axis"), memory="view"),
     "array_split": Entry(_split(False), static=("indices_or_sections", "axis"), memory="view"),
     "vsplit": Entry(_split_at(0), static=("indices_or_sections",), memory="view"),

@@ -53,6 +53,8 @@ def _norm(b: Builder, x: Any, ord: Any = None, axis: Any = None, keepdims: bool 
     (v,) = floats(b, x)
     order = _order(ord)
     if not v.rank:
+        if order is not None or axis is not None:
+            raise RuleError("Improper number of dimensions to norm.", "T202")
         return m.absolute(strong(v))
     if axis is None:
         if order is None or (order == "fro" and v.rank == 2) or (order == 2 and v.rank == 1):

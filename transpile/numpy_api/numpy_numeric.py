@@ -7,6 +7,8 @@ import operator
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from transpile.core import nodes as ir
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
@@ -239,6 +241,8 @@ def _polyfit(b: Builder, x: Any, y: Any, deg: int, w: Any = None) -> Expr:
     """Least squares on the powers, highest first."""
     at, values = (b.cast(array(b, v), "float64") for v in (x, y))
     must_agree(b, at, values if values.rank == 1 else point(values, 1, 0), "expected x and y to have same length")
+    if not isinstance(deg, (int, np.integer)):
+        raise RuleError(f"np.polyfit of degree {deg!r}: only whole degrees are supported", "T131")
     if deg < 0:
         raise RuleError("expected deg >= 0", "T131")
     powers = b.let("flip", b.let("arange", b.expr(deg + 1), dims=(Dim(deg + 1),), dtype="int64"), axes=(0,))

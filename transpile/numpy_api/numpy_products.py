@@ -64,6 +64,14 @@ def _outer(build: Builder, a: Any, b: Any) -> Expr:
     return outer(ravel(as_vector(x)), ravel(as_vector(y)))
 
 
+def _outer_of_vectors(build: Builder, x1: Any, x2: Any) -> Expr:
+    """As the array API has it: of vectors alone."""
+    x, y = numeric(build, x1, x2)
+    if x.rank != 1 or y.rank != 1:
+        raise RuleError("Input arrays must be one-dimensional", "T202")
+    return outer(x, y)
+
+
 def _vdot(build: Builder, a: Any, b: Any) -> Expr:
     x, y = numeric(build, a, b)
     return _dot(build, ravel(x), ravel(y)) if x.rank or y.rank else _dot(build, x, y)
@@ -216,7 +224,9 @@ def _convolve(b: Builder, a: Any, v: Any, mode: str = "full") -> Expr:
 
 
 def _correlate(b: Builder, a: Any, v: Any, mode: str = "valid") -> Expr:
-    x, y = (as_vector(e) for e in numeric(b, a, v))
+    x, y = numeric(b, a, v)
+    if not (x.rank and y.rank):
+        raise RuleError("np.correlate takes arrays, not numbers", "T201")
     one_of("np.correlate", "mode", mode, "full", "same", "valid")
     for name, given in (("first", x), ("second", y)):
         at_least(b, given.dims[0], 1, f"{name} array argument cannot be empty")
@@ -244,7 +254,7 @@ _NUMPY: dict[str, Entry] = {
     "dot": Entry(_dot),
     "inner": Entry(_inner),
     "outer": Entry(_outer, memory="C"),
-    "linalg.outer": Entry(_outer),
+    "linalg.outer": Entry(_outer_of_vectors),
     "linalg.matmul": Entry(matmul),
     "vdot": Entry(_vdot),
     "vecdot": Entry(_vecdot, static=("axis",)),

@@ -64,6 +64,7 @@ def _quantile_of(b: Builder, a: Any, q: Any, axis: Axis, keepdims: bool, method:
         raise RuleError("quantiles are a number or a vector", "T201")
     _check_shares(b, q, scale)
     if not x.rank:
+        axes_of(axis, 0)
         return b.broadcast(strong(x), share.dims) if share.rank else strong(x)
     ordered, axes = _sorted_along(x, axis)
     n = m.size(ordered, (ordered.rank - 1,))
@@ -129,6 +130,7 @@ def _median(b: Builder, a: Any, axis: Axis = None, keepdims: bool = False) -> Ex
     x = array(b, a)
     x = x if x.type.is_float else b.cast(x, "float64")
     if not x.rank:
+        axes_of(axis, 0)
         return strong(x)
     ordered, axes = _sorted_along(x, axis)
     size = ordered.dims[-1]

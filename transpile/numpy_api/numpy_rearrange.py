@@ -19,6 +19,7 @@ from transpile.numpy_api.api_arguments import (
     full,
     integer,
     one_of,
+    places_of,
     product,
     shape_of,
     size_of,
@@ -62,6 +63,8 @@ def _flip_at(axis: int) -> Callable[..., Expr]:
 def _rot90(b: Builder, m: Any, k: Any = 1, axes: Any = (0, 1)) -> Expr:
     x = array(b, m)
     first, second = (axis_of(a, x.rank) for a in axes)
+    if not isinstance(k, (int, np.integer)):
+        raise RuleError(f"np.rot90 turns by an integer, not by {k!r}", "T201")
     turns = k % 4
     if turns == 2:
         return flip(flip(x, (first,)), (second,)) if first > second else flip(x, (first, second))
@@ -77,6 +80,8 @@ def _roll(b: Builder, a: Any, shift: Any, axis: Any = None) -> Expr:
     several = isinstance(axis, (tuple, list))
     axes = tuple(axis_of(k, x.rank) for k in (axis if several else (axis,)))
     shifts = list(shift) if isinstance(shift, (tuple, list)) else [shift]
+    if len(axes) != len(shifts) and 1 not in (len(axes), len(shifts)):
+        raise RuleError(f"np.roll by {len(shifts)} shifts along {len(axes)} axes", "T202")
     count = max(len(axes), len(shifts))
     axes, shifts = (axes * count)[:count], (shifts * count)[:count]
     if len(set(axes)) < count:
@@ -334,7 +339,11 @@ def _unravel_index(b: Builder, indices: Any, shape: Any) -> tuple[Expr, ...]:
 def _ravel_multi_index(b: Builder, multi_index: Any, dims: Any) -> Expr:
     sizes = shape_of(b, dims)
     total = None
-    for index, d in zip(arrays(b, multi_index), sizes):
+    places = arrays(b, multi_index)
+    if len(places) != len(sizes):
+        raise RuleError(f"parameter multi_index must be a sequence of length {len(sizes)}", "T202")
+    for given, d in zip(places, sizes):
+        index = places_of(b, "np.ravel_multi_index", given)
         index = b.cast(index, "int64") if index.type.is_int and not index.type.weak else index  # a place in all of them
         outside = m.logical_or(index < 0, index >= b.dim(d))
         raise_if(

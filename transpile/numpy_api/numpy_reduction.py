@@ -83,6 +83,8 @@ def _folded(prim: str, neutral: int, join: str) -> Callable[..., Expr]:
 def _with_initial(join: str, y: Expr, initial: Any) -> Expr:
     """The fold that begins at ``initial``, in the dtype of the result."""
     b = y.b
+    if b.expr(initial).rank:
+        raise RuleError("a reduction begins at a number, not at an array", "T201")
     return b.elementwise(join, y, b.cast(b.expr(initial), y.dtype), strong=True)
 
 
@@ -373,7 +375,7 @@ def _log_sum(join: str, power: str, log: str) -> Callable[..., Expr]:
         if not keepdims:
             axes = axes_of(axis, x.rank)
             y = b.let("reshape", y, dims=tuple(d for k, d in enumerate(x.dims) if k not in axes))
-        return y if initial is None else b.elementwise(join, y, initial, strong=True)
+        return y if initial is None else _with_initial(join, y, initial)
 
     return reduced
 

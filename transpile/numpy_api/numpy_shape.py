@@ -173,6 +173,8 @@ def moved(x: Expr, source: Any, destination: Any) -> Expr:
     """``np.moveaxis``."""
     sources = [axis_of(k, x.rank) for k in (source if isinstance(source, (tuple, list)) else (source,))]
     targets = [axis_of(k, x.rank) for k in (destination if isinstance(destination, (tuple, list)) else (destination,))]
+    if len(sources) != len(targets):
+        raise RuleError("`source` and `destination` arguments must have the same number of elements", "T202")
     order = [k for k in range(x.rank) if k not in sources]
     for target, s in sorted(zip(targets, sources)):
         order.insert(target, s)

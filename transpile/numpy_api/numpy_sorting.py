@@ -18,6 +18,7 @@ from transpile.numpy_api.api_arguments import (
     integer,
     must_agree,
     one_of,
+    places_of,
     size_of,
     strong,
 )
@@ -97,7 +98,7 @@ def _digitize(b: Builder, x: Any, bins: Any, right: bool = False) -> Expr:
         here, there = slice_axis(edges, 0, 0, n - 1, clip=True), slice_axis(edges, 0, 1, n, clip=True)
         both = m.logical_and(reduce("any", here < there), reduce("any", here > there))
         raise_if(both, "ValueError", "bins must be monotonically increasing or decreasing")
-    return b.let("digitize", strong(array(b, x)), edges, right=right)
+    return b.let("digitize", strong(array(b, x)), edges, right=bool(right))
 
 
 def _unique(
@@ -112,6 +113,8 @@ def _unique(
     x = given if given.rank else ravel(strong(given))
     if axis is not None and x.rank != 1:
         raise RuleError("np.unique along an axis is not supported", "T201")
+    if axis is not None:
+        axis_of(axis, given.rank)
     symbol = fresh_size(b, "unique")
     params: dict[str, Any] = {
         "return_index": return_index,
@@ -129,12 +132,13 @@ def _unique(
     return tuple(items)
 
 
-def _isin(b: Builder, element: Any, test_elements: Any, invert: bool = False) -> Expr:
-    return b.let("isin", strong(array(b, element)), array(b, test_elements), invert=invert)
+def _isin(b: Builder, element: Any, test_elements: Any, invert: bool = False, *, kind: Any = None) -> Expr:
+    one_of("np.isin", "kind", kind, None, "sort", "table")
+    return b.let("isin", strong(array(b, element)), array(b, test_elements), invert=bool(invert))
 
 
-def _in1d(b: Builder, ar1: Any, ar2: Any, invert: bool = False) -> Expr:
-    return _isin(b, ravel(array(b, ar1)), ar2, invert)
+def _in1d(b: Builder, ar1: Any, ar2: Any, invert: bool = False, *, kind: Any = None) -> Expr:
+    return _isin(b, ravel(array(b, ar1)), ar2, invert, kind=kind)
 
 
 # ---------------------------------------------------------------------------------------------------- positions
@@ -189,7 +193,8 @@ def _extract(b: Builder, condition: Any, arr: Any) -> Expr:
 def _take(b: Builder, a: Any, indices: Any, axis: Any = None, mode: str = "raise") -> Expr:
     one_of("np.take", "mode", mode, "raise", "clip", "wrap")
     x, at = _flat(array(b, a), axis)
-    where = array(b, indices)
+    where = places_of(b, "np.take", indices)
+    where = b.cast(where, "int64") if where.type.is_bool else where  # numbers here, no mask
     n = b.dim(x.dims[at])
     if mode == "clip":
         where = m.minimum(m.maximum(where, 0), n - 1)
@@ -199,7 +204,9 @@ def _take(b: Builder, a: Any, indices: Any, axis: Any = None, mode: str = "raise
 
 
 def _take_along_axis(b: Builder, arr: Any, indices: Any, axis: Any = -1) -> Expr:
-    x, where = array(b, arr), array(b, indices)
+    x, where = array(b, arr), places_of(b, "np.take_along_axis", indices)
+    if where.type.is_bool or where.rank != (1 if axis is None else x.rank):
+        raise RuleError("np.take_along_axis takes an integer index array with as many axes as the array has", "T202")
     if axis is None:
         return gather(ravel(x), 0, ravel(where))
     at = axis_of(axis, x.rank)
@@ -245,6 +252,7 @@ def _histogram(b: Builder, a: Any, bins: Any = 10, range: Any = None, density: A
             else (b.expr(range[0]), b.expr(range[1]))
         )
         count = b.form(edges)
+        at_least(b, count, 1, "`bins` must be positive, when an integer")
         dtype = x.dtype if x.type.is_float else "float64"
         low, high = b.cast(low, dtype), b.cast(high, dtype)
         if range is not None:
@@ -289,12 +297,15 @@ def _interp(b: Builder, x: Any, xp: Any, fp: Any, left: Any = None, right: Any =
     if period is not None:  # both are brought into one period, with one place more on each side
         left = right = None
         wide = m.absolute(b.expr(period))
+        raise_if(wide.eq(0), "ValueError", "period must be a non-zero value")
         at, places = at % wide, places % wide
         order = b.let("argsort", places, axis=0)
         places, values = gather(places, 0, order), gather(values, 0, order)
         ends = [slice_axis(v, 0, k, None if k else 1) for v in (places, values) for k in (places.dims[0] - 1, 0)]
         places = b.let("concatenate", ends[0] - wide, places, ends[1] + wide, axis=0)
         values = b.let("concatenate", ends[2], values, ends[3], axis=0)
+    if any(b.expr(end).rank for end in (left, right) if end is not None):
+        raise RuleError("np.interp takes numbers for left and right", "T201")
     y = b.let("interp", at, places, values)
     if left is not None:
         y = m.where(at < point(places, 0, 0), left, y)
@@ -311,8 +322,8 @@ _NUMPY: dict[str, Entry] = {
     "digitize": Entry(_digitize, static=("right",)),
     "unique": Entry(_unique, static=("return_index", "return_inverse", "return_counts", "axis"), idle=("sorted",)),
     "unique_values": Entry(lambda b, x: _unique(b, x)),
-    "isin": Entry(_isin, static=("invert",), idle=("assume_unique", "kind"), memory="array"),
-    "in1d": Entry(_in1d, static=("invert",), idle=("assume_unique", "kind")),
+    "isin": Entry(_isin, static=("invert", "kind"), idle=("assume_unique",), memory="array"),
+    "in1d": Entry(_in1d, static=("invert", "kind"), idle=("assume_unique",)),
     "nonzero": Entry(nonzero),
     "flatnonzero": Entry(flat_nonzero),
     "argwhere": Entry(_argwhere),

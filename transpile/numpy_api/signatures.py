@@ -47,6 +47,12 @@ def defaults(name: str) -> dict[str, Any]:
     return {k: p.default for k, p in named if p.default is not p.empty and p.default is not NO_VALUE}
 
 
+@cache
+def stretches(name: str) -> bool:
+    """Whether a callable stretches what it computes to the shape of ``out``, as ufuncs do; of others it has that of the result."""
+    return name in _OF_A_UFUNC or isinstance(_object(name), np.ufunc)
+
+
 def _object(name: str) -> Any:
     """What stands behind a dotted name; None if there is nothing."""
     root, *path = name.split(".")
@@ -100,6 +106,7 @@ _UFUNC_METHODS: dict[str, Callable[..., Any]] = {
     "accumulate": lambda array, axis=0, dtype=None, out=None: 0,
     "reduceat": lambda array, indices, axis=0, dtype=None, out=None: 0,
 }
+_OF_A_UFUNC = ("numpy.clip", "numpy.fix", "numpy.isneginf", "numpy.isposinf", "numpy.outer")
 _INCOMPLETE = ("numpy.arange",)  # says that it takes no ``start=``, which it does
 _RETYPED: dict[str, Callable[..., Any]] = {
     "builtins.max": lambda first, /, *more, key=None, default=None: 0,

@@ -7,6 +7,7 @@ quotient).
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from transpile.ops import language as m
 from transpile.ops.lowering_kinds import Position, Sum
 from transpile.ops.record import ZERO, Op
 from transpile.ops.slicing import slice_axis
-from transpile.ops.spelling import Spelling, keywords, reduction
+from transpile.ops.spelling import Spelling, axes_of, keywords, reduction
 from transpile.ops.structural import reduced_dims
 
 
@@ -241,6 +242,17 @@ def _norm_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
     return m.call("sum", args[0] * dots[0], **params) / _or_one(y)
 
 
+def _norm_text(params: Mapping[str, Any], types: Sequence[Type]) -> str:
+    """``np.linalg.norm`` is that of all elements, of vectors, or of matrices: of more axes, the root of the sum of squares."""
+    over = axes_of(params, types)
+    if not isinstance(over, tuple) or len(over) < 3:
+        return reduction("np.linalg.norm").choose(params, types)
+    return f"np.sqrt({reduction('np.sum').choose(params, types).replace('{0}', '{0} ** 2')})"
+
+
+_INNER = {"axes": (1, 2, 3), "keepdims": False}
+
+
 def _norm_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
     x, axes = args[0], params["axes"]
     return (m.expand(y_bar / _or_one(y), axes, x.dims) * x,)
@@ -361,8 +373,8 @@ TABLE = [
     Op("std", _float_type, reduction("np.std", ddof=0), kind="fold", lowering=Sum("square", centred=True, mean=True, root=True),
          fold="add", called="spread", jvp=_std_jvp, vjp=_std_vjp, cost=2, examples=(*_cases(ddof=0), *_cases(ddof=1)),
          family="axes"),
-    Op("norm", _float_type, reduction("np.linalg.norm"), kind="fold", lowering=Sum("square", root=True), fold="add",
-         called="norm", jvp=_norm_jvp, vjp=_norm_vjp, cost=2, examples=tuple(c for c in _cases() if len(c[1]["axes"]) < 3),
+    Op("norm", _float_type, Spelling(_norm_text), kind="fold", lowering=Sum("square", root=True), fold="add",
+         called="norm", jvp=_norm_jvp, vjp=_norm_vjp, cost=2, examples=(*_cases(), (sample(2, 3, 2, 2), _INNER)),
          family="axes"),
     Op("nansum", _summed_type, reduction("np.nansum"), kind="fold", skips_nan=True, lowering=Sum("number"), fold="add",
          jvp=_nansum_jvp, vjp=_nansum_vjp, examples=_NAN_CASES, family="axes"),

@@ -17,6 +17,7 @@ from transpile.frontend.values import memory
 from transpile.frontend.values.convert import exprs, shown
 from transpile.frontend.values.operators import check_cast
 from transpile.frontend.values.values import Array, Static, Tuple
+from transpile.numpy_api.api_arguments import must_agree
 from transpile.numpy_api.entry_record import Entry
 
 
@@ -69,8 +70,11 @@ def _argument(lx: Lifter, entry: Entry, parameter: inspect.Parameter, name: str,
     if parameter.kind is inspect.Parameter.VAR_KEYWORD:
         return {k: exprs(lx, v, node) for k, v in value.items()}
     if name in entry.static:
-        return static_argument(lx, name, value, node)
-    if name in ("arrays", "tup") and isinstance(value, Array):  # one array for a sequence of its rows
+        found = static_argument(lx, name, value, node)
+        if name in _FLAGS_IN_C and not (isinstance(found, (bool, int, np.integer, np.bool_)) and found in (0, 1)):
+            raise lx.error("T131", f"{name}={found!r} is no truth value", node)
+        return found
+    if entry.rows and name in ("arrays", "tup") and isinstance(value, Array):  # one array for a sequence of its rows
         return [exprs(lx, v, node) for v in lx.unrolled(value, node)]
     return exprs(lx, value, node)
 
@@ -86,6 +90,8 @@ def static_argument(lx: Lifter, name: str, value: Any, node: Any = None) -> Any:
     return known
 
 
+_FLAGS_IN_C = frozenset("bias compute_uv full_matrices keepdims lower unit_diagonal".split())
+"""Flags of which NumPy or SciPy wants a truth value; of others they take whatever Python takes for one."""
 _NAMED = {
     "casting": ("no", "equiv", "safe", "same_kind", "unsafe"),
     "device": ("cpu",),
@@ -110,15 +116,17 @@ def dtype_name(lx: Lifter, known: Any, node: Any = None) -> str:
     return found
 
 
-def stored(lx: Lifter, out: Any, result: Any, node: Any) -> Any:
-    """The result; where ``out=`` says so it goes into an array that is there."""
+def stored(lx: Lifter, out: Any, result: Any, node: Any, *, stretched: bool = False) -> Any:
+    """The result; where ``out=`` says so it goes into an array that is there, of its shape, or, if ``stretched``, of more."""
     if out is None or (isinstance(out, Static) and out.value is None):
         return result
     if isinstance(out, Tuple) and len(out.items) == 1:
         out = out.items[0]
-    if not isinstance(out, Array):
-        raise lx.error("T131", "out= must be an array", node)
+    if not isinstance(out, Array) or isinstance(result, Tuple):
+        raise lx.error("T131", "out= must be an array, and the result one", node)
     x = lx.operand(result, node)
     check_cast(lx, x, memory.read(lx, out.cell), "out=", node)
+    if not stretched:
+        must_agree(lx.b, lx.b.expr(x), lx.array(out), "out= has another shape than the result")
     memory.write(lx, out.cell, None, (), x)
     return out

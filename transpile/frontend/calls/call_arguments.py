@@ -48,6 +48,8 @@ def passed(
     known = of_entry(name, entry) or takes
     given = arity.bound(lx, shown(name), known, args, kwargs, node)
     taken, left = _shared_out(known, takes, given)
+    for k, value in taken.items():
+        _must_be_given(lx, name, known.parameters.get(k), takes.parameters[k], value, node)
     bound = inspect.BoundArguments(takes, OrderedDict((k, taken[k]) for k in takes.parameters if k in taken))
     served = [k for k in (OPTIONS if entry.build else OPTIONS[:1]) if k in left and "out" in known.parameters]
     options = {k: left.pop(k) for k in served}
@@ -105,6 +107,20 @@ def _of_ufunc(known: inspect.Signature) -> bool:
 def is_no_value(value: Any) -> bool:
     """Whether an argument is NumPy's sign for one that is not given."""
     return isinstance(value, Static) and value.value is NO_VALUE
+
+
+def _must_be_given(
+    lx: Lifter, name: str, numpys: inspect.Parameter | None, own: inspect.Parameter, value: Any, node: Any
+) -> None:
+    """Refuses None, where to an entry it means that nothing is given, and to NumPy that None is."""
+    if numpys is None or not isinstance(value, Static) or value.value is not None:
+        return
+    is_unsaid = own.default is None and numpys.default is NO_VALUE and own.name not in _MAY_BE_NONE
+    if is_unsaid or (own.name == "ddof" and numpys.default is not None):
+        raise lx.error("T131", f"{shown(name)}: the argument {own.name}=None is not supported", node)
+
+
+_MAY_BE_NONE = ("initial", "a_min", "a_max", "min", "max")
 
 
 def _must_be_default(lx: Lifter, name: str, parameter: inspect.Parameter, value: Any, node: Any) -> None:

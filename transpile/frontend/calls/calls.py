@@ -60,7 +60,10 @@ def arguments(lx: Lifter, node: gast.Call) -> tuple[Args, Kwargs]:
         state = contents.items(lx, value, k.value) if isinstance(value, Ref) else None
         if state is None or state.kind != "dict":
             raise lx.error("T117", f"** of {describe(lx, value)}", k.value)
-        kwargs.update(zip(state.keys or (), state.items))
+        for name, item in zip(state.keys or (), state.items):
+            if name in kwargs:
+                raise lx.error("T132", f"got multiple values for keyword argument {name!r}", k.value)
+            kwargs[name] = item
     return args, kwargs
 
 

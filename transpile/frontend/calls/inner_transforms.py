@@ -16,7 +16,7 @@ from transpile.aggregates import ArgLeaf, Leaf, Node, flatten, map_leaves, numbe
 from transpile.aggregates import Static as StaticTree
 from transpile.base.captured import Place
 from transpile.base.held import Held
-from transpile.base.levels import Grad, Level, Pullback, Pushforward, Stacked, level_of, may_write
+from transpile.base.levels import Grad, Level, Pullback, Pushforward, Stacked, Transpose, level_of, may_write
 from transpile.base.matching import leaf_sources
 from transpile.core import nodes as ir
 from transpile.core.dims import Dim
@@ -169,15 +169,26 @@ def _value(lx: Lifter, function: Any, own: Tuple, node: Any) -> Any:
 
 def _vjp(lx: Lifter, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
     has_aux = "has_aux" in kwargs and lx.static(kwargs["has_aux"], "has_aux", node)
+    return Tuple(_pulled(lx, args, Pullback(has_aux), node))
+
+
+def _linear_transpose(lx: Lifter, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    if kwargs:
+        raise lx.error("T132", "expected the arguments f, *primals", node)
+    return _pulled(lx, args, Transpose(), node)[1]
+
+
+def _pulled(lx: Lifter, args: list[Any], level: Pullback, node: Any) -> tuple[Any, ...]:
+    """The value, the function of a cotangent, and what is auxiliary, if it is asked for."""
     function, *primals = args
     own = Tuple(tuple(copied(lx, p) for p in primals))
     value = _value(lx, function, own, node)
     rest: tuple[Any, ...] = ()
-    if has_aux:
+    if level.has_aux:
         value, *more = value.items
         rest = tuple(more)
-    pull = Bound(Static(_Pulling()), (_made(lx, function, Pullback(has_aux), node), own, value))
-    return Tuple((value, pull, *rest))
+    pull = Bound(Static(_Pulling()), (_made(lx, function, level, node), own, value))
+    return value, pull, *rest
 
 
 class _Pulling:
@@ -451,5 +462,6 @@ _OWN: dict[str, Callable[..., Any]] = {
     "hvp": _hvp,
     "vjp": _vjp,
     "linearize": _linearize,
+    "linear_transpose": _linear_transpose,
     "at": at_index.at,
 }

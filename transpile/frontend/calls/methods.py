@@ -88,6 +88,13 @@ def _put(lx: Lifter, owner: Array, args: Args, kwargs: Kwargs, node: Any) -> Any
     return table_calls.call(lx, "numpy.put", [owner, *args], kwargs, node)
 
 
+def _choose(lx: Lifter, owner: Array, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    """To the method all arguments by position are choices, to the function the first is the list of them."""
+    if len(args) != 1:
+        raise lx.error("T132", "choose takes its choices as one list", node, hint="x.choose([a, b])")
+    return NotImplemented
+
+
 def _tolist(lx: Lifter, owner: Any, args: Args, kwargs: Kwargs, node: Any) -> Any:
     if isinstance(owner, Scalar):
         return _item(lx, owner, [], {}, node)
@@ -112,6 +119,7 @@ def _item(lx: Lifter, owner: Any, args: Args, kwargs: Kwargs, node: Any) -> Any:
 
 
 _ARRAY: dict[str, Callable[..., Any]] = {
+    "choose": _choose,
     "fill": _fill,
     "item": _item,
     "sort": _in_place("numpy.sort"),

@@ -128,6 +128,8 @@ def _extreme(lx: Lifter, args: Args, kwargs: Kwargs, node: Any, name: str) -> An
     """``max(items)`` or ``max(a, b, ...)``, with a key or a default; the first of equal ones."""
     if "key" in kwargs and statics.is_known(lx, kwargs["key"]) and statics.known(lx, kwargs["key"]) is None:
         kwargs = {k: v for k, v in kwargs.items() if k != "key"}
+    if len(args) > 1 and "default" in kwargs:
+        raise lx.error("T132", f"{name} of several arguments takes no default", node)
     if len(args) > 1:
         return _of_known(lx, args, kwargs, node, name)
     (value,) = args

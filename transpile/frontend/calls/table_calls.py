@@ -11,10 +11,10 @@ from transpile.frontend.calls import building, call_arguments, grids, library_ca
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import aliases
 from transpile.frontend.values.convert import from_rule, shown
-from transpile.frontend.values.values import Array, Ref, Scalar, Tuple
+from transpile.frontend.values.values import Array, Ref, Scalar, Static, Tuple
 from transpile.numpy_api.entries import entries
 from transpile.numpy_api.entry_record import Entry
-from transpile.numpy_api.signatures import defaults
+from transpile.numpy_api.signatures import defaults, stretches
 
 
 def call(lx: Lifter, name: str, args: list[Any], kwargs: dict[str, Any], node: Any = None) -> Any:
@@ -25,12 +25,14 @@ def call(lx: Lifter, name: str, args: list[Any], kwargs: dict[str, Any], node: A
     with lx.rules(node):
         given = call_arguments.passed(lx, name, entry, _takes(entry), args, kwargs, node)
         for where in (given.kwargs.get("where"), given.options.get("where")):
+            if isinstance(where, Static) and where.value is None:
+                raise lx.error("T131", f"{shown(name)}: where=None is not supported", node)
             if isinstance(where, (Array, Scalar, Ref, Tuple)):
                 _check_mask(lx, where)
         if entry.source:
             made = library_calls.call(lx, entry.source, given.args, given.kwargs, node)
             made = made if entry.memory in _ARRAYS else building.as_numbers(lx, made)
-            return building.stored(lx, given.options.get("out"), made, node)
+            return building.stored(lx, given.options.get("out"), made, node, stretched=stretches(name))
         if name in ("numpy.insert", "numpy.delete"):
             given = replace(given, args=grids.places(lx, name, given.args, given.kwargs, node))
         if given.options:

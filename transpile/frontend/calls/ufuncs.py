@@ -22,6 +22,7 @@ from transpile.frontend.values.values import Array, Scalar, Static
 from transpile.numpy_api.api_arguments import strong
 from transpile.numpy_api.entries import entries
 from transpile.numpy_api.entry_record import Entry
+from transpile.numpy_api.signatures import stretches
 from transpile.ops.tables import prims
 
 Args = list[Any]
@@ -49,7 +50,11 @@ def with_options(lx: Lifter, name: str, entry: Entry, given: Passed, node: Any) 
         return _where(lx, name, entry, args, kwargs, where, None if _is_none(out) else out, node)
     if where is not None:
         raise lx.error("T131", f"where= of {name.replace('numpy.', 'np.')} is not supported", node)
-    return building.stored(lx, out, from_rule(lx, building.build(lx, name, entry, args, kwargs, node)), node)
+    found = building.build(lx, name, entry, args, kwargs, node)
+    if dtype is not None and to is not None and (not isinstance(found, Expr) or found.dtype != np.dtype(to).name):
+        raise lx.error("T131", f"{shown(name)} with dtype={to} is not supported", node)
+    made = from_rule(lx, found)
+    return building.stored(lx, out, made, node, stretched=bool(entry.elementwise) or stretches(name))
 
 
 def _computed_in(lx: Lifter, name: str, entry: Entry, args: Args, to: str, casting: Any, node: Any) -> Args:
@@ -79,7 +84,8 @@ def _where(lx: Lifter, name: str, entry: Entry, args: Args, kwargs: Kwargs, wher
     x = building.build(lx, name, entry, args, kwargs, node)
     old = lx.array(out)
     check_cast(lx, x.op, old.op, "out=", node)
-    return building.stored(lx, out, lx.value(lx.b.elementwise("where", mask, lx.b.cast(x, old.dtype), old)), node)
+    kept = lx.value(lx.b.elementwise("where", mask, lx.b.cast(x, old.dtype), old))
+    return building.stored(lx, out, kept, node, stretched=True)
 
 
 def _only(mask: Expr, x: Expr, elsewhere: float) -> Expr:
@@ -103,7 +109,9 @@ def method(lx: Lifter, owner: Static, which: str, args: Args, kwargs: Kwargs, no
 
 def _outer(lx: Lifter, owner: Static, args: Args, kwargs: Kwargs, node: Any) -> Any:
     entry = entries()[owner.value.name]
-    x, y = (lx.array(a) for a in args[:2])
+    if len(args) != 2:
+        raise lx.error("T132", f"{shown(owner.value.name)}.outer takes two arguments, not {len(args)}", node)
+    x, y = (lx.array(a) for a in args)
     wide = lx.b.let("reshape", x, dims=(*x.dims, *[Dim(1)] * y.rank)) if y.rank and x.rank else x
     if kwargs:
         return lx.table_call(owner.value.name, [lx.value(strong(wide)), lx.value(strong(y))], kwargs, node)

@@ -24,7 +24,8 @@ OUTSIDE = "compute it outside of the function and pass it in as an argument"
 CALLABLE = "call a function, a method, a class, or an object with __call__"
 SUPER = "call it in a method whose first parameter is the object, or name the class: Base.method(self, ...)"
 IN_LINE = (
-    "call it outside; inside there are grad, value_and_grad, jacfwd, jacrev, hessian, vmap, jvp, vjp, hvp and linearize"
+    "call it outside; inside there are grad, value_and_grad, jacfwd, jacrev, hessian, vmap, jvp, vjp, hvp, linearize and "
+    "linear_transpose"
 )
 TREES = "work on its parts, or on all of them at once: tp.tree.map(lambda p, g: p - 0.1 * g, params, grads)"
 

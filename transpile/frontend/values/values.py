@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from transpile.base.zeros import are_one
 from transpile.core import nodes as ir
 from transpile.core.types import Type
 
@@ -136,7 +137,7 @@ class Static:
         return (
             same
             and isinstance(self.value, (str, bytes, int, float, tuple, frozenset, set))
-            and self.value == other.value
+            and are_one(self.value, other.value)
         )
 
     def __hash__(self) -> int:

@@ -218,7 +218,9 @@ def _full(w: Emitter, made: Made) -> ir.Operand:
 
 
 def _same(w: Emitter, made: Made) -> ir.Operand:
-    return w.of(made.args[0])
+    """The value itself; where sizes have other names than before, one that has them."""
+    x = w.of(made.args[0])
+    return x if x.type.dims == w.batched(made.type).dims else let(w, made, [x])
 
 
 def _cast(w: Emitter, made: Made) -> ir.Operand:

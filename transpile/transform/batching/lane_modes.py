@@ -275,6 +275,8 @@ class Modes(Generic[C]):
                     self.known.pop(id(owner), None)
                     return None
                 found.append({k, *links.users(var)})
+            # the size of a lane that is found in one region is known in no other
+            found += [{at, k} for symbol, at in links.sized_within(k) if self.mapped.has(symbol)]
         effects = {k for k, s in enumerate(block.stmts) if id(s) in self.effects or self.holds_effect(s)}
         if effects:
             found.append(effects)

@@ -34,6 +34,7 @@ class Links:
         stmts = block.stmts
         self.own = [{v for v in all_reads(s, fn) if isinstance(v, ir.Var)} for s in stmts]
         maker: dict[ir.Var, int] = {v: k for k, s in enumerate(stmts) for v in defines(s)}
+        self.within = {v: k for k, s in enumerate(stmts) for b in blocks(s) for v in defined(b)}
         self.before: list[set[int]] = [set() for _ in stmts]
         last_write: dict[ir.Var, int] = {}
         last_reads: dict[ir.Var, list[int]] = {}
@@ -43,7 +44,7 @@ class Links:
                 if maker.get(var, k) < k:
                     self.before[k].add(maker[var])
             for symbol in self.symbols(stmt):
-                at = maker.get(symbol)
+                at = maker.get(symbol, self.within.get(symbol))
                 if at is not None and at < k:
                     self.before[k].add(at)
             inside = [stmt, *(s for b in blocks(stmt) for s in statements(b))]
@@ -74,6 +75,13 @@ class Links:
                     op = self.fn.symbols.get(name)
                     if isinstance(op, ir.Var):
                         yield op
+
+    def sized_within(self, k: int) -> Iterator[tuple[ir.Var, int]]:
+        """The sizes in a statement that are found inside of another one, and which that is."""
+        for symbol in self.symbols(self.block.stmts[k]):
+            at = self.within.get(symbol, k)
+            if at != k:
+                yield symbol, at
 
     def users(self, var: ir.Var) -> set[int]:
         return {k for k, own in enumerate(self.own) if var in own}

@@ -1,0 +1,14 @@
+"""Zero and minus zero: Python says that they are equal, and yet a program may tell one from the other."""
+
+from __future__ import annotations
+
+import math
+
+
+def are_one(a: object, b: object) -> bool:
+    """Whether two values are equal, zeros with their sign."""
+    return a is b or bool(a == b and is_minus_zero(a) == is_minus_zero(b))
+
+
+def is_minus_zero(value: object) -> bool:
+    return isinstance(value, float) and value == 0.0 and math.copysign(1.0, value) < 0.0
