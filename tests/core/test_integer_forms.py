@@ -77,3 +77,12 @@ def test_a_builder_knows_the_function_that_something_is_made_from():
     assert b.form((b.expr(known.var) * 2).op) == N * 2 + 2
     assert list(b.symbols) == ["n"]
     assert b.own_symbol(known.var) == b.form(known.var) and len(b.symbols) == 2
+
+
+def test_a_fresh_symbol_is_none_of_the_function_s():
+    """Not one that only a type names, nor that of an index: what is known of these would be taken for known of it."""
+    k, i = ir.Var("k", INT), ir.Var("i", INT)
+    loop = ir.For(i, ir.Const(0, INT), ONE, ONE, (), ir.Block(), symbol=Dim.symbol("k.2"))
+    fn = function([loop], {}, dims=(Dim.symbol("k.1"),))
+    assert str(Builder(prims(), {}, fn).own_symbol(k)) == "k.3"
+    assert str(Builder(prims(), {"k.1": k}).own_symbol(k)) == "k.2"

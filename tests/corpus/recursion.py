@@ -444,4 +444,4 @@ def array_that_comes_back(x, n):
         r, s = down(t, n)
         out += r * before * s
         before = r
-    return out
+    return np.sum(out * out)

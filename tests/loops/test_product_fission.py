@@ -93,7 +93,7 @@ def products(text: str) -> int:
 
 @pytest.mark.parametrize("fn", (*SEVERAL, energy), ids=names)
 @pytest.mark.parametrize("shape", ((9, 7, 11), (1, 1, 1), (0, 4, 3), (4, 0, 3), (4, 3, 0), (40, 30, 20)), ids=str)
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(5)
 def test_values_and_derivatives(fn, shape):
     n, m, d = shape
     check(fn, (1.3, normal(n, m), normal(m, d)))

@@ -254,10 +254,10 @@ def test_text_of_a_gradient():
     assert (
         """\
             for j in range(n):
-                t_5 = 0.0
+                t_4 = 0.0
                 for lane in range(16):
-                    t_5 = t_5 + -(error_bar[lane] * power_tape[j, lane])
-                x_bar[j] += t_5
+                    t_4 = t_4 + -(error_bar[lane] * power_tape[j, lane])
+                x_bar[j] += t_4
 """
         in loops
     ), loops

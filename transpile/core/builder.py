@@ -16,7 +16,7 @@ import numpy as np
 
 from transpile.core import nodes as ir
 from transpile.core.dims import Dim, product
-from transpile.core.integers import Integers, computed, is_exact
+from transpile.core.integers import Integers, computed, is_exact, symbol_names
 from transpile.core.peephole import definition, simplify
 from transpile.core.places import Least, _itself, place_dims
 from transpile.core.promotion import OPERAND_TYPES
@@ -182,6 +182,8 @@ class Builder:
             ir.Operand, frozenset[str]
         ] = {}  # the dtypes that a value has on other paths: this one holds them all
         self.via = ""  # "math" while the derivative of a function of `math` is built: it is said in functions of `math`
+        self.made_of = fn  # its symbols, too, are none of the fresh ones
+        self._taken: set[str] | None = None
         self._ints = 0
 
     # ---- operands and expressions
@@ -407,11 +409,17 @@ class Builder:
         self.symbols[str(symbol)] = op
         self.learn(op, symbol)
 
+    def _is_taken(self, name: str) -> bool:
+        """Whether a symbol has the name already, here or in the function that something is made from."""
+        if self._taken is None:
+            self._taken = set() if self.made_of is None else symbol_names(self.made_of)
+        return name in self.symbols or name in self._taken
+
     def own_symbol(self, op: ir.Operand, is_size: bool = False) -> Dim:
         """A symbol of its own for an integer, whatever is known of it."""
         assert isinstance(op, ir.Var), op
         self._ints += 1
-        while (name := f"{op.label}.{self._ints}") in self.symbols:
+        while self._is_taken(name := f"{op.label}.{self._ints}"):
             self._ints += 1
         symbol = Dim.symbol(name) if is_size else Dim.integer(name)
         self.bind_symbol(symbol, op)
@@ -497,7 +505,7 @@ class Builder:
     def fresh_symbol(self, name: str) -> Dim:
         """A size that only the run knows; put its operand into ``symbols``."""
         self._ints += 1
-        while f"{name}.{self._ints}" in self.symbols:
+        while self._is_taken(f"{name}.{self._ints}"):
             self._ints += 1
         return Dim.symbol(f"{name}.{self._ints}")
 

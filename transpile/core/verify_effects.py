@@ -1,8 +1,7 @@
-"""No effect is repeated: what a function prints, or raises since the user says so, stands no more often in what a pass makes of it.
+"""No effect is repeated: what a function prints stands no more often in what a pass makes of it.
 
-A function that is called prints as often as it is called; what it raises ends the call, so that a second call of it, with the same
-arguments, never raises. A function with a derivative of the user's own may do what it does itself and what its rule does: which of
-them stands in its place, the pass decides.
+What is raised ends the run, so that nobody sees it twice. A function that is called prints as often as it is called. One with a
+derivative of the user's own may do what it does itself and what its rule does: which of them stands in its place, the pass decides.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from transpile.core import nodes as ir
-from transpile.core.functions import is_size_check, routine_of
+from transpile.core.functions import routine_of
 from transpile.core.verify_scopes import refuse
 from transpile.core.walk import blocks, statements
 
@@ -46,8 +45,6 @@ def effects(block: ir.Block, with_rules: bool = False) -> Effects:
 def _own(effect: ir.Effect) -> Iterator[tuple[str, ir.Loc]]:
     if isinstance(effect, ir.Print):
         yield "print", effect.loc
-    elif isinstance(effect, ir.Raise) and not is_size_check(effect):
-        yield "raise", effect.loc
 
 
 def _called(stmt: ir.Call, with_rules: bool) -> Effects:

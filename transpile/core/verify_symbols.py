@@ -14,8 +14,8 @@ from transpile.core.verify_scopes import refuse
 from transpile.core.walk import blocks, defines, statements
 
 LIFTED = "lift"
-"""After it all symbols are asked for. A reverse sweep may name what only a branch of the forward sweep has, and needs no value of;
-indices stay in their loops there, too."""
+"""After it all symbols are asked for, but of code that adds to memory, as the reverse sweep of a derivative does that is called
+in it. That may name what only a branch of the forward sweep has, and needs no value of; indices stay in their loops there, too."""
 
 
 def bound(fn: ir.Function, after: str) -> None:
@@ -28,6 +28,8 @@ class _Bound:
         self.fn, self.after = fn, after
         stmts = list(statements(fn.body))
         self.lets = {s.var: s for s in stmts if isinstance(s, ir.Let)}
+        has_sweep = any(isinstance(s, ir.Add) for s in stmts)  # of a derivative that is called inside
+        self.asks_all = after == LIFTED and not has_sweep
         self.indices = {n for s in stmts if isinstance(s, ir.For) for n in _of_index(s)}
         self.given = {n for p in fn.params for n in _names(p.type)}
         self.visible: set[ir.Operand] = set(fn.params)
@@ -67,7 +69,7 @@ class _Bound:
                 continue
             if name in self.indices:
                 refuse(self.fn, self.after, f"{var} names {name}, the index of a loop that is not around it", stmt)
-            if self.after == LIFTED and not self.has(name, var):
+            if self.asks_all and not self.has(name, var):
                 refuse(self.fn, self.after, f"{var} names {name}, which has no value there", stmt)
 
     def has(self, name: str, var: ir.Var) -> bool:
