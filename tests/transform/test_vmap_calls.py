@@ -89,7 +89,7 @@ def test_what_is_whole_has_no_loop_over_lanes() -> None:
 
 
 @pytest.mark.parametrize("name, axes", [(n, a) for n, a in EACH if CASES[n].forward])
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_forward(name: str, axes: Any) -> None:
     case = CASES[name]
     args = given(case, axes)
@@ -158,7 +158,7 @@ def test_second_order(name: str) -> None:
 
 @pytest.mark.parametrize("lanes", [0, 1])
 @pytest.mark.parametrize("name", CASES)
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_few_lanes(name: str, lanes: int) -> None:
     case = CASES[name]
     axes = case.axes[0]

@@ -328,7 +328,7 @@ USES = {
 
 @pytest.mark.parametrize("use", [pytest.param(u, marks=[pytest.mark.numba] if u == "compiled" else []) for u in USES])
 @pytest.mark.parametrize("f", FAILS, ids=lambda f: f.__name__)
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_an_error_of_numpy_is_that_of_the_lowest_lane(f: Any, use: str, cache_directory: Any) -> None:
     called = USES[use](f)
     for _ in range(3):  # the first call, the second, and those that go the short way
