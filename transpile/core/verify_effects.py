@@ -14,15 +14,14 @@ from transpile.core.functions import routine_of
 from transpile.core.verify_scopes import refuse
 from transpile.core.walk import blocks, statements
 
-Effects = Counter[tuple[str, ir.Loc]]
+Effects = Counter[ir.Loc]  # of prints
 
 
 def repeated(old: ir.Function, new: ir.Function, after: str) -> None:
     """Raises `InternalError` where ``new`` does on one way what ``old`` does not, or more often."""
     more = effects(new.body) - effects(old.body, with_rules=True)
     if more:
-        what, loc = next(iter(more))
-        refuse(new, after, f"the {what} of line {loc.line} is done more often than before")
+        refuse(new, after, f"the print of line {next(iter(more)).line} is done more often than before")
 
 
 def effects(block: ir.Block, with_rules: bool = False) -> Effects:
@@ -30,8 +29,8 @@ def effects(block: ir.Block, with_rules: bool = False) -> Effects:
     rule also what the rule does."""
     found: Effects = Counter()
     for stmt in block.stmts:
-        if isinstance(stmt, ir.Effect):
-            found.update(_own(stmt))
+        if isinstance(stmt, ir.Print):
+            found[stmt.loc] += 1
         elif isinstance(stmt, ir.If):
             found += effects(stmt.then, with_rules) | effects(stmt.orelse, with_rules)
         elif isinstance(stmt, ir.Call):
@@ -42,11 +41,6 @@ def effects(block: ir.Block, with_rules: bool = False) -> Effects:
     return found
 
 
-def _own(effect: ir.Effect) -> Iterator[tuple[str, ir.Loc]]:
-    if isinstance(effect, ir.Print):
-        yield "print", effect.loc
-
-
 def _called(stmt: ir.Call, with_rules: bool) -> Effects:
     found: Effects = Counter()
     if isinstance(stmt.function, ir.Custom):
@@ -54,7 +48,7 @@ def _called(stmt: ir.Call, with_rules: bool) -> Effects:
         for fn in (stmt.custom.fn, *rule):
             found += effects(fn.body, with_rules) if fn is not None else Counter()
     else:
-        found.update({one for s in _prints(stmt, set()) for one in _own(s)})
+        found.update({s.loc for s in _prints(stmt, set())})
     return found
 
 
