@@ -26,12 +26,15 @@ class Fold:
     py: bool = False
 
 
+SUM = Fold("add")
+
+
 def fold_of(loop: ir.For, k: int) -> Fold | None:
     """How the loop folds the ``k``-th value that it carries; None if trips do more with it."""
     found = _Finder()
     if not found.passes(loop, k):
         return None
-    return found.kind or Fold("add")
+    return found.kind or SUM
 
 
 def folds_of(loop: ir.For) -> tuple[Fold, ...] | None:

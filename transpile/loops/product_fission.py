@@ -18,6 +18,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from transpile.analysis.accesses import is_pure
+from transpile.analysis.loop_reductions import SUM, fold_of
 from transpile.core import nodes as ir
 from transpile.core.rebuild import with_stmts
 from transpile.core.types import Type
@@ -25,7 +26,6 @@ from transpile.core.walk import Cloner, free, reads
 from transpile.loops.memory_sums import as_additions
 from transpile.loops.product_statements import letter_of
 from transpile.loops.terms import REALS, Code
-from transpile.ops.tables import record_of
 
 LEAST = 3  # loops around a product of matrices
 
@@ -49,7 +49,7 @@ def parts(code: Code, nest: ir.For, around: int) -> Iterator[list[ir.Stmt]]:
         return
     adds = [s for s in loops[-1].body.stmts if isinstance(s, ir.Add)]
     sums = [*(Sum(carried=k) for k in range(len(nest.inits))), *(Sum(add=a) for a in adds)]
-    if not all(_is_carried_sum(loops, one.carried) for one in sums if one.add is None):
+    if any(r.type.dtype not in REALS or fold_of(nest, k) != SUM for k, r in enumerate(nest.results)):
         return
     if len(sums) < 2 and all(ir.is_literal(init, 0.0) for init in nest.inits):
         return
@@ -77,37 +77,6 @@ def _loops(code: Code, nest: ir.For) -> list[ir.For]:
     return []
 
 
-def _is_carried_sum(loops: Sequence[ir.For], k: int) -> bool:
-    """Whether what the loops carry there is a sum of something of each innermost trip, and nothing else reads it."""
-    if loops[0].results[k].type.dtype not in REALS:
-        return False
-    for outer, inner in zip(loops, loops[1:]):
-        param, out = outer.body.params[k], outer.body.yields[k]
-        found = [n for n, r in enumerate(inner.results) if r is out]
-        if not found or inner.inits[found[0]] is not param or _readers(outer.body, param) != 1:
-            return False
-        (k,) = found
-    body = loops[-1].body
-    param, out = body.params[k], body.yields[k]
-    made = next((s for s in body.stmts if isinstance(s, ir.Let) and s.var is out), None)
-    if made is None or _readers(body, param) != 1 or _readers(body, made.var) != 1:
-        return False
-    return (
-        record_of(made).is_sum
-        and param in made.args
-        and not (record_of(made).is_difference and made.args[0] is not param)
-    )
-
-
-def _readers(body: ir.Block, var: ir.Var) -> int:
-    """How often a variable is read in a block and those inside of it."""
-    found = sum(op is var for op in body.yields)
-    for stmt in body.stmts:
-        found += sum(op is var for op in reads(stmt))
-        found += _readers(stmt.body, var) if isinstance(stmt, ir.For) else 0
-    return found
-
-
 def _parted(nest: ir.For, adds: Sequence[ir.Add], one: Sum) -> list[ir.Stmt]:
     every = range(len(nest.inits))
     others = [a for a in adds if a is not one.add], [k for k in every if k != one.carried]
@@ -130,7 +99,7 @@ def _only(loop: ir.For, adds: Collection[ir.Add], kept: Sequence[int]) -> ir.For
     stmts: list[ir.Stmt] = []
     for stmt in reversed(body.stmts):
         if isinstance(stmt, ir.For):
-            stmt = _only(stmt, adds, [n for n, r in enumerate(stmt.results) if r in yields])
+            stmt = _only(stmt, adds, [n for n, r in enumerate(stmt.results) if r in wanted])
             wanted |= {stmt.start, stmt.bound, *stmt.inits, *free(stmt.body)}
         elif isinstance(stmt, ir.Add):
             if not any(stmt is a for a in adds):

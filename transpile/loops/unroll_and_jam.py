@@ -24,13 +24,13 @@ from collections import Counter
 from dataclasses import replace
 
 from transpile.analysis.affine import Forms
+from transpile.analysis.loop_reductions import held_by
 from transpile.analysis.value_ranges import Facts, is_integer
 from transpile.core import nodes as ir
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.types import BOOL, INT
 from transpile.core.walk import blocks, defined, statements, uses
 from transpile.loops.jammed_rows import with_rows
-from transpile.loops.loop_reductions import held_by
 from transpile.loops.memory_sums import as_additions
 from transpile.loops.unroll_and_jam_code import Bodies, number, over_lanes
 from transpile.loops.unroll_and_jam_legality import AT_ONCE, Search, Trips, may_gain

@@ -21,11 +21,11 @@ from dataclasses import dataclass, field
 
 from transpile.analysis.accesses import Access, Roots, accesses, is_array, may_raise
 from transpile.analysis.affine import Forms
+from transpile.analysis.loop_reductions import folds_of
 from transpile.analysis.value_ranges import Facts, is_integer
 from transpile.core import nodes as ir
 from transpile.core.walk import blocks, defined, free, statements
 from transpile.loops.independent_iterations import only_in_one_trip
-from transpile.loops.loop_reductions import folds_of
 from transpile.loops.loop_shape import has_recurrence, known_trips
 from transpile.ops.tables import record_of
 

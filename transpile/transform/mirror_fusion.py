@@ -14,10 +14,10 @@ the trips, and nothing is computed twice.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
+from transpile.analysis.loop_reductions import SUM, fold_of
 from transpile.analysis.scopes import Def, definitions, sizes_before
 from transpile.core import nodes as ir
 from transpile.core.builder import Builder
@@ -31,11 +31,9 @@ from transpile.core.walk import (
     free,
     reads,
     statements,
-    uses,
     written,
     written_in,
 )
-from transpile.ops.tables import record_of
 from transpile.transform.sweep import Sweep
 from transpile.transform.to_be_recorded import is_dear
 
@@ -97,23 +95,8 @@ def may_reorder(mirror: ir.For) -> bool:
                 return False
             case ir.Let() | ir.Alloc() if any(a not in own and a in changed for a in _buffers_read(stmt)):
                 return False
-    counts = Counter(o for o in uses(mirror.body) if isinstance(o, ir.Var))
-    made = {v: s for s in statements(mirror.body) for v in defines(s)}
-    for k, (param, out) in enumerate(zip(mirror.body.params, mirror.body.yields)):
-        if out is param:
-            continue
-        places: Places = {}
-        if not _is_sum(out, param, made, places, (id(mirror), k)) or any(
-            counts[v] != len(found) for v, found in places.items() if isinstance(v, ir.Var)
-        ):
-            return False
-    return True
-
-
-Place = tuple[int, int]
-"""Where an operand is read: of which statement or block, and its number there."""
-
-Places = dict[ir.Operand, set[Place]]
+    changes = [k for k, (p, y) in enumerate(zip(mirror.body.params, mirror.body.yields)) if y is not p]
+    return all(fold_of(mirror, k) == SUM for k in changes)
 
 
 def _is_buffer(operand: ir.Operand) -> bool:
@@ -125,38 +108,6 @@ def _buffers_read(stmt: ir.Stmt) -> list[ir.Operand]:
     if isinstance(stmt, (ir.Let, ir.Alloc)) and stmt.prim == "dim":
         return []
     return [a for a in reads(stmt) if _is_buffer(a)]
-
-
-def _is_sum(out: ir.Operand, param: ir.Operand, made: dict[ir.Var, ir.Stmt], places: Places, place: Place) -> bool:
-    """Whether ``out``, which is read at a place, is ``param`` with something added; ``places``: where partial sums are added to.
-
-    Both sides of a branch may add to the same partial sum: that is one place, however often it is met.
-    """
-    places.setdefault(out, set()).add(place)
-    if out is param:
-        return True
-    stmt = made.get(out) if isinstance(out, ir.Var) else None
-    match stmt:
-        case ir.Let() if record_of(stmt).is_sum:
-            for k, (arg, sign) in enumerate(zip(stmt.args, record_of(stmt).signs)):
-                tried: Places = {}
-                if sign > 0 and _is_sum(arg, param, made, tried, (id(stmt), k)):
-                    for op, found in tried.items():
-                        places.setdefault(op, set()).update(found)
-                    return True
-            return False
-        case ir.If():
-            k = stmt.results.index(out)
-            return all(_is_sum(side.yields[k], param, made, places, (id(side), k)) for side in (stmt.then, stmt.orelse))
-        case ir.For():
-            if not any(r is out for r in stmt.results):
-                return False
-            k = stmt.results.index(out)
-            inner = stmt.body.params[k]
-            return _is_sum(stmt.inits[k], param, made, places, (id(stmt), k)) and _is_sum(
-                stmt.body.yields[k], inner, made, places, (id(stmt.body), k)
-            )
-    return False
 
 
 # ------------------------------------------------------------------------------------------ before the loop

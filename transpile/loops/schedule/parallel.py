@@ -23,12 +23,12 @@ from dataclasses import replace
 
 from transpile.analysis.accesses import is_array
 from transpile.analysis.affine import Forms
+from transpile.analysis.loop_reductions import folds_of
 from transpile.analysis.value_ranges import Facts
 from transpile.core import nodes as ir
 from transpile.core.rebuild import with_blocks
 from transpile.core.walk import blocks, statements
 from transpile.loops.check_hoisting import raises
-from transpile.loops.loop_reductions import folds_of
 from transpile.loops.schedule.parallel_schedule import Chunks, Plan
 from transpile.loops.schedule.privatisation import Sharing, is_bound
 from transpile.loops.schedule.product_threads import is_product, shared

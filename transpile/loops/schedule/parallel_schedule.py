@@ -17,13 +17,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from transpile.analysis.loop_reductions import Fold
 from transpile.core import nodes as ir
 from transpile.core.dims import ANY
 from transpile.core.rebuild import with_blocks
 from transpile.core.types import BOOL, FLOAT, INT, Type
 from transpile.core.walk import Cloner, blocks, defined
 from transpile.loops.array_contraction import points
-from transpile.loops.loop_reductions import Fold
 from transpile.loops.schedule.cost_model import Work
 from transpile.ops.tables import neutral_of, record_of
 

@@ -18,13 +18,13 @@ from dataclasses import dataclass, replace
 
 from transpile.analysis.accesses import Access, is_array
 from transpile.analysis.affine import Linear
+from transpile.analysis.loop_reductions import fold_of, folds_of, held_by
 from transpile.core import nodes as ir
 from transpile.core.rebuild import with_blocks
 from transpile.core.types import INT
 from transpile.core.walk import blocks, defined, leaves, reads, statements, uses
 from transpile.loops.array_contraction import points
 from transpile.loops.check_hoisting import raises
-from transpile.loops.loop_reductions import fold_of, folds_of, held_by
 from transpile.loops.schedule.parallel_schedule import Chunks, Plan
 from transpile.loops.schedule.privatisation import Sharing, is_bound
 from transpile.ops.tables import record_of
