@@ -139,6 +139,11 @@ def directional(f: Callable, args: tuple, tangents: tuple, coarse: bool = False)
     return Difference(*[[p.reshape(shape) for p, shape in zip(part, shapes)] for part in parts])
 
 
+def gradient_by_differences(f: Callable, x: np.ndarray, step: float = 1e-5) -> np.ndarray:
+    """That of a function of one vector, by central differences of one step."""
+    return np.array([(f(x + step * u) - f(x - step * u)) / (2.0 * step) for u in np.eye(len(x))])
+
+
 def _call(f: Callable, args: tuple) -> Any:
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")

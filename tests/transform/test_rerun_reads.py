@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from differences import gradient_by_differences
 from fuzz.check import load
 
 import transpile as tp
@@ -50,10 +51,6 @@ def text(write: str, place: str, start: str, read: str) -> str:
     return "import numpy as np\n\n\n" + "\n".join(lines) + "\n"
 
 
-def difference(f, x: np.ndarray, step: float = 1e-5):
-    return np.array([(f(x + step * u) - f(x - step * u)) / (2.0 * step) for u in np.eye(len(x))])
-
-
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("start", STARTS)
 def test_every_place(place: str, start: str, tmp_path: Path) -> None:
@@ -61,5 +58,5 @@ def test_every_place(place: str, start: str, tmp_path: Path) -> None:
     for write, read in product(WRITES, READS):
         name = f"rerun_{write}_{place}_{start}_{read}".replace(" ", "_")
         f = load(text(WRITES[write], place, STARTS[start], READS[read]), name, tmp_path).program
-        wanted = difference(lambda at: f(at, y), x)
+        wanted = gradient_by_differences(lambda at: f(at, y), x)
         np.testing.assert_allclose(tp.grad(f)(x, y), wanted, rtol=1e-7, atol=1e-8, err_msg=name)
