@@ -7,8 +7,10 @@ from typing import Any, Protocol
 
 
 class Comparing(Protocol):
-    """The part of `transpile.ops.traits.Relation`: whether it holds of what is equal."""
+    """The part of `transpile.ops.traits.Relation`: whether it holds of what is less, equal and greater, and of what is equal."""
 
+    @property
+    def cases(self) -> tuple[bool, bool, bool]: ...
     @property
     def equal(self) -> bool: ...
 

@@ -16,12 +16,13 @@ import numpy as np
 
 from transpile.core import nodes as ir
 from transpile.core.dims import Dim, product
-from transpile.core.integers import Integers, computed, is_exact, symbol_names
+from transpile.core.integers import Integers, computed, is_exact
 from transpile.core.peephole import definition, simplify
 from transpile.core.places import Least, _itself, place_dims
 from transpile.core.promotion import OPERAND_TYPES
 from transpile.core.record_protocol import Records
 from transpile.core.types import BOOL, FLOAT, INT, Type
+from transpile.core.walk import symbols_of
 from transpile.errors import RuleError
 
 
@@ -182,8 +183,8 @@ class Builder:
             ir.Operand, frozenset[str]
         ] = {}  # the dtypes that a value has on other paths: this one holds them all
         self.via = ""  # "math" while the derivative of a function of `math` is built: it is said in functions of `math`
-        self.made_of = fn  # its symbols, too, are none of the fresh ones
-        self._taken: set[str] | None = None
+        self._made_of = fn
+        self._taken: set[str] | None = None  # the symbols of that function, when one is asked for
         self._ints = 0
 
     # ---- operands and expressions
@@ -409,19 +410,10 @@ class Builder:
         self.symbols[str(symbol)] = op
         self.learn(op, symbol)
 
-    def _is_taken(self, name: str) -> bool:
-        """Whether a symbol has the name already, here or in the function that something is made from."""
-        if self._taken is None:
-            self._taken = set() if self.made_of is None else symbol_names(self.made_of)
-        return name in self.symbols or name in self._taken
-
-    def own_symbol(self, op: ir.Operand, is_size: bool = False) -> Dim:
-        """A symbol of its own for an integer, whatever is known of it."""
+    def own_symbol(self, op: ir.Operand, like: Dim | None = None) -> Dim:
+        """A symbol of its own for an integer, whatever is known of it; of the kind of another one."""
         assert isinstance(op, ir.Var), op
-        self._ints += 1
-        while self._is_taken(name := f"{op.label}.{self._ints}"):
-            self._ints += 1
-        symbol = Dim.symbol(name) if is_size else Dim.integer(name)
+        symbol = Dim.alike(self._fresh_name(op.label), like)
         self.bind_symbol(symbol, op)
         return symbol
 
@@ -504,10 +496,17 @@ class Builder:
 
     def fresh_symbol(self, name: str) -> Dim:
         """A size that only the run knows; put its operand into ``symbols``."""
-        self._ints += 1
-        while self._is_taken(f"{name}.{self._ints}"):
+        return Dim.symbol(self._fresh_name(name))
+
+    def _fresh_name(self, label: str) -> str:
+        """A name that no symbol has, here or in the function that something is made from."""
+        if self._taken is None:
+            self._taken = symbols_of(self._made_of) if self._made_of is not None else set()
+        while True:
             self._ints += 1
-        return Dim.symbol(f"{name}.{self._ints}")
+            name = f"{label}.{self._ints}"
+            if name not in self.symbols and name not in self._taken:
+                return name
 
     def store(self, buf: ir.Var, path: ir.Path, args: Sequence[Any], value: Any) -> None:
         self.emit(ir.Store(buf, path, tuple(self.operand(a) for a in args), self.operand(value), self.loc))

@@ -92,6 +92,11 @@ class Dim(Form[Atom, int]):
         atom = self.as_atom
         return atom.name if atom is not None and atom.kind in ("symbol", "int") else None
 
+    @staticmethod
+    def alike(name: str, other: Dim | None) -> Dim:
+        """A symbol of that name, of the kind of another: of a size, or of any integer."""
+        return Dim.symbol(name) if other is not None and other.is_size_symbol else Dim.integer(name)
+
     @property
     def is_size_symbol(self) -> bool:
         """Whether it is one symbol, of what is known not to be negative."""

@@ -139,12 +139,6 @@ def _of_sizes(record: Operation, a: Dim, b: Dim) -> Dim | None:
     return a - (a - b).clip() if a.is_size and b.is_size else None
 
 
-def symbol_names(fn: ir.Function) -> set[str]:
-    """The names of all symbols of a function: of those that have an operand, of indices, and of those that only types name."""
-    loops = (s.symbol.symbols() for s in statements(fn.body) if isinstance(s, ir.For) and s.symbol is not None)
-    return {*fn.symbols, *_symbols((*fn.params, *defined(fn.body))), *(name for names in loops for name in names)}
-
-
 def _symbols(variables: Iterable[ir.Var]) -> dict[str, Dim]:
     """The symbols in types: of sizes, or of any integers."""
     found: dict[str, Dim] = {}

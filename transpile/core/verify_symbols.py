@@ -6,12 +6,9 @@ operand holds is free: nobody can ask for its value. A stack has elements of all
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from transpile.core import nodes as ir
-from transpile.core.types import Type
 from transpile.core.verify_scopes import refuse
-from transpile.core.walk import blocks, defines, statements
+from transpile.core.walk import blocks, defines, index_symbols, statements, type_symbols
 
 LIFTED = "lift"
 """After it all symbols are asked for, but of code that adds to memory, as the reverse sweep of a derivative does that is called
@@ -30,8 +27,8 @@ class _Bound:
         self.lets = {s.var: s for s in stmts if isinstance(s, ir.Let)}
         has_sweep = any(isinstance(s, ir.Add) for s in stmts)  # of a derivative that is called inside
         self.asks_all = after == LIFTED and not has_sweep
-        self.indices = {n for s in stmts if isinstance(s, ir.For) for n in _of_index(s)}
-        self.given = {n for p in fn.params for n in _names(p.type)}
+        self.indices = {n for s in stmts for n in index_symbols(s)}
+        self.given = {n for p in fn.params for n in type_symbols(p.type)}
         self.visible: set[ir.Operand] = set(fn.params)
         self.around: list[str] = []  # the symbols of the loops that are open
 
@@ -55,7 +52,7 @@ class _Bound:
         self.visible.update(block.params)
         if not isinstance(stmt, ir.For):
             return self.block(block)
-        around, self.around = self.around, [*self.around, *_of_index(stmt)]
+        around, self.around = self.around, [*self.around, *index_symbols(stmt)]
         self.visible.add(stmt.index)
         self.block(block)
         self.visible.discard(stmt.index)
@@ -64,7 +61,7 @@ class _Bound:
     def type(self, var: ir.Var, stmt: ir.Stmt | None) -> None:
         if var.type.kind == "stack":
             return
-        for name in _names(var.type):
+        for name in type_symbols(var.type):
             if name in self.given or name in self.around:
                 continue
             if name in self.indices:
@@ -84,14 +81,3 @@ class _Bound:
                 return True
             let = self.lets.get(source) if isinstance(source, ir.Var) else None
         return False
-
-
-def _of_index(loop: ir.For) -> tuple[str, ...]:
-    return () if loop.symbol is None else loop.symbol.symbols()
-
-
-def _names(type_: Type) -> Iterator[str]:
-    for dim in type_.dims:
-        yield from dim.symbols()
-    for item in type_.items:
-        yield from _names(item)

@@ -56,6 +56,33 @@ def dim_symbols(stmt: ir.Stmt) -> tuple[str, ...]:
     return tuple(found)
 
 
+def type_symbols(type_: Type) -> Iterator[str]:
+    """The symbols of the sizes of a type."""
+    for part in (type_, *type_.items):
+        for dim in part.dims:
+            yield from dim.symbols()
+
+
+def symbols(block: ir.Block) -> tuple[str, ...]:
+    """The symbols that a block names: in the types and parameters of all that it makes, and of the indices of its loops."""
+    found: dict[str, None] = {}
+    for var in defined(block):
+        found.update(dict.fromkeys(type_symbols(var.type)))
+    for stmt in statements(block):
+        found.update(dict.fromkeys((*dim_symbols(stmt), *index_symbols(stmt))))
+    return tuple(found)
+
+
+def index_symbols(stmt: ir.Stmt) -> tuple[str, ...]:
+    """The symbols that stand for the index of a loop."""
+    return stmt.symbol.symbols() if isinstance(stmt, ir.For) and stmt.symbol is not None else ()
+
+
+def symbols_of(fn: ir.Function) -> set[str]:
+    """The symbols that a function names, those that have no operand too."""
+    return {*fn.symbols, *symbols(fn.body), *(name for p in fn.params for name in type_symbols(p.type))}
+
+
 def written(stmt: ir.Stmt) -> ir.Var | None:
     """The buffer or stack that the statement itself changes, or None."""
     match stmt:

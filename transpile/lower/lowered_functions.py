@@ -13,13 +13,12 @@ from transpile.core import nodes as ir
 from transpile.core.builder import Builder
 from transpile.core.dims import ANY
 from transpile.core.functions import Routine, invoke, reached, result_sizes
-from transpile.core.integers import Integers
 from transpile.core.types import BOOL, INT, Type
 from transpile.lower import lowered_effects
 from transpile.lower.element_functions import stored
 from transpile.lower.lowering import Lowering
 from transpile.lower.runtime_calls import fresh
-from transpile.ops.tables import prims, records
+from transpile.ops.tables import records
 
 DEPTH = 1000  # calls inside calls, as many as Python's own limit
 
@@ -45,8 +44,8 @@ def _entry(core: ir.Function) -> ir.Function:
     """A function that does nothing but call the one that ``core`` is."""
     assert core.routine is not None
     params = tuple(ir.Var(p.name, p.type) for p in core.params)
-    b = Builder(records())
-    sizes = result_sizes(b, core.params, [y.type for y in core.body.yields], params, Integers(prims(), core).of)
+    b = Builder(records(), fn=core)
+    sizes = result_sizes(b, core.params, [y.type for y in core.body.yields], params, b.form_of)
     unknown = any(d is None for dims in sizes for d in dims)
     types = [y.type.with_dims(tuple(d or ANY for d in dims)) for y, dims in zip(core.body.yields, sizes)]
     with b.at(core.loc):

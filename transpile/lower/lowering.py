@@ -27,8 +27,8 @@ Held = Any  # Operand of a scalar, Elements of an array, a list of these for a v
 
 class Lowering(Nests):
     def __init__(self, fn: ir.Function, routines: Mapping[Routine, str], is_kept: bool) -> None:
-        super().__init__()
-        self.fn = self.b.made_of = fn
+        super().__init__(fn)
+        self.fn = fn
         self.routines, self.is_kept = routines, is_kept
         self.depth: ir.Var | None = None  # how many calls there are around
         self.env: dict[ir.Var, Held] = {}

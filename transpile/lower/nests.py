@@ -15,8 +15,8 @@ from transpile.ops.tables import records
 
 
 class Nests:
-    def __init__(self) -> None:
-        self.b = Builder(records())
+    def __init__(self, fn: ir.Function) -> None:
+        self.b = Builder(records(), fn=fn)
         self.owned: set[ir.Var] = set()  # variables of the result with memory of their own, not a parameter's
 
     def memory(self, name: str, dtype: str, sizes: Sequence[ir.Operand]) -> ir.Var:

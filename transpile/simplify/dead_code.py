@@ -12,7 +12,7 @@ from dataclasses import replace
 from transpile.analysis.accesses import is_pure
 from transpile.core import nodes as ir
 from transpile.core.functions import must_run
-from transpile.core.walk import blocks, dim_symbols, reads, statements
+from transpile.core.walk import blocks, dim_symbols, reads, statements, type_symbols
 
 Moved = Callable[[object, object], None]
 Stays = Callable[[ir.Stmt], bool]
@@ -183,10 +183,9 @@ class _Liveness:
         return self
 
     def sizes_of(self, var: ir.Var) -> None:
-        for dim in (*var.type.dims, *(d for t in var.type.items for d in t.dims)):
-            for name in dim.symbols():
-                if name in self.symbols:
-                    self.mark(self.symbols[name])
+        for name in type_symbols(var.type):
+            if name in self.symbols:
+                self.mark(self.symbols[name])
 
 
 class _Sweep:

@@ -134,10 +134,7 @@ class _Side(Cloner):
         form_of = Integers(prims(), part).of
         for name, value in part.symbols.items():
             if name not in shared:
-                form = form_of(value) if isinstance(value, ir.Var) else None
-                is_size = form is not None and form.is_size_symbol
-                new = f"{name}'{k}"
-                self.renamed[name] = Dim.symbol(new) if is_size else Dim.integer(new)
+                self.renamed[name] = Dim.alike(f"{name}'{k}", form_of(value))
 
     def function(self, fn: ir.Function) -> ir.Function:
         done = super().function(fn)

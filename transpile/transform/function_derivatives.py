@@ -24,7 +24,7 @@ from transpile.core.dims import Dim
 from transpile.core.functions import Routine, invoke, is_kept, prints
 from transpile.core.rebuild import with_blocks, with_body, with_results, with_stmts
 from transpile.core.types import INT, Type
-from transpile.core.walk import Cloner
+from transpile.core.walk import Cloner, symbols_of, type_symbols
 
 Derivative = Callable[
     [ir.Function, Sequence[int]], ir.Function
@@ -64,7 +64,9 @@ def batched(routine: Routine, given: Pattern, together: bool, batch: OfLanes) ->
     """The routine of all lanes: these parameters have them, and all results; one that is None is their axis, and becomes their
     number. ``together`` as in `transpile.transform.batching`."""
     axis = given.index(None) if None in given else None
-    taken = {name for p in routine.params for d in p.type.dims for name in d.symbols()}
+    taken = {name for p in routine.params for name in type_symbols(p.type)}
+    if routine.fn is not None:
+        taken |= symbols_of(routine.fn)
     lanes = Dim.symbol(next(name for k in count(1) if (name := f"batch_{k}" if k > 1 else "batch") not in taken))
 
     if axis is not None:

@@ -90,7 +90,7 @@ class _Plan:
     def __init__(self, core: ir.Function, wrt: Sequence[int], rows: int, sizes: Sizes, is_compiled: bool) -> None:
         self.core, self.wrt, self.rows = core, wrt, rows
         self.sizes, self.is_compiled = sizes, is_compiled
-        self.b = b = Builder(prims())
+        self.b = b = Builder(prims(), fn=core)
         b.loc = core.loc
         self.params = tuple(ir.Var(p.name, p.type) for p in core.params)
         self.values: Sequence[ir.Operand] | None = None  # of the function's results, once it has run

@@ -267,14 +267,7 @@ class _Copier(Cloner):
         for symbol, value in list(b.symbols.items()):
             if isinstance(value, ir.Var) and value in self.own:
                 self.symbols.setdefault(value, []).append(symbol)
-                self.renamed[symbol] = self.like(b.form_of(value), b.fresh_symbol(value.label))
-
-    @staticmethod
-    def like(form: Dim | None, fresh: Dim) -> Dim:
-        """A symbol of the same kind: of a size, or of any integer."""
-        name = fresh.as_symbol
-        assert name is not None
-        return fresh if form is not None and form.is_size_symbol else Dim.integer(name)
+                self.renamed[symbol] = Dim.alike(str(b.fresh_symbol(value.label)), b.form_of(value))
 
     def trip(self, body: ir.Block) -> ir.Block | None:
         """The copy; None if the trip changes a stack from outside."""

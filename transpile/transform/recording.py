@@ -226,7 +226,7 @@ class _Linker:
         name = loop.symbol.as_symbol
         if name is None or name in self.renamed:
             return None
-        self.renamed[name] = symbol = self.b.own_symbol(index, loop.symbol.is_size_symbol)
+        self.renamed[name] = symbol = self.b.own_symbol(index, loop.symbol)
         return symbol
 
     def in_any_order(self, mirror: ir.For, loop: ir.For | ir.While) -> bool:

@@ -9,6 +9,7 @@ from transpile.core import nodes as ir
 from transpile.core.builder import Builder, unify_any
 from transpile.core.dims import Dim
 from transpile.core.types import Type
+from transpile.core.walk import symbols_of
 from transpile.ops.tables import prims
 from transpile.transform.batching.decided import Decided
 from transpile.transform.batching.families import placed
@@ -51,7 +52,7 @@ class AllLanes:
             )
 
     def free_name(self) -> str:
-        taken = {name for p in self.fn.params for d in p.type.dims for name in d.symbols()} | set(self.fn.symbols)
+        taken = symbols_of(self.fn)
         name = BATCH
         while name in taken:
             name = f"{BATCH}_{int(name.rpartition('_')[2]) + 1}" if name != BATCH else f"{BATCH}_2"

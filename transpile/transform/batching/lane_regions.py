@@ -14,7 +14,7 @@ from dataclasses import replace
 from transpile.core import nodes as ir
 from transpile.core.dims import Dim
 from transpile.core.types import INT
-from transpile.core.walk import defined, defines, dim_symbols, map_reads, resize, statements
+from transpile.core.walk import defined, defines, index_symbols, map_reads, resize, statements, symbols
 from transpile.transform.batching.all_lanes import AllLanes
 from transpile.transform.batching.lane_places import of_lane
 from transpile.transform.batching.lane_raises import in_lane, named, names_lane
@@ -65,8 +65,8 @@ class Region:
         """Sizes and integers of this lane have its values: each region has symbols of its own."""
         w, b = self.w, self.b
         renamed: dict[str, Dim] = {}
-        of_loops = _of_loops(body)
-        for name in _symbols(body):
+        of_loops = {name for s in statements(body) for name in index_symbols(s)}  # a mirrored loop may share another's
+        for name in symbols(body):
             old = w.fn.symbols.get(name)
             if not isinstance(old, ir.Var) or not w.mapped.has(old):
                 continue
@@ -152,25 +152,6 @@ class Region:
     def named(self, stmt: ir.Raise) -> ir.Raise:
         """A raise that says in which lane, where lanes are the user's."""
         return in_lane(stmt, self.lane) if self.w.diagonals is None and names_lane(stmt) else stmt
-
-
-def _symbols(block: ir.Block) -> list[str]:
-    """The symbols in the types and the parameters of all that a block makes, and of its loops."""
-    found: dict[str, None] = {}
-    for var in defined(block):
-        for dim in var.type.dims:
-            found.update(dict.fromkeys(dim.symbols()))
-    for stmt in statements(block):
-        found.update(dict.fromkeys(dim_symbols(stmt)))
-        if isinstance(stmt, ir.For) and stmt.symbol is not None:
-            found.update(dict.fromkeys(stmt.symbol.symbols()))
-    return list(found)
-
-
-def _of_loops(block: ir.Block) -> set[str]:
-    """The symbols of the indices of loops, which each loop gives its own index: a mirrored loop may have that of another."""
-    loops = [s for s in statements(block) if isinstance(s, ir.For) and s.symbol is not None]
-    return {name for s in loops if s.symbol is not None for name in s.symbol.symbols()}
 
 
 def _one(rank: int) -> ir.Path:
