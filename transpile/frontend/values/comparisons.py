@@ -14,7 +14,7 @@ import gast
 
 from transpile.core import nodes as ir
 from transpile.frontend.calls import library_calls
-from transpile.frontend.control import dynamic_list_reads, iteration, iterators, truth
+from transpile.frontend.control import dynamic_list_reads, iteration, iterators, live, truth
 from transpile.frontend.control.truth import either
 from transpile.frontend.control.truth_values import FALSE, TRUE, answer, negated
 from transpile.frontend.lifter import Lifter
@@ -335,7 +335,7 @@ def contains(lx: Lifter, container: Any, item: Any, node: Any) -> ir.Operand:
     if items is None and (isinstance(container, Iteration) or overloads.class_of(lx, container) is not None):
         container = iteration.opened(lx, container, node)
         iterators.use(lx, container, node)
-        items = iteration.known_items(lx, container, node)
+        items = live.known_items(lx, container, node)
     if items is None:
         hint = "use np.any(x == value)" if isinstance(container, Array) else ""
         raise lx.error("T120", f"'in' of {describe(lx, container)}", node, hint)

@@ -7,7 +7,7 @@ from typing import Any
 
 from transpile.core import nodes as ir
 from transpile.frontend.calls import library_calls
-from transpile.frontend.control import dynamic_list_reads, dynamic_list_writes, dynamic_lists
+from transpile.frontend.control import dynamic_list_reads, dynamic_list_writes, dynamic_lists, iterators
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.resolve import statics
 from transpile.frontend.values import contents
@@ -32,6 +32,7 @@ def set_item(lx: Lifter, owner: Ref, index: Any, value: Any, node: Any) -> None:
     k = lx.static(index, "the index of a list", node)
     held_items = list(state.items)
     if isinstance(k, slice):
+        iterators.use(lx, value, node)
         held_items[k] = lx.unrolled(value, node)
     elif -len(held_items) <= k < len(held_items):
         held_items[k] = value
