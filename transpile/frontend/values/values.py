@@ -14,6 +14,7 @@ from typing import Any
 from transpile.base.zeros import are_one
 from transpile.core import nodes as ir
 from transpile.core.types import Type
+from transpile.frontend.resolve.bindings import Known, User
 
 
 class Cell:
@@ -134,9 +135,11 @@ class Static:
         if self.value is other.value:
             return True
         same = type(self.value) is type(other.value)
+        if isinstance(self.value, User):  # each look-up of a name makes one
+            return same and self.value.target is other.value.target
         return (
             same
-            and isinstance(self.value, (str, bytes, int, float, tuple, frozenset, set))
+            and isinstance(self.value, (str, bytes, int, float, tuple, frozenset, set, Known))
             and are_one(self.value, other.value)
         )
 
