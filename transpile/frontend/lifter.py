@@ -159,7 +159,7 @@ class Lifter(Lifting, ABC):
         parent: Frame | None,
         trees: Mapping[str, Any],
         wish: Callable[[Pair], None],
-    ) -> tuple[ir.Function | None, Signature | None, list[Cell]]:
+    ) -> tuple[ir.Function | None, Signature | None, list[Cell], dict[Any, Any]]:
         """The core function of a kept function, and how it is called."""
 
     # ---- parts of values

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -263,7 +264,7 @@ def sorted_items(lx: Lifter, value: Any, kwargs: Kwargs, node: Any) -> list[Any]
     firsts = [v.items[0] if isinstance(v, Tuple) and v.items else None for v in items]
     if "key" not in kwargs and all(f is not None and statics.is_known(lx, f) for f in firsts):
         known = [statics.known(lx, f) for f in firsts]
-        if len({repr(k) for k in known}) == len(known):  # pairs that their first parts tell apart
+        if not any(a == b for a, b in itertools.combinations(known, 2)):  # pairs that their first parts tell apart
             return [items[k] for k in sorted(range(len(items)), key=lambda k: known[k], reverse=reverse)]
     if "key" in kwargs or not all(isinstance(v, Scalar) for v in items):
         _check_few(lx, items, node)

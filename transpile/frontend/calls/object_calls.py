@@ -48,7 +48,7 @@ def _str(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     parts: list[Any] = []
     ops: list[Any] = []
     formatting.add(lx, parts, ops, args[0], "s", "", node)
-    return Static(formatting.Text(parts, ops))
+    return formatting.made(parts, ops)
 
 
 def _abs(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:

@@ -37,6 +37,7 @@ from transpile.frontend.values.values import (
     Scalar,
     SliceOf,
     Static,
+    Text,
     Tuple,
     Updates,
 )
@@ -381,5 +382,5 @@ _RULES: dict[type, Callable[[Join, Any, Any, str], Any]] = {
     Array: Join._numbers,
     Tuple: Join._tuples,
     Ref: Join._refs,
-    **dict.fromkeys((Closure, Bound, RangeOf, SliceOf, Method, Updates, Iteration, Static), Join._with_parts),
+    **dict.fromkeys((Closure, Bound, RangeOf, SliceOf, Method, Updates, Iteration, Text), Join._with_parts),
 }

@@ -12,7 +12,7 @@ from transpile.frontend.lifter import Lifter
 from transpile.frontend.resolve import statics
 from transpile.frontend.values import contents
 from transpile.frontend.values.convert import describe
-from transpile.frontend.values.values import Cell, Iteration, Ref, SliceOf, Static, Text, Tuple
+from transpile.frontend.values.values import Cell, Iteration, Ref, SliceOf, Static, Tuple
 
 
 def set_item(lx: Lifter, owner: Ref, index: Any, value: Any, node: Any) -> None:
@@ -61,9 +61,6 @@ def delete(lx: Lifter, owner: Ref, index: Any, node: Any) -> None:
 def key_of(lx: Lifter, value: Any, node: Any) -> Any:
     """The Python object that is a key."""
     found = lx.static(value, "the key of a dict", node)
-    if isinstance(found, Text):
-        message = "the key of a dict must be known when the function is transformed, and this text depends on the data"
-        raise lx.error("T210", message, node)
     try:
         hash(found)
     except TypeError as e:

@@ -22,7 +22,6 @@ from transpile.frontend.values.values import (
     RangeOf,
     Scalar,
     SliceOf,
-    Static,
     Super,
     Text,
     Tuple,
@@ -63,8 +62,6 @@ class _Kind:
 
 
 def _kind(value: Any) -> _Kind | None:
-    if isinstance(value, Static):
-        return _TEXT if isinstance(value.value, Text) else None
     return None if is_iterator(value) else _KINDS.get(type(value))
 
 
@@ -88,11 +85,6 @@ def _bounds(value: SliceOf) -> Parts:
     return tuple(k for k in (value.start, value.stop, value.step) if k is not None)
 
 
-_TEXT = _Kind(
-    lambda v: ("text", tuple(v.value.parts)),
-    lambda v: tuple(map(Scalar, v.value.ops)),
-    lambda v, new: Static(Text(v.value.parts, [part.op for part in new])),
-)
 _KINDS: dict[type, _Kind] = {
     Tuple: _Kind(lambda v: ("tuple", v.cls, len(v.items)), lambda v: v.items, lambda v, new: Tuple(new, v.cls)),
     Bound: _Kind(
@@ -118,5 +110,10 @@ _KINDS: dict[type, _Kind] = {
         lambda v, new: Updates(*new),
     ),
     Iteration: _Kind(lambda v: ("view", v.kind), lambda v: v.parts, lambda v, new: Iteration(v.kind, new)),
+    Text: _Kind(
+        lambda v: ("text", v.parts),
+        lambda v: tuple(map(Scalar, v.ops)),
+        lambda v, new: Text(v.parts, tuple(part.op for part in new)),
+    ),
     Super: _Kind(lambda v: ("super", v.cls), lambda v: (v.owner,), lambda v, new: Super(v.cls, new[0])),
 }

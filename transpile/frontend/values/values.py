@@ -226,6 +226,14 @@ class Generator:
     cell: Cell | None = None  # who used it
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Text:
+    """A string with values in it that only the run knows: see `transpile.core.nodes.Parts`."""
+
+    parts: tuple[Any, ...]
+    ops: tuple[ir.Operand, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class SliceOf:
     """``start:stop:step`` in a subscript; parts are values or None."""
@@ -267,10 +275,3 @@ NONE = Static(None)
 def is_weak_const(op: ir.Operand) -> bool:
     """Whether an operand is a literal of Python."""
     return isinstance(op, ir.Const) and op.type.weak
-
-
-class Text:
-    """An f-string with values that only the run knows."""
-
-    def __init__(self, parts: list[Any], ops: list[ir.Operand]) -> None:
-        self.parts, self.ops = parts, ops
