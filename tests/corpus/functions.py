@@ -292,3 +292,11 @@ def truth_of_two_paths(x, y):
     """True or False by the path is Python's truth: two of them are two."""
     is_large = True if np.abs(x) > 0.5 else False
     return (is_large + is_large) * x + (is_large - True + 1) * y
+
+
+@program(args=lambda: (0.7, -0.4, 3), wrt=(0, 1), tags="bool")
+def truth_of_a_count(x, y, n):
+    """What is printed as ``a or b`` gives ``a``: NumPy's truth only where the result is NumPy's."""
+    is_either = True if np.abs(x) > 0.5 else n > 5
+    is_both = n > 2 if np.abs(y) > 0.5 else False
+    return (is_either + is_either) * x + (is_both - 1) * y

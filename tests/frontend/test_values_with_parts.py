@@ -60,6 +60,14 @@ FLAGS = [f"{made}\nreturn (f + f) * x[0] + (f - True) * x[1] + (-f) * x[2] + (~f
     "f = False\nfor v in x: f = True if v > 0 else False", "f, _ = (True, 1) if x[3] > 0 else (False, 2)",
 )[1:]]  # fmt: skip
 
+# branches that may be printed as *and* or *or*: of a test of NumPy's or Python's, and what the other side is
+SIDES = ("n > 1", "n > 9", "True", "False")
+CONNECTIVES = [
+    f"n = int(9 * x[0])\nf = {first} if {test} else {second}\nreturn (f + f) * x[0] + (f + 1 + f) * x[1] + f * x[2]"
+    for test in ("x[0] > 0", "x[0] < 0", "n > 1", "n > 50")
+    for first, second in [("True", one) for one in SIDES] + [(one, "False") for one in SIDES]
+]
+
 WALRUS = """
 n, s = 5, 0.0
 while (n := n - 1) > 0:
@@ -107,7 +115,7 @@ while (n := less(n)) > 0: pass
 return x[0] * (n + 1)
 """.strip().split("\n\n")
 
-BODIES = CARRIED + TRIPS + FLAGS + WALRUS
+BODIES = CARRIED + TRIPS + FLAGS + CONNECTIVES + WALRUS
 X = np.array([0.9, 0.5, 0.7, -0.5])
 
 
