@@ -43,6 +43,9 @@ def every(lx: Lifter, value: Any, node: Any) -> At:
         return _together(lx, value, [every(lx, p, node) for p in iteration.sources(value)], node)
     if isinstance(value, RangeOf):
         return _of_range(lx, value, node)
+    grown = iteration.stream(lx, value, node)
+    if grown is not None:
+        return _of_stream(lx, value, lx.symbols.fixed(lx, _length(lx, grown), node), node)
     raise lx.error("T113", f"{describe(lx, value)} cannot be iterated here", node, iteration.why_not(value))
 
 
@@ -70,8 +73,12 @@ def short(lx: Lifter, value: Any, node: Any) -> At | None:
     stream = iteration.stream(lx, value, node)
     if stream is None:
         return None if isinstance(value, Generator) else every(lx, value, node)
-    length = lx.symbols.resolve(stream.length if isinstance(stream.length, Dim) else lx.b.form(stream.length))
-    return every(lx, value, node) if length.is_const else None
+    return every(lx, value, node) if _length(lx, stream).is_const else None
+
+
+def _length(lx: Lifter, stream: iteration.Stream) -> Dim:
+    length: Dim = lx.symbols.resolve(stream.length if isinstance(stream.length, Dim) else lx.b.form(stream.length))
+    return length
 
 
 def _of_range(lx: Lifter, value: RangeOf, node: Any) -> At:
@@ -151,8 +158,7 @@ def _beside(lx: Lifter, value: Any, node: Any) -> At:
     found = iteration.stream(lx, value, node)
     if found is None:
         return every(lx, value, node)
-    length = lx.symbols.resolve(found.length if isinstance(found.length, Dim) else lx.b.form(found.length))
-    return _of_stream(lx, value, length.const if length.is_const else lx.symbols.fixed(lx, length, node), node)
+    return _of_stream(lx, value, lx.symbols.fixed(lx, _length(lx, found), node), node)
 
 
 def _together(lx: Lifter, value: Iteration, parts: list[At], node: Any) -> At:

@@ -52,10 +52,11 @@ def imported(lx: Lifter, frame: Frame, name: str, node: Any) -> Any:
 
 def are_as_before(lx: Lifter, read: Mapping[tuple[Frame, str], Any]) -> bool:
     """Whether names of functions around stand for what they stood for: for another number or function by now, maybe."""
-    return all(fingerprint(lx, _now(lx, frame, name)) == before for (frame, name), before in read.items())
+    return all(fingerprint(lx, now(lx, frame, name)) == before for (frame, name), before in read.items())
 
 
-def _now(lx: Lifter, frame: Frame, name: str) -> Any:
+def now(lx: Lifter, frame: Frame, name: str) -> Any:
+    """What a name of this function, or of one around, stands for; None if it has no value."""
     value = lx.state.vars.get((frame, name))
     return imported(lx, frame, name, None) if value is None else value
 
