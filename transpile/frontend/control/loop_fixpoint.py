@@ -517,7 +517,7 @@ class Carrying:
         lx = self.lx
         ops = iter(results)
         for key, before in list(lx.state.vars.items()):  # what the body changed and nobody reads any more
-            if end.vars.get(key) is not before:
+            if not same(end.vars.get(key), before):
                 lx.state.vars.pop(key)
         memory.drop_snapshots(lx)
         for slot in slots:
