@@ -20,6 +20,7 @@ from transpile.core.dims import Dim
 from transpile.core.promotion import OPERAND_TYPES
 from transpile.core.types import Type, promote
 from transpile.core.walk import defines, map_reads, statements
+from transpile.ops.element import Prefix
 from transpile.ops.record import Op
 from transpile.ops.tables import prims
 
@@ -74,15 +75,34 @@ class _Relaxer:
             case ir.Alloc(prim="copy"):
                 return [self.alloc(stmt)]
             case ir.If():
-                return [replace(stmt, then=self.block(stmt.then), orelse=self.block(stmt.orelse))]
+                stmt = replace(stmt, then=self.block(stmt.then), orelse=self.block(stmt.orelse))
+                for result, *sides in zip(stmt.results, stmt.then.yields, stmt.orelse.yields):
+                    self.joined(result, stmt.test, *sides)  # ``test and a`` is the test where that is false
+                return [stmt]
             case ir.For():
+                self.carried(stmt)
                 inits = tuple(self.plain(o, out) for o in stmt.inits)
                 return [*out, replace(stmt, inits=inits, body=self.block(stmt.body))]
             case ir.While():
+                self.carried(stmt)
                 inits = tuple(self.plain(o, out) for o in stmt.inits)
                 test = self.block(stmt.test)
                 return [*out, replace(stmt, inits=inits, test=test, body=self.block(stmt.body))]
         return [stmt]
+
+    # ---- truth values, which count as numbers where they are Python's
+
+    def joined(self, result: ir.Var, *values: ir.Operand) -> None:
+        """A truth value is Python's if all are of which it is one."""
+        if _is_truth(result) and not all(self.type(v).weak for v in values):
+            self.actual[result] = result.type.strong
+
+    def carried(self, stmt: ir.For | ir.While) -> None:
+        """What a loop carries is taken for NumPy's, since what a trip hands on is not known yet."""
+        tests = stmt.test.params if isinstance(stmt, ir.While) else ()
+        for var in (*stmt.body.params, *tests, *stmt.results):
+            if _is_truth(var):
+                self.actual[var] = var.type.strong
 
     # ---- what an operand is without what NumPy does
 
@@ -122,6 +142,9 @@ class _Relaxer:
     def let(self, stmt: ir.Let, out: list[ir.Stmt]) -> None:
         entry = prims().get(stmt.prim)
         if stmt.prim == "cast" and stmt.params.get("weak") is False and not stmt.var.type.dims and self.is_noop(stmt):
+            self.equal[stmt.var] = stmt.args[0]
+            return
+        if stmt.prim == "cast" and _is_truth(stmt.var) and self.type(stmt.args[0]) == stmt.var.type:
             self.equal[stmt.var] = stmt.args[0]
             return
         if entry is None or not entry.elementwise:
@@ -172,6 +195,8 @@ class _Relaxer:
 
     def stays_python(self, stmt: ir.Let, entry: Op) -> bool:
         """Whether the printed expression gives a Python scalar."""
+        if isinstance(entry.element, Prefix) and entry.element.sign == "not":
+            return True
         plain = isinstance(entry.render, str) and entry.render.startswith("op:") and not stmt.params.get("ufunc")
         plain = plain or stmt.prim == "where" or "via" in stmt.params or bool(stmt.params.get("py"))
         return plain and all(self.type(a).weak for a in stmt.args)
@@ -253,6 +278,10 @@ class _Relaxer:
             out.append(let)
             return var
         return operand
+
+
+def _is_truth(var: ir.Var) -> bool:
+    return var.type.is_bool and not var.type.dims and var.type.weak
 
 
 def _adds_leading_ones(source: Dims, dims: Dims) -> bool:

@@ -15,6 +15,7 @@ from transpile.core import nodes as ir
 from transpile.core.dims import Dim
 from transpile.core.types import BOOL, Type, computes_alike, promote
 from transpile.frontend.control import dynamic_list_reads
+from transpile.frontend.control.truth_values import answer
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.state import State
 from transpile.frontend.values import aliases, memory
@@ -111,7 +112,7 @@ class Join:
         joined = self.present(values, name)
         if flags[0] == TRUE and flags[1] == TRUE:
             return joined
-        flag = self.leaf(flags[0], flags[1], f"has_{name}")
+        flag = self.leaf(flags[0], flags[1], f"has_{name}", is_flag=True)
         return Maybe(joined, lambda: flag)
 
     def _flag(self, k: int, value: Any) -> ir.Operand:
@@ -152,12 +153,13 @@ class Join:
 
     # ---- leaves
 
-    def leaf(self, x: ir.Operand, y: ir.Operand, name: str) -> ir.Operand:
-        """One operand of the two; they have the same dims."""
+    def leaf(self, x: ir.Operand, y: ir.Operand, name: str, is_flag: bool = False) -> ir.Operand:
+        """One operand of the two; they have the same dims. ``is_flag``: nobody computes with it."""
         if x == y and not isinstance(x, ir.Undef):
             return x
         if isinstance(x, ir.Const) and isinstance(y, ir.Const) and x.type == y.type == BOOL:
-            return self.test if x.value else self._not()
+            found = self.test if x.value else self._not()
+            return found if is_flag or name in self.lx.frame.code.flags else answer(self.lx, found).op
         common = _common(x, y)
         ready = []
         for k, op in enumerate((x, y)):
