@@ -349,17 +349,28 @@ def _fsum_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
     return call("fsum", *(0.0 if d is None else d for d in dots))
 
 
+def _fsum_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
+    if args[0].rank:
+        return (y_bar.b.broadcast(y_bar.b.cast(y_bar, args[0].type.strong), args[0].type.dims),)
+    return tuple(y_bar if w else None for w in wants)
+
+
+def _fsum_spelling(params, types) -> str:  # type: ignore[no-untyped-def]
+    return "math.fsum({0})" if types[0].dims else f"math.fsum({sequence(len(types))})"
+
+
 FSUM = Op(
-    "fsum",
+    "fsum",  # of numbers, or of a vector
     lambda types, params: FLOAT,
-    Spelling(lambda params, types: f"math.fsum({sequence(len(types))})"),
+    Spelling(_fsum_spelling),
     "fold",
     lowering=OperandSum(),
+    entry="arrays.fsum",
     fold="add",
     jvp=_fsum_jvp,
-    vjp=lambda y, y_bar, args, wants, params: tuple(y_bar if w else None for w in wants),
+    vjp=_fsum_vjp,
     linear=True,
-    examples=((lambda: (0.5, -1.25, 3.0), {}),),
+    examples=((lambda: (0.5, -1.25, 3.0), {}), (lambda: (np.array([0.5, -1.25, 3.0]),), {})),
     family="lane",
 )
 
