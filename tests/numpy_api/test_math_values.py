@@ -70,6 +70,36 @@ def test_values(text):
     assert not wrong, "\n".join(map(str, wrong[:10]))
 
 
+def rounded(n, m):
+    return round(n, -1), round(n, -2), round(n, -18), round(m, -19), round(n, -20), round(n, 3)
+
+
+@pytest.mark.numba
+def test_integers_are_rounded_in_whole_numbers():
+    """Not as floats, which have 53 bits; what does not fit is said."""
+    compiled = tp.jit(rounded)
+    for n in (
+        0,
+        -5,
+        15,
+        25,
+        -15,
+        -25,
+        150,
+        -250,
+        2**53 + 5,
+        2**62,
+        -(2**62),
+        5 * 10**17,
+        -15 * 10**17,
+        9223372036854775700,
+    ):
+        assert compiled(n, n // 2) == rounded(n, n // 2)
+    for n, m in ((2**63 - 1, 0), (0, 5 * 10**18 + 1), (0, -5 * 10**18 - 1)):
+        with pytest.raises(OverflowError, match="round"):
+            compiled(n, m)
+
+
 def test_all_are_asked_for():
     elsewhere = {"comb", "perm", "factorial", "isqrt", "gcd", "lcm", "lgamma"}  # the last is less exact near its zeros
     asked = {t.partition("(")[0] for t in (*OF_ONE, *OF_TWO, *OF_THREE)}

@@ -105,7 +105,10 @@ _SINC_SERIES = tuple(
 
 
 def _rounded(types, result, params) -> Element:  # type: ignore[no-untyped-def]
-    name = "scalars.round_to_python" if params.get("py") and result.weak else "scalars.round_to"
+    of_python = params.get("py") and result.weak
+    if of_python and result.is_int:
+        return applied("intmath.round_to", 1, params["decimals"])
+    name = "scalars.round_to_python" if of_python else "scalars.round_to"
     return with_params(name, 1, "decimals")(types, result, params)
 
 
@@ -166,7 +169,8 @@ ONE = [
     step("ceil"),
     step("trunc", names=("trunc", "fix"), math="math.modf({0})[1]"),
     unary("round", "np.round({0})", ZERO, vector=Vector("rint", alone=True)),
-    unary("round_to", "np.round({0}, {decimals})", ZERO, python="round({0}, {decimals})", element=_rounded),  # params: decimals
+    unary("round_to", "np.round({0}, {decimals})", ZERO, python="round({0}, {decimals})", element=_rounded,  # params: decimals
+          raises=lambda types, values, result: types[0].is_int and types[0].weak),
     test("isnan", math=True, called="is_nan"),
     test("isinf", math=True),
     test("isfinite", math=True, called="is_finite"),
