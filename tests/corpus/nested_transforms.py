@@ -120,3 +120,16 @@ def stopped_in_loop(x, n):
         y = tp.stop_gradient(y) * 2.0
         total = total + x + tp.stop_gradient(total * y)
     return total
+
+
+@program(args=lambda: (normal(2),), tags="vjp closure")
+def pullback_of_before(x):
+    """A pullback is of the function as it was when vjp was called."""
+    rate = x[1]
+
+    def damped(v):
+        return v * v * rate
+
+    y, pull = tp.vjp(damped, x[0])
+    rate = 5.0 * x[0]
+    return y + rate * pull(1.0)[0]

@@ -8,6 +8,7 @@ element, transposes and sizes are cheap: they may be written at each use.
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -76,7 +77,7 @@ def nest(fn: ir.Function, names: dict[ir.Var, str]) -> Nested:
     """``fn`` with values nested into the statements that use them."""
     nester = _Nester(fn, names)
     nester.block(fn.body)
-    body = _without(fn.body, nester.trees)
+    body = _without(fn.body, nester)
     return Nested(replace(fn, body=body), nester.trees, nester.aliases)
 
 
@@ -332,6 +333,13 @@ class _Nester:
             return not is_repeated(by.prim, use.slot) or self.is_cheap(stmt) or self.is_step(stmt)
         return True
 
+    def is_test(self, var: ir.Var) -> bool:
+        """Whether nothing but its truth is asked."""
+        uses = self.uses.get(var, [])
+        negated = [isinstance(u.by, ir.Let) and record_of(u.by).is_negation for u in uses]
+        asked = [u.slot == 0 and isinstance(u.by, ir.If) or u.slot < 0 for u in uses]
+        return var.name in FLAGS or all(map(operator.or_, asked, negated))
+
     # ---- moving
 
     def reaches(self, block: ir.Block, at: int, site: _Site, read: int, stmt: Tree) -> bool:
@@ -382,26 +390,31 @@ def is_repeated(prim: str, slot: int) -> bool:
     return entry is not None and isinstance(entry.render, str) and len(re.findall(rf"\{{{slot}\}}", entry.render)) > 1
 
 
-def _without(block: ir.Block, trees: Trees) -> ir.Block:
+def _without(block: ir.Block, nester: _Nester) -> ir.Block:
     stmts: list[ir.Stmt] = []
+    trees = nester.trees
     for stmt in block.stmts:
         if isinstance(stmt, Tree) and any(trees.get(v) is stmt for v in defines(stmt)):
             continue
         match stmt:
             case ir.If():
-                stmt = replace(stmt, then=_without(stmt.then, trees), orelse=_without(stmt.orelse, trees))
-                stmt = _connective(stmt) or stmt
+                stmt = replace(stmt, then=_without(stmt.then, nester), orelse=_without(stmt.orelse, nester))
+                stmt = _connective(stmt, nester) or stmt
             case ir.For():
-                stmt = replace(stmt, body=_without(stmt.body, trees))
+                stmt = replace(stmt, body=_without(stmt.body, nester))
             case ir.While():
-                stmt = replace(stmt, test=_without(stmt.test, trees), body=_without(stmt.body, trees))
+                stmt = replace(stmt, test=_without(stmt.test, nester), body=_without(stmt.body, nester))
         stmts.append(stmt)
     return ir.Block(block.params, stmts, block.yields, block.stop)
 
 
-def _connective(stmt: ir.If) -> ir.Let | None:
-    """``t = a and b`` for a branch that says no more than that; what it evaluates is nested, so it is evaluated as late."""
+def _connective(stmt: ir.If, nester: _Nester) -> ir.Let | None:
+    """``t = a and b`` for a branch that says no more than that; what it evaluates is nested, so it is evaluated as late. It gives
+    the test itself where that decides, which must be Python's truth or NumPy's as the result is, if more is asked of it than its
+    truth."""
     if len(stmt.results) != 1 or not stmt.results[0].type.is_bool or stmt.then.stmts or stmt.orelse.stmts:
+        return None
+    if stmt.results[0].type.weak != stmt.test.type.weak and not nester.is_test(stmt.results[0]):
         return None
     (result,), (a,), (b,) = stmt.results, stmt.then.yields, stmt.orelse.yields
     if isinstance(b, ir.Const) and not b.value and not isinstance(a, ir.Undef):

@@ -75,34 +75,15 @@ class _Relaxer:
             case ir.Alloc(prim="copy"):
                 return [self.alloc(stmt)]
             case ir.If():
-                stmt = replace(stmt, then=self.block(stmt.then), orelse=self.block(stmt.orelse))
-                for result, *sides in zip(stmt.results, stmt.then.yields, stmt.orelse.yields):
-                    self.joined(result, stmt.test, *sides)  # ``test and a`` is the test where that is false
-                return [stmt]
+                return [replace(stmt, then=self.block(stmt.then), orelse=self.block(stmt.orelse))]
             case ir.For():
-                self.carried(stmt)
                 inits = tuple(self.plain(o, out) for o in stmt.inits)
                 return [*out, replace(stmt, inits=inits, body=self.block(stmt.body))]
             case ir.While():
-                self.carried(stmt)
                 inits = tuple(self.plain(o, out) for o in stmt.inits)
                 test = self.block(stmt.test)
                 return [*out, replace(stmt, inits=inits, test=test, body=self.block(stmt.body))]
         return [stmt]
-
-    # ---- truth values, which count as numbers where they are Python's
-
-    def joined(self, result: ir.Var, *values: ir.Operand) -> None:
-        """A truth value is Python's if all are of which it is one."""
-        if _is_truth(result) and not all(self.type(v).weak for v in values):
-            self.actual[result] = result.type.strong
-
-    def carried(self, stmt: ir.For | ir.While) -> None:
-        """What a loop carries is taken for NumPy's, since what a trip hands on is not known yet."""
-        tests = stmt.test.params if isinstance(stmt, ir.While) else ()
-        for var in (*stmt.body.params, *tests, *stmt.results):
-            if _is_truth(var):
-                self.actual[var] = var.type.strong
 
     # ---- what an operand is without what NumPy does
 

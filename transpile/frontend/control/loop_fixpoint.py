@@ -492,6 +492,10 @@ class Carrying:
             if isinstance(value, (Array, Ref)) and value.cell in before.cells:
                 self.kept[key] = value
                 continue
+            if carries.holds_iterator(lx, value):
+                text = f"{name!r} is an iterator that a trip of its loop made"
+                self.unlike[key] = Conflict("T120", text, "make a list of it in the loop")
+                continue
             leaves = carries.leaves(lx, value)
             if any(dynamic_lists.varies(lx, o.type, self.known) for o in leaves):
                 self.unlike[key] = Conflict(

@@ -32,9 +32,7 @@ def _name(lx: Lifter, target: gast.Name, value: Any) -> None:
 
 def bind(lx: Lifter, name: str, value: Any, node: Any = None) -> None:
     """Gives a name a value, and the value that was just made the name."""
-    frame = name_lookup.scope(lx, lx.frame, name)
-    if frame is None:
-        raise lx.error("T107", f"{name!r} is a global: it cannot be written", node, hint="return the value instead")
+    frame = name_lookup.set_here(lx, name_lookup.scope(lx, lx.frame, name), name, node)
     if lx.frame.code.named:
         christen(lx, name, value)
     lx.state.vars[frame, name] = value

@@ -11,11 +11,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import gast
+import numpy as np
 
 from transpile.core import nodes as ir
 from transpile.core.types import BOOL
 from transpile.frontend.calls import library_calls
-from transpile.frontend.control import dynamic_list_reads, iteration, iterators, truth
+from transpile.frontend.control import dynamic_list_reads, iteration, iterators, live, truth
 from transpile.frontend.control.truth import either
 from transpile.frontend.control.truth_values import FALSE, TRUE, answer, negated
 from transpile.frontend.lifter import Lifter
@@ -23,7 +24,7 @@ from transpile.frontend.resolve import statics
 from transpile.frontend.resolve.bindings import Known
 from transpile.frontend.values import aliases, contents, memory, overloads
 from transpile.frontend.values.convert import describe
-from transpile.frontend.values.values import Array, Iteration, RangeOf, Ref, Scalar, Static, Tuple
+from transpile.frontend.values.values import Array, Iteration, RangeOf, Ref, Scalar, Static, Text, Tuple
 from transpile.ops.record import Op
 from transpile.ops.tables import by_token, operator_of
 
@@ -199,7 +200,8 @@ def _of_containers(lx: Lifter, op: gast.cmpop, left: Any, right: Any, node: Any)
             return None
         if isinstance(left, RangeOf) and isinstance(right, RangeOf):
             raise lx.error("T120", "two ranges are compared", node, hint="compare their ends, or lists of them")
-        return lx.const(isinstance(op, gast.NotEq)) if _is_equality(op) and _has_static(left, right) else None
+        _refuse_text(lx, left, right, node)
+        return lx.const(isinstance(op, gast.NotEq)) if _is_equality(op) and _has_static(lx, left, right) else None
     if any(isinstance(v, Array) or isinstance(v, Scalar) and not v.op.type.weak for v in (left, right)):
         return None  # NumPy makes an array of the list
     if kinds[0] != kinds[1]:
@@ -217,8 +219,16 @@ def _is_equality(op: gast.cmpop) -> bool:
     return isinstance(op, (gast.Eq, gast.NotEq))
 
 
-def _has_static(left: Any, right: Any) -> bool:
-    return isinstance(left, Static) or isinstance(right, Static)
+def _has_static(lx: Lifter, left: Any, right: Any) -> bool:
+    """Whether one side is known now, and no number: it is equal to nothing else."""
+    held = [statics.known(lx, v) for v in (left, right) if isinstance(v, Static)]
+    return any(not isinstance(h, (bool, int, float, np.generic)) for h in held)
+
+
+def _refuse_text(lx: Lifter, left: Any, right: Any, node: Any) -> None:
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, Text) and (isinstance(other, Text) or isinstance(getattr(other, "value", None), str)):
+            raise lx.error("T120", f"{describe(lx, one)} is compared", node, hint="compare the numbers in it")
 
 
 def _kind(lx: Lifter, value: Any) -> type | None:
@@ -351,7 +361,7 @@ def contains(lx: Lifter, container: Any, item: Any, node: Any) -> ir.Operand:
     if items is None and (isinstance(container, Iteration) or overloads.class_of(lx, container) is not None):
         container = iteration.opened(lx, container, node)
         iterators.use(lx, container, node)
-        items = iteration.known_items(lx, container, node)
+        items = live.known_items(lx, container, node)
     if items is None:
         hint = "use np.any(x == value)" if isinstance(container, Array) else ""
         raise lx.error("T120", f"'in' of {describe(lx, container)}", node, hint)

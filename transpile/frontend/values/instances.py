@@ -33,6 +33,7 @@ from transpile.frontend.values.values import (
     SliceOf,
     Static,
     Super,
+    Text,
     Tuple,
 )
 
@@ -120,6 +121,7 @@ _CLASSES: dict[type, Callable[[Lifter, Any], Any]] = {
     Static: _of_static,
     RangeOf: lambda lx, value: range,
     SliceOf: lambda lx, value: slice,
+    Text: lambda lx, value: str,
     Generator: lambda lx, value: types.GeneratorType,
     Iteration: lambda lx, value: _ITERATORS.get(value.kind),
     Super: lambda lx, value: super,
