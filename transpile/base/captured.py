@@ -60,7 +60,7 @@ def reader(places: Sequence[Place]) -> Callable[[], list[Any]] | None:
     def read() -> list[Any]:
         try:
             values = [_read(p) for p in places]
-        except (AttributeError, LookupError, ValueError):  # nothing stands there: lifting says so
+        except (AttributeError, LookupError, ValueError, TypeError):  # nothing stands there: lifting says so
             raise Stale from None
         if _key_of(values) != expected:
             raise Stale

@@ -52,11 +52,13 @@ class Scope:
         """The text that reads what stands at a place."""
         if kind == "cell":
             return self.constant(holder, is_cell=True)
+        if kind == "object":
+            return self.constant(holder)
         if kind == "has":
             return f"{self.constant(hasattr)}({self.constant(holder)}, {self.constant(key)})"
         if self.is_global(kind, holder, key):
             return str(key)
-        if kind in ("global", "item"):
+        if kind in ("global", "item", "default"):
             return f"{self.constant(holder)}[{self.constant(key)}]"
         if _is_name(key) or isinstance(key, str) and key.isidentifier() and key.endswith("__"):  # ``m.__class__``
             return f"{self.constant(holder)}.{key}"
@@ -145,9 +147,18 @@ def structure(scope: Scope, tree: Tree, value: str, look: Look) -> bool:
     if tree.kind in ("tuple", "list"):
         scope.need(f"{scope.constant(len)}({value}) == {len(tree.children)}")
     elif tree.kind == "dict":
+        kinds = _types(tree.keys)
+        if not {*kinds} <= {str, int, bool}:
+            return False
         scope.need(f"{scope.constant(tuple)}({value}) == {scope.constant(tree.keys)}")
+        if {*kinds} != {str}:  # 1 is True
+            scope.need(f"{scope.constant(_types)}({value}) == {scope.constant(kinds)}")
     items = zip(tree.children, _items(scope, tree, value))
     return all(structure(scope, child, scope.bind(item), look) for child, item in items)
+
+
+def _types(keys: Iterable[Any]) -> tuple[type, ...]:
+    return tuple(map(type, keys))
 
 
 def _class(tree: Node) -> type:
@@ -179,7 +190,7 @@ def unchanged(scope: Scope, reads: Iterable[Read]) -> None:
     for read in reads:
         if read.tree is not None:
             _same_structure(scope, read)
-        elif read.now() is not read.value:  # another that is equal
+        elif read.kind == "number" or read.now() is not read.value:  # at the end of a way, or another that is equal
             scope.need(f"{scope.constant(read.holds)}()")
         elif read.value is MISSING:
             _absent(scope, read)

@@ -26,7 +26,7 @@ from transpile.driver.cache import cached_kernels, directory
 from transpile.driver.cache.fingerprint import PLAIN, Unlike, likeness, structure
 from transpile.driver.cache.object_path import Lost, Trail, follow
 from transpile.driver.compiled import Compiled, Recipe
-from transpile.frontend.resolve.reads import MISSING, Read, read_place
+from transpile.frontend.resolve.reads import MISSING, SAME, Read, read_place
 from transpile_runtime.compiled.cache import digest, environment, python_files
 
 _VARIANTS = 16  # kept in one file, the latest first
@@ -170,7 +170,7 @@ def _described(reads: Sequence[Read], trail: Trail) -> list[Any]:
         for k in near:
             paths[k] = trail.to(reads[k].holder)
             step = ("content", "") if reads[k].kind == "cell" else (reads[k].kind, reads[k].key)
-            if reads[k].kind not in ("function", "has", "content") and reads[k].value is not MISSING:
+            if reads[k].kind not in (*SAME, "has", "content", "object", "number") and reads[k].value is not MISSING:
                 trail.add(reads[k].value, (*paths[k], step))
     return [(paths[k], r.kind, r.key, _meaning(r.kind, r.value)) for k, r in enumerate(reads)]
 
@@ -181,7 +181,7 @@ def _meaning(kind: str, value: Any) -> str:
         return "missing"
     if kind == "content":
         return _hash([likeness(one.value) for one in value])
-    leaves, tree = flatten(value) if kind != "function" else ([], None)
+    leaves, tree = flatten(value) if kind not in SAME else ([], None)
     return _hash(structure(tree) if isinstance(tree, Node) and leaves else likeness(value))
 
 
@@ -201,7 +201,7 @@ def _revived(target: Any, request: Any, variant: Mapping[str, Any], roots: Mappi
         value = MISSING if holder is MISSING else read_place(kind, holder, key)
         if holder is MISSING or _meaning(kind, value) != meaning:
             return None
-        tree = flatten(value)[1] if value is not MISSING and kind not in ("function", "content") else None
+        tree = flatten(value)[1] if value is not MISSING and kind not in (*SAME, "content") else None
         reads.append(Read(kind, holder, key, value, tree if isinstance(tree, Node) else None))
     places = []
     for kind, path, name, steps, wanted in variant["places"]:

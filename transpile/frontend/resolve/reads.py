@@ -24,13 +24,15 @@ from typing import Any
 from transpile.aggregates import Static, flatten, is_leaf, open_node
 
 MISSING = object()
+SAME = ("function", "default")  # kinds of which the very object is asked for
 
 
 class Read:
     """One look outside: at ``key`` of ``holder``, which held ``value``. ``tree`` is the structure of a container.
 
-    ``kind``: global, cell, attr, item; function: an attribute of a function, the same object or another; has: whether
-    there is such an attribute; content: what a set or deque holds.
+    ``kind``: global, cell, attr, item; function: an attribute of a function, default: one of its defaults by name, the same object
+    or another; has: whether there is such an attribute; content: what a set or deque holds; object: the holder itself; number: one
+    at the end of steps from a place.
     `MISSING` is the value of a name that the module does not have, which is therefore Python's own.
     """
 
@@ -46,7 +48,7 @@ class Read:
     def holds(self) -> bool:
         """Whether it means what it meant."""
         value = self.now()
-        if self.kind == "function":
+        if self.kind in SAME:
             return value is self.value
         if self.tree is not None:
             return value is not MISSING and flatten(value)[1] == self.tree
@@ -57,7 +59,7 @@ def read_place(kind: str, holder: Any, key: Any) -> Any:
     """What stands at a place now; `MISSING` if nothing does."""
     try:
         return _NOW[kind](holder, key)
-    except (ValueError, LookupError, TypeError):
+    except (ValueError, LookupError, TypeError, AttributeError):
         return MISSING
 
 
@@ -67,6 +69,9 @@ _NOW: dict[str, Callable[[Any, Any], Any]] = {
     "cell": lambda holder, key: holder.cell_contents,
     "attr": lambda holder, key: getattr(holder, key, MISSING),
     "function": lambda holder, key: getattr(holder, key, MISSING),
+    "default": lambda holder, key: holder.get(key, MISSING),
+    "object": lambda holder, key: holder,
+    "number": lambda holder, key: _at_steps(holder, key),
     "has": hasattr,
     "content": lambda holder, key: content(holder),
 }
@@ -92,7 +97,7 @@ def note(kind: str, holder: Any, key: Any, value: Any) -> None:
     found = _open.get()
     if found is None or (kind, id(holder), key) in found:
         return
-    contains = kind not in ("function", "content") and open_node(value) is not None
+    contains = kind not in (*SAME, "content") and open_node(value) is not None
     read = Read(kind, holder, key, value, flatten(value)[1] if contains else None)
     if read.holds():
         found[kind, id(holder), key] = read
@@ -162,11 +167,16 @@ def _is_users(cls: type) -> bool:
 
 def note_number(found: Any) -> None:
     """Remembers a captured integer (a `transpile.frontend.resolve.bindings.Captured`) whose value is built into the text."""
-    if not found.steps:
-        note(found.root.kind, found.root.holder, found.root.name, found.example)
-        return
-    holder = found.root.read()
-    for kind, key in found.steps[:-1]:
-        holder = getattr(holder, key) if kind == "attr" else holder[key]
-    kind, key = found.steps[-1]
-    note(kind, holder, key, found.example)
+    root = found.root
+    if found.steps:  # all the way: a tuple on it may be replaced by another
+        note("number", root.holder, (root.kind, root.name, found.steps), found.example)
+    else:
+        note(root.kind, root.holder, root.name, found.example)
+
+
+def _at_steps(holder: Any, key: tuple[str, str, tuple[tuple[str, Any], ...]]) -> Any:
+    kind, name, steps = key
+    value = read_place(kind, holder, name)
+    for step, part in steps:
+        value = getattr(value, part) if step == "attr" else value[part]
+    return value
