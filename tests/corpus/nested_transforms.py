@@ -120,3 +120,20 @@ def stopped_in_loop(x, n):
         y = tp.stop_gradient(y) * 2.0
         total = total + x + tp.stop_gradient(total * y)
     return total
+
+
+@tp.custom_vjp
+def _of_square(x):
+    return np.sin(x * x)
+
+
+_of_square.defvjp(lambda x: (np.sin(x * x), x), lambda x, y_bar: (2.0 * x * np.cos(x * x) * y_bar,))
+
+
+@program(args=lambda: (np.array([0.7, -0.4, 1.1]),), tags="custom_vjp transforms")
+def slope_of_own_rule(x):
+    """The derivative of a derivative of the user's own goes through what the rule keeps."""
+    total = 0.0
+    for k in range(len(x)):
+        total += tp.grad(_of_square)(x[k]) * x[k - 1]
+    return total

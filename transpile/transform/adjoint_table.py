@@ -17,6 +17,7 @@ from transpile.core.peephole import definition, is_const
 from transpile.core.types import Type
 from transpile.core.walk import blocks, defines, written, written_in
 from transpile.ops.record import Scatter
+from transpile.ops.tables import record_of
 from transpile.transform.calculus import increment, plus, zero
 
 
@@ -49,9 +50,9 @@ def _either(x: Expr, y: Expr) -> Expr | None:
     b = x.b
     for one, other in ((x, y), (y, x)):
         made = definition(b, other.op)
-        if made is not None and made.prim == "logical_not" and made.args[0] is one.op:
+        if made is not None and record_of(made).is_negation and made.args[0] is one.op:
             return None
-        if made is not None and made.prim == "logical_and" and one.op in made.args:
+        if made is not None and record_of(made).is_conjunction and one.op in made.args:
             return one
     return b.elementwise("logical_or", x, y)
 
