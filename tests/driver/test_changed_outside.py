@@ -418,3 +418,51 @@ def test_a_tuple_of_numbers_that_are_built_in_is_replaced(place, monkeypatch):
         held.axes = axes
         for _ in range(3):
             assert np.sum(derivative(x)) == pytest.approx(slope(f, x))
+
+
+# ------------------------------------------------------------------------- what is asked for its type, and never read
+
+QUESTIONS = {
+    "isinstance": lambda v: 2.0 if isinstance(v, bool) else 3.0 if isinstance(v, int) else 4.0,
+    "type": lambda v: 2.0 if type(v) is float else 3.0,
+    "rank": lambda v: 1.0 + np.ndim(v),
+    "dtype": lambda v: 2.0 if np.asarray(v).dtype == np.float64 else 3.0,
+    "scalar": lambda v: 2.0 if np.isscalar(v) else 3.0,
+    "attribute": lambda v: 2.0 if hasattr(v, "shape") else 3.0,
+    "call": lambda v: 2.0 if callable(v) else 3.0,
+    "none": lambda v: 2.0 if v is None else 3.0,
+}
+VALUES = [1, 1.0, True, np.ones(2), 2, np.ones((1, 2), np.float32), None, 1.5, np.float32(1.0), np.ones(2, int), 1]
+ASKED = 1
+
+
+def _asked_places(question):
+    """Functions that ask of what stands outside, each with what sets it."""
+    held, table, cell = SimpleNamespace(value=1), {"value": 1, "other": [2.0]}, 1
+
+    def of_cell(x):
+        return x * question(cell)
+
+    def set_cell(value):
+        nonlocal cell
+        cell = value
+
+    yield lambda x: x * question(ASKED), lambda value: globals().__setitem__("ASKED", value)
+    yield of_cell, set_cell
+    yield lambda x: x * question(held.value), lambda value: setattr(held, "value", value)
+    yield lambda x: x * question(table["value"]) + table["other"][0], lambda value: table.__setitem__("value", value)
+    yield (
+        functools.partial(lambda table, x: x * question(table["value"]), table),
+        lambda value: table.__setitem__("value", value),
+    )
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_what_is_asked_for_its_type_alone(name):
+    question = QUESTIONS[name]
+    values = [v for v in VALUES if v is not None or name in ("isinstance", "type", "call", "none")]
+    for f, change in _asked_places(question):
+        derivative = tp.grad(f)
+        for value in values:
+            change(value)
+            assert [derivative(2.0) for _ in range(3)] == [question(value)] * 3, value

@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable, Sequence
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
+import numpy as np
+
 from transpile.aggregates import Leaf, Node, Static, Tree, flatten
 from transpile.frontend.resolve.reads import MISSING, Read
 
@@ -173,6 +175,16 @@ def _items(scope: Scope, tree: Node, value: str) -> list[str]:
     return [f"{value}[{k}]" for k in range(len(tree.children))]
 
 
+def same_array_kind(scope: Scope, example: Any, value: str) -> None:
+    """Tests that an array has the dtype, the rank and the sizes of 1 of the example."""
+    scope.need(f"{value}.dtype is {scope.constant(example.dtype)} and {value}.ndim == {example.ndim}")
+    ones = [n == 1 for n in example.shape]
+    if any(ones):
+        scope.need(" and ".join(f"{value}.shape[{k}] {'==' if one else '!='} 1" for k, one in enumerate(ones)))
+    elif ones:
+        scope.need(f"1 not in {value}.shape")
+
+
 def _is_constant(value: Any) -> bool:
     """Whether the same object means the same: what has no hash may have another content by then."""
     try:
@@ -211,9 +223,14 @@ def _absent(scope: Scope, read: Read) -> None:
 def _same_structure(scope: Scope, read: Read) -> None:
     lines, tests, count = list(scope.lines), list(scope.tests), scope.count
     if read.holds():
-        types = [type(leaf) for leaf in flatten(read.now())[0]]
-        value = scope.bind(scope.place(read.kind, read.holder, read.key))
-        if structure(scope, read.tree, value, lambda leaf, v: scope.need(scope.is_type(v, types[leaf.k]))):
+        examples, loose = flatten(read.now())[0], dict(read.loose)
+
+        def look(leaf: Leaf, value: str) -> None:
+            scope.need(scope.is_type(value, type(examples[leaf.k])))
+            if leaf.k in loose and isinstance(examples[leaf.k], np.ndarray):
+                same_array_kind(scope, examples[leaf.k], value)
+
+        if structure(scope, read.tree, scope.bind(scope.place(read.kind, read.holder, read.key)), look):
             return
     scope.lines, scope.tests, scope.count = lines, tests, count
     scope.need(f"{scope.constant(read.holds)}()")
