@@ -2,8 +2,7 @@
 
 A leaf is what can be computed with: an array, a NumPy scalar, a Python int, float or complex. Tuples, lists, dicts, named tuples,
 dataclasses and instances of registered classes (`transpile.tree`) are nodes. All else (None, strings, flags, callables, dtypes,
-objects of other classes) is static: part of the structure, compared by value where it is hashable and by identity where it is
-not.
+objects of other classes) is static: part of the structure, compared by value where that is all that it is, else by identity.
 
 >>> leaves, tree = flatten({"w": 1.5, "b": (2.0, None)})
 >>> leaves
@@ -17,8 +16,10 @@ True
 from __future__ import annotations
 
 import dataclasses
+import sys
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -88,14 +89,28 @@ def _identity(value: Any) -> Any:
     if type(value) in (float, complex):
         return repr(value)  # -0.0 is not 0.0, nan is nan
     if type(value) is slice:
-        return (value.start, value.stop, value.step)
-    if type(value) is set:
-        return frozenset(value)
+        return tuple(map(Static, (value.start, value.stop, value.step)))
+    if type(value) in (set, frozenset):
+        return frozenset(map(Static, value))
     try:
         hash(value)
     except (TypeError, ValueError):  # ValueError: a memoryview that may be written
         return ("id", id(value))  # the Static holds a reference, so the id stays taken
-    return value
+    return ("id", id(value)) if _has_more_than_is_compared(value) else value
+
+
+def _has_more_than_is_compared(value: Any) -> bool:
+    """Whether it is an object of a class of the user's that says itself which others are equal: these may hold something else."""
+    cls = type(value)
+    return isinstance(cls.__eq__, FunctionType) and cls.__module__.partition(".")[0] not in _VALUES
+
+
+_VALUES = {*sys.stdlib_module_names, "numpy", "transpile"}  # whose objects are what they are compared by
+
+
+def exact_keys(keys: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Keys of a dict such that ``1``, ``1.0`` and ``True`` are three."""
+    return keys if all(type(k) is str for k in keys) else tuple(map(Static, keys))
 
 
 class Meta:
@@ -162,7 +177,7 @@ class Node:
     def __eq__(self, other: object) -> bool:
         if type(other) is not Node:
             return False
-        same = other.kind == self.kind and other.cls is self.cls and other.keys == self.keys
+        same = other.kind == self.kind and other.cls is self.cls and exact_keys(other.keys) == exact_keys(self.keys)
         return same and other.children == self.children
 
     def __hash__(self) -> int:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Protocol, TypeAlias, 
 
 import numpy as np
 
-from transpile.aggregates import flatten
+from transpile.aggregates import Static, flatten
 from transpile.base import options
 from transpile.base.captured import holding
 from transpile.base.foreign_arrays import as_arrays
@@ -513,16 +513,13 @@ def report(f: Any, *args: Any, **kwargs: Any) -> Report:
 
 
 def _made(fn: Any, level: Level) -> Any:
-    try:
-        return _kept(fn, level)
-    except TypeError:  # not hashable
-        return Transformed(fn, level)
+    return _kept(Static(fn), level)
 
 
 @functools.lru_cache(maxsize=512)
-def _kept(fn: Any, level: Level) -> Transformed:
+def _kept(fn: Static, level: Level) -> Transformed:
     """One object for each function and level, so that ``grad(f)(x)`` in a loop builds its code once."""
-    return Transformed(fn, level)
+    return Transformed(fn.value, level)
 
 
 @edge

@@ -133,3 +133,20 @@ def pullback_of_before(x):
     y, pull = tp.vjp(damped, x[0])
     rate = 5.0 * x[0]
     return y + rate * pull(1.0)[0]
+
+
+@tp.custom_vjp
+def _of_square(x):
+    return np.sin(x * x)
+
+
+_of_square.defvjp(lambda x: (np.sin(x * x), x), lambda x, y_bar: (2.0 * x * np.cos(x * x) * y_bar,))
+
+
+@program(args=lambda: (np.array([0.7, -0.4, 1.1]),), tags="custom_vjp transforms")
+def slope_of_own_rule(x):
+    """The derivative of a derivative of the user's own goes through what the rule keeps."""
+    total = 0.0
+    for k in range(len(x)):
+        total += tp.grad(_of_square)(x[k]) * x[k - 1]
+    return total

@@ -241,3 +241,11 @@ def sinc_at_zero(x):
 def stable_softplus(x, y):
     """logaddexp of large numbers neither overflows nor gives a NaN."""
     return np.logaddexp(0.0, 10.0 * y) + np.logaddexp(x, -10.0 * y)
+
+
+@program(args=lambda: (np.array([0.7, 0.41, 0.55]),), tags="where nan errstate")
+def nan_in_two_branches(x):
+    """The square root, a NaN in the middle, is taken in part by one choice and in part by another."""
+    with np.errstate(invalid="ignore"):
+        root = np.sqrt(x - 0.5)
+    return np.sum(np.where(x > 0.5, root, 0.0) * np.where(x > 0.6, root, 1.0))

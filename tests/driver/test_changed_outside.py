@@ -1,7 +1,9 @@
 """What a class says, and what a container outside holds, may change between two calls: each call goes by what is so then."""
 
+import dataclasses
+import functools
 from collections import deque
-from types import MappingProxyType
+from types import MappingProxyType, SimpleNamespace
 
 import numpy as np
 import pytest
@@ -299,3 +301,168 @@ def test_a_pullback_of_another_branch_is_refused(transform, outer):
             back(1.0)
         held[name] = kept
         assert np.allclose(back(1.0), first)
+
+
+# ------------------------------------------------------------- what is part of the function that is transformed
+
+
+@dataclasses.dataclass
+class Model:
+    rate: float = 2.0
+    kind: str = "square"
+    weights: list = dataclasses.field(default_factory=lambda: [1.0])
+
+    def loss(self, x):
+        total = self.rate * (x * x if self.kind == "square" else x)
+        for w in self.weights:
+            total = total * 2.0 + w * x
+        return total
+
+    __call__ = loss
+
+
+class Opened:
+    """A registered class whose function leaves out some of what it holds."""
+
+    loss = __call__ = Model.loss
+
+    def __init__(self, rate=2.0):
+        self.rate, self.kind, self.weights = rate, "square", (1.0,)
+
+
+tp.tree.register_node(Opened, lambda held: ((held.rate,), None), lambda aux, children: Opened(*children))
+
+
+def of_table(table, x):
+    return Model(table["rate"], table["kind"], table["weights"]).loss(x)
+
+
+def by_name(x, *, kind="square", rate=2.0, weights=[1.0]):  # noqa: B006
+    return Model(rate, kind, weights).loss(x)
+
+
+def by_place(x, table={"rate": 2.0, "kind": "square", "weights": [1.0]}):  # noqa: B006
+    return of_table(table, x)
+
+
+def in_attributes(held):
+    return lambda name, value: setattr(held, name, value)
+
+
+def slope(f, x):
+    """The derivative when all elements grow alike."""
+    return (f(x + 1e-6) - f(x - 1e-6)) / 2e-6
+
+
+def parts(kind):
+    """A function, and what sets a part of it."""
+    if kind.startswith("default"):
+        chosen, names = (
+            (by_name, by_name.__kwdefaults__) if kind == "defaults by name" else (by_place, by_place.__defaults__[0])
+        )
+        names.update(rate=2.0, kind="square", weights=[1.0])
+        return chosen, names.__setitem__
+    if kind == "partial":
+        table = {"rate": 2.0, "kind": "square", "weights": [1.0]}
+        return functools.partial(of_table, table), table.__setitem__
+    held = Opened() if "registered" in kind else Model()
+    found = {"method": held.loss, "itself": held, "partial of a method": functools.partial(type(held).loss, held)}
+    return found[kind.removesuffix(", registered")], in_attributes(held)
+
+
+KINDS = ["defaults by name", "default", "partial"]
+KINDS += [f"{kind}{what}" for kind in ("method", "itself", "partial of a method") for what in ("", ", registered")]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_part_of_the_function_is_changed(kind):
+    f, change = parts(kind)
+    derivative = tp.grad(f)
+    changes = [
+        ("kind", "line"),
+        ("rate", 3.0),
+        ("weights", (1.0, 2.0)),
+        ("kind", "square"),
+        ("rate", 2),
+        ("weights", ()),
+    ]
+    for name, value in changes:
+        for _ in range(3):
+            assert derivative(2.0) == pytest.approx(slope(f, 2.0))
+        change(name, value)
+    assert derivative(2.0) == pytest.approx(slope(f, 2.0))
+
+
+AXES = (0,)
+
+
+def along_axes(x):
+    return np.sum(np.sum(x, axis=AXES)[0] ** 2)
+
+
+@pytest.mark.parametrize("place", ["global", "cell", "attribute"])
+def test_a_tuple_of_numbers_that_are_built_in_is_replaced(place, monkeypatch):
+    held = SimpleNamespace(axes=(0,))
+    axes = (0,)
+
+    def along_cell(x):
+        return np.sum(np.sum(x, axis=axes)[0] ** 2)
+
+    def along_attribute(x):
+        return np.sum(np.sum(x, axis=held.axes)[0] ** 2)
+
+    f = {"global": along_axes, "cell": along_cell, "attribute": along_attribute}[place]
+    derivative, x = tp.grad(f), np.arange(6.0).reshape(2, 3)
+    for axes in ((0,), (1,), 0, (0,), 1):
+        monkeypatch.setitem(globals(), "AXES", axes)
+        held.axes = axes
+        for _ in range(3):
+            assert np.sum(derivative(x)) == pytest.approx(slope(f, x))
+
+
+# ------------------------------------------------------------------------- what is asked for its type, and never read
+
+QUESTIONS = {
+    "isinstance": lambda v: 2.0 if isinstance(v, bool) else 3.0 if isinstance(v, int) else 4.0,
+    "type": lambda v: 2.0 if type(v) is float else 3.0,
+    "rank": lambda v: 1.0 + np.ndim(v),
+    "dtype": lambda v: 2.0 if np.asarray(v).dtype == np.float64 else 3.0,
+    "scalar": lambda v: 2.0 if np.isscalar(v) else 3.0,
+    "attribute": lambda v: 2.0 if hasattr(v, "shape") else 3.0,
+    "call": lambda v: 2.0 if callable(v) else 3.0,
+    "none": lambda v: 2.0 if v is None else 3.0,
+}
+VALUES = [1, 1.0, True, np.ones(2), 2, np.ones((1, 2), np.float32), None, 1.5, np.float32(1.0), np.ones(2, int), 1]
+ASKED = 1
+
+
+def _asked_places(question):
+    """Functions that ask of what stands outside, each with what sets it."""
+    held, table, cell = SimpleNamespace(value=1), {"value": 1, "other": [2.0]}, 1
+
+    def of_cell(x):
+        return x * question(cell)
+
+    def set_cell(value):
+        nonlocal cell
+        cell = value
+
+    yield lambda x: x * question(ASKED), lambda value: globals().__setitem__("ASKED", value)
+    yield of_cell, set_cell
+    yield lambda x: x * question(held.value), lambda value: setattr(held, "value", value)
+    yield lambda x: x * question(table["value"]) + table["other"][0], lambda value: table.__setitem__("value", value)
+    yield (
+        functools.partial(lambda table, x: x * question(table["value"]), table),
+        lambda value: table.__setitem__("value", value),
+    )
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_what_is_asked_for_its_type_alone(name):
+    question = QUESTIONS[name]
+    values = [v for v in VALUES if v is not None or name in ("isinstance", "type", "call", "none")]
+    for f, change in _asked_places(question):
+        derivative = tp.grad(f)
+        for value in values:
+            change(value)
+            assert [derivative(2.0) for _ in range(3)] == [question(value)] * 3, value

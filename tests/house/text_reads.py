@@ -64,6 +64,7 @@ ALLOWED: Mapping[str, str] = {
         driver/cache/fingerprint.py: _Likeness.other
         driver/cache/fingerprint.py: _dotted
         driver/cache/fingerprint.py: _inside
+        aggregates.py: _has_more_than_is_compared
         driver/cache/fingerprint.py: _is_public
         driver/cache/object_path.py: Trail.in_module
         driver/conditions.py: Scope.place

@@ -41,14 +41,14 @@ class Place:
             value = getattr(value, key) if kind == "attr" else value[key]
         return value
 
-    def _key(self) -> tuple[Any, ...]:
+    def key(self) -> tuple[Any, ...]:
         return (self.kind, id(self.holder), self.name if self.kind == "global" else "", self.steps)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Place) and self._key() == other._key()
+        return isinstance(other, Place) and self.key() == other.key()
 
     def __hash__(self) -> int:
-        return hash(self._key())
+        return hash(self.key())
 
 
 def reader(places: Sequence[Place]) -> Callable[[], list[Any]] | None:
@@ -60,7 +60,7 @@ def reader(places: Sequence[Place]) -> Callable[[], list[Any]] | None:
     def read() -> list[Any]:
         try:
             values = [_read(p) for p in places]
-        except (AttributeError, LookupError, ValueError):  # nothing stands there: lifting says so
+        except (AttributeError, LookupError, ValueError, TypeError):  # nothing stands there: lifting says so
             raise Stale from None
         if _key_of(values) != expected:
             raise Stale

@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+import numpy as np
+
+from transpile.aggregates import flatten, unflatten
+
 T = TypeVar("T")
 
 
 def stop_gradient(x: T) -> T:
-    """``x``, taken as a constant by every derivative."""
-    return x
+    """``x``, taken as a constant by every derivative; arrays and containers are copies, which may be written."""
+    if isinstance(x, (int, float)):
+        return x
+    leaves, tree = flatten(x)
+    copied: T = unflatten(tree, [np.array(v, subok=True) if isinstance(v, np.ndarray) else v for v in leaves])
+    return copied
 
 
 def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:

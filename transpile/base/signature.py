@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from transpile.aggregates import Static, open_node
+from transpile.aggregates import Static, exact_keys, open_node
 from transpile.base.foreign_arrays import Foreign, is_foreign
 from transpile.errors import error
 
@@ -55,7 +55,7 @@ def _collect_other(v: Any, t: type, leaves: list[Any], key: list[Any]) -> None:
         return
     kind, children, names, cls = found
     children = list(children)
-    key.append((kind, len(children), names, cls))
+    key.append((kind, len(children), exact_keys(names), cls))
     collect(children, leaves, key)
 
 

@@ -182,6 +182,7 @@ class Builder:
         self.others: dict[
             ir.Operand, frozenset[str]
         ] = {}  # the dtypes that a value has on other paths: this one holds them all
+        self.either: set[ir.Operand] = set()  # numbers that are Python's on one path and NumPy's on another
         self.via = ""  # "math" while the derivative of a function of `math` is built: it is said in functions of `math`
         self._made_of = fn
         self._taken: set[str] | None = None  # the symbols of that function, when one is asked for

@@ -466,6 +466,7 @@ class Custom:
     derivative: Function
     outputs: int  # how many of the results are those of the user's function
     pullback: Function | None = None
+    calls_itself: bool = False  # whether its own rule calls the function
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from transpile.core import nodes as ir
+from transpile.core.walk import map_operands
 
 
 def with_body(fn: ir.Function, body: ir.Block) -> ir.Function:
@@ -15,6 +16,23 @@ def with_body(fn: ir.Function, body: ir.Block) -> ir.Function:
 def with_results(fn: ir.Function, results: Sequence[ir.Operand]) -> ir.Function:
     """The function with other results. How Python's were put together of the old ones says nothing of these."""
     return replace(fn, body=replace(fn.body, yields=tuple(results)), out_tree=None)
+
+
+def of_outputs(fn: ir.Function, at: int, count: int) -> ir.Function:
+    """The function with its first ``count`` results among its parameters, behind the first ``at``. What it computed from one of
+    floating point it computes from the parameter; it gives the other results."""
+    outs = [ir.Var(getattr(y, "name", ir.SYNTHETIC), y.type) for y in fn.body.yields[:count]]
+    given: dict[ir.Operand, ir.Operand] = {}
+    for y, out in zip(fn.body.yields, outs):
+        if isinstance(y, ir.Var) and y.type.is_float and not y.buffer and y not in fn.params:
+            given.setdefault(y, out)
+
+    def read(operand: ir.Operand) -> ir.Operand:
+        return given.get(operand, operand)
+
+    stmts = [map_operands(s, read) for s in fn.body.stmts]
+    body = ir.Block((), stmts, tuple(map(read, fn.body.yields[count:])))
+    return replace(fn, params=(*fn.params[:at], *outs, *fn.params[at:]), body=body, out_tree=None)
 
 
 def with_stmts(block: ir.Block, stmts: Sequence[ir.Stmt]) -> ir.Block:

@@ -12,6 +12,7 @@ from transpile.aggregates import (
     Node,
     Static,
     Tree,
+    is_leaf,
     leaf_numbers,
     leaf_paths,
     map_leaves,
@@ -112,7 +113,7 @@ def differentiable(core: ir.Function, chosen: Sequence[Named]) -> list[int]:
 def refuse_early(fn: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree], argnums: Any, argnames: Any) -> None:
     """Refuses what can be seen before lifting: an argument to differentiate that is not a number, or an integer."""
     for k in argnums if isinstance(argnums, tuple) else () if argnums is None else (argnums,):
-        if -len(args) <= k < len(args):
+        if 0 <= k < len(args) or not kwargs and -len(args) <= k < 0:  # what is given by name may be the last
             _refuse_tree(args[k], fn, k % len(args))
         elif isinstance(fn, MethodType) and k == len(args) + len(kwargs):
             name, hint = fn.__name__, f"self is not counted: argnums={k - 1} is the last argument"
@@ -168,6 +169,13 @@ def as_given(tree: Tree, given: Sequence[Any]) -> Tree:
         return Leaf(leaf.k, leaf.k < len(given) and getattr(given[leaf.k], "zero_dim", False))
 
     return map_leaves(tree, leaf)
+
+
+def without_numbers(tree: Tree) -> Tree:
+    """A tree of parameters with None for the numbers that had to be known: they have no adjoint, as other integers have none."""
+    if isinstance(tree, Node):
+        return Node(tree.kind, tuple(map(without_numbers, tree.children)), tree.keys, tree.cls)
+    return Static(None) if isinstance(tree, Static) and is_leaf(tree.value) else tree
 
 
 def split_aux(core: ir.Function) -> tuple[Tree, Tree]:

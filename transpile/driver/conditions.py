@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterable, Sequence
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
+import numpy as np
+
 from transpile.aggregates import Leaf, Node, Static, Tree, flatten
 from transpile.frontend.resolve.reads import MISSING, Read
 
@@ -52,11 +54,13 @@ class Scope:
         """The text that reads what stands at a place."""
         if kind == "cell":
             return self.constant(holder, is_cell=True)
+        if kind == "object":
+            return self.constant(holder)
         if kind == "has":
             return f"{self.constant(hasattr)}({self.constant(holder)}, {self.constant(key)})"
         if self.is_global(kind, holder, key):
             return str(key)
-        if kind in ("global", "item"):
+        if kind in ("global", "item", "default"):
             return f"{self.constant(holder)}[{self.constant(key)}]"
         if _is_name(key) or isinstance(key, str) and key.isidentifier() and key.endswith("__"):  # ``m.__class__``
             return f"{self.constant(holder)}.{key}"
@@ -145,9 +149,18 @@ def structure(scope: Scope, tree: Tree, value: str, look: Look) -> bool:
     if tree.kind in ("tuple", "list"):
         scope.need(f"{scope.constant(len)}({value}) == {len(tree.children)}")
     elif tree.kind == "dict":
+        kinds = _types(tree.keys)
+        if not {*kinds} <= {str, int, bool}:
+            return False
         scope.need(f"{scope.constant(tuple)}({value}) == {scope.constant(tree.keys)}")
+        if {*kinds} != {str}:  # 1 is True
+            scope.need(f"{scope.constant(_types)}({value}) == {scope.constant(kinds)}")
     items = zip(tree.children, _items(scope, tree, value))
     return all(structure(scope, child, scope.bind(item), look) for child, item in items)
+
+
+def _types(keys: Iterable[Any]) -> tuple[type, ...]:
+    return tuple(map(type, keys))
 
 
 def _class(tree: Node) -> type:
@@ -160,6 +173,16 @@ def _items(scope: Scope, tree: Node, value: str) -> list[str]:
     if tree.kind == "dataclass":
         return [f"{value}.{key}" for key in tree.keys]
     return [f"{value}[{k}]" for k in range(len(tree.children))]
+
+
+def same_array_kind(scope: Scope, example: Any, value: str) -> None:
+    """Tests that an array has the dtype, the rank and the sizes of 1 of the example."""
+    scope.need(f"{value}.dtype is {scope.constant(example.dtype)} and {value}.ndim == {example.ndim}")
+    ones = [n == 1 for n in example.shape]
+    if any(ones):
+        scope.need(" and ".join(f"{value}.shape[{k}] {'==' if one else '!='} 1" for k, one in enumerate(ones)))
+    elif ones:
+        scope.need(f"1 not in {value}.shape")
 
 
 def _is_constant(value: Any) -> bool:
@@ -179,7 +202,7 @@ def unchanged(scope: Scope, reads: Iterable[Read]) -> None:
     for read in reads:
         if read.tree is not None:
             _same_structure(scope, read)
-        elif read.now() is not read.value:  # another that is equal
+        elif read.kind == "number" or read.now() is not read.value:  # at the end of a way, or another that is equal
             scope.need(f"{scope.constant(read.holds)}()")
         elif read.value is MISSING:
             _absent(scope, read)
@@ -200,9 +223,14 @@ def _absent(scope: Scope, read: Read) -> None:
 def _same_structure(scope: Scope, read: Read) -> None:
     lines, tests, count = list(scope.lines), list(scope.tests), scope.count
     if read.holds():
-        types = [type(leaf) for leaf in flatten(read.now())[0]]
-        value = scope.bind(scope.place(read.kind, read.holder, read.key))
-        if structure(scope, read.tree, value, lambda leaf, v: scope.need(scope.is_type(v, types[leaf.k]))):
+        examples, loose = flatten(read.now())[0], dict(read.loose)
+
+        def look(leaf: Leaf, value: str) -> None:
+            scope.need(scope.is_type(value, type(examples[leaf.k])))
+            if leaf.k in loose and isinstance(examples[leaf.k], np.ndarray):
+                same_array_kind(scope, examples[leaf.k], value)
+
+        if structure(scope, read.tree, scope.bind(scope.place(read.kind, read.holder, read.key)), look):
             return
     scope.lines, scope.tests, scope.count = lines, tests, count
     scope.need(f"{scope.constant(read.holds)}()")

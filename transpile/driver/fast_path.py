@@ -15,7 +15,7 @@ import numpy as np
 from transpile.aggregates import Leaf, Node, Static, Tree, close_node
 from transpile.base.captured import HOLDERS, Place
 from transpile.base.zeros import is_minus_zero
-from transpile.driver.conditions import Scope, commonest, structure, unchanged
+from transpile.driver.conditions import Scope, commonest, same_array_kind, structure, unchanged
 from transpile.driver.errstate import CALM, is_watched, state
 from transpile.driver.shared_arguments import are_copied, is_twice, overlap
 from transpile.driver.tracebacks import CAUGHT, framed
@@ -119,12 +119,7 @@ def _look(scope: Scope, example: Any, value: str, fully: bool) -> str:
     if type(example) is not ndarray:
         return value
     if fully:
-        scope.need(f"{value}.dtype is {scope.constant(example.dtype)} and {value}.ndim == {example.ndim}")
-        ones = [n == 1 for n in example.shape]
-        if any(ones):
-            scope.need(" and ".join(f"{value}.shape[{k}] {'==' if one else '!='} 1" for k, one in enumerate(ones)))
-        elif ones:
-            scope.need(f"1 not in {value}.shape")
+        same_array_kind(scope, example, value)
     elif not example.ndim:
         scope.need(f"not {value}.ndim")
         return f"{value}[()]"

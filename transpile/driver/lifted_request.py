@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from transpile.aggregates import ArgLeaf, Leaf, Static, Tree, leaf_numbers, map_leaves
+from transpile.base.captured import Place
 from transpile.base.levels import peeled
 from transpile.base.loc import NOWHERE, Loc
 from transpile.base.matching import leaf_sources
@@ -19,7 +20,7 @@ from transpile.driver.arguments import argument_text
 from transpile.driver.pipeline import core_of
 from transpile.driver.request import Request
 from transpile.errors import TranspileError, error
-from transpile.frontend.resolve.reads import recorded
+from transpile.frontend.resolve.reads import recorded, settled
 from transpile.frontend.resolve.resolve import parameter_loc
 from transpile.frontend.restarts import NeedStatic
 from transpile.frontend.values import changes
@@ -36,6 +37,7 @@ def lift(request: Request, target: Any) -> ir.Function:
             request.own = {k for k, leaf in request.made.items() if id(leaf) in found.own}
             request.written = {k for k, leaf in request.made.items() if id(leaf) in found.written}
             request.changes_containers = found.containers
+            request.reads = settled(request.reads, [Place.of(c) for c in core.captured])
             return core
         except NeedStatic as need:
             leaf = dynamic[need.leaf]

@@ -43,6 +43,7 @@ from transpile.driver.arguments import (
     select,
     split_aux,
     two_tuples,
+    without_numbers,
 )
 from transpile.driver.lane_lift import batched
 from transpile.transform.jacobian import by_columns, by_rows
@@ -146,7 +147,8 @@ def _pullback(level: Pullback, inner: Lift, fn: Any, args: Args, kwargs: Kwargs)
     given = [leaf for t in primals for leaf in walk_leaves(t)]
     outs = [
         map_leaves(
-            as_given(t, given), lambda leaf: Leaf(found[leaf.k], leaf.zero_dim) if leaf.k in found else Static(None)
+            as_given(without_numbers(t), given),
+            lambda leaf: Leaf(found[leaf.k], leaf.zero_dim) if leaf.k in found else Static(None),
         )
         for t in trees
     ]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
 
-from transpile.aggregates import ArgLeaf, Tree, flatten, leaf_numbers, number_leaves, unflatten
+from transpile.aggregates import ArgLeaf, Node, Tree, flatten, leaf_numbers, number_leaves, unflatten
 from transpile.base.foreign_arrays import as_arrays
-from transpile.base.levels import jit_level
+from transpile.base.levels import Jit, Pullback, Pushforward, jit_level, peeled
 from transpile.driver.program import slim
 from transpile.errors import error
 
@@ -58,8 +59,6 @@ class Request:
         level = jit_level(target)
         if level is None or not (level.static_argnums or level.static_argnames):
             return
-        trees = [self.args[k] for k in level.static_argnums if -len(self.args) <= k < len(self.args)]
-        trees += [self.kwargs[n] for n in level.static_argnames if n in self.kwargs]
         names, stars = _parameter_names(target)
         for k in level.static_argnums:
             if names and not stars and not -len(names) <= k < len(names):
@@ -67,13 +66,22 @@ class Request:
         for n in level.static_argnames:
             if names and not stars and n not in names:
                 raise error("T407", f"static_argnames: the function has no argument {n!r}")
-        trees += [
-            self.args[names.index(n)] for n in level.static_argnames if n in names and names.index(n) < len(self.args)
-        ]
+        args, kwargs = self._of_function(target)
+        trees = [args[k] for k in level.static_argnums if -len(args) <= k < len(args)]
+        trees += [kwargs[n] for n in level.static_argnames if n in kwargs]
+        trees += [args[names.index(n)] for n in level.static_argnames if n in names and names.index(n) < len(args)]
         for k in (k for tree in trees for k in leaf_numbers(tree)):
             if isinstance(self.leaves[k], np.ndarray):
                 raise error("T409", "a static argument cannot be an array", hint="pass it as an ordinary argument")
             self.known.add(k)
+
+    def _of_function(self, target: Any) -> tuple[Sequence[Tree], Mapping[str, Tree]]:
+        """The arguments of the function that is compiled: of what takes primals and tangents, or a cotangent, the primals."""
+        args, kwargs = self.args, self.kwargs
+        for level in takewhile(lambda level: not isinstance(level, Jit), peeled(target)[0]):
+            if isinstance(level, (Pushforward, Pullback)) and args and isinstance(args[0], Node):
+                args, kwargs = list(args[0].children), {}
+        return args, kwargs
 
 
 def _parameter_names(target: Any) -> tuple[list[str], bool]:

@@ -13,33 +13,48 @@ from transpile.core import nodes as ir
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
 from transpile.core.functions import computes
-from transpile.core.peephole import is_const
+from transpile.core.peephole import definition, is_const
 from transpile.core.types import Type
 from transpile.core.walk import blocks, defines, written, written_in
 from transpile.ops.record import Scatter
+from transpile.ops.tables import record_of
 from transpile.transform.calculus import increment, plus, zero
 
 
 @dataclass
 class Pending:
     """An adjoint as a value. With a mask it stands for ``where(mask, value, 0)``: where the mask is false the value may be
-    anything, NaN included."""
+    anything, NaN included, unless it ``is_zero`` there."""
 
     value: Expr
     mask: Expr | None = None
+    is_zero: bool = False
 
     def settle(self) -> Expr:
         """The value with the mask applied."""
-        if self.mask is None:
+        if self.mask is None or self.is_zero:
             return self.value
         return self.value.b.elementwise("where", self.mask, self.value, 0.0)
 
 
 def _both(x: Pending, y: Pending) -> Pending:
-    """The sum; under one mask as long as it is the same."""
+    """The sum; where no mask lets anything through, what comes later stays masked."""
     if x.mask is not None and y.mask is not None and x.mask.op is y.mask.op:
-        return Pending(plus(x.value, y.value), x.mask)
-    return Pending(plus(x.settle(), y.settle()))
+        return Pending(plus(x.value, y.value), x.mask, x.is_zero and y.is_zero)
+    mask = None if x.mask is None or y.mask is None else _either(x.mask, y.mask)
+    return Pending(plus(x.settle(), y.settle()), mask, is_zero=mask is not None)
+
+
+def _either(x: Expr, y: Expr) -> Expr | None:
+    """The mask that lets through what one of the two does; None if that is all."""
+    b = x.b
+    for one, other in ((x, y), (y, x)):
+        made = definition(b, other.op)
+        if made is not None and record_of(made).is_negation and made.args[0] is one.op:
+            return None
+        if made is not None and record_of(made).is_conjunction and one.op in made.args:
+            return one
+    return b.elementwise("logical_or", x, y)
 
 
 Contribution = Any  # None, Expr, Pending or Scatter

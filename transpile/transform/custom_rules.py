@@ -1,59 +1,105 @@
 """Derivatives of the user's own (`custom_jvp`, `custom_vjp`): how a `Call` is differentiated, and how it is expanded.
 
 A `Call` is opaque to activity, recording and dead code. Forward mode puts the user's rule in its place; reverse mode puts the
-user's pullback into the reverse sweep; what is left of calls is expanded before rendering.
+user's pullback into the reverse sweep, and what that reads of the call is computed by ordinary statements where the derivative is
+differentiated once more; what is left of calls is expanded before rendering.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from transpile.core import nodes as ir
 from transpile.core.builder import Builder
 from transpile.core.functions import is_custom
 from transpile.core.inline import splice
-from transpile.core.rebuild import with_results
-from transpile.core.walk import Cloner, map_operands, statements, uses
+from transpile.core.rebuild import of_outputs, with_blocks, with_results
+from transpile.core.walk import Cloner, blocks, leaves, map_operands, reads, statements, uses
 from transpile.ops.tables import prims
+
+Place = Callable[[Builder, ir.Call], Sequence[ir.Operand] | None]
+"""Writes a call's results in another way; None where it stays."""
 
 
 def expand_calls(fn: ir.Function) -> ir.Function:
     """``fn`` with the bodies of all calls in their place."""
-    if not any(map(is_custom, statements(fn.body))):
-        return fn
+    while any(map(is_custom, statements(fn.body))):
+        fn = _placed(fn, lambda b, call: splice(b, call.custom.fn, call.args))
+    return fn
+
+
+def with_kept_apart(fn: ir.Function) -> ir.Function:
+    """``fn``, which is to be differentiated, with ordinary statements for what calls keep for pullbacks that it runs itself.
+
+    So do these calls give their values; but where the rule calls the function, whose derivative is the user's there too.
+    """
+    while True:
+        read = {o for s in statements(fn.body) if not (isinstance(s, ir.Let) and s.prim == "dim") for o in reads(s)}
+        read |= {o for block in _blocks(fn.body) for o in leaves(block)}
+
+        def apart(b: Builder, call: ir.Call, read: set[ir.Operand] = read) -> Sequence[ir.Operand] | None:
+            rule, count = call.custom, call.custom.outputs
+            if rule.rule != "vjp" or read.isdisjoint(call.results[count:]):
+                return None
+            if not rule.calls_itself:
+                return splice(b, rule.fn, call.args)
+            outs = call.results[:count]
+            b.emit(replace(call, results=(*outs, *(ir.Var(r.name, r.type) for r in call.results[count:]))))
+            return (*outs, *splice(b, of_outputs(rule.fn, len(call.args), count), (*call.args, *outs)))
+
+        new = _placed(fn, apart)
+        if new is fn:
+            return fn
+        fn = new
+
+
+def _blocks(block: ir.Block) -> Iterator[ir.Block]:
+    yield block
+    for stmt in block.stmts:
+        for inner in blocks(stmt):
+            yield from _blocks(inner)
+
+
+def _placed(fn: ir.Function, place: Place) -> ir.Function:
+    """``fn`` with what ``place`` gives for calls; itself if it gives nothing for any."""
     b = Builder(prims(), dict(fn.symbols), fn)
     mapping: dict[ir.Var, ir.Operand] = {}
-    body = _expand(b, fn.body, mapping)
-    if mapping:
-        cloner = Cloner(mapping)
-        body = ir.Block(
-            body.params, [_map(s, cloner) for s in body.stmts], tuple(cloner.operand(o) for o in body.yields), body.stop
-        )
-    expanded = replace(fn, body=body, symbols=b.symbols)
-    return expand_calls(expanded)
+    done: list[ir.Call] = []
+
+    def noted(b: Builder, call: ir.Call) -> Sequence[ir.Operand] | None:
+        found = place(b, call)
+        if found is not None:
+            done.append(call)
+        return found
+
+    body = _block(b, fn.body, mapping, noted)
+    if not done:
+        return fn
+    cloner = Cloner(mapping)
+    body = ir.Block(
+        body.params, [_map(s, cloner) for s in body.stmts], tuple(cloner.operand(o) for o in body.yields), body.stop
+    )
+    return replace(fn, body=body, symbols=b.symbols)
 
 
 def _map(stmt: ir.Stmt, cloner: Cloner) -> ir.Stmt:
     return map_operands(stmt, cloner.operand, cloner.root)
 
 
-def _expand(b: Builder, block: ir.Block, mapping: dict[ir.Var, ir.Operand]) -> ir.Block:
+def _block(b: Builder, block: ir.Block, mapping: dict[ir.Var, ir.Operand], place: Place) -> ir.Block:
     with b.into(ir.Block(block.params, [], block.yields, block.stop)) as out:
         for stmt in block.stmts:
             match stmt:
                 case ir.Call(function=ir.Custom()):
                     args = tuple(mapping.get(a, a) if isinstance(a, ir.Var) else a for a in stmt.args)
-                    mapping.update(zip(stmt.results, splice(b, stmt.custom.fn, args)))
-                case ir.If():
-                    then, orelse = _expand(b, stmt.then, mapping), _expand(b, stmt.orelse, mapping)
-                    b.emit(replace(stmt, then=then, orelse=orelse))
-                case ir.For():
-                    b.emit(replace(stmt, body=_expand(b, stmt.body, mapping)))
-                case ir.While():
-                    b.emit(replace(stmt, test=_expand(b, stmt.test, mapping), body=_expand(b, stmt.body, mapping)))
+                    found = place(b, replace(stmt, args=args))
+                    if found is None:
+                        b.emit(stmt)
+                    else:
+                        mapping.update((r, o) for r, o in zip(stmt.results, found) if r is not o)
                 case _:
-                    b.emit(stmt)
+                    b.emit(with_blocks(stmt, lambda inner: _block(b, inner, mapping, place)))
     return out
 
 

@@ -1,4 +1,5 @@
-"""What every derivative does first: arguments that the function writes are copied, refusals name the user's line."""
+"""What every derivative does first: arguments that the function writes are copied, what pullbacks of the user's keep is computed by
+ordinary statements, refusals name the user's line."""
 
 from __future__ import annotations
 
@@ -11,6 +12,7 @@ from transpile.core.types import INT
 from transpile.errors import error
 from transpile.ops.record import UNWRITTEN
 from transpile.simplify.expansion import expanded
+from transpile.transform.custom_rules import with_kept_apart
 
 _PLAIN = ("copy", "full", "empty")
 
@@ -18,7 +20,7 @@ _PLAIN = ("copy", "full", "empty")
 def ready(fn: ir.Function) -> ir.Function:
     """The function as the transforms want it: written arguments copied, the size of every parameter at hand, buffers that
     begin as a plain copy (what a buffer held at first may be overwritten when the reverse sweep asks for it)."""
-    fn = own_arguments(expanded(fn))
+    fn = with_kept_apart(own_arguments(expanded(fn)))
     symbols = dict(fn.symbols)
     sizes: list[ir.Stmt] = []
     for param in fn.params:

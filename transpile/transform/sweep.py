@@ -158,18 +158,21 @@ class _Reverse:
             return
         args = [b.expr(a) for a in stmt.args]
         found: dict[ir.Operand, Expr] = {}  # what is read twice (``x * x``) gets one contribution
+        is_zero = bar.is_zero
         for arg, partial, wanted in zip(stmt.args, prim.partials_of(stmt.params), self.wants(stmt.args)):
             if not wanted or partial is ZERO:
                 continue
             if partial is REFUSED or partial is UNWRITTEN:
                 refuse(stmt, partial)
             b.via = stmt.params.get("via", "")
-            value = times(bar.value, partial(b.expr(stmt.var), *args))
+            factor = partial(b.expr(stmt.var), *args)
+            value = times(bar.value, factor)
             b.via = ""
+            is_zero = is_zero and isinstance(factor, (int, float))
             if value is not None:
                 found[arg] = plus(found[arg], value) if arg in found else value
         for arg, value in found.items():
-            self.adj.add(arg, self.without_nan(stmt, value) if bar.mask is None else Pending(value, bar.mask))
+            self.adj.add(arg, self.without_nan(stmt, value) if bar.mask is None else Pending(value, bar.mask, is_zero))
 
     def where(self, stmt: ir.Let | ir.Alloc, bar: Pending) -> None:
         """The mask goes with the adjoint: it is applied after the partials of what was selected, not before."""

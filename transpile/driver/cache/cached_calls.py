@@ -26,7 +26,7 @@ from transpile.driver.cache import cached_kernels, directory
 from transpile.driver.cache.fingerprint import PLAIN, Unlike, likeness, structure
 from transpile.driver.cache.object_path import Lost, Trail, follow
 from transpile.driver.compiled import Compiled, Recipe
-from transpile.frontend.resolve.reads import MISSING, Read, read_place
+from transpile.frontend.resolve.reads import MISSING, SAME, Read, leaf_kind, read_place
 from transpile_runtime.compiled.cache import digest, environment, python_files
 
 _VARIANTS = 16  # kept in one file, the latest first
@@ -170,18 +170,23 @@ def _described(reads: Sequence[Read], trail: Trail) -> list[Any]:
         for k in near:
             paths[k] = trail.to(reads[k].holder)
             step = ("content", "") if reads[k].kind == "cell" else (reads[k].kind, reads[k].key)
-            if reads[k].kind not in ("function", "has", "content") and reads[k].value is not MISSING:
+            if reads[k].kind not in (*SAME, "has", "content", "object", "number") and reads[k].value is not MISSING:
                 trail.add(reads[k].value, (*paths[k], step))
-    return [(paths[k], r.kind, r.key, _meaning(r.kind, r.value)) for k, r in enumerate(reads)]
+    loose = [None if r.tree is None else tuple([k for k, _ in r.loose]) for r in reads]
+    return [(paths[k], r.kind, r.key, loose[k], _meaning(r.kind, r.value, loose[k])) for k, r in enumerate(reads)]
 
 
-def _meaning(kind: str, value: Any) -> str:
-    """What stood at a place, in short: of a container with data in it, its structure."""
+def _meaning(kind: str, value: Any, loose: tuple[int, ...] | None) -> str:
+    """What stood at a place, in short: of data its structure, and of the leaves that are ``loose`` what they are."""
     if value is MISSING:
         return "missing"
     if kind == "content":
         return _hash([likeness(one.value) for one in value])
-    leaves, tree = flatten(value) if kind != "function" else ([], None)
+    if kind in SAME:
+        return _hash(likeness(value))
+    leaves, tree = flatten(value)
+    if loose:
+        return _hash((structure(tree), [_kind(leaves[k]) for k in loose if k < len(leaves)]))
     return _hash(structure(tree) if isinstance(tree, Node) and leaves else likeness(value))
 
 
@@ -196,13 +201,14 @@ def _refuse_objects(tree: Tree) -> None:
 
 def _revived(target: Any, request: Any, variant: Mapping[str, Any], roots: Mapping[str, Any]) -> Compiled | None:
     reads = []
-    for path, kind, key, meaning in variant["reads"]:
+    for path, kind, key, loose, meaning in variant["reads"]:
         holder = follow(path, roots)
         value = MISSING if holder is MISSING else read_place(kind, holder, key)
-        if holder is MISSING or _meaning(kind, value) != meaning:
+        if holder is MISSING or _meaning(kind, value, loose) != meaning:
             return None
-        tree = flatten(value)[1] if value is not MISSING and kind not in ("function", "content") else None
-        reads.append(Read(kind, holder, key, value, tree if isinstance(tree, Node) else None))
+        leaves, tree = flatten(value)
+        data: tuple[Any, ...] = () if loose is None else (tree, [(k, leaf_kind(leaves[k])) for k in loose])
+        reads.append(Read(kind, holder, key, value, *data))
     places = []
     for kind, path, name, steps, wanted in variant["places"]:
         places.append(Place(kind, follow(path, roots), name, steps))

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from transpile.aggregates import ArgLeaf, Node, map_leaves, number_leaves
+from transpile.aggregates import ArgLeaf, Node, map_leaves, number_leaves, walk_leaves
 from transpile.aggregates import Static as StaticTree
 from transpile.core import nodes as ir
 from transpile.core.builder import Builder
 from transpile.core.dims import Dim
-from transpile.core.rebuild import with_results
+from transpile.core.rebuild import of_outputs, with_results
 from transpile.core.types import Type
 from transpile.errors import error
 from transpile.frontend.calls.inner_transforms import Passed, at_call, from_tree, lifted, outside
@@ -22,6 +22,7 @@ from transpile.frontend.resolve import reads
 from transpile.frontend.resolve.bindings import Captured, User
 from transpile.frontend.resolve.closure_conversion import Around
 from transpile.frontend.restarts import NeedStatic
+from transpile.frontend.values import changes
 from transpile.frontend.values.values import Static
 
 
@@ -41,8 +42,10 @@ def custom(lx: Lifter, obj: Any, args: list[Any], kwargs: dict[str, Any], node: 
     trees = [passed.tree(a) for a in args]
     build = {"jvp": _custom_jvp, "vjp": _custom_vjp}[obj.rule]
     lx.customs.append(obj)
+    lx.recalled[:] = [one for one in lx.recalled if one is not obj]
     try:
-        fn, derivative, outputs, around = at_call(lx, lambda: build(lx, obj, rules, trees), node)
+        with changes.recorded() as found:
+            fn, derivative, outputs, around = at_call(lx, lambda: build(lx, obj, rules, trees), node)
     except NeedStatic as needed:
         lx.need(
             passed.ops[needed.leaf] if needed.leaf < len(passed.ops) else passed.ops[-1],
@@ -51,10 +54,19 @@ def custom(lx: Lifter, obj: Any, args: list[Any], kwargs: dict[str, Any], node: 
         )
     finally:
         lx.customs.pop()
+    if found.containers or any(id(leaf) in found.written for tree in trees for leaf in walk_leaves(tree)):
+        message = f"{obj.__name__!r} has a derivative of its own, and changes its argument"
+        raise lx.error("T307", message, node, "let it, and its rules, change a copy")
     fn = replace(fn, name=obj.__name__)
     ops = (*passed.ops, *(outside(lx, c) for c in around))
     results, sizes = results_of(lx.b, fn, ops)
-    lx.b.emit(ir.Call(ir.Custom(fn, obj.rule, derivative, outputs), ops, results, loc=lx.b.loc))
+    rule, calls_itself = obj.rule, any(one is obj for one in lx.recalled)
+    if (
+        rule == "jvp" and calls_itself
+    ):  # what it gives is its own value, of which derivatives of the derivative go by the rule
+        rule, derivative = "implicit", of_outputs(derivative, len(ops), outputs)
+    called = ir.Custom(fn, rule, derivative, outputs, calls_itself=calls_itself)
+    lx.b.emit(ir.Call(called, ops, results, loc=lx.b.loc))
     name_sizes(lx.b, sizes)
     return from_tree(lx, fn.out_tree, results)
 
@@ -64,6 +76,7 @@ def _is_in_its_own_rule(lx: Lifter, obj: Any) -> bool:
     here: Lifter | None = lx
     while here is not None:
         if any(o is obj for o in here.customs):
+            here.recalled.append(obj)
             return True
         here = here.outer
     return False
@@ -139,6 +152,8 @@ def _pair_yields(obj: Any, fn: ir.Function, rule: ir.Function) -> tuple[ir.Opera
         dots = [dots[k] for k in floats]
     if len(values) != len(fn.body.yields) or len(dots) != len(floats):
         raise error("T307", f"the rule of {obj.__name__!r} returns a value or tangent of another structure", rule.loc)
+    _fitting(rule, f"the rule of {obj.__name__!r} returns a value", values, [y.type for y in fn.body.yields])
+    _fitting(rule, f"the rule of {obj.__name__!r} returns a tangent", dots, [fn.body.yields[k].type for k in floats])
     return (*values, *dots)
 
 
@@ -197,5 +212,16 @@ def _adjoints(obj: Any, back: ir.Function, trees: list[Any], skipped: list[int])
             raise error(
                 "T307", f"the backward rule of {obj.__name__!r} returns an adjoint of another structure", back.loc
             )
-        found += [back.body.yields[leaf.k] for leaf in have]
+        given = [back.body.yields[leaf.k] for leaf in have]
+        _fitting(
+            back, f"the backward rule of {obj.__name__!r} returns an adjoint", given, [leaves[i].type for i in floats]
+        )
+        found += given
     return tuple(found)
+
+
+def _fitting(rule: ir.Function, what: str, given: Sequence[ir.Operand], wanted: Sequence[Type]) -> None:
+    """Raises unless the values have the ranks of what they are for."""
+    for value, type_ in zip(given, wanted):
+        if value.type.rank != type_.rank:
+            raise error("T307", f"{what} of type {value.type} for what is of type {type_}", rule.loc)

@@ -46,6 +46,7 @@ class Learnt:
     unroll: bool = False
     types: dict[Any, Any] = field(default_factory=dict)
     dtypes: dict[Any, frozenset[str]] = field(default_factory=dict)  # other ones of arrays, before or after some trip
+    either: dict[Any, None] = field(default_factory=dict)  # truth values that are Python's before or after some trip
     params: dict[ir.Var, None] = field(default_factory=dict)  # the carried variables of the last try
     names: dict[Any, None] = field(default_factory=dict)
     rebound: dict[str, None] = field(

@@ -37,6 +37,8 @@ def _new(lx: Lifter, found: Captured) -> Any:
     opened = open_node(example)
     if opened is None:
         return lx.const(example)
+    if found.root.kind == "object" and not found.steps:
+        reads.note("object", found.root.holder, "", example)
     kind, children, keys, cls = opened
     if kind == "registered":
         return _instance(lx, found, example)
@@ -61,6 +63,8 @@ def _instance(lx: Lifter, found: Captured, example: Any) -> Any:
     held = getattr(example, "__dict__", None)
     if held is None:
         return lx.const(example)
+    for name, value in held.items():
+        reads.note_data("attr", example, name, value)
     cell = Cell(found.path, readonly=_outside("instance"))
     values = tuple(captured(lx, found.child("attr", k)) for k in held)
     lx.captured_cells[cell] = Items("instance", values, tuple(held), type(example))

@@ -21,23 +21,30 @@ from contextvars import ContextVar
 from types import MappingProxyType
 from typing import Any
 
-from transpile.aggregates import Static, flatten, is_leaf, open_node
+import numpy as np
+
+from transpile.aggregates import Leaf, Static, flatten, is_leaf, open_node
+from transpile.base.captured import Place
 
 MISSING = object()
+SAME = ("function", "default")  # kinds of which the very object is asked for
 
 
 class Read:
-    """One look outside: at ``key`` of ``holder``, which held ``value``. ``tree`` is the structure of a container.
+    """One look outside: at ``key`` of ``holder``, which held ``value``. ``tree`` is the structure of data (a container, an array,
+    a number), ``loose`` are its leaves that no call reads, as numbers, each with its kind: they may have been asked for that.
 
-    ``kind``: global, cell, attr, item; function: an attribute of a function, the same object or another; has: whether
-    there is such an attribute; content: what a set or deque holds.
+    ``kind``: global, cell, attr, item; function: an attribute of a function, default: one of its defaults by name, the same object
+    or another; has: whether there is such an attribute; content: what a set or deque holds; object: the holder itself; number: one
+    at the end of steps from a place.
     `MISSING` is the value of a name that the module does not have, which is therefore Python's own.
     """
 
-    __slots__ = ("holder", "key", "kind", "tree", "value")
+    __slots__ = ("holder", "key", "kind", "loose", "tree", "value")
 
-    def __init__(self, kind: str, holder: Any, key: Any, value: Any, tree: Any = None) -> None:
-        self.kind, self.holder, self.key, self.value, self.tree = kind, holder, key, value, tree
+    def __init__(self, kind: str, holder: Any, key: Any, value: Any, tree: Any = None, loose: Any = ()) -> None:
+        self.kind, self.holder, self.key, self.value = kind, holder, key, value
+        self.tree, self.loose = tree, tuple(loose)
 
     def now(self) -> Any:
         """What stands there now; `MISSING` if nothing does."""
@@ -46,18 +53,26 @@ class Read:
     def holds(self) -> bool:
         """Whether it means what it meant."""
         value = self.now()
-        if self.kind == "function":
+        if self.kind in SAME:
             return value is self.value
-        if self.tree is not None:
-            return value is not MISSING and flatten(value)[1] == self.tree
+        if self.tree is not None and value is not MISSING:
+            leaves, tree = flatten(value)
+            return tree == self.tree and all(leaf_kind(leaves[k]) == kind for k, kind in self.loose)
         return value is self.value or Static(value) == Static(self.value)  # of a content, tuples of Static
+
+
+def leaf_kind(leaf: Any) -> Any:
+    """What of a leaf decides a program that does not read it: its type, of an array its dtype, its rank and its sizes of 1."""
+    if not isinstance(leaf, np.ndarray):
+        return type(leaf)
+    return type(leaf), leaf.dtype, tuple([n == 1 for n in leaf.shape])
 
 
 def read_place(kind: str, holder: Any, key: Any) -> Any:
     """What stands at a place now; `MISSING` if nothing does."""
     try:
         return _NOW[kind](holder, key)
-    except (ValueError, LookupError, TypeError):
+    except (ValueError, LookupError, TypeError, AttributeError):
         return MISSING
 
 
@@ -67,6 +82,9 @@ _NOW: dict[str, Callable[[Any, Any], Any]] = {
     "cell": lambda holder, key: holder.cell_contents,
     "attr": lambda holder, key: getattr(holder, key, MISSING),
     "function": lambda holder, key: getattr(holder, key, MISSING),
+    "default": lambda holder, key: holder.get(key, MISSING),
+    "object": lambda holder, key: holder,
+    "number": lambda holder, key: _at_steps(holder, key),
     "has": hasattr,
     "content": lambda holder, key: content(holder),
 }
@@ -89,19 +107,61 @@ def recorded() -> Iterator[list[Read]]:
 
 def note(kind: str, holder: Any, key: Any, value: Any) -> None:
     """Remembers what stands at a place outside, unless that cannot be told from its next reading."""
-    found = _open.get()
-    if found is None or (kind, id(holder), key) in found:
-        return
-    contains = kind not in ("function", "content") and open_node(value) is not None
-    read = Read(kind, holder, key, value, flatten(value)[1] if contains else None)
-    if read.holds():
-        found[kind, id(holder), key] = read
+    contains = kind not in (*SAME, "content") and open_node(value) is not None
+    _noted(Read(kind, holder, key, value, *(_of_data(value) if contains else ())), (kind, id(holder), key))
 
 
 def note_data(kind: str, holder: Any, key: Any, value: Any) -> None:
-    """The same for data that is read at each call: of that only the structure is remembered."""
-    if not is_leaf(value):
+    """The same for data that is read at each call: of that only the structure is remembered, and what its leaves are."""
+    if is_leaf(value):
+        _noted(Read(kind, holder, key, value, *_of_data(value)), (kind, id(holder), key))
+    else:
         note(kind, holder, key, value)
+
+
+def _of_data(value: Any) -> tuple[Any, list[tuple[int, Any]]]:
+    leaves, tree = flatten(value)
+    return tree, [(k, leaf_kind(leaf)) for k, leaf in enumerate(leaves)]
+
+
+def _noted(read: Read, slot: Any) -> None:
+    found = _open.get()
+    if found is not None and slot not in found and read.holds():
+        found[slot] = read
+
+
+def settled(reads: Iterable[Read], places: Iterable[Place]) -> list[Read]:
+    """The reads, less what each call asks of what it reads at the ``places`` itself."""
+    known = {place.key() for place in places}
+    found: list[Read] = []
+    for read in reads:
+        if read.tree is not None:
+            at = list(_leaf_places(read.value, _start(read)))
+            read.loose = tuple([(k, kind) for k, kind in read.loose if known.isdisjoint(at[k])])
+        if read.loose or not isinstance(read.tree, Leaf):
+            found.append(read)
+    return found
+
+
+def _start(read: Read) -> tuple[Any, ...]:
+    """The place of a read, as `transpile.base.captured.Place.key` says it."""
+    of_object = read.kind in ("attr", "item", "object")
+    steps = ((read.kind, read.key),) if read.kind in ("attr", "item") else ()
+    return ("object" if of_object else read.kind, id(read.holder), read.key if read.kind == "global" else "", steps)
+
+
+def _leaf_places(value: Any, place: tuple[Any, ...]) -> Iterator[set[Any]]:
+    """For each leaf the places that it may be read at."""
+    opened = None if is_leaf(value) else open_node(value)
+    if is_leaf(value):
+        yield {place}
+    elif opened is not None:
+        kind, children, keys, _ = opened
+        for k, child in enumerate(children):
+            names = [("attr", keys[k])] if kind in ("dataclass", "namedtuple") else []
+            names += [] if kind == "dataclass" else [("item", keys[k] if kind == "dict" else k)]
+            ways = [list(_leaf_places(child, (*place[:3], (*place[3], step)))) for step in names]
+            yield from (set().union(*same) for same in zip(*ways))
 
 
 def note_absent(holder: Any, key: str) -> None:
@@ -162,11 +222,18 @@ def _is_users(cls: type) -> bool:
 
 def note_number(found: Any) -> None:
     """Remembers a captured integer (a `transpile.frontend.resolve.bindings.Captured`) whose value is built into the text."""
-    if not found.steps:
-        note(found.root.kind, found.root.holder, found.root.name, found.example)
-        return
-    holder = found.root.read()
-    for kind, key in found.steps[:-1]:
-        holder = getattr(holder, key) if kind == "attr" else holder[key]
-    kind, key = found.steps[-1]
-    note(kind, holder, key, found.example)
+    root = found.root
+    key = (root.kind, root.name, found.steps)
+    if found.steps:  # all the way: a tuple on it may be replaced by another
+        read = Read("number", root.holder, key, found.example)
+    else:
+        read = Read(root.kind, root.holder, root.name, found.example)
+    _noted(read, ("number", id(root.holder), key))
+
+
+def _at_steps(holder: Any, key: tuple[str, str, tuple[tuple[str, Any], ...]]) -> Any:
+    kind, name, steps = key
+    value = read_place(kind, holder, name)
+    for step, part in steps:
+        value = getattr(value, part) if step == "attr" else value[part]
+    return value

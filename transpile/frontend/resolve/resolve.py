@@ -259,6 +259,8 @@ def live_defaults(fn: types.FunctionType) -> dict[str, Binding]:
     for held in ("__code__", "__defaults__", "__kwdefaults__"):  # modules that are reloaded in place set them anew
         if getattr(fn, held) is not None:  # defaults that come later make calls valid which are refused now
             reads.note("function", fn, held, getattr(fn, held))
+    for name, value in (fn.__kwdefaults__ or {}).items():  # a dict that may be written
+        reads.note("default", fn.__kwdefaults__, name, value)
     return {name: _default(value, name) for name, value in values.items()}
 
 

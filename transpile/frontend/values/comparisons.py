@@ -14,6 +14,7 @@ import gast
 import numpy as np
 
 from transpile.core import nodes as ir
+from transpile.core.types import BOOL
 from transpile.frontend.calls import library_calls
 from transpile.frontend.control import dynamic_list_reads, iteration, iterators, live, truth
 from transpile.frontend.control.truth import either
@@ -44,6 +45,8 @@ def _python(op: gast.cmpop) -> Callable[[Any, Any], bool]:
 def compare(lx: Lifter, op: gast.cmpop, left: Any, right: Any, node: Any) -> Any:
     """One comparison of two values."""
     if isinstance(op, (gast.Is, gast.IsNot)):
+        if _are_pythons(lx, left, right):
+            return compare(lx, gast.Eq() if isinstance(op, gast.Is) else gast.NotEq(), left, right, node)
         return lx.const(same_object(lx, left, right, node) == isinstance(op, gast.Is))
     if isinstance(op, (gast.In, gast.NotIn)):
         found = contains(lx, right, left, node)
@@ -66,7 +69,9 @@ def compare(lx: Lifter, op: gast.cmpop, left: Any, right: Any, node: Any) -> Any
             raise lx.error("T120", str(e), node) from None
     x, y = lx.operand(left, node), lx.operand(right, node)
     known = _by_form(lx, op, x, y)
-    return lx.const(known) if known is not None else lx.value(lx.b.elementwise(RECORDS[type(op)].name, x, y))
+    if known is not None:
+        return lx.const(known)
+    return lx.value(memory.of_either(lx, lx.b.elementwise(RECORDS[type(op)].name, x, y).op, x, y))
 
 
 def _by_form(lx: Lifter, op: gast.cmpop, x: ir.Operand, y: ir.Operand) -> bool | None:
@@ -87,6 +92,14 @@ def _by_form(lx: Lifter, op: gast.cmpop, x: ir.Operand, y: ir.Operand) -> bool |
 # -------------------------------------------------------------------------------------------------------- identity
 
 
+def _are_pythons(lx: Lifter, *values: Any) -> bool:
+    """Whether both are truth values of Python's, of which there is one True and one False."""
+    return all(
+        isinstance(v, Scalar) and v.op.type == BOOL and v.op not in lx.b.either and not isinstance(v.op, ir.Undef)
+        for v in values
+    )
+
+
 def same_object(lx: Lifter, left: Any, right: Any, node: Any) -> bool:
     """``left is right``."""
     if isinstance(left, Static) and isinstance(right, Static):
@@ -95,6 +108,9 @@ def same_object(lx: Lifter, left: Any, right: Any, node: Any) -> bool:
     if isinstance(left, Scalar) and isinstance(right, Scalar):
         if all(isinstance(o, ir.Const) for o in (left.op, right.op)):
             return left.op == right.op
+        if left.op.type.is_bool and right.op.type.is_bool and left.op.type.weak != right.op.type.weak:
+            if not {left.op, right.op} & lx.b.either:
+                return False  # NumPy's truth values are others than Python's
         if left.op.type.dtype == right.op.type.dtype:
             what = "truth values" if left.op.type.is_bool else "numbers"
             raise lx.error("T120", f"'is' of {what} that only the run knows", node, hint="use == or just the value")
