@@ -156,6 +156,19 @@ def test_a_function_reads_what_stands_there_in_the_end():
     assert scope.lookup("f").target.scope.lookup("g").target.__name__ == "g"
 
 
+@pytest.mark.parametrize("text", ["import one\none.B = 2.0\nB = one.B", "from one import A\nA.append(2.0)\nB = A"])
+def test_what_is_imported_and_changed_is_refused(text, tmp_path):
+    (tmp_path / "one.py").write_text("B = 1.0\nA = [1.0]\n")
+    (tmp_path / "main.py").write_text(text + "\n")
+    with pytest.raises(TranspileError, match="T406"):
+        assert StaticModule.read(str(tmp_path / "main.py")).scope.lookup("B").value is None
+
+
+def test_a_path_may_be_changed():
+    text = "import sys\nsys.path.insert(0, '.')\nB = sys.maxsize\n"
+    assert StaticModule("<file>", text).scope.lookup("B").name == "sys.maxsize"
+
+
 def test_the_last_star_counts(tmp_path):
     (tmp_path / "one.py").write_text("B = 1.0\n")
     (tmp_path / "two.py").write_text("B = 2.0\n")

@@ -8,6 +8,8 @@ from typing import Any
 
 import gast
 
+from transpile.frontend.resolve.known import ROOTS
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -151,12 +153,18 @@ def _change(module: Any, name: str, stmt: gast.stmt) -> None:
     while rest:
         one = rest.pop()
         entry = module.entries.get(one)
-        if entry is None or entry.kind != "assign":
+        if entry is None or entry.kind == "changed" or _is_of_a_library(entry):
             continue
         module.entries[one] = Entry("changed", stmt, "changed after it is assigned")
         others = [(n, e.detail) for n, e in module.entries.items() if e.kind == "assign"]
-        rest += _parts(entry.detail)
+        rest += _parts(entry.detail) if entry.kind == "assign" else []
         rest += [n for n, value in others if value is entry.detail or one in _parts(value)]
+
+
+def _is_of_a_library(entry: Entry) -> bool:
+    """``sys.path.insert(...)``: what is changed there is nothing that is read by name."""
+    module = entry.detail if entry.kind == "import" else getattr(entry.node, "module", None)
+    return entry.kind in ("import", "from") and str(module).partition(".")[0] in ROOTS
 
 
 def _parts(value: Any) -> list[str]:
