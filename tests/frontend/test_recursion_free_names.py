@@ -118,6 +118,8 @@ TEXTS = {
     "t = f'{x[0]}'; print(f'{t:>10}'); return x[0]": "width",
     "t = str(x[0]); print(f'{t!r}'); return x[0]": "quoted",
     "t = str(x[0]); print([t]); return x[0]": "quoted",
+    "print(f'{x.shape!s:>8}'); return x[0]": "width",
+    "print(f'{[x[0], 1.0]!s:>8}'); return x[0]": "width",
 }
 
 

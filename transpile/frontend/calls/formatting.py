@@ -66,6 +66,8 @@ def add(
     items = _items(lx, value)
     if items is None:
         raise lx.error("T133", f"{describe(lx, value)} cannot be formatted", node)
+    if spec:
+        raise lx.error("T133", f"{describe(lx, value)} that depends on the data cannot be given a width", node)
     opening, closing = ("(", ")") if isinstance(value, Tuple) else ("[", "]")
     parts.append(opening)
     for k, item in enumerate(items):

@@ -131,6 +131,10 @@ def _containers(lx: Lifter, prim: str, left: Any, right: Any, node: Any) -> Any:
                     raise lx.error("T120", message, hint=ways_out.TREES)
                 repeated = list(items) * count
                 return Tuple(tuple(repeated)) if isinstance(whole, Tuple) else new_list(lx, repeated)
+    if sign == "*" and any(isinstance(v, Static) and isinstance(v.value, str) for v in (left, right)):
+        if statics.is_known(lx, left) and statics.is_known(lx, right):
+            known = [statics.known(lx, v) for v in (left, right)]
+            return lx.const(known[0] * known[1]) if any(isinstance(k, int) for k in known) else None
     held = [v.value for v in (left, right) if isinstance(v, Static)]
     if len(held) == 2 and sign in ("+", "%", "|", "&", "-"):
         try:
