@@ -68,6 +68,12 @@ CONNECTIVES = [
     for first, second in [("True", one) for one in SIDES] + [(one, "False") for one in SIDES]
 ]
 
+CONNECTIVES += [
+    f"n = int(9 * x[0])\nreturn (({first} if x[0] {sign} 0 else {second}) + ({first} if x[1] {sign} 0 else {second})) * x[1] + x[0]"
+    for first, second in (("True", "n > 9"), ("n > 1", "False"))
+    for sign in "<>"
+]
+
 WALRUS = """
 n, s = 5, 0.0
 while (n := n - 1) > 0:

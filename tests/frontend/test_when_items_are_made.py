@@ -120,6 +120,7 @@ OBJECTS = [
     PUT_BACK.format(made=made, place=place)
     for made, place in (("[x * 1.0]", "h[0]"), ("{'a': x * 1.0}", "h['a']"), ("Holder(x * 1.0)", "h.a"))
 ] + [
+    "h = k = x * 1.0\ndef f():\n    nonlocal h\n    h = x * 3.0\n    return 1.0\nh += f()\nreturn np.sum(h) + 10.0 * np.sum(k)",
     "h = Copying(x * 2.0); h.a += x; return np.sum(h.held) + h.writes",
     "h = Copying(x * 2.0); h.a *= x; h.a[0] = 9.0; return np.sum(h.held) + h.writes",
 ]

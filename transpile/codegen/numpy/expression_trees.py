@@ -8,7 +8,6 @@ element, transposes and sizes are cheap: they may be written at each use.
 
 from __future__ import annotations
 
-import operator
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -40,6 +39,13 @@ class Nested:
     fn: ir.Function
     trees: Trees
     aliases: Aliases
+    tests: frozenset[ir.Var] = frozenset()  # results of branches of which nothing but the truth is asked
+
+    def is_connective(self, stmt: ir.If) -> bool:
+        """Whether a branch may be ``a and b`` or ``a or b``, which is the test itself where that decides: it must be Python's truth
+        or NumPy's as the result is, if more is asked of it than its truth."""
+        (result,) = stmt.results
+        return result.type.is_bool and (result in self.tests or result.type.weak == stmt.test.type.weak)
 
     def leaves(self, operands: Iterable[ir.Operand]) -> Iterator[ir.Var]:
         """The variables that are read where the operands are evaluated."""
@@ -77,8 +83,10 @@ def nest(fn: ir.Function, names: dict[ir.Var, str]) -> Nested:
     """``fn`` with values nested into the statements that use them."""
     nester = _Nester(fn, names)
     nester.block(fn.body)
-    body = _without(fn.body, nester)
-    return Nested(replace(fn, body=body), nester.trees, nester.aliases)
+    branches = [s for s in statements(fn.body) if isinstance(s, ir.If) and len(s.results) == 1]
+    tests = frozenset(s.results[0] for s in branches if nester.is_test(s.results[0]))
+    nested = Nested(fn, nester.trees, nester.aliases, tests)
+    return replace(nested, fn=replace(fn, body=_without(fn.body, nested)))
 
 
 def is_synthetic(name: str) -> bool:
@@ -116,6 +124,7 @@ class _Nester:
         self.defs: dict[ir.Var, ir.Let | ir.Call] = {}
         self.pinned: set[ir.Var] = set()
         self.writes: dict[int, int] = {}
+        self.heads = {id(s.test) for s in statements(fn.body) if isinstance(s, ir.While)}
         self.scan(fn.body)
 
     # ---- facts
@@ -335,10 +344,21 @@ class _Nester:
 
     def is_test(self, var: ir.Var) -> bool:
         """Whether nothing but its truth is asked."""
-        uses = self.uses.get(var, [])
-        negated = [isinstance(u.by, ir.Let) and record_of(u.by).is_negation for u in uses]
-        asked = [u.slot == 0 and isinstance(u.by, ir.If) or u.slot < 0 for u in uses]
-        return var.name in FLAGS or all(map(operator.or_, asked, negated))
+        return var.name in FLAGS or all(map(self.asks_truth, self.uses.get(var, [])))
+
+    def asks_truth(self, use: _Use) -> bool:
+        match use.by:
+            case ir.If():
+                return use.slot == 0
+            case ir.Store():
+                return use.by.value.type.is_bool and use.by.buf.type.is_bool
+            case ir.Let():
+                return record_of(use.by).is_negation
+            case ir.Block() if use.slot >= 0 and id(use.by) in self.owners:
+                return self.is_test(self.owners[id(use.by)].results[use.slot])
+            case ir.Block():
+                return use.slot < 0 or id(use.by) in self.heads
+        return False
 
     # ---- moving
 
@@ -390,31 +410,27 @@ def is_repeated(prim: str, slot: int) -> bool:
     return entry is not None and isinstance(entry.render, str) and len(re.findall(rf"\{{{slot}\}}", entry.render)) > 1
 
 
-def _without(block: ir.Block, nester: _Nester) -> ir.Block:
+def _without(block: ir.Block, nested: Nested) -> ir.Block:
     stmts: list[ir.Stmt] = []
-    trees = nester.trees
+    trees = nested.trees
     for stmt in block.stmts:
         if isinstance(stmt, Tree) and any(trees.get(v) is stmt for v in defines(stmt)):
             continue
         match stmt:
             case ir.If():
-                stmt = replace(stmt, then=_without(stmt.then, nester), orelse=_without(stmt.orelse, nester))
-                stmt = _connective(stmt, nester) or stmt
+                stmt = replace(stmt, then=_without(stmt.then, nested), orelse=_without(stmt.orelse, nested))
+                stmt = _connective(stmt, nested) or stmt
             case ir.For():
-                stmt = replace(stmt, body=_without(stmt.body, nester))
+                stmt = replace(stmt, body=_without(stmt.body, nested))
             case ir.While():
-                stmt = replace(stmt, test=_without(stmt.test, nester), body=_without(stmt.body, nester))
+                stmt = replace(stmt, test=_without(stmt.test, nested), body=_without(stmt.body, nested))
         stmts.append(stmt)
     return ir.Block(block.params, stmts, block.yields, block.stop)
 
 
-def _connective(stmt: ir.If, nester: _Nester) -> ir.Let | None:
-    """``t = a and b`` for a branch that says no more than that; what it evaluates is nested, so it is evaluated as late. It gives
-    the test itself where that decides, which must be Python's truth or NumPy's as the result is, if more is asked of it than its
-    truth."""
-    if len(stmt.results) != 1 or not stmt.results[0].type.is_bool or stmt.then.stmts or stmt.orelse.stmts:
-        return None
-    if stmt.results[0].type.weak != stmt.test.type.weak and not nester.is_test(stmt.results[0]):
+def _connective(stmt: ir.If, nested: Nested) -> ir.Let | None:
+    """``t = a and b`` for a branch that says no more than that; what it evaluates is nested, so it is evaluated as late."""
+    if len(stmt.results) != 1 or not nested.is_connective(stmt) or stmt.then.stmts or stmt.orelse.stmts:
         return None
     (result,), (a,), (b,) = stmt.results, stmt.then.yields, stmt.orelse.yields
     if isinstance(b, ir.Const) and not b.value and not isinstance(a, ir.Undef):

@@ -107,6 +107,12 @@ def statement(lx: Lifter, node: gast.Assign) -> None:
         assign(lx, target, value)
 
 
+def _still_is(lx: Lifter, name: str, found: Any) -> bool:
+    """Whether a name stands for what was changed in place, which Python gives it again: the right side may have set it."""
+    frame = name_lookup.scope(lx, lx.frame, name)
+    return frame is None or lx.state.vars.get((frame, name)) == found
+
+
 def annotated(lx: Lifter, node: gast.AnnAssign) -> None:
     if node.value is not None:
         assign(lx, node.target, lx.expr(node.value))
@@ -119,6 +125,7 @@ def augmented(lx: Lifter, node: gast.AugAssign) -> None:
         found = name_lookup.load(lx, node.target)
         value = lx.expr(node.value)
         new = in_place(lx, prim, found, value, node)
+        new = found if new is None and not _still_is(lx, node.target.id, found) else new
         if new is not None:
             bind(lx, node.target.id, new, node.target)
     elif isinstance(node.target, gast.Subscript):
