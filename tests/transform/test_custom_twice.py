@@ -235,6 +235,51 @@ def test_a_function_that_changes_its_argument_is_refused(f, transform):
         transform(f)(X.copy())
 
 
+# ------------------------------------------------------------------------------------- what stands around the function
+
+
+def _around(make, w):
+    """A function with a rule of its own that reads ``w`` around itself."""
+    f = make(lambda y: y * w)
+    if make is tp.custom_vjp:
+        f.defvjp(lambda y: (y * w, None), lambda kept, g: (g * w,))
+    else:
+        f.defjvp(lambda primals, tangents: (primals[0] * w, tangents[0] * w))
+    return f
+
+
+def by_vjp(w, x):
+    return _around(tp.custom_vjp, w)(x) * 2.0
+
+
+def by_jvp(w, x):
+    return _around(tp.custom_jvp, w)(x) * 2.0
+
+
+def by_branch(w, x):
+    if x > 1.0:
+        return _around(tp.custom_vjp, w * w)(x * w)
+    return x
+
+
+def stopped(w, x):
+    return _around(tp.custom_vjp, tp.stop_gradient(w))(x) * w
+
+
+@pytest.mark.parametrize("f", [by_vjp, by_jvp, by_branch])
+def test_no_derivative_in_what_is_read_around(f):
+    for transform in (tp.grad, lambda f: tp.jit(tp.grad(f), cache=False), tp.jacrev):
+        with pytest.raises(tp.TranspileError, match=r"T307.* reads around itself"):
+            transform(lambda w, x: np.sum(f(w, x)))(2.0, 3.0)
+    with pytest.raises(tp.TranspileError, match="T307|T303"):
+        tp.jvp(f, (2.0, 3.0), (1.0, 0.0))
+    assert np.isclose(tp.grad(f, argnums=1)(2.0, 3.0), {by_branch: 8.0}.get(f, 4.0))
+
+
+def test_what_is_stopped_may_be_read_around():
+    assert np.allclose(tp.grad(stopped, argnums=(0, 1))(2.0, 3.0), (6.0, 4.0))
+
+
 # --------------------------------------------------------------------------------------------------- stop_gradient
 
 

@@ -22,7 +22,7 @@ from transpile.ops.record import REFUSED, UNWRITTEN, ZERO, Op
 from transpile.ops.tables import prims
 from transpile.transform.calculus import plus, times, zero
 from transpile.transform.function_derivatives import pushforward
-from transpile.transform.prepare import ready, refuse, refuse_forward
+from transpile.transform.prepare import ready, refuse, refuse_around, refuse_forward
 
 
 @station("forward mode")
@@ -281,6 +281,7 @@ class _Forward:
 
     def custom(self, stmt: ir.Call) -> None:
         """The rule of the user's in the place of the call."""
+        refuse_around(stmt, self.active)
         if stmt.custom.rule == "vjp":
             refuse_forward(stmt)
         floats = [a for a in stmt.args if carries_derivative(a)]

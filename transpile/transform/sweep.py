@@ -32,7 +32,7 @@ from transpile.transform.calculus import plus, times, zero
 from transpile.transform.custom_rules import transposed
 from transpile.transform.function_derivatives import adjoints
 from transpile.transform.mirror_table import Twins
-from transpile.transform.prepare import refuse
+from transpile.transform.prepare import refuse, refuse_around
 from transpile.transform.selfupdate import keep_self_updates
 
 
@@ -364,6 +364,7 @@ class _Reverse:
         bars = [self.adj.settle(r) for r in outs]
         if all(v is None for v in bars):
             return
+        refuse_around(stmt, self.active)
         cts = [
             (zero(self.b, r.type) if v is None else self.adj.full(v, r.type)).op
             for r, v in zip(outs, bars)
