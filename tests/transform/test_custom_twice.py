@@ -210,6 +210,25 @@ def test_of_another_rank(f):
         tp.grad(lambda x: 2.0 * np.sum(f(x)))(X)
 
 
+@pytest.mark.parametrize("count", [1, 2, 4])
+@pytest.mark.parametrize("transform", [lambda f: f, lambda f: tp.jit(f, cache=False)])
+def test_of_another_size(count, transform):
+    by_vjp = vjp_of(lambda x: (np.sum(x), None), lambda kept, g: (g * np.ones(count),))
+    with pytest.raises(ValueError, match="another size"):
+        transform(tp.grad(lambda x: by_vjp(x * 2.0)))(X)
+    by_jvp = tp.custom_jvp(lambda x: 2.0 * x)
+    by_jvp.defjvp(lambda primals, tangents: (2.0 * primals[0], np.sum(tangents[0]) * np.ones(count)))
+    with pytest.raises(ValueError, match="another size"):
+        transform(tp.jacfwd(by_jvp))(X)
+
+
+@pytest.mark.parametrize("transform", [lambda f: f, lambda f: tp.jit(f, cache=False)])
+def test_a_size_that_stands_around(transform):
+    count = len(X)
+    f = vjp_of(lambda x: (np.sum(x), None), lambda kept, g: (g * np.ones(count),))
+    assert np.allclose(transform(tp.grad(lambda x: f(x * 2.0)))(X), 2.0)
+
+
 def changed(x):
     x[0] = 9.0
     return np.sum(x)
