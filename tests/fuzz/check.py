@@ -69,7 +69,8 @@ def load(text: str, name: str, folder: Path) -> ModuleType:
 def limited(run: Callable[[], Any], seconds: float, error: type[BaseException], kind: str = "VIRTUAL") -> Any:
     """The result of ``run``; raises ``error`` where it takes longer.
 
-    That is of computing: waiting does not count, as the machine may be busy. By the clock (``"REAL"``) is for what may wait for ever.
+    That is of computing: waiting does not count, as the machine may be busy. What may wait for ever is watched by the clock
+    (``"REAL"``).
     """
     if not hasattr(signal, "setitimer"):
         return run()
