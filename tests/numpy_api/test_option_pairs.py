@@ -29,6 +29,8 @@ np.{subtract,divide,add,multiply,hypot}.reduce(x, axis={None,(0,1),1}, keepdims=
 np.{logical_xor,bitwise_or,subtract,equal}.reduce(x > 1, axis={0,-1}, initial={2,True})
 np.{add,multiply,maximum}.reduce(x, axis={0,None}, initial={None,2}, where={True,mask})
 np.{nanstd,nanvar,std}(x, axis=0, ddof={1,3,4}, dtype={None,float,'float32'}, where={True,mask})
+np.{nanargmax,nanargmin}(np.where(mask, np.nan, x * 1.0), axis={0,1,None}, keepdims={True,False})
+np.nanargmax(np.where(x > 1, np.nan, x * 1.0), axis={0,1,None})
 np.clip(x[0, 0], {np.float32(0.5),0,None}, {1,np.float64(2.0),None})
 np.clip(2.5, {np.float32(0.5),0,None}, {1,np.float32(2.0),None})
 np.insert(x, {0,[0],-1,k,[k],[1,1]}, {x,x[:1],x[:,:1],x[0],9.5}, axis={0,1,-1})

@@ -278,7 +278,10 @@ def _position(prim: str, worst: float | None = None) -> Callable[..., Expr]:
     def build(b: Builder, a: Any, axis: Axis = None, keepdims: bool = False) -> Expr:
         x = array(b, a)
         if worst is not None and x.type.is_float:
-            x = m.where(m.isnan(x), worst, x)
+            missing = m.isnan(x)
+            alone = reduce("all", missing, axis) if x.rank else missing
+            raise_if(reduce("any", alone) if alone.rank else alone, "ValueError", "All-NaN slice encountered")
+            x = m.where(missing, worst, x)
         return b.let(prim, x, axis=None if axis is None else axis_of(axis, x.rank), keepdims=bool(keepdims))
 
     return build
