@@ -16,6 +16,7 @@ True
 from __future__ import annotations
 
 import dataclasses
+import functools
 import sys
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -153,8 +154,8 @@ class Registered:
         cls = type(value)
         if self.flatten is None:
             held = [getattr(value, name) for name in self.fields]
-            meta = [Meta(getattr(value, name)) for name in self.meta]
-            return "dataclass", [*held, *meta], (*self.fields, *self.meta), cls
+            names = (*self.meta, *overriding(value, (*self.fields, *self.meta)))
+            return "dataclass", [*held, *(Meta(getattr(value, name)) for name in names)], (*self.fields, *names), cls
         children, aux = self.flatten(value)
         return "registered", tuple(children), (Static(aux),), cls
 
@@ -245,10 +246,26 @@ def open_node(value: Any) -> tuple[str, Iterable[Any], tuple[Any, ...], type | N
         return "namedtuple", value, tuple(cls._fields), cls
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         names = tuple(f.name for f in dataclasses.fields(value))
-        return "dataclass", [getattr(value, n) for n in names], names, cls
+        own = overriding(value, names)
+        return (
+            "dataclass",
+            [*(getattr(value, n) for n in names), *(Meta(getattr(value, n)) for n in own)],
+            (*names, *own),
+            cls,
+        )
     if isinstance(value, dict) and not _reads_its_own_way(cls):
         return "dict", value.values(), tuple(value), None
     return None
+
+
+def overriding(value: Any, fields: Sequence[str]) -> tuple[str, ...]:
+    """The attributes of an object, beside its fields, that stand before what its class has under their names."""
+    held = getattr(value, "__dict__", ())
+    if len(held) <= len(fields):
+        return ()
+    cls = type(value)
+    others = [n for n in held if n not in fields and hasattr(cls, n)]
+    return tuple([n for n in others if not isinstance(getattr(cls, n), functools.cached_property)])
 
 
 def _reads_its_own_way(cls: type) -> bool:

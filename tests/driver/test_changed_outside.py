@@ -466,3 +466,82 @@ def test_what_is_asked_for_its_type_alone(name):
         for value in values:
             change(value)
             assert [derivative(2.0) for _ in range(3)] == [question(value)] * 3, value
+
+
+# --------------------------------------------------------------------- attributes of an object before those of its class
+
+
+@dataclasses.dataclass
+class Plain:
+    rate: float = 2.0
+    scale = 5.0
+
+    def measure(self, x):
+        return x
+
+    def loss(self, x):
+        return self.measure(x) * self.scale * self.rate
+
+    __call__ = loss
+
+
+class Opened2(Opened):
+    scale, measure, loss = Plain.scale, Plain.measure, Plain.loss
+    __call__ = loss
+
+
+tp.tree.register_node(Opened2, lambda held: ((held.rate,), None), lambda aux, children: Opened2(*children))
+
+
+@dataclasses.dataclass
+class RegisteredData(Plain):
+    kind: str = "a"
+
+
+tp.tree.register_dataclass(RegisteredData, data_fields=["rate"], meta_fields=["kind"])
+HOLDER = None
+
+
+def of_holder(x):
+    return HOLDER.loss(x)
+
+
+def of_held(x, held):
+    return held.loss(x)
+
+
+def override_calls(held):
+    """Calls of a derivative in which an object is read in different ways."""
+    yield tp.grad(of_holder), ()
+    yield tp.grad(held.loss), ()
+    yield tp.grad(held), ()
+    yield tp.grad(lambda x: held.loss(x)), ()
+    if not isinstance(held, Opened2):  # of an argument of a class that says itself what it holds, the rest is not there
+        yield tp.grad(of_held), (held,)
+        yield tp.grad(lambda x, several: several["a"].loss(x)), ({"a": held},)
+
+
+@pytest.mark.parametrize("cls", [Plain, RegisteredData, Opened2])
+def test_an_attribute_of_an_object_goes_before_that_of_its_class(cls, monkeypatch):
+    held = cls()
+    monkeypatch.setitem(globals(), "HOLDER", held)
+    for derivative, rest in override_calls(held):
+        for name, value, expected in (
+            ("other", 1.0, 10.0),
+            ("scale", 9.0, 18.0),
+            ("scale", 4.0, 8.0),
+            ("measure", lambda x: x * x, 32.0),
+        ):
+            held.__dict__[name] = value
+            for _ in range(3):
+                assert derivative(2.0, *rest) == pytest.approx(expected)
+        for name in ("other", "scale", "measure"):
+            del held.__dict__[name]
+        assert derivative(2.0, *rest) == 10.0
+
+
+def test_a_gradient_has_what_goes_before_the_class():
+    held = Plain(3.0)
+    held.scale = 7.0
+    found = tp.grad(lambda held, x: held.loss(x))(held, 2.0)
+    assert (found.rate, found.scale) == (14.0, 7.0)

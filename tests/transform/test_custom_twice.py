@@ -210,6 +210,25 @@ def test_of_another_rank(f):
         tp.grad(lambda x: 2.0 * np.sum(f(x)))(X)
 
 
+@pytest.mark.parametrize("count", [1, 2, 4])
+@pytest.mark.parametrize("transform", [lambda f: f, lambda f: tp.jit(f, cache=False)])
+def test_of_another_size(count, transform):
+    by_vjp = vjp_of(lambda x: (np.sum(x), None), lambda kept, g: (g * np.ones(count),))
+    with pytest.raises(ValueError, match="another size"):
+        transform(tp.grad(lambda x: by_vjp(x * 2.0)))(X)
+    by_jvp = tp.custom_jvp(lambda x: 2.0 * x)
+    by_jvp.defjvp(lambda primals, tangents: (2.0 * primals[0], np.sum(tangents[0]) * np.ones(count)))
+    with pytest.raises(ValueError, match="another size"):
+        transform(tp.jacfwd(by_jvp))(X)
+
+
+@pytest.mark.parametrize("transform", [lambda f: f, lambda f: tp.jit(f, cache=False)])
+def test_a_size_that_stands_around(transform):
+    count = len(X)
+    f = vjp_of(lambda x: (np.sum(x), None), lambda kept, g: (g * np.ones(count),))
+    assert np.allclose(transform(tp.grad(lambda x: f(x * 2.0)))(X), 2.0)
+
+
 def changed(x):
     x[0] = 9.0
     return np.sum(x)
@@ -233,6 +252,51 @@ def _changing():
 def test_a_function_that_changes_its_argument_is_refused(f, transform):
     with pytest.raises(tp.TranspileError, match=r"T307.*changes its argument"):
         transform(f)(X.copy())
+
+
+# ------------------------------------------------------------------------------------- what stands around the function
+
+
+def _around(make, w):
+    """A function with a rule of its own that reads ``w`` around itself."""
+    f = make(lambda y: y * w)
+    if make is tp.custom_vjp:
+        f.defvjp(lambda y: (y * w, None), lambda kept, g: (g * w,))
+    else:
+        f.defjvp(lambda primals, tangents: (primals[0] * w, tangents[0] * w))
+    return f
+
+
+def by_vjp(w, x):
+    return _around(tp.custom_vjp, w)(x) * 2.0
+
+
+def by_jvp(w, x):
+    return _around(tp.custom_jvp, w)(x) * 2.0
+
+
+def by_branch(w, x):
+    if x > 1.0:
+        return _around(tp.custom_vjp, w * w)(x * w)
+    return x
+
+
+def stopped(w, x):
+    return _around(tp.custom_vjp, tp.stop_gradient(w))(x) * w
+
+
+@pytest.mark.parametrize("f", [by_vjp, by_jvp, by_branch])
+def test_no_derivative_in_what_is_read_around(f):
+    for transform in (tp.grad, lambda f: tp.jit(tp.grad(f), cache=False), tp.jacrev):
+        with pytest.raises(tp.TranspileError, match=r"T307.* reads around itself"):
+            transform(lambda w, x: np.sum(f(w, x)))(2.0, 3.0)
+    with pytest.raises(tp.TranspileError, match="T307|T303"):
+        tp.jvp(f, (2.0, 3.0), (1.0, 0.0))
+    assert np.isclose(tp.grad(f, argnums=1)(2.0, 3.0), {by_branch: 8.0}.get(f, 4.0))
+
+
+def test_what_is_stopped_may_be_read_around():
+    assert np.allclose(tp.grad(stopped, argnums=(0, 1))(2.0, 3.0), (6.0, 4.0))
 
 
 # --------------------------------------------------------------------------------------------------- stop_gradient

@@ -467,6 +467,7 @@ class Custom:
     outputs: int  # how many of the results are those of the user's function
     pullback: Function | None = None
     calls_itself: bool = False  # whether its own rule calls the function
+    given: int | None = None  # how many of the arguments the user gives; what follows is read around the function
 
 
 @dataclass(frozen=True, slots=True)

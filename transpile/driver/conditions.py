@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from transpile.aggregates import Leaf, Node, Static, Tree, flatten
+from transpile.aggregates import Leaf, Node, Static, Tree, flatten, overriding
 from transpile.frontend.resolve.reads import MISSING, Read
 
 FAILURES = (NameError, AttributeError, LookupError, ValueError, TypeError)
@@ -155,6 +155,8 @@ def structure(scope: Scope, tree: Tree, value: str, look: Look) -> bool:
         scope.need(f"{scope.constant(tuple)}({value}) == {scope.constant(tree.keys)}")
         if {*kinds} != {str}:  # 1 is True
             scope.need(f"{scope.constant(_types)}({value}) == {scope.constant(kinds)}")
+    elif tree.kind == "dataclass":
+        scope.need(f"not {scope.constant(overriding)}({value}, {scope.constant(tree.keys)})")
     items = zip(tree.children, _items(scope, tree, value))
     return all(structure(scope, child, scope.bind(item), look) for child, item in items)
 

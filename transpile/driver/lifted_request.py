@@ -20,6 +20,7 @@ from transpile.driver.arguments import argument_text
 from transpile.driver.pipeline import core_of
 from transpile.driver.request import Request
 from transpile.errors import TranspileError, error
+from transpile.frontend.resolve.bindings import Captured
 from transpile.frontend.resolve.reads import recorded, settled
 from transpile.frontend.resolve.resolve import parameter_loc
 from transpile.frontend.restarts import NeedStatic
@@ -37,7 +38,7 @@ def lift(request: Request, target: Any) -> ir.Function:
             request.own = {k for k, leaf in request.made.items() if id(leaf) in found.own}
             request.written = {k for k, leaf in request.made.items() if id(leaf) in found.written}
             request.changes_containers = found.containers
-            request.reads = settled(request.reads, [Place.of(c) for c in core.captured])
+            request.reads = settled(request.reads, [Place.of(c) for c in core.captured if isinstance(c, Captured)])
             return core
         except NeedStatic as need:
             leaf = dynamic[need.leaf]

@@ -51,8 +51,10 @@ def _clip(b: Builder, a: Any, a_min: Any = None, a_max: Any = None, *, min: Any 
     if (a_min is not None or a_max is not None) and (min is not None or max is not None):
         raise RuleError("np.clip takes a_min and a_max, or min and max", "T131")
     low, high = (a_min if min is None else min), (a_max if max is None else max)
-    x = operand(b, a)
+    x = strong(b, a)
     if low is None and high is None:
+        if x.type.is_bool:
+            raise RuleError("np.clip of truth values without a bound, which NumPy refuses", "T131")
         return x
     if low is None:
         return b.elementwise("minimum", x, operand(b, high), strong=True)
@@ -96,10 +98,10 @@ def _nan_to_num(b: Builder, x: Any, copy: Any = True, nan: Any = 0.0, posinf: An
         return x
     if posinf is None and neginf is None and _is_const(nan, 0.0):
         return b.elementwise("nan_to_num", x, strong=True)
-    y = b.elementwise("where", b.elementwise("isnan", x), nan, x)
     top, bottom = _largest(x.type)
-    y = b.elementwise("where", y.eq(math.inf), top if posinf is None else posinf, y)
-    y = b.elementwise("where", y.eq(-math.inf), bottom if neginf is None else neginf, y)
+    y = b.elementwise("where", b.elementwise("isnan", x), nan, x)
+    y = b.elementwise("where", x.eq(math.inf), top if posinf is None else posinf, y)
+    y = b.elementwise("where", x.eq(-math.inf), bottom if neginf is None else neginf, y)
     return b.cast(y, x.dtype)
 
 

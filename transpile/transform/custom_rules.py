@@ -16,6 +16,7 @@ from transpile.core.functions import is_custom
 from transpile.core.inline import splice
 from transpile.core.rebuild import of_outputs, with_blocks, with_results
 from transpile.core.walk import Cloner, blocks, leaves, map_operands, reads, statements, uses
+from transpile.ops.slicing import raise_if
 from transpile.ops.tables import prims
 
 Place = Callable[[Builder, ir.Call], Sequence[ir.Operand] | None]
@@ -80,7 +81,7 @@ def _placed(fn: ir.Function, place: Place) -> ir.Function:
     body = ir.Block(
         body.params, [_map(s, cloner) for s in body.stmts], tuple(cloner.operand(o) for o in body.yields), body.stop
     )
-    return replace(fn, body=body, symbols=b.symbols)
+    return replace(fn, body=body, symbols={name: cloner.operand(op) for name, op in b.symbols.items()})
 
 
 def _map(stmt: ir.Stmt, cloner: Cloner) -> ir.Stmt:
@@ -101,6 +102,16 @@ def _block(b: Builder, block: ir.Block, mapping: dict[ir.Var, ir.Operand], place
                 case _:
                     b.emit(with_blocks(stmt, lambda inner: _block(b, inner, mapping, place)))
     return out
+
+
+def check_sizes(b: Builder, call: ir.Call, given: Sequence[ir.Operand], wanted: Sequence[ir.Operand]) -> None:
+    """Makes the program raise where what the rule of a call gives has other sizes than what it is for."""
+    known = {name for a in call.args for d in a.type.dims for name in d.symbols()}
+    for one, other in zip(given, wanted):
+        for mine, theirs in zip(one.type.dims, other.type.dims):
+            if b.canonical(mine) != b.canonical(theirs) and known.issuperset(theirs.symbols()):
+                message = f"the rule of {call.custom.fn.name!r} gives a derivative of another size than what it is for"
+                raise_if(b.elementwise("not_equal", b.dim(mine), b.dim(theirs)), "ValueError", message)
 
 
 def transposed(

@@ -21,8 +21,9 @@ from transpile.core.watch import station
 from transpile.ops.record import REFUSED, UNWRITTEN, ZERO, Op
 from transpile.ops.tables import prims
 from transpile.transform.calculus import plus, times, zero
+from transpile.transform.custom_rules import check_sizes
 from transpile.transform.function_derivatives import pushforward
-from transpile.transform.prepare import ready, refuse, refuse_forward
+from transpile.transform.prepare import ready, refuse, refuse_around, refuse_forward
 
 
 @station("forward mode")
@@ -281,6 +282,7 @@ class _Forward:
 
     def custom(self, stmt: ir.Call) -> None:
         """The rule of the user's in the place of the call."""
+        refuse_around(stmt, self.active)
         if stmt.custom.rule == "vjp":
             refuse_forward(stmt)
         floats = [a for a in stmt.args if carries_derivative(a)]
@@ -289,10 +291,13 @@ class _Forward:
             self.b.emit(stmt)
             outs = stmt.results[: stmt.custom.outputs]
             found = splice(self.b, stmt.custom.derivative, (*stmt.args, *outs, *dots))
-            self.dots.update(zip([r for r in outs if carries_derivative(r)], found))
+            with_dot = [r for r in outs if carries_derivative(r)]
+            check_sizes(self.b, stmt, found, with_dot)
+            self.dots.update(zip(with_dot, found))
             return
         found = splice(self.b, stmt.custom.derivative, (*stmt.args, *dots))
         for var, operand in zip(stmt.results, found):
             self.b.emit(ir.Let(var, "identity", (operand,), {}, stmt.loc))
         with_dot = [r for r in stmt.results if carries_derivative(r)]
+        check_sizes(self.b, stmt, found, (*stmt.results, *with_dot))
         self.dots.update(zip(with_dot, found[len(stmt.results) :]))

@@ -3,6 +3,7 @@ ordinary statements, refusals name the user's line."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from typing import Any, NoReturn
 
@@ -95,3 +96,11 @@ def refuse_forward(stmt: ir.Call) -> NoReturn:
     """Raises the diagnostic for forward mode through a function that has only a reverse rule."""
     message = f"'{stmt.custom.fn.name}' has a custom_vjp rule, which forward mode cannot use"
     raise error("T303", message, stmt.loc, hint="give it a custom_jvp rule, which serves both modes")
+
+
+def refuse_around(stmt: ir.Call, active: Collection[ir.Operand]) -> None:
+    """Raises where a derivative is wanted in what a function with a rule of its own reads around itself."""
+    given, name = stmt.custom.given, stmt.custom.fn.name
+    if given is not None and any(a in active for a in stmt.args[given:]):
+        message = f"{name!r} has a derivative of its own, which says nothing of what it reads around itself and is differentiated"
+        raise error("T307", message, stmt.loc, "pass it as an argument, or through tp.stop_gradient(...)")

@@ -29,10 +29,10 @@ from transpile.ops.record import REFUSED, UNWRITTEN, ZERO, Op
 from transpile.ops.tables import prims, record_of
 from transpile.transform.adjoint_table import Adjoints, Pending
 from transpile.transform.calculus import plus, times, zero
-from transpile.transform.custom_rules import transposed
+from transpile.transform.custom_rules import check_sizes, transposed
 from transpile.transform.function_derivatives import adjoints
 from transpile.transform.mirror_table import Twins
-from transpile.transform.prepare import refuse
+from transpile.transform.prepare import refuse, refuse_around
 from transpile.transform.selfupdate import keep_self_updates
 
 
@@ -364,6 +364,7 @@ class _Reverse:
         bars = [self.adj.settle(r) for r in outs]
         if all(v is None for v in bars):
             return
+        refuse_around(stmt, self.active)
         cts = [
             (zero(self.b, r.type) if v is None else self.adj.full(v, r.type)).op
             for r, v in zip(outs, bars)
@@ -379,6 +380,7 @@ class _Reverse:
             known = (*stmt.args, *outs) if stmt.custom.rule == "implicit" else stmt.args
             back, used = transposed(stmt, self.nested.rule)
             floats, found = [floats[k] for k in used], splice(self.b, back, (*known, *dots, *cts))
+        check_sizes(self.b, stmt, found, floats)
         for arg, bar in zip(floats, found):
             if not (isinstance(bar, ir.Const) and bar.type.rank < arg.type.rank):  # no adjoint
                 self.adj.add(arg, self.b.expr(bar))

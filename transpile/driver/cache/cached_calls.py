@@ -170,7 +170,10 @@ def _described(reads: Sequence[Read], trail: Trail) -> list[Any]:
         for k in near:
             paths[k] = trail.to(reads[k].holder)
             step = ("content", "") if reads[k].kind == "cell" else (reads[k].kind, reads[k].key)
-            if reads[k].kind not in (*SAME, "has", "content", "object", "number") and reads[k].value is not MISSING:
+            if (
+                reads[k].kind not in (*SAME, "has", "content", "object", "number", "names")
+                and reads[k].value is not MISSING
+            ):
                 trail.add(reads[k].value, (*paths[k], step))
     loose = [None if r.tree is None else tuple([k for k, _ in r.loose]) for r in reads]
     return [(paths[k], r.kind, r.key, loose[k], _meaning(r.kind, r.value, loose[k])) for k, r in enumerate(reads)]

@@ -65,7 +65,7 @@ def custom(lx: Lifter, obj: Any, args: list[Any], kwargs: dict[str, Any], node: 
         rule == "jvp" and calls_itself
     ):  # what it gives is its own value, of which derivatives of the derivative go by the rule
         rule, derivative = "implicit", of_outputs(derivative, len(ops), outputs)
-    called = ir.Custom(fn, rule, derivative, outputs, calls_itself=calls_itself)
+    called = ir.Custom(fn, rule, derivative, outputs, calls_itself=calls_itself, given=len(passed.ops))
     lx.b.emit(ir.Call(called, ops, results, loc=lx.b.loc))
     name_sizes(lx.b, sizes)
     return from_tree(lx, fn.out_tree, results)

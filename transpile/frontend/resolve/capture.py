@@ -63,6 +63,7 @@ def _instance(lx: Lifter, found: Captured, example: Any) -> Any:
     held = getattr(example, "__dict__", None)
     if held is None:
         return lx.const(example)
+    reads.note("names", example, "", tuple(held))
     for name, value in held.items():
         reads.note_data("attr", example, name, value)
     cell = Cell(found.path, readonly=_outside("instance"))

@@ -36,7 +36,7 @@ class Read:
 
     ``kind``: global, cell, attr, item; function: an attribute of a function, default: one of its defaults by name, the same object
     or another; has: whether there is such an attribute; content: what a set or deque holds; object: the holder itself; number: one
-    at the end of steps from a place.
+    at the end of steps from a place; names: the attributes of an object.
     `MISSING` is the value of a name that the module does not have, which is therefore Python's own.
     """
 
@@ -84,6 +84,7 @@ _NOW: dict[str, Callable[[Any, Any], Any]] = {
     "function": lambda holder, key: getattr(holder, key, MISSING),
     "default": lambda holder, key: holder.get(key, MISSING),
     "object": lambda holder, key: holder,
+    "names": lambda holder, key: tuple(vars(holder)),
     "number": lambda holder, key: _at_steps(holder, key),
     "has": hasattr,
     "content": lambda holder, key: content(holder),
@@ -107,7 +108,7 @@ def recorded() -> Iterator[list[Read]]:
 
 def note(kind: str, holder: Any, key: Any, value: Any) -> None:
     """Remembers what stands at a place outside, unless that cannot be told from its next reading."""
-    contains = kind not in (*SAME, "content") and open_node(value) is not None
+    contains = kind not in (*SAME, "content", "names") and open_node(value) is not None
     _noted(Read(kind, holder, key, value, *(_of_data(value) if contains else ())), (kind, id(holder), key))
 
 
