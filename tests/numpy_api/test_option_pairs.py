@@ -121,3 +121,11 @@ def test_and_its_derivative_is_that_of_the_value(template: str, tmp_path: Path) 
         difference = np.sum(bar * (program(x + step, None, 1) - program(x - step, None, 1))) / 2e-6
         _, forward = tp.jvp(lambda x: program(x, None, 1), (x,), (np.cos(x),))  # noqa: B023
         np.testing.assert_allclose([slope, np.sum(bar * forward)], difference, rtol=1e-5, err_msg=text)
+
+
+@pytest.mark.parametrize("points", [[0.5], [0.0, 0.5, 0.5]])
+def test_at_the_last_of_points_without_a_segment_interp_has_its_value(points: list[float]) -> None:
+    xp, fp = np.array(points), np.arange(1.0, len(points) + 1)
+    slope, shares = tp.grad(lambda x, fp: np.interp(x, xp, fp), argnums=(0, 1))(0.5, fp)
+    assert slope == 0.0
+    np.testing.assert_array_equal(shares, np.eye(len(points))[-1])

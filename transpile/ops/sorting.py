@@ -115,7 +115,7 @@ def _segments(x: Expr, xp: Expr, fp: Expr) -> tuple[Expr, Expr, Expr, Expr]:
     n = m.size(xp)
     j = m.minimum(m.maximum(m.call("searchsorted", xp, x, side="right") - 1, 0), n - 2)
     left, right = _pick(xp, j), _pick(xp, j + 1)
-    inside = m.logical_and(x >= left, x <= right)
+    inside = m.logical_and(m.logical_and(x >= left, x <= right), left < right)  # of one point no segment begins
     width = right - left
     share = m.where(inside, (x - left) / width, m.where(x < left, 0.0, 1.0))
     slope = m.where(inside, (_pick(fp, j + 1) - _pick(fp, j)) / width, 0.0)
