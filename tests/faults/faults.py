@@ -210,7 +210,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "accumulation_replaces",
         "transpile/transform/adjoint_table.py",
-        "return Pending(plus(x.settle(), y.settle()))",
+        "return Pending(plus(x.settle(), y.settle()), mask, is_zero=mask is not None)",
         "return y",
         "the last contribution wins",
     ),
