@@ -15,6 +15,7 @@ from transpile.core.dims import Dim
 from transpile.core.pass_list import Chain, Pass, Property
 from transpile.core.types import BOOL, FLOAT64, INT, Type
 from transpile.core.verify import Verifying
+from transpile.core.verify_memory import new_reasons
 from transpile.core.walk import statements
 from transpile.errors import InternalError
 from transpile.ops.tables import of_dialect
@@ -90,6 +91,18 @@ def test_what_is_recorded_has_a_reason():
     verify(function(ir.NewStack(stack(), reason="of each trip")))
     named = ir.Var("row_tape", VECTOR, buffer=True)  # by a user
     verify(function(ir.Alloc(named, "copy", (X,)), params=[X], yields=[named]))
+
+
+def test_memory_for_a_value_that_a_user_has_called_like_a_tape_needs_no_reason():
+    one, other = ir.Var("row_tape", VECTOR), ir.Var("row_tape", VECTOR, buffer=True)
+    old = function(ir.Let(one, "neg", (X,)), params=[X], yields=[one])
+    new = function(ir.Alloc(other, "empty", (X,)), params=[X], yields=[other])
+    new_reasons(old, new)
+    with pytest.raises(InternalError, match="recorded without a reason"):
+        new_reasons(function(params=[X], yields=[X]), new)
+    told = function(ir.Alloc(other, "empty", (X,), reason="of each trip"), params=[X], yields=[other])
+    with pytest.raises(InternalError, match="recorded without a reason"):
+        new_reasons(told, new)
 
 
 X = ir.Var("x", VECTOR)

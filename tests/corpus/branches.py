@@ -209,3 +209,17 @@ def undefined_outside(x, k):
     bound = math.inf if k > 100 else k
     part = k if k < 3.5 else 2.5
     return x * inside + x * x * part + min(bound, 7) * x
+
+
+@program(args=lambda: (np.array([0.9, 0.5, -0.7]),), tags="if sum")
+def truth_values_count(x):
+    """What branches make of True and False is added as 0 and 1; NumPy's truth values are joined by `+`."""
+    first, second, up = False, False, False
+    if x[0] > 0.0:
+        first = True
+    if x[1] > 0.0:
+        second = True
+    for k in range(1, len(x)):
+        if x[k] < x[k - 1]:
+            up = True
+    return x * (first + second) + (up + up) * x[0] + ((x[0] > 0.0) + (x[1] > 0.0)) * x[1]

@@ -104,3 +104,16 @@ def other_elementwise(x):
     a = np.sinc(x) + np.i0(x) * np.deg2rad(x) + np.rad2deg(x) / 50.0
     b = np.nan_to_num(x) * np.exp2(x) + np.reciprocal(x + 5.0) + np.positive(x)
     return a * b + np.ldexp(x, 2) + np.modf(x + 0.1)[0]
+
+
+@program(args=lambda: (normal(3, 4),), tags="gradient beyond")
+def slopes_in_the_order_asked_for(a):
+    """np.gradient gives them in the order of the axes, each with its spacing."""
+    across, down = np.gradient(a, 0.5, 2.0, axis=(1, 0))
+    return across * down + np.exp(down)
+
+
+@program(args=lambda: (normal(6),), tags="piecewise mask beyond")
+def pieces_of_entries(x):
+    """A function of np.piecewise gets the entries where its condition holds, and no others."""
+    return np.piecewise(x, [x < 0.0, x > 1.0], [lambda t: t - np.mean(t), np.cumsum, lambda t: t * t[0]])

@@ -251,3 +251,52 @@ def options(x, s):
     total += np.sum(np.linspace(-1.0, 1.0, 4, dtype=int) * x[0]) + np.sum(np.diff(x, n=0, prepend=s))
     total += np.sum(x * np.greater(x, 0.3, dtype=bool)) + np.sum(np.ldexp(x, 2, dtype=float))
     return total * np.sum(np.sin(products)) + np.sum(sums**2)
+
+
+@program(args=lambda: (normal(3),), tags="comprehension generator map")
+def items_in_turn(x):
+    """An item is made when it is asked for: what was done with the ones before has changed what it is made of."""
+    y, seen = [x[0], x[1], x[2]], []
+
+    def step(k, v):
+        seen.append(v)
+        if k < 2:
+            y[k + 1] = y[k + 1] * len(seen) + v
+        return v * v
+
+    squares = [step(k, v) for k, v in enumerate(y)]
+    total = squares[0] * squares[1] + squares[2]
+    for v in (len(seen) * w for w in y):
+        seen.append(v)
+        total += v
+    return total
+
+
+@program(args=lambda: (normal(3),), tags="lambda partial defaults")
+def function_of_the_last_trip(x):
+    """What is given to a function goes with it: to the next trip, and out of the loop."""
+    before, total = partial(_scaled, by=0.5), 0.0
+    for v in x:
+        total += before(v)
+        before = partial(_scaled, by=v)
+        after = lambda w, k=v: w * k * k  # noqa: E731
+    return total + after(x[0])
+
+
+def _scaled(v, by):
+    return v * by
+
+
+@program(args=lambda: (0.7, -0.4), wrt=(0, 1), tags="bool")
+def truth_of_two_paths(x, y):
+    """True or False by the path is Python's truth: two of them are two."""
+    is_large = True if np.abs(x) > 0.5 else False
+    return (is_large + is_large) * x + (is_large - True + 1) * y
+
+
+@program(args=lambda: (0.7, -0.4, 3), wrt=(0, 1), tags="bool")
+def truth_of_a_count(x, y, n):
+    """What is printed as ``a or b`` gives ``a``: NumPy's truth only where the result is NumPy's."""
+    is_either = True if np.abs(x) > 0.5 else n > 5
+    is_both = n > 2 if np.abs(y) > 0.5 else False
+    return (is_either + is_either) * x + (is_both - 1) * y

@@ -231,3 +231,17 @@ def integer_buffer(x):
         count[i % 3] += 1
         y[i % 3] += x[i % 3] ** 2
     return y / count
+
+
+@program(args=lambda: (normal(3),), tags="augmented view")
+def view_before_its_value(x):
+    """The right side writes into the view that the left side has read."""
+    y = np.stack((x, x * x))
+
+    def overwritten(v):
+        y[0, 1] = 3.0 * v
+        return v
+
+    y[0] *= overwritten(x[2])
+    y[0, 1] += overwritten(x[0])
+    return y

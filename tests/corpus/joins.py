@@ -84,3 +84,9 @@ def list_of_rows(x, y):
     """Rows from a comprehension, joined."""
     rows = [x[i] * y for i in range(3)]
     return np.stack(rows, axis=1) + np.vstack(rows).T * np.concatenate(rows)[:3]
+
+
+@program(args=lambda: (normal(2, 3), normal(2, 1, seed=1)), wrt=(0, 1), tags="insert beyond")
+def columns_put_in(a, c):
+    """At a number the first axis of what is put in is that of the place, at a list of one it is not."""
+    return np.insert(a, 1, c, axis=1) @ np.insert(a, [1, 1, 2], c, axis=1)[:, :5].T, np.insert(a, [1], c, axis=1)

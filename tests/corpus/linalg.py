@@ -142,3 +142,10 @@ def tensor_systems(a, b):
     """Systems whose unknowns are arrays, and the inverse of such a map."""
     x = np.linalg.tensorsolve(a, b)
     return x * np.tensordot(np.linalg.tensorinv(a, ind=2), b, 2)
+
+
+@program(args=lambda: (definite(3),), tags="eigh", tol=1e-5)
+def lower_triangle_in_a_small_letter(a):
+    """UPLO="l" is the lower triangle too, which alone has a derivative."""
+    w, v = np.linalg.eigh(a, UPLO="l")
+    return np.sum(np.linalg.eigvalsh(a, "l") ** 2) + np.sum(np.exp(0.1 * w) * v[0] ** 2)

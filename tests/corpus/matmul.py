@@ -102,3 +102,9 @@ def matmul_in_place(a, b):
 def empty_inner_dimension(a, b):
     """A product over nothing is zero."""
     return a @ b + 1.0
+
+
+@program(args=lambda: (normal(3, 3), normal(3, seed=1)), wrt=(0, 1), tags="vecdot beyond")
+def inner_along_first_axes(a, x):
+    """np.vecdot along an axis of each operand, which have several ranks."""
+    return np.vecdot(a, x, axis=0) * x

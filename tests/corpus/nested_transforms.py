@@ -122,6 +122,19 @@ def stopped_in_loop(x, n):
     return total
 
 
+@program(args=lambda: (normal(2),), tags="vjp closure")
+def pullback_of_before(x):
+    """A pullback is of the function as it was when vjp was called."""
+    rate = x[1]
+
+    def damped(v):
+        return v * v * rate
+
+    y, pull = tp.vjp(damped, x[0])
+    rate = 5.0 * x[0]
+    return y + rate * pull(1.0)[0]
+
+
 @tp.custom_vjp
 def _of_square(x):
     return np.sin(x * x)

@@ -445,3 +445,16 @@ def array_that_comes_back(x, n):
         out += r * before * s
         before = r
     return np.sum(out * out)
+
+
+@program(args=lambda: (normal(2), 3), tags="call static")
+def names_around_a_recursion(x, n):
+    """What a function that calls itself reads of the function around has changed when it is called again."""
+    rate = 0.5
+
+    def decayed(v, m, then):
+        return then(v) * rate if m == 0 else decayed(v * v, m - 1, then) * rate
+
+    first = decayed(x[0], n, lambda v, *, by=2.0: v * by)
+    rate = 0.9
+    return first + decayed(x[1], n, lambda v, *, by=3.0: v * by)

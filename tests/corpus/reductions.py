@@ -146,3 +146,15 @@ def a_maximum_that_is_not_taken(x):
 @program(args=lambda: (np.array([0.5, np.nan, 2.0]),), smooth=False, tags="max nan", expect=(np.full(3, np.nan),))
 def spread_of_nan(x):
     return np.ptp(x) ** 2 + np.minimum.reduce(x)
+
+
+@program(args=lambda: (normal(70),), tags="partition")
+def parted(x):
+    """np.partition of so many entries that np.argpartition orders them in another way."""
+    return np.sum(np.sin(np.partition(x, 30)))
+
+
+@program(args=lambda: (normal(3), np.array([200, 100, 3], "uint8")), tags="average")
+def average_of_small_integers(x, n):
+    """np.average multiplies in floats, where small integers would wrap."""
+    return np.sum(x * np.average(n, weights=n)) + np.average(x, weights=n)

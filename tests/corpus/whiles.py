@@ -172,3 +172,14 @@ def write_in_while(x):
         y[1:] = 0.5 * y[1:] + 0.1 * x[1:] * y[0]
         y *= 0.7
     return y
+
+
+@program(args=lambda: (0.7,), tags="walrus break")
+def walrus_and_break(x):
+    """The test binds its name once a trip, and not again where the loop is left before it."""
+    n, total = 5, 0.0
+    while (n := n - 1) > 0:
+        total += x * n
+        if total > 4.0:
+            break
+    return total * n

@@ -86,9 +86,7 @@ case("T119", "def f(x):\n    y = x\n    $while np.sum(x) > 100.0:\n        y = (
 case("T119", "def f(x):\n    y = {'a': x}\n    $while np.sum(x) > 100.0:\n        y.pop('a')\n    return x\n", X)
 case("T119", "def f(x):\n    out = [v for v in x]\n    for v in $out:\n        out.append(v)\n    return sum(out)\n", X)
 case("T119", "def f(x):\n    d = {'a': x[0]}\n    for k in $d:\n        d['b'] = x[1]\n    return d['a']\n", X)
-case(
-    "T119", "def f(x):\n    s = 1.0\n    for v in $(s * w for w in [x[0], x[1]]):\n        s = s + v\n    return s\n", X
-)
+case("T119", "def f(x):\n    out = [x[0]]\n    r = $[out.append(v) for v in out]\n    return sum(out)\n", X)
 case(
     "T119",
     "def f(x):\n    out = [x[0]]\n    $for v in out:\n        out.append(v * 0.5)\n        if v < 0.1:\n            break\n"

@@ -39,6 +39,27 @@ def all_of_indices_that_go_too_far(x):
 
 
 @program
+def all_of_what_is_known_of_each(x):
+    return x[0] * 2 if all(isinstance(v, (float, int)) for v in x) else x[1]
+
+
+@program
+def any_of_what_is_known_of_each(x):
+    return x[0] * 2 if any(v is None for v in x) or any(True for v in x) else x[1]
+
+
+@program
+def of_rows_of_known_ranks(x):
+    rows = np.outer(x, STEP)
+    return rows.sum() if all(row.ndim == 1 and row.size == len(STEP) for row in rows) else x[1]
+
+
+@program
+def of_nothing_that_is_known_of_each(x):
+    return x[0] * all(isinstance(v, str) for v in x[:0]) + x[1] * any(isinstance(v, float) for v in x[:0])
+
+
+@program
 def of_what_raises(x):
     return x[0] if any(positive(v) for v in x) else x[1]
 

@@ -66,10 +66,11 @@ def load(text: str, name: str, folder: Path) -> ModuleType:
     return module
 
 
-def limited(run: Callable[[], Any], seconds: float, error: type[BaseException], kind: str = "REAL") -> Any:
+def limited(run: Callable[[], Any], seconds: float, error: type[BaseException], kind: str = "VIRTUAL") -> Any:
     """The result of ``run``; raises ``error`` where it takes longer.
 
-    That is by the clock, or (``"VIRTUAL"``) of computing: waiting does not count then, as the machine may be busy.
+    That is of computing: waiting does not count, as the machine may be busy. What may wait for ever is watched by the clock
+    (``"REAL"``).
     """
     if not hasattr(signal, "setitimer"):
         return run()

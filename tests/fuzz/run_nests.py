@@ -51,11 +51,11 @@ def run(subject: Subject, plain: Any, module: ModuleType, stages: tuple[str, ...
     for variant, name in enumerate(VARIANTS):
         args = module.args(variant)
         try:
-            wanted = limited(lambda: outcome(plain, args), SECONDS, TooLong, "VIRTUAL")
+            wanted = limited(lambda: outcome(plain, args), SECONDS, TooLong)
         except TooLong:
             continue
         try:
-            limited(lambda: subject.check(args, stages, wanted), 20 * SECONDS, TooLong, "VIRTUAL")
+            limited(lambda: subject.check(args, stages, wanted), 20 * SECONDS, TooLong)
         except TooLong as e:
             if wanted.error is None:  # else what raises may be what nobody reads, and a long loop comes after it
                 return Failure(kind, f"{name} too long", str(e))
@@ -95,7 +95,7 @@ def smallest(text: str, failure: Failure, folder: Path, seed: int) -> str:
         number += 1
         name = f"smaller_nest_{seed}_{number}"
         try:
-            return failure.is_like(limited(lambda: check(load(candidate, name, folder), seed), 20, TooLong, "VIRTUAL"))
+            return failure.is_like(limited(lambda: check(load(candidate, name, folder), seed), 20, TooLong))
         except (Exception, TooLong):
             return False
         finally:

@@ -112,7 +112,7 @@ def problem(function: Callable[..., Any], make: Callable[[], tuple[Any, ...]]) -
         writer = threading.Thread(target=_write, args=(table, stop.ctypes.data))
         writer.start()
         try:
-            limited(partial(_call_often, function, tree, given), LONGEST, Over)
+            limited(partial(_call_often, function, tree, given), LONGEST, Over, "REAL")
         except Over:
             pass
         finally:

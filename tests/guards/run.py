@@ -268,7 +268,7 @@ def inside(kind: str, first: int, count: int, skipped: int) -> None:
             continue
         print(f"{number} {name}", flush=True)
         try:
-            found = limited(run, PATIENCE.get(kind, USUAL), TooLong)
+            found = limited(run, PATIENCE.get(kind, USUAL), TooLong, "REAL")
         except TooLong:
             found = f"no end after {PATIENCE.get(kind, USUAL)} s"
         if found is not None:

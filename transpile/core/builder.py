@@ -182,6 +182,7 @@ class Builder:
         self.others: dict[
             ir.Operand, frozenset[str]
         ] = {}  # the dtypes that a value has on other paths: this one holds them all
+        self.either: set[ir.Operand] = set()  # numbers that are Python's on one path and NumPy's on another
         self.via = ""  # "math" while the derivative of a function of `math` is built: it is said in functions of `math`
         self._made_of = fn
         self._taken: set[str] | None = None  # the symbols of that function, when one is asked for
@@ -369,11 +370,12 @@ class Builder:
         return tuple(dims)
 
     def broadcast(self, value: Any, dims: tuple[Dim, ...]) -> Expr:
-        """``value`` broadcast to ``dims`` (itself if it has them)."""
+        """``value`` broadcast to ``dims`` (itself if it has them); raises `RuleError` where it does not fit."""
         x = self.expr(value)
-        for a, wanted in zip(x.dims[::-1], dims[::-1]):
-            if a != wanted and not a.is_one:
-                self.fits(a, wanted)
+        fits = [a == wanted or a.is_one or self.fits(a, wanted) for a, wanted in zip(x.dims[::-1], dims[::-1])]
+        if x.rank > len(dims) or not all(fits):
+            here, there = (f"({', '.join(map(str, s))}{',' * (len(s) == 1)})" for s in (x.dims, dims))
+            raise RuleError(f"shape {here} cannot be broadcast to {there}", "T202")
         x = self.stretched(x, dims)
         if len(x.dims) == len(dims) and all(a == b or (not a.is_one and self.same(a, b)) for a, b in zip(x.dims, dims)):
             if all(a == b or self.canonical(a) == self.canonical(b) for a, b in zip(x.dims, dims)):

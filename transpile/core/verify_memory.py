@@ -19,11 +19,12 @@ def reasons(fn: ir.Function, after: str = "") -> None:
 
 
 def new_reasons(old: ir.Function, new: ir.Function, after: str = "") -> None:
-    """Raises `InternalError` where a pass makes an array to be recorded into and does not say why, or forgets why there is one. An
-    array of the user's may be called like one."""
-    known = {(s.var.name, s.loc) for s in _tapes(old)}
+    """Raises `InternalError` where a pass makes an array to be recorded into and does not say why, or forgets why there is one. A
+    value of the user's may be called like one, and a pass may give it memory."""
+    told = {s.var.name for s in statements(old.body) if isinstance(s, ir.Alloc) and s.reason}
+    known = {s.var.name for s in _tapes(old)} | ({v.name for v in defined(old.body)} - told)
     for stmt in _tapes(new):
-        if (stmt.var.name, stmt.loc) not in known:
+        if stmt.var.name not in known:
             refuse(new, after, f"{stmt.var} is recorded without a reason", stmt)
 
 

@@ -159,7 +159,7 @@ class Lifter(Lifting, ABC):
         parent: Frame | None,
         trees: Mapping[str, Any],
         wish: Callable[[Pair], None],
-    ) -> tuple[ir.Function | None, Signature | None, list[Cell]]:
+    ) -> tuple[ir.Function | None, Signature | None, list[Cell], dict[Any, Any]]:
         """The core function of a kept function, and how it is called."""
 
     # ---- parts of values
@@ -169,8 +169,9 @@ class Lifter(Lifting, ABC):
         """The items of an iterable whose length is known now."""
 
     @abstractmethod
-    def generated(self, value: Generator, node: Any) -> list[Any] | None:
-        """The items of a generator expression; None where only the run knows how many there are."""
+    def generated(self, value: Generator, node: Any) -> Callable[[int], Any] | None:
+        """The items of a generator expression by number (`transpile.frontend.control.live`); None where only the run knows how many
+        there are."""
 
     @abstractmethod
     def sorted_items(self, value: Any, kwargs: Kwargs, node: Any) -> list[Any]:

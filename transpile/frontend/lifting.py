@@ -66,6 +66,7 @@ class Lifting:
         self.own_rules: tuple[Any, ...] = ()  # the custom_jvp and custom_vjp functions whose rules are being lifted
         self.sizes: Any = None  # transpile.frontend.resolve.closure_conversion.Sizes, where there is an outer lifter
         self.around: dict[Cell, Cell] = {}  # arrays of the lifter around -> those of this one
+        self.read_around: dict[Any, Any] = {}  # names of the functions around that were read, and what they stood for
         self.hidden: dict[ir.Var, ir.Var] = {}  # variables of the lifter around -> the hidden parameters for them
         self.customs: list[Any] = []  # the functions with derivatives of their own whose rules are being lifted
         self.recalled: list[Any] = []  # those of them that their own rules call

@@ -9,7 +9,7 @@ from transpile.core import nodes as ir
 from transpile.core.watch import station
 from transpile.frontend import entry
 from transpile.frontend.calls import calls, known_calls, number_calls, recursive_body, table_calls
-from transpile.frontend.control import comprehensions, iteration
+from transpile.frontend.control import comprehensions, live
 from transpile.frontend.control.statements import STATEMENTS
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.lifting import Transforms
@@ -34,7 +34,7 @@ class WholeLifter(Lifter):
     run = calls.run
     outside = calls.outside
     lift_body = recursive_body.lift_body
-    unrolled = iteration.unrolled
+    unrolled = live.unrolled
     generated = comprehensions.unrolled
     sorted_items = number_calls.sorted_items
     item = subscripts.read

@@ -13,6 +13,7 @@ from transpile.lower.element_functions import Elements, stored, write
 from transpile.lower.extrema import is_nan, not_empty
 from transpile.lower.fold_loops import add_up, cast, count, fold_axes, number, op, wide
 from transpile.lower.lowering import Lowering
+from transpile.lower.runtime_calls import entry_of, library_call
 from transpile.lower.sums import disguised, peek, summed
 from transpile.ops.lowering_kinds import Sum
 from transpile.ops.tables import neutral_of, record_of
@@ -115,9 +116,15 @@ def diagonal_sum(lw: Lowering, stmt: Any, how: Any) -> Elements:
 
 
 def operand_sum(lw: Lowering, stmt: Any, how: Any) -> Elements:
-    total = number(lw, 0, "float64")
-    for a in stmt.args:
-        total = op(lw, "add", total, cast(lw, lw.scalar(a), "float64"))
+    """The sum of a vector, or of numbers that are put into one, rounded once."""
+    if stmt.args[0].type.dims:
+        terms = lw.rooted(lw.elements(stmt.args[0]), "terms").root
+    else:
+        terms = lw.memory("terms", "float64", (lw.b.operand(len(stmt.args)),))
+        for k, a in enumerate(stmt.args):
+            write(lw.b, terms, [lw.b.expr(k)], cast(lw, lw.scalar(a), "float64"))
+    assert terms is not None
+    total = Expr(lw.b, library_call(lw.b, "total", Type("float64"), entry_of(stmt), (terms,)))
     return Elements((), "float64", lambda idx: total)
 
 

@@ -42,8 +42,8 @@ def ediff1d(ary, to_end=None, to_begin=None):  # type: ignore[no-untyped-def]
         raise TypeError("np.ediff1d of truth values, which NumPy does not subtract")
     found = np.diff(flat)
     for end in (to_begin, to_end):
-        if end is not None and np.asarray(end).dtype.kind == "f" and found.dtype.kind != "f":
-            raise TypeError("np.ediff1d puts no floats beside differences of integers")
+        if end is not None and not np.can_cast(np.asarray(end).dtype, found.dtype, "same_kind"):
+            raise TypeError("np.ediff1d: the dtypes of to_begin and to_end must be compatible with that of the input")
     parts = [found] if to_begin is None else [np.ravel(to_begin).astype(found.dtype), found]
     parts = parts if to_end is None else [*parts, np.ravel(to_end).astype(found.dtype)]
     return found if len(parts) == 1 else np.concatenate(parts)

@@ -8,14 +8,29 @@ from transpile.base.intrinsics import stop_gradient
 
 
 def piecewise(x, condlist, funclist):  # type: ignore[no-untyped-def]
-    """``np.piecewise``: of several conditions that hold the last one counts; one more entry is for where none holds."""
+    """``np.piecewise``: a function gets the entries where its condition holds; of several that hold the last one counts; one more
+    entry is for where none holds."""
     if len(funclist) not in (len(condlist), len(condlist) + 1):
         raise ValueError("np.piecewise takes a function for each condition, and one for where none holds")
-    last = funclist[len(condlist)] if len(funclist) > len(condlist) else 0.0
-    y = last(x) if callable(last) else np.full_like(x, last)
-    for test, entry in zip(condlist, funclist):
+    tests = list(condlist)
+    if len(funclist) > len(condlist):
+        tests.append(np.logical_not(np.any(np.stack(tests), axis=0)))
+    if np.ndim(x) == 0:
+        return _piece_of_number(np.asarray(x), tests, funclist)
+    y = np.zeros_like(x)
+    for test, entry in zip(tests, funclist):
+        if not callable(entry):
+            y[test] = entry
+        elif np.any(test):
+            y[test] = entry(x[test])
+    return y
+
+
+def _piece_of_number(x, tests, funclist):  # type: ignore[no-untyped-def]
+    y = np.zeros_like(x)
+    for test, entry in zip(tests, funclist):
         y = np.where(test, entry(x) if callable(entry) else entry, y)
-    return np.asarray(y, dtype=np.asarray(x).dtype)
+    return np.asarray(y, dtype=x.dtype)
 
 
 def fromfunction(function, shape, dtype=float):  # type: ignore[no-untyped-def]
@@ -137,12 +152,19 @@ def unwrap(p, discont=None, axis=-1, *, period=2 * np.pi):  # type: ignore[no-un
     """``np.unwrap``: whole periods are added, which have no derivative."""
     p = np.asarray(p)
     steps = stop_gradient(np.diff(p, axis=axis))
-    wrapped = np.mod(steps + period / 2, period) - period / 2
-    wrapped = np.where((wrapped == -period / 2) & (steps > 0), period / 2, wrapped)
+    dtype = np.result_type(steps, period)
+    whole = np.issubdtype(dtype, np.integer)
+    if dtype.kind == "u":
+        raise OverflowError("np.unwrap of integers without a sign")
+    half = period // 2 if whole else period / 2
+    wrapped = np.mod(steps + half, period) - half
+    if not whole or period % 2 == 0:
+        wrapped = np.where((wrapped == -half) & (steps > 0), half, wrapped)
     smallest = period / 2 if discont is None else max(discont, period / 2)
-    whole = np.where(np.abs(steps) < smallest, 0.0, wrapped - steps)
+    jumps = np.where(np.abs(steps) < smallest, 0, wrapped - steps)
     first = np.zeros_like(np.take(p, [0], axis=axis))
-    return p + np.concatenate((first, np.cumsum(whole, axis=axis)), axis=axis)
+    found = p + np.concatenate((first, np.cumsum(jumps, axis=axis)), axis=axis)
+    return np.asarray(found, dtype=dtype) if whole else found
 
 
 def union1d(ar1, ar2):  # type: ignore[no-untyped-def]
@@ -165,7 +187,7 @@ def setdiff1d(ar1, ar2):  # type: ignore[no-untyped-def]
 
 def polyadd(a1, a2):  # type: ignore[no-untyped-def]
     """``np.polyadd``: the shorter one is padded in front."""
-    a1, a2 = np.asarray(a1), np.asarray(a2)
+    a1, a2 = np.atleast_1d(a1), np.atleast_1d(a2)
     size = max(a1.size, a2.size)
     return np.pad(a1, (size - a1.size, 0)) + np.pad(a2, (size - a2.size, 0))
 

@@ -14,11 +14,10 @@ def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):  # type:
     """``log(sum(b * exp(a)))`` without overflow; -inf, with derivative 0, where every term vanishes."""
     if np.issubdtype(np.asarray(a).dtype, np.integer):
         a = a + 0.0
-    top = np.max(a, axis=axis, keepdims=True, initial=-np.inf)
+    counts = a if b is None else np.where(b == 0, -np.inf, a)
+    top = np.max(counts, axis=axis, keepdims=True, initial=-np.inf)
     top = stop_gradient(np.where(np.isfinite(top), top, 0.0))
-    terms = np.exp(a - top)
-    if b is not None:
-        terms = b * terms
+    terms = np.exp(a - top) if b is None else b * np.exp(_bounded(a - top, b))
     total = np.sum(terms, axis=axis, keepdims=keepdims)
     if not keepdims:
         top = np.squeeze(top, axis=axis)
@@ -29,6 +28,11 @@ def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):  # type:
         size = np.where(size < 0, 1.0, size)
     result = np.log(np.where(empty, 1.0, size)) + np.where(empty, -np.inf, top)
     return (result, np.sign(total)) if return_sign else result
+
+
+def _bounded(above, b):  # type: ignore[no-untyped-def]
+    """What lies above the largest that counts; of what does not count, no more than an exponential can bear."""
+    return np.where((b == 0) & ~(above < 80.0), 0.0, above)
 
 
 def softmax(x, axis=None):  # type: ignore[no-untyped-def]

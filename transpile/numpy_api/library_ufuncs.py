@@ -1,4 +1,5 @@
-"""Methods of ufuncs that no primitive stands for: plain Python, lifted like user code."""
+"""Methods of ufuncs that no primitive stands for: plain Python, lifted like user code. Arrays come in the dtype that is computed
+in."""
 
 from __future__ import annotations
 
@@ -7,13 +8,13 @@ import numpy as np
 
 def reduce(function, array, axis=0, dtype=None, keepdims=False, initial=None):  # type: ignore[no-untyped-def]
     """``function.reduce``: a fold along one axis, from the left."""
-    x = np.asarray(array) if dtype is None else np.asarray(array).astype(dtype)
+    x = np.asarray(array)
     axes = tuple(range(x.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     if len(axes) == 0:
         raise ValueError("reduce over no axis")
     rows = np.moveaxis(x, axes, tuple(range(len(axes))))
     rows = np.reshape(rows, (-1, *rows.shape[len(axes) :]))
-    total = rows[0] if initial is None else function(initial, rows[0])
+    total = rows[0] if initial is None else function(np.asarray(initial, dtype=x.dtype), rows[0])
     for k in range(1, rows.shape[0]):
         total = function(total, rows[k])
     return np.expand_dims(total, axes) if keepdims else total
@@ -21,7 +22,7 @@ def reduce(function, array, axis=0, dtype=None, keepdims=False, initial=None):  
 
 def accumulate(function, array, axis=0, dtype=None):  # type: ignore[no-untyped-def]
     """``function.accumulate``: the fold, each step kept."""
-    x = np.asarray(array) if dtype is None else np.asarray(array).astype(dtype)
+    x = np.asarray(array)
     y = np.moveaxis(x, axis, 0).copy()
     for k in range(1, y.shape[0]):
         y[k] = function(y[k - 1], y[k])
@@ -30,7 +31,7 @@ def accumulate(function, array, axis=0, dtype=None):  # type: ignore[no-untyped-
 
 def reduceat(function, array, indices, axis=0, dtype=None):  # type: ignore[no-untyped-def]
     """``function.reduceat``: a fold of each stretch that begins at an index and ends before the next."""
-    x = np.asarray(array) if dtype is None else np.asarray(array).astype(dtype)
+    x = np.asarray(array)
     rows = np.moveaxis(x, axis, 0)
     starts = np.asarray(indices)
     if np.any(starts < 0):

@@ -7,9 +7,10 @@ import numpy as np
 
 def copyto(dst, src, casting="same_kind", where=True):  # type: ignore[no-untyped-def]
     """``np.copyto``."""
-    if not isinstance(src, int) and not np.can_cast(np.asarray(src).dtype, dst.dtype, casting):
+    is_weak = isinstance(src, int) and dst.dtype.kind != "b"
+    if not is_weak and not np.can_cast(np.asarray(src).dtype, dst.dtype, casting):
         raise TypeError(f"Cannot cast {np.asarray(src).dtype!r} to {dst.dtype!r} according to the rule {casting!r}")
-    dst[...] = np.where(where, src, dst)
+    dst[...] = np.where(where, np.asarray(src, dtype=dst.dtype), dst)
 
 
 def set_flat(a, values):  # type: ignore[no-untyped-def]
@@ -18,19 +19,33 @@ def set_flat(a, values):  # type: ignore[no-untyped-def]
 
 
 def putmask(a, mask, values):  # type: ignore[no-untyped-def]
-    """``np.putmask``: the values are repeated to the size of the array."""
-    a[...] = np.where(mask, np.resize(values, a.shape), a)
+    """``np.putmask``: the values are repeated to the size of the array; where there are none, nothing is written."""
+    if np.size(mask) != a.size:
+        raise ValueError("putmask: mask and data must be the same size")
+    _check_safe(values, a)
+    if np.size(values) > 0:
+        a[...] = np.where(np.reshape(mask, a.shape), np.resize(np.asarray(values, dtype=a.dtype), a.shape), a)
+
+
+def _check_safe(values, a):  # type: ignore[no-untyped-def]
+    if isinstance(values, np.ndarray) and not np.can_cast(values.dtype, a.dtype, "safe"):
+        raise TypeError(f"Cannot cast array data from {values.dtype!r} to {a.dtype!r} according to the rule 'safe'")
 
 
 def place(arr, mask, vals):  # type: ignore[no-untyped-def]
     """``np.place``: the values are used in turn, and again from the first."""
+    _check_safe(vals, arr)
     mask = np.asarray(mask, dtype=bool)
     arr[mask] = np.resize(vals, (np.count_nonzero(mask),))
 
 
 def put(a, ind, v, mode="raise"):  # type: ignore[no-untyped-def]
-    """``np.put``: places are counted through the array, the values used in turn."""
-    places = np.ravel(ind)
+    """``np.put``: places are counted through the array, the values used in turn; where there are none, nothing is written."""
+    if np.size(ind) > 0 and np.size(v) > 0:
+        _put(a, np.ravel(ind), v, mode)
+
+
+def _put(a, places, v, mode):  # type: ignore[no-untyped-def]
     if mode == "clip":
         places = np.clip(places, 0, a.size - 1)
     elif mode == "wrap":
@@ -40,6 +55,8 @@ def put(a, ind, v, mode="raise"):  # type: ignore[no-untyped-def]
 
 def put_along_axis(arr, indices, values, axis):  # type: ignore[no-untyped-def]
     """``np.put_along_axis``."""
+    if not -arr.ndim <= axis < arr.ndim:
+        raise IndexError(f"axis {axis} is out of bounds for array of dimension {arr.ndim}")
     axis = axis % arr.ndim
     shapes = [tuple(-1 if j == k else 1 for j in range(arr.ndim)) for k in range(arr.ndim)]
     arr[tuple(indices if k == axis else np.arange(arr.shape[k]).reshape(shapes[k]) for k in range(arr.ndim))] = values

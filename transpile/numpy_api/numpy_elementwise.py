@@ -51,8 +51,10 @@ def _clip(b: Builder, a: Any, a_min: Any = None, a_max: Any = None, *, min: Any 
     if (a_min is not None or a_max is not None) and (min is not None or max is not None):
         raise RuleError("np.clip takes a_min and a_max, or min and max", "T131")
     low, high = (a_min if min is None else min), (a_max if max is None else max)
-    x = operand(b, a)
+    x = strong(b, a)
     if low is None and high is None:
+        if x.type.is_bool:
+            raise RuleError("np.clip of truth values without a bound, which NumPy refuses", "T131")
         return x
     if low is None:
         return b.elementwise("minimum", x, operand(b, high), strong=True)
@@ -96,10 +98,10 @@ def _nan_to_num(b: Builder, x: Any, copy: Any = True, nan: Any = 0.0, posinf: An
         return x
     if posinf is None and neginf is None and _is_const(nan, 0.0):
         return b.elementwise("nan_to_num", x, strong=True)
-    y = b.elementwise("where", b.elementwise("isnan", x), nan, x)
     top, bottom = _largest(x.type)
-    y = b.elementwise("where", y.eq(math.inf), top if posinf is None else posinf, y)
-    y = b.elementwise("where", y.eq(-math.inf), bottom if neginf is None else neginf, y)
+    y = b.elementwise("where", b.elementwise("isnan", x), nan, x)
+    y = b.elementwise("where", x.eq(math.inf), top if posinf is None else posinf, y)
+    y = b.elementwise("where", x.eq(-math.inf), bottom if neginf is None else neginf, y)
     return b.cast(y, x.dtype)
 
 
@@ -307,27 +309,25 @@ def _math_dist(b: Builder, p: Any, q: Any) -> Expr:
     raise RuleError("math.dist takes two tuples of numbers or two vectors", "T201", "use np.linalg.norm(p - q)")
 
 
-def _reduced(b: Builder, values: Any, name: str, prim: str, empty: Any, to: Type | None) -> Expr:
+def _reduced(b: Builder, values: Any, name: str, prim: str, empty: Any) -> Expr:
     found = elements(b, values, name)
     if isinstance(found, list):
         total = b.expr(empty)
         for k, x in enumerate(found):
-            x = x if to is None else number(b, x, name, to)
             total = x if k == 0 else b.elementwise(prim, total, x)
         return total
-    total = b.let({"add": "sum", "mul": "prod"}[prim], found, axes=(0,), keepdims=False)
-    return total if to is None else b.cast(total, to)
+    return b.let({"add": "sum", "mul": "prod"}[prim], found, axes=(0,), keepdims=False)
 
 
 def _fsum(b: Builder, seq: Any) -> Expr:
     found = elements(b, seq, "fsum")
     if isinstance(found, list):
         return b.let("fsum", *(number(b, x, "fsum") for x in found)) if found else b.expr(0.0)
-    return _reduced(b, seq, "fsum", "add", 0.0, FLOAT)
+    return b.let("fsum", b.cast(found, "float64"))
 
 
 def _math_prod(b: Builder, iterable: Any, *, start: Any = 1) -> Expr:
-    product = _reduced(b, iterable, "prod", "mul", 1, None)
+    product = _reduced(b, iterable, "prod", "mul", 1)
     return product if isinstance(start, int) else b.expr(start) * product
 
 
@@ -336,8 +336,12 @@ def _sumprod(b: Builder, p: Any, q: Any) -> Expr:
     if isinstance(first, list) and isinstance(second, list):
         if len(first) != len(second):
             raise RuleError("inputs are not the same length", "T202")
-        return _reduced(b, [x * y for x, y in zip(first, second)], "sumprod", "add", 0, None)
+        return _reduced(b, [x * y for x, y in zip(first, second)], "sumprod", "add", 0)
     raise RuleError("math.sumprod takes two sequences of numbers", "T201", "use np.dot")
+
+
+def _ulp(b: Builder, x: Any) -> Expr:
+    return b.elementwise("spacing", b.elementwise("fabs", number(b, x, "ulp")))  # NumPy's has the sign of its argument
 
 
 def _fma(b: Builder, x: Any, y: Any, z: Any) -> Expr:
@@ -407,6 +411,7 @@ MATH: dict[str, Entry] = {
     **{name: integers(name, 1, name) for name in ("isqrt", "factorial")},
     "comb": integers("comb", 2, "comb"),
     "perm": Entry(_perm, via="math"),
+    "ulp": Entry(_ulp, via="math"),
     "remainder": scalar("ieee_remainder", 2, "remainder"),
     "log": Entry(_math_log, via="math"),
     "hypot": Entry(_math_hypot, via="math"),

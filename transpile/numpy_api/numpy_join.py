@@ -28,7 +28,7 @@ from transpile.numpy_api.api_arguments import (
 )
 from transpile.numpy_api.entry_record import Entry
 from transpile.numpy_api.numpy_reduction import ravel, reduce
-from transpile.numpy_api.numpy_shape import reshape
+from transpile.numpy_api.numpy_shape import moved, reshape
 from transpile.numpy_api.numpy_sorting import compressed
 from transpile.ops import language as m
 from transpile.ops.slicing import arange, at_least, gather, new_axis, on_axis, point, raise_if, slice_axis, smaller
@@ -188,7 +188,7 @@ def _split(exact: bool) -> Callable[..., list[Expr]]:
 def _split_at(axis: int) -> Callable[..., list[Expr]]:
     def build(b: Builder, ary: Any, indices_or_sections: Any) -> list[Expr]:
         x = array(b, ary)
-        if not x.rank or (x.rank <= axis and axis != 1):
+        if x.rank < {0: 2, 1: 1, 2: 3}[axis]:
             raise RuleError("the array has too few dimensions to be split so", "T202")
         return _cut(x, 0 if x.rank == 1 and axis == 1 else axis, indices_or_sections, True)
 
@@ -216,17 +216,15 @@ def _insert(b: Builder, arr: Any, obj: Any, values: Any, axis: Any = None) -> Ex
     at = places_of(b, "np.insert", obj)
     if at.type.is_bool:
         raise RuleError("np.insert at truth values is not supported", "T131", "pass np.flatnonzero of the mask")
+    is_number = not at.rank
     if at.rank == 1 and at.dims[0].is_one:
         at = point(at, 0, 0)
     if at.rank:
         return _insert_several(b, x, at, v, axis)
     place = _within(b, at, x.dims[axis], x.dims[axis] + 1)
-    if not v.rank and x.rank == 1:
-        v = reshape(v, (Dim(1),))
-    elif v.rank < x.rank:
-        inner = tuple(d for k, d in enumerate(x.dims) if k != axis)
-        count = v.dims[0] if v.rank == 1 and x.rank == 1 else None
-        v = v if count is not None else new_axis(b.broadcast(v, inner), axis)
+    v = _raised(v, x.rank)
+    v = moved(v, 0, axis) if is_number else v  # as NumPy does: a[:, 0] = v and a[:, [0]] = v
+    v = b.broadcast(v, tuple(v.dims[axis] if k == axis else d for k, d in enumerate(x.dims)))
     return concatenate(b, [slice_axis(x, axis, 0, place), v, slice_axis(x, axis, place)], axis)
 
 

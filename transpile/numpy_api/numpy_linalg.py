@@ -11,7 +11,16 @@ from transpile.core import nodes as ir
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
 from transpile.errors import RuleError
-from transpile.numpy_api.api_arguments import array, axes_of, axis_of, floats, refuse_options, shape_text, strong
+from transpile.numpy_api.api_arguments import (
+    array,
+    axes_of,
+    axis_of,
+    floats,
+    one_of,
+    refuse_options,
+    shape_text,
+    strong,
+)
 from transpile.numpy_api.entry_record import Entry
 from transpile.numpy_api.numpy_products import matmul
 from transpile.numpy_api.numpy_reduction import reduce
@@ -224,11 +233,18 @@ def _svdvals(b: Builder, x: Any) -> Expr:
 
 
 def _eigh(b: Builder, a: Any, UPLO: str = "L") -> Any:
-    return EighResult(*items(b.let("eigh", matrix(b, a, "np.linalg.eigh"), UPLO=UPLO)))
+    return EighResult(*items(b.let("eigh", matrix(b, a, "np.linalg.eigh"), UPLO=_side(UPLO))))
 
 
 def _eigvalsh(b: Builder, a: Any, UPLO: str = "L") -> Expr:
-    return b.let("eigvalsh", matrix(b, a, "np.linalg.eigvalsh"), UPLO=UPLO)
+    return b.let("eigvalsh", matrix(b, a, "np.linalg.eigvalsh"), UPLO=_side(UPLO))
+
+
+def _side(UPLO: Any) -> str:
+    """The triangle that is read, which NumPy takes in small letters too."""
+    side = UPLO.upper() if isinstance(UPLO, str) else UPLO
+    one_of("np.linalg", "UPLO", side, "L", "U")
+    return str(side)
 
 
 def _pinv(b: Builder, a: Any, hermitian: Any = False) -> Expr:
@@ -245,19 +261,26 @@ def _lstsq(build: Builder, a: Any, b: Any, rcond: Any = None) -> tuple[Expr, ...
     if x.rank != 2 or y.rank not in (1, 2):
         raise RuleError("np.linalg.lstsq takes one matrix and a vector or matrix", "T202")
     _fits(build, x, y)
-    found = build.let("lstsq", x, y, rcond=None)
-    squares, is_over = _rest(build, x, y, found)
+    found, squares, is_over, rank, values = least_squares(x, y, rcond)
     squares = squares if squares.rank else reshape(squares, (Dim(1),))
     squares = compressed(build, build.broadcast(is_over, squares.dims), squares, 0)
-    return found, squares, build.cast(build.let("matrix_rank", x), "int32"), build.let("svdvals", x)
+    return found, squares, build.cast(rank, "int32"), values
 
 
-def _rest(build: Builder, x: Expr, y: Expr, found: Expr) -> tuple[Expr, Expr]:
-    """The sums of squares of what a solution leaves, and whether LAPACK gives them."""
+def least_squares(x: Expr, y: Expr, rcond: float | None) -> tuple[Expr, ...]:
+    """The solution, the sums of squares of what it leaves and whether LAPACK gives them, the rank, the singular values. Of these
+    those count as 0 that are no larger than ``rcond`` times the largest; None stands for NumPy's default, -1 for LAPACK's."""
+    found, values = m.call("lstsq", x, y, rcond=rcond), m.call("svdvals", x)
+    rank = m.call("matrix_rank", x) if rcond is None else _larger_than(values, rcond)
     rest = y - m.matmul(x, found)
-    rows, columns = (build.dim(d) for d in x.dims)
-    is_over = build.elementwise("logical_and", rows > columns, build.let("matrix_rank", x).eq(columns))
-    return m.sum(rest * rest, (0,)), is_over
+    rows, columns = (x.b.dim(d) for d in x.dims)
+    is_over = x.b.elementwise("logical_and", rows > columns, rank.eq(columns))
+    return found, m.sum(rest * rest, (0,)), is_over, rank, values
+
+
+def _larger_than(values: Expr, share: float) -> Expr:
+    share = float(np.finfo(values.dtype).eps) / 2 if share == -1 else share
+    return m.sum(values > share * reduce("max", values, initial=0.0), (0,))
 
 
 def _matrix_power(b: Builder, a: Any, n: int) -> Expr:

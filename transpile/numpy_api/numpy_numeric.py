@@ -46,12 +46,14 @@ def _no_truths(b: Builder, value: Any, name: str) -> Expr:
 def _gradient(b: Builder, f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
     (x,) = floats(b, _no_truths(b, f, "np.gradient"))
     one_of("np.gradient", "edge_order", edge_order, 1, 2)
-    axes = axes_of(axis, x.rank)
+    axes = [axis_of(k, x.rank) for k in axis] if isinstance(axis, tuple) else axes_of(axis, x.rank)
+    if len(set(axes)) != len(axes):
+        raise RuleError("repeated axis", "T208")
     spacings = list(varargs) or [1.0]
-    spacings = spacings * len(axes) if len(spacings) == 1 else spacings
+    spacings = spacings * len(axes) if len(spacings) == 1 and not array(b, spacings[0]).rank else spacings
     if len(spacings) != len(axes):
-        raise RuleError("invalid number of arguments: one spacing for all axes or one for each", "T201")
-    found = tuple(_along(b, x, k, h, edge_order) for k, h in zip(axes, spacings))
+        raise RuleError("invalid number of arguments: one number for all axes or a spacing for each", "T201")
+    found = tuple(b.cast(_along(b, x, k, h, edge_order), x.dtype) for k, h in zip(axes, spacings))
     return found[0] if len(found) == 1 else found
 
 

@@ -78,12 +78,12 @@ def _vdot(build: Builder, a: Any, b: Any) -> Expr:
 
 
 def _vecdot(b: Builder, x1: Any, x2: Any, axis: int = -1) -> Expr:
-    x, y = numeric(b, x1, x2)
-    _agree(b, x, y, axis, axis, "the inner product")
+    x, y = (v if axis_of(axis, v.rank) == v.rank - 1 else moved(v, axis, -1) for v in numeric(b, x1, x2))
+    _agree(b, x, y, -1, -1, "the inner product")
     product = x * y
     if product.type.is_bool:
-        return b.let("any", product, axes=(axis_of(axis, product.rank),), keepdims=False)
-    return b.cast(b.let("sum", product, axes=(axis_of(axis, product.rank),), keepdims=False), product.dtype)
+        return b.let("any", product, axes=(product.rank - 1,), keepdims=False)
+    return b.cast(b.let("sum", product, axes=(product.rank - 1,), keepdims=False), product.dtype)
 
 
 def _tensordot(build: Builder, a: Any, b: Any, axes: Any = 2) -> Expr:
@@ -275,6 +275,8 @@ _NUMPY: dict[str, Entry] = {
 
 def _matvec(b: Builder, x1: Any, x2: Any) -> Expr:
     x, y = numeric(b, x1, x2)
+    if x.rank < 2 or not y.rank:
+        raise RuleError("np.matvec takes matrices and vectors", "T202", "use np.vecdot or @")
     column = matmul(b, x, reshape(y, [*y.dims, Dim(1)]))
     return reshape(column, column.dims[:-1])
 

@@ -75,8 +75,9 @@ def _rot90(b: Builder, m: Any, k: Any = 1, axes: Any = (0, 1)) -> Expr:
 
 def _roll(b: Builder, a: Any, shift: Any, axis: Any = None) -> Expr:
     x = array(b, a)
+    shift = arrays(b, shift) if isinstance(shift, Expr) and shift.rank else shift
     if axis is None:
-        return reshape(m.call("roll", ravel(x), b.expr(shift), axes=(0,)), x.dims)
+        return reshape(_roll(b, ravel(x), shift, 0), x.dims)
     several = isinstance(axis, (tuple, list))
     axes = tuple(axis_of(k, x.rank) for k in (axis if several else (axis,)))
     shifts = list(shift) if isinstance(shift, (tuple, list)) else [shift]
@@ -211,15 +212,15 @@ def _statistic(prim: str) -> Callable[..., Expr]:
 
 def _ramp(b: Builder, x: Expr, axis: int, k: int, width: Dim, end: Any) -> Expr:
     """A side that rises evenly from ``end`` to the edge of the axis."""
+    if x.type.is_bool:
+        raise RuleError("np.pad: no ramp leads to truth values", "T201", "use .astype(float)")
+    dtype = x.dtype if x.type.is_float else "float64"
     steps = reshape(arange(b, width), [width if j == axis else Dim(1) for j in range(x.rank)])
     steps = b.dim(width) - 1 - steps if k else steps
-    edge = slice_axis(x, axis, x.dims[axis] - 1) if k else slice_axis(x, axis, 0, 1)
-    first = b.cast(b.expr(end), x.dtype)
-    y = first + (edge - first) * (
-        b.cast(steps, x.dtype if x.type.is_float else "float64")
-        / b.cast(b.dim(width), x.dtype if x.type.is_float else "float64")
-    )
-    return b.cast(y, x.dtype)
+    edge = b.cast(slice_axis(x, axis, x.dims[axis] - 1) if k else slice_axis(x, axis, 0, 1), dtype)
+    first = b.cast(b.expr(end), dtype)
+    y = first + b.cast(steps, dtype) * ((edge - first) / b.cast(m.maximum(b.dim(width), 1, py=True), dtype))
+    return b.cast(y if x.type.is_float else m.floor(y), x.dtype)
 
 
 _SIDES: dict[str, Callable[..., Expr]] = {

@@ -10,9 +10,12 @@ import numpy as np
 from transpile.core import nodes as ir
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim, product
+from transpile.core.promotion import OPERAND_TYPES
+from transpile.core.types import promote
 from transpile.errors import RuleError
-from transpile.numpy_api.api_arguments import array, axes_of, axis_of, cast_to, floats, from_nested, strong
+from transpile.numpy_api.api_arguments import array, axes_of, axis_of, cast_to, from_nested, strong
 from transpile.numpy_api.entry_record import Entry
+from transpile.numpy_api.signatures import NO_VALUE
 from transpile.ops import language as m
 from transpile.ops.slicing import raise_if
 from transpile.ops.tables import neutral_of, prims
@@ -228,9 +231,10 @@ def _nan_spread(prim: str) -> Callable[..., Expr]:
         mean: Any = None,
         correction: Any = None,
     ) -> Expr:
-        x = cast_to(array(b, a), dtype)
-        if not x.type.is_float:
-            return _spread(prim)(b, x, axis, None, ddof, keepdims, where, mean, correction)
+        given = array(b, a)
+        if not given.type.is_float:
+            return _spread(prim)(b, given, axis, dtype, ddof, keepdims, where, mean, correction)
+        x = cast_to(given, dtype)
         valid = m.logical_not(m.isnan(x))
         valid = valid if where is None else m.logical_and(valid, array(b, where))
         mean = mean if mean is None else b.cast(array(b, mean), x.dtype)
@@ -274,7 +278,10 @@ def _position(prim: str, worst: float | None = None) -> Callable[..., Expr]:
     def build(b: Builder, a: Any, axis: Axis = None, keepdims: bool = False) -> Expr:
         x = array(b, a)
         if worst is not None and x.type.is_float:
-            x = m.where(m.isnan(x), worst, x)
+            missing = m.isnan(x)
+            alone = reduce("all", missing, axis) if x.rank else missing
+            raise_if(reduce("any", alone) if alone.rank else alone, "ValueError", "All-NaN slice encountered")
+            x = m.where(missing, worst, x)
         return b.let(prim, x, axis=None if axis is None else axis_of(axis, x.rank), keepdims=bool(keepdims))
 
     return build
@@ -300,6 +307,7 @@ def _average(
         count = b.cast(m.size(x, axes_of(axis, x.rank)), y.dtype)
         return (y, b.broadcast(count, y.dims)) if returned else y
     w = array(b, weights)
+    common = promote(x.type.strong, w.type.strong).dtype if x.type.is_float else "float64"
     if w.rank != x.rank:
         if axis is None:
             raise RuleError("Axis must be specified when shapes of a and weights differ.", "T202")
@@ -308,7 +316,7 @@ def _average(
             raise RuleError("Shape of weights must be consistent with shape of a along specified axis.", "T202")
         if not all(b.same(d, x.dims[k]) for d, k in zip(w.dims, given)):
             raise RuleError("Shape of weights must be consistent with shape of a along specified axis.", "T202")
-        total = reduce("sum", w, None)
+        total = reduce("sum", b.cast(w, common), None)
         if given != [x.rank - 1]:
             w = m.transpose(w, np.argsort(given).tolist()) if len(given) > 1 else w
             sizes = iter(w.dims)
@@ -316,16 +324,13 @@ def _average(
     elif not all(b.same(d, e) for d, e in zip(x.dims, w.dims)):
         raise RuleError("Axis must be specified when shapes of a and weights differ.", "T202")
     else:
-        total = reduce("sum", w, axis, keepdims)
-    product = x * w
-    common = product.dtype if x.type.is_float else "float64"
-    total = b.cast(total, common)
+        total = reduce("sum", b.cast(w, common), axis, keepdims)
     raise_if(
         reduce("any", total.eq(0)) if total.rank else total.eq(0),
         "ZeroDivisionError",
         "Weights sum to zero, can't be normalized",
     )
-    y = reduce("sum", b.cast(product, common), axis, keepdims) / total
+    y = reduce("sum", b.cast(x, common) * b.cast(w, common), axis, keepdims) / total
     return (y, b.broadcast(total, y.dims)) if returned else y
 
 
@@ -341,9 +346,12 @@ def _ufunc_reduce(build: Callable[..., Expr]) -> Callable[..., Expr]:
         axis: Axis = 0,
         dtype: Any = None,
         keepdims: bool = False,
-        initial: Any = None,
+        initial: Any = NO_VALUE,
         where: Any = True,
     ) -> Expr:
+        if initial is None and where is not True:
+            raise RuleError("to use a where mask one has to specify 'initial'", "T201")
+        initial = None if initial is NO_VALUE else initial
         x = cast_to(from_nested(b, array), dtype)
         axis = axis if x.rank or axis not in (0, -1) else None  # NumPy lets a number pass
         more = {k: v for k, v, none in (("initial", initial, None), ("where", where, True)) if v is not none}
@@ -364,7 +372,8 @@ def _log_sum(join: str, power: str, log: str) -> Callable[..., Expr]:
         initial: Any = None,
         where: Any = True,
     ) -> Expr:
-        (x,) = floats(b, cast_to(from_nested(b, array), dtype))
+        x = cast_to(from_nested(b, array), dtype)
+        x = b.cast(x, OPERAND_TYPES["float"]([x.type])[0].strong)
         x = _masked(b, x, where, -np.inf)
         top = reduce("max", x, axis, True, initial=-np.inf) if x.rank else x
         top = b.elementwise("stop_gradient", top)

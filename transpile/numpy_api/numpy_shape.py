@@ -175,6 +175,8 @@ def moved(x: Expr, source: Any, destination: Any) -> Expr:
     targets = [axis_of(k, x.rank) for k in (destination if isinstance(destination, (tuple, list)) else (destination,))]
     if len(sources) != len(targets):
         raise RuleError("`source` and `destination` arguments must have the same number of elements", "T202")
+    if len(set(sources)) != len(sources) or len(set(targets)) != len(targets):
+        raise RuleError("repeated axis in `source` or `destination` argument", "T208")
     order = [k for k in range(x.rank) if k not in sources]
     for target, s in sorted(zip(targets, sources)):
         order.insert(target, s)

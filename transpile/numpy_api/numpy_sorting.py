@@ -132,6 +132,12 @@ def _unique(
     return tuple(items)
 
 
+def _unique_values(b: Builder, x: Any) -> Any:
+    if array(b, x).type.is_float:
+        raise RuleError("np.unique_values of floats keeps every NaN", "T201", "use np.unique, which keeps one")
+    return _unique(b, x)
+
+
 def _isin(b: Builder, element: Any, test_elements: Any, invert: bool = False, *, kind: Any = None) -> Expr:
     one_of("np.isin", "kind", kind, None, "sort", "table")
     return b.let("isin", strong(array(b, element)), array(b, test_elements), invert=bool(invert))
@@ -173,6 +179,8 @@ def compressed(b: Builder, mask: Expr, x: Expr, axis: int) -> Expr:
 def _compress(b: Builder, condition: Any, a: Any, axis: Any = None) -> Expr:
     x, at = _flat(array(b, a), axis)
     mask = array(b, condition)
+    if mask.rank != 1:
+        raise RuleError("np.compress: the condition is a vector", "T202", "use np.extract or x[mask]")
     mask = mask if mask.type.is_bool else mask.ne(0)
     if b.surely(mask.dims[0], x.dims[at]):
         return compressed(b, mask, x, at)
@@ -254,19 +262,14 @@ def _histogram(b: Builder, a: Any, bins: Any = 10, range: Any = None, density: A
         count = b.form(edges)
         at_least(b, count, 1, "`bins` must be positive, when an integer")
         dtype = x.dtype if x.type.is_float else "float64"
-        low, high = b.cast(low, dtype), b.cast(high, dtype)
+        wide = dtype if range is None else "float64"  # of Python's numbers the edges are rounded once
+        low, high = b.cast(low, wide), b.cast(high, wide)
         if range is not None:
             raise_if(low > high, "ValueError", "max must be larger than min in range parameter.")
         pad = m.where(low.eq(high), 0.5, 0.0)  # as NumPy does where all values are one
-        edges = b.let(
-            "linspace",
-            b.cast(low - pad, dtype),
-            b.cast(high + pad, dtype),
-            edges + 1,
-            dims=(count + 1,),
-            dtype=dtype,
-            endpoint=True,
-        )
+        ends = b.cast(low - pad, wide), b.cast(high + pad, wide)
+        spaced = b.let("linspace", *ends, edges + 1, dims=(count + 1,), dtype=wide, endpoint=True)
+        edges = b.cast(spaced, dtype)
     else:
         falls = slice_axis(edges, 0, 1) < slice_axis(edges, 0, 0, edges.dims[0] - 1)
         raise_if(reduce("any", falls), "ValueError", "`bins` must increase monotonically, when an array")
@@ -321,7 +324,7 @@ _NUMPY: dict[str, Entry] = {
     "searchsorted": Entry(_searchsorted, static=("side",)),
     "digitize": Entry(_digitize, static=("right",)),
     "unique": Entry(_unique, static=("return_index", "return_inverse", "return_counts", "axis"), idle=("sorted",)),
-    "unique_values": Entry(lambda b, x: _unique(b, x)),
+    "unique_values": Entry(_unique_values),
     "isin": Entry(_isin, static=("invert", "kind"), idle=("assume_unique",), memory="array"),
     "in1d": Entry(_in1d, static=("invert", "kind"), idle=("assume_unique",)),
     "nonzero": Entry(nonzero),

@@ -6,28 +6,31 @@ from dataclasses import replace
 from inspect import Parameter, Signature
 from typing import Any
 
+import numpy as np
+
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
+from transpile.core.types import INT
 from transpile.errors import RuleError
 from transpile.numpy_api.api_arguments import array, floats, numeric, one_of
 from transpile.numpy_api.entry_record import Entry
 from transpile.numpy_api.numpy_linalg import (
     _fits,
-    _lstsq,
     _norm,
     _pinv,
     _qr,
-    _rest,
     _square,
     _svd,
     _svdvals,
     general,
     items,
+    least_squares,
     matrix,
     stacked,
 )
 from transpile.numpy_api.numpy_reduction import reduce
 from transpile.numpy_api.numpy_shape import reshape
+from transpile.numpy_api.numpy_sorting import compressed
 from transpile.ops import language as m
 from transpile.ops.factorisations import mirrored
 from transpile.ops.linalg import solve_triangular, t
@@ -153,12 +156,16 @@ def _scipy_qr(b: Builder, a: Any, mode: str = "full", pivoting: Any = False) -> 
 
 def _scipy_lstsq(build: Builder, a: Any, b: Any, lapack_driver: Any = None) -> Any:
     one_of("scipy.linalg.lstsq", "lapack_driver", lapack_driver, None, "gelsd", "gelss")  # gelsy has other results
-    found, squares, rank, values = _lstsq(build, a, b)
+    x, y = floats(build, a, b)
+    if x.rank != 2 or y.rank not in (1, 2):
+        raise RuleError("scipy.linalg.lstsq takes one matrix and a vector or matrix", "T202")
+    _fits(build, x, y)
+    found, squares, is_over, rank, values = least_squares(x, y, float(np.finfo(x.dtype).eps))
     if found.rank == 1:  # one right side: a number, and no number where SciPy has an empty array
-        x, y = floats(build, a, b)
-        squares, is_over = _rest(build, x, y, found)
         squares = build.elementwise("where", is_over, squares, float("nan"))
-    return found, squares, rank, values
+    else:
+        squares = compressed(build, build.broadcast(is_over, squares.dims), squares, 0)
+    return found, squares, build.cast(rank, INT), values
 
 
 def _scipy_eigh(build: Builder, a: Any, b: Any = None, *, lower: bool = True, eigvals_only: bool = False) -> Any:

@@ -105,7 +105,10 @@ _SINC_SERIES = tuple(
 
 
 def _rounded(types, result, params) -> Element:  # type: ignore[no-untyped-def]
-    name = "scalars.round_to_python" if params.get("py") and result.weak else "scalars.round_to"
+    of_python = params.get("py") and result.weak
+    if of_python and result.is_int:
+        return applied("intmath.round_to", 1, params["decimals"])
+    name = "scalars.round_to_python" if of_python else "scalars.round_to"
     return with_params(name, 1, "decimals")(types, result, params)
 
 
@@ -166,7 +169,8 @@ ONE = [
     step("ceil"),
     step("trunc", names=("trunc", "fix"), math="math.modf({0})[1]"),
     unary("round", "np.round({0})", ZERO, vector=Vector("rint", alone=True)),
-    unary("round_to", "np.round({0}, {decimals})", ZERO, python="round({0}, {decimals})", element=_rounded),  # params: decimals
+    unary("round_to", "np.round({0}, {decimals})", ZERO, python="round({0}, {decimals})", element=_rounded,  # params: decimals
+          raises=lambda types, values, result: types[0].is_int and types[0].weak),
     test("isnan", math=True, called="is_nan"),
     test("isinf", math=True),
     test("isfinite", math=True, called="is_finite"),
@@ -349,17 +353,28 @@ def _fsum_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
     return call("fsum", *(0.0 if d is None else d for d in dots))
 
 
+def _fsum_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
+    if args[0].rank:
+        return (y_bar.b.broadcast(y_bar.b.cast(y_bar, args[0].type.strong), args[0].type.dims),)
+    return tuple(y_bar if w else None for w in wants)
+
+
+def _fsum_spelling(params, types) -> str:  # type: ignore[no-untyped-def]
+    return "math.fsum({0})" if types[0].dims else f"math.fsum({sequence(len(types))})"
+
+
 FSUM = Op(
-    "fsum",
+    "fsum",  # of numbers, or of a vector
     lambda types, params: FLOAT,
-    Spelling(lambda params, types: f"math.fsum({sequence(len(types))})"),
+    Spelling(_fsum_spelling),
     "fold",
     lowering=OperandSum(),
+    entry="arrays.fsum",
     fold="add",
     jvp=_fsum_jvp,
-    vjp=lambda y, y_bar, args, wants, params: tuple(y_bar if w else None for w in wants),
+    vjp=_fsum_vjp,
     linear=True,
-    examples=((lambda: (0.5, -1.25, 3.0), {}),),
+    examples=((lambda: (0.5, -1.25, 3.0), {}), (lambda: (np.array([0.5, -1.25, 3.0]),), {})),
     family="lane",
 )
 

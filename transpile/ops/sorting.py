@@ -69,17 +69,16 @@ def _take_type(types, params) -> Type:  # type: ignore[no-untyped-def]
 # ------------------------------------------------------------------------------------------- partition
 
 
-def _partition_order(x: Expr, params) -> Expr:  # type: ignore[no-untyped-def]
-    return m.call("argpartition", x, **params)
-
-
 def _partition_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
-    return None if dots[0] is None else take_along(dots[0], _partition_order(args[0], params), params["axis"])
+    """What ``argpartition`` gives need not be the order of what ``partition`` gave: both sorted, the entries are the same."""
+    axis = params["axis"]
+    if dots[0] is None:
+        return None
+    return take_along(_sort_jvp(y, args, dots, params), argsort(argsort(y, axis), axis), axis)
 
 
 def _partition_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
-    axis = params["axis"]
-    return (take_along(y_bar, argsort(_partition_order(args[0], params), axis), axis),)
+    return _sort_vjp(y, take_along(y_bar, argsort(y, params["axis"]), params["axis"]), args, wants, params)
 
 
 # ---------------------------------------------------------------------------------------------- counting
@@ -116,7 +115,7 @@ def _segments(x: Expr, xp: Expr, fp: Expr) -> tuple[Expr, Expr, Expr, Expr]:
     n = m.size(xp)
     j = m.minimum(m.maximum(m.call("searchsorted", xp, x, side="right") - 1, 0), n - 2)
     left, right = _pick(xp, j), _pick(xp, j + 1)
-    inside = m.logical_and(x >= left, x <= right)
+    inside = m.logical_and(m.logical_and(x >= left, x <= right), left < right)  # of one point no segment begins
     width = right - left
     share = m.where(inside, (x - left) / width, m.where(x < left, 0.0, 1.0))
     slope = m.where(inside, (_pick(fp, j + 1) - _pick(fp, j)) / width, 0.0)

@@ -91,6 +91,25 @@ def overflows_lcm(a, b):
 
 
 @njit
+def round_to(n, decimals):
+    """To a multiple of a power of ten, of two that are as near to the even one."""
+    if decimals >= 0:
+        return n
+    unit = 10 ** min(-decimals, 18)
+    whole = n // unit
+    rest = n - whole * unit
+    if 2 * rest > unit or (2 * rest == unit and whole % 2 == 1):
+        whole += 1
+    fits = -((2**63 - 1) // unit) <= whole <= (2**63 - 1) // unit
+    if decimals < -18:  # a unit that does not fit: what is not further from 0 than half of it gives 0
+        fits = decimals < -19 or -5 * 10**18 <= n <= 5 * 10**18
+        whole = 0
+    if not fits:
+        raise OverflowError("the result of round() does not fit in the 64 bits of an integer of compiled code")
+    return whole * unit
+
+
+@njit
 def isqrt(x):
     if x < 0:
         raise ValueError("isqrt() argument must be nonnegative")

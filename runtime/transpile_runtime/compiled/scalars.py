@@ -3,6 +3,8 @@
 import math
 
 import numpy as np
+from numba import types
+from numba.extending import intrinsic
 
 from transpile_runtime.compiled.options import exact, njit
 
@@ -383,14 +385,27 @@ def clip(x, low, high):
     return y if y <= high or y != y else high
 
 
-@njit
+@exact
 def ieee_remainder(x, y):
-    return x - np.rint(x / y) * y
+    """The difference to the nearest multiple of ``y``, to the even one of two: each step is exact, however large the quotient."""
+    if not isfinite(y):
+        return x * y if y != y or not isfinite(x) else x
+    whole = abs(y)
+    rest = np.fmod(abs(x), whole)  # NaN where y is 0, or x infinite
+    over = whole - rest
+    if rest == over:  # between an even and an odd multiple
+        over = 2.0 * np.fmod(0.5 * (abs(x) - rest), whole) - rest
+    return np.copysign(1.0, x) * (-over if rest >= over else rest)
 
 
-@njit
-def fma(a, b, c):
-    return a * b + c
+@intrinsic
+def fma(typing, a, b, c):
+    """The product and the sum rounded once."""
+
+    def generate(context, builder, signature, arguments):
+        return builder.fma(*arguments)
+
+    return types.float64(types.float64, types.float64, types.float64), generate
 
 
 @njit

@@ -39,6 +39,13 @@ class Nested:
     fn: ir.Function
     trees: Trees
     aliases: Aliases
+    tests: frozenset[ir.Var] = frozenset()  # results of branches of which nothing but the truth is asked
+
+    def is_connective(self, stmt: ir.If) -> bool:
+        """Whether a branch may be ``a and b`` or ``a or b``, which is the test itself where that decides: it must be Python's truth
+        or NumPy's as the result is, if more is asked of it than its truth."""
+        (result,) = stmt.results
+        return result.type.is_bool and (result in self.tests or result.type.weak == stmt.test.type.weak)
 
     def leaves(self, operands: Iterable[ir.Operand]) -> Iterator[ir.Var]:
         """The variables that are read where the operands are evaluated."""
@@ -76,8 +83,10 @@ def nest(fn: ir.Function, names: dict[ir.Var, str]) -> Nested:
     """``fn`` with values nested into the statements that use them."""
     nester = _Nester(fn, names)
     nester.block(fn.body)
-    body = _without(fn.body, nester.trees)
-    return Nested(replace(fn, body=body), nester.trees, nester.aliases)
+    branches = [s for s in statements(fn.body) if isinstance(s, ir.If) and len(s.results) == 1]
+    tests = frozenset(s.results[0] for s in branches if nester.is_test(s.results[0]))
+    nested = Nested(fn, nester.trees, nester.aliases, tests)
+    return replace(nested, fn=replace(fn, body=_without(fn.body, nested)))
 
 
 def is_synthetic(name: str) -> bool:
@@ -115,6 +124,7 @@ class _Nester:
         self.defs: dict[ir.Var, ir.Let | ir.Call] = {}
         self.pinned: set[ir.Var] = set()
         self.writes: dict[int, int] = {}
+        self.heads = {id(s.test) for s in statements(fn.body) if isinstance(s, ir.While)}
         self.scan(fn.body)
 
     # ---- facts
@@ -332,6 +342,24 @@ class _Nester:
             return not is_repeated(by.prim, use.slot) or self.is_cheap(stmt) or self.is_step(stmt)
         return True
 
+    def is_test(self, var: ir.Var) -> bool:
+        """Whether nothing but its truth is asked."""
+        return var.name in FLAGS or all(map(self.asks_truth, self.uses.get(var, [])))
+
+    def asks_truth(self, use: _Use) -> bool:
+        match use.by:
+            case ir.If():
+                return use.slot == 0
+            case ir.Store():
+                return use.by.value.type.is_bool and use.by.buf.type.is_bool
+            case ir.Let():
+                return record_of(use.by).is_negation
+            case ir.Block() if use.slot >= 0 and id(use.by) in self.owners:
+                return self.is_test(self.owners[id(use.by)].results[use.slot])
+            case ir.Block():
+                return use.slot < 0 or id(use.by) in self.heads
+        return False
+
     # ---- moving
 
     def reaches(self, block: ir.Block, at: int, site: _Site, read: int, stmt: Tree) -> bool:
@@ -382,26 +410,27 @@ def is_repeated(prim: str, slot: int) -> bool:
     return entry is not None and isinstance(entry.render, str) and len(re.findall(rf"\{{{slot}\}}", entry.render)) > 1
 
 
-def _without(block: ir.Block, trees: Trees) -> ir.Block:
+def _without(block: ir.Block, nested: Nested) -> ir.Block:
     stmts: list[ir.Stmt] = []
+    trees = nested.trees
     for stmt in block.stmts:
         if isinstance(stmt, Tree) and any(trees.get(v) is stmt for v in defines(stmt)):
             continue
         match stmt:
             case ir.If():
-                stmt = replace(stmt, then=_without(stmt.then, trees), orelse=_without(stmt.orelse, trees))
-                stmt = _connective(stmt) or stmt
+                stmt = replace(stmt, then=_without(stmt.then, nested), orelse=_without(stmt.orelse, nested))
+                stmt = _connective(stmt, nested) or stmt
             case ir.For():
-                stmt = replace(stmt, body=_without(stmt.body, trees))
+                stmt = replace(stmt, body=_without(stmt.body, nested))
             case ir.While():
-                stmt = replace(stmt, test=_without(stmt.test, trees), body=_without(stmt.body, trees))
+                stmt = replace(stmt, test=_without(stmt.test, nested), body=_without(stmt.body, nested))
         stmts.append(stmt)
     return ir.Block(block.params, stmts, block.yields, block.stop)
 
 
-def _connective(stmt: ir.If) -> ir.Let | None:
+def _connective(stmt: ir.If, nested: Nested) -> ir.Let | None:
     """``t = a and b`` for a branch that says no more than that; what it evaluates is nested, so it is evaluated as late."""
-    if len(stmt.results) != 1 or not stmt.results[0].type.is_bool or stmt.then.stmts or stmt.orelse.stmts:
+    if len(stmt.results) != 1 or not nested.is_connective(stmt) or stmt.then.stmts or stmt.orelse.stmts:
         return None
     (result,), (a,), (b,) = stmt.results, stmt.then.yields, stmt.orelse.yields
     if isinstance(b, ir.Const) and not b.value and not isinstance(a, ir.Undef):

@@ -20,6 +20,7 @@ from transpile.core.dims import Dim
 from transpile.core.promotion import OPERAND_TYPES
 from transpile.core.types import Type, promote
 from transpile.core.walk import defines, map_reads, statements
+from transpile.ops.element import Prefix
 from transpile.ops.record import Op
 from transpile.ops.tables import prims
 
@@ -124,6 +125,9 @@ class _Relaxer:
         if stmt.prim == "cast" and stmt.params.get("weak") is False and not stmt.var.type.dims and self.is_noop(stmt):
             self.equal[stmt.var] = stmt.args[0]
             return
+        if stmt.prim == "cast" and _is_truth(stmt.var) and self.type(stmt.args[0]) == stmt.var.type:
+            self.equal[stmt.var] = stmt.args[0]
+            return
         if entry is None or not entry.elementwise:
             stmt = self.folded(stmt) if entry is not None and entry.joins_lanes else stmt
             self.defs[stmt.var] = stmt
@@ -172,6 +176,8 @@ class _Relaxer:
 
     def stays_python(self, stmt: ir.Let, entry: Op) -> bool:
         """Whether the printed expression gives a Python scalar."""
+        if isinstance(entry.element, Prefix) and entry.element.sign == "not":
+            return True
         plain = isinstance(entry.render, str) and entry.render.startswith("op:") and not stmt.params.get("ufunc")
         plain = plain or stmt.prim == "where" or "via" in stmt.params or bool(stmt.params.get("py"))
         return plain and all(self.type(a).weak for a in stmt.args)
@@ -253,6 +259,10 @@ class _Relaxer:
             out.append(let)
             return var
         return operand
+
+
+def _is_truth(var: ir.Var) -> bool:
+    return var.type.is_bool and not var.type.dims and var.type.weak
 
 
 def _adds_leading_ones(source: Dims, dims: Dims) -> bool:

@@ -60,7 +60,7 @@ class Expressions:
         """A branch as an expression; ``and`` and ``or`` where it says that."""
         a, b = tree.then.yields[0], tree.orelse.yields[0]
         test = self.operand(tree.test)
-        if tree.results[0].type.is_bool:
+        if self.nested.is_connective(tree):
             if isinstance(b, ir.Const) and not b.value:
                 return boolean(ast.And(), test, self.operand(a))
             if isinstance(a, ir.Const) and a.value:

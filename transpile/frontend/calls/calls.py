@@ -54,13 +54,11 @@ def arguments(lx: Lifter, node: gast.Call) -> tuple[Args, Kwargs]:
             args.append(lx.expr(a))
     for k in node.keywords:
         value = lx.expr(k.value)
-        if k.arg is not None:
-            kwargs[k.arg] = value
-            continue
-        state = contents.items(lx, value, k.value) if isinstance(value, Ref) else None
-        if state is None or state.kind != "dict":
+        state = contents.items(lx, value, k.value) if isinstance(value, Ref) and k.arg is None else None
+        if k.arg is None and (state is None or state.kind != "dict"):
             raise lx.error("T117", f"** of {describe(lx, value)}", k.value)
-        for name, item in zip(state.keys or (), state.items):
+        pairs = [(k.arg, value)] if state is None else zip(state.keys or (), state.items)
+        for name, item in pairs:
             if name in kwargs:
                 raise lx.error("T132", f"got multiple values for keyword argument {name!r}", k.value)
             kwargs[name] = item

@@ -34,9 +34,7 @@ def joined(lx: Lifter, node: Any) -> Any:
         spec = "" if value.format_spec is None else lx.static(lx.expr(value.format_spec), "a format", value)
         conversion = chr(value.conversion) if value.conversion > 0 else ""
         add(lx, parts, ops, lx.expr(value.value), conversion, spec, value)
-    if not ops:
-        return Static("".join(parts))
-    return Static(Text(parts, ops))
+    return made(parts, ops)
 
 
 def add(
@@ -49,11 +47,12 @@ def add(
     node: Any = None,
 ) -> None:
     """Appends one formatted value."""
-    held = value.value if isinstance(value, Static) else None
-    if isinstance(held, Text):
-        shifted = [(p[0] + len(ops), *p[1:]) if isinstance(p, tuple) else p for p in held.parts]
+    if isinstance(value, Text):
+        if spec or conversion not in ("", "s"):
+            raise lx.error("T133", f"{describe(lx, value)} cannot be quoted, or given a width", node)
+        shifted = [(p[0] + len(ops), *p[1:]) if isinstance(p, tuple) else p for p in value.parts]
         parts += shifted
-        ops += held.ops
+        ops += value.ops
         return
     if isinstance(value, (Scalar, Array)) and not statics.is_known(lx, value):
         parts.append((len(ops), conversion, spec))
@@ -67,6 +66,8 @@ def add(
     items = _items(lx, value)
     if items is None:
         raise lx.error("T133", f"{describe(lx, value)} cannot be formatted", node)
+    if spec:
+        raise lx.error("T133", f"{describe(lx, value)} that depends on the data cannot be given a width", node)
     opening, closing = ("(", ")") if isinstance(value, Tuple) else ("[", "]")
     parts.append(opening)
     for k, item in enumerate(items):
@@ -76,11 +77,12 @@ def add(
     parts.append(",)" if isinstance(value, Tuple) and len(items) == 1 else closing)
 
 
-def _made(parts: list[Any], ops: list[ir.Operand]) -> Static:
-    return Static(Text(parts, ops) if ops else "".join(parts))
+def made(parts: list[Any], ops: list[ir.Operand]) -> Static | Text:
+    """A string, known now if nothing in it depends on the run."""
+    return Text(tuple(parts), tuple(ops)) if ops else Static("".join(parts))
 
 
-def braces(lx: Lifter, text: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> Static:
+def braces(lx: Lifter, text: str, args: list[Any], kwargs: dict[str, Any], node: Any) -> Static | Text:
     """``text.format(*args, **kwargs)``."""
     parts: list[Any] = []
     ops: list[ir.Operand] = []
@@ -97,13 +99,13 @@ def braces(lx: Lifter, text: str, args: list[Any], kwargs: dict[str, Any], node:
             add(lx, parts, ops, value, conversion or "", spec or "", node)
     except (ValueError, LookupError) as e:
         raise lx.error("T131", f"{text!r}.format: {e}", node) from None
-    return _made(parts, ops)
+    return made(parts, ops)
 
 
 _PERCENT = re.compile(r"%(?:\((\w+)\))?([-+ 0#]*)(\d*)(\.\d+)?([srdifFeEgGx%])")
 
 
-def percent(lx: Lifter, text: str, values: Any, node: Any = None) -> Static:
+def percent(lx: Lifter, text: str, values: Any, node: Any = None) -> Static | Text:
     """``text % values``."""
     if statics.is_known(lx, values):
         return Static(text % statics.known(lx, values))
@@ -130,7 +132,7 @@ def percent(lx: Lifter, text: str, values: Any, node: Any = None) -> Static:
     if given or "%" in text[end:]:
         raise lx.error("T131", f"{text!r} does not fit what it formats", node)
     parts.append(text[end:])
-    return _made(parts, ops)
+    return made(parts, ops)
 
 
 def _items(lx: Lifter, value: Any) -> tuple[Any, ...] | None:

@@ -1,7 +1,7 @@
-"""``np.r_[...]``, ``np.c_[...]``, ``np.mgrid[...]``, ``np.ogrid[...]``: what NumPy says by subscripts; slices as places.
+"""``np.r_[...]``, ``np.c_[...]``, ``np.mgrid[...]``, ``np.ogrid[...]``, ``np.s_[...]``: what NumPy says by subscripts.
 
 The parts are read as they are written, since the step of a slice may be a number of points (``0:1:5j``); what they make together
-is plain Python (`transpile.numpy_api.library_numpy`).
+is plain Python (`transpile.numpy_api.library_numpy`). Slices as places of ``np.insert`` and ``np.delete`` are here, too.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from transpile.frontend.lifter import Lifter
 from transpile.frontend.resolve.bindings import Known
 from transpile.frontend.values.values import SliceOf, Static, Tuple
 
-NAMES = ("numpy.r_", "numpy.c_", "numpy.mgrid", "numpy.ogrid")
+_INDICES = ("numpy.s_", "numpy.index_exp")  # that give what stands in the brackets
+NAMES = ("numpy.r_", "numpy.c_", "numpy.mgrid", "numpy.ogrid", *_INDICES)
 _OBJECTS = {id(getattr(np, name.removeprefix("numpy."))): name for name in NAMES}
 _JOINS = {"numpy.r_": (0, 1, -1), "numpy.c_": (-1, 2, 0)}  # the axis, the rank at least, where an array of rank 1 goes
 
@@ -31,6 +32,9 @@ def name_of(value: Any) -> str | None:
 
 def read(lx: Lifter, name: str, index: gast.expr, node: Any) -> Any:
     """What ``index`` gives."""
+    if name in _INDICES:
+        given = lx.expr(index)
+        return given if name == "numpy.s_" or isinstance(given, Tuple) else Tuple((given,))
     parts = list(index.elts) if isinstance(index, gast.Tuple) else [index]
     if name in _JOINS:
         axis, least, place = _JOINS[name]

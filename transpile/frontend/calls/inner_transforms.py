@@ -26,7 +26,7 @@ from transpile.core.integers import Integers
 from transpile.core.types import Type
 from transpile.custom import Custom, is_method
 from transpile.errors import TranspileError, error
-from transpile.frontend.calls import at_index, ways_out
+from transpile.frontend.calls import at_index, surroundings, ways_out
 from transpile.frontend.control import dynamic_list_reads
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.resolve import capture, resolve, statics
@@ -182,22 +182,33 @@ def _pulled(lx: Lifter, args: list[Any], level: Pullback, node: Any) -> tuple[An
     """The value, the function of a cotangent, and what is auxiliary, if it is asked for."""
     function, *primals = args
     own = Tuple(tuple(copied(lx, p) for p in primals))
+    keys, around = _kept(lx, function)
     value = _value(lx, function, own, node)
     rest: tuple[Any, ...] = ()
     if level.has_aux:
         value, *more = value.items
         rest = tuple(more)
-    pull = Bound(Static(_Pulling()), (_made(lx, function, level, node), own, value))
+    pull = Bound(Static(_Pulling(keys)), (_made(lx, function, level, node), own, value, around))
     return value, pull, *rest
 
 
+def _kept(lx: Lifter, function: Any) -> tuple[tuple[surroundings.Key, ...], Tuple]:
+    """What the function reads of those around, as it is now."""
+    found = surroundings.of(lx, function)
+    return tuple(found), Tuple(tuple(copied(lx, v) for v in found.values()))
+
+
+@dataclass(frozen=True)
 class _Pulling:
     """``pullback(cotangent)``: the cotangent has the shapes of the value."""
 
+    keys: tuple[surroundings.Key, ...]
+
     def __lifter_call__(self, lx: Lifter, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        pull, own, value, cotangent = args
+        pull, own, value, around, cotangent = args
         _fitting(lx, [op.type for op in _leaves(lx, value)], cotangent, "the cotangent", node)
-        return lx.apply(pull, [own, cotangent], kwargs, node)
+        with surroundings.kept(lx, self.keys, around.items):
+            return lx.apply(pull, [own, cotangent], kwargs, node)
 
 
 def _fitting(lx: Lifter, wanted: Sequence[Type], given: Any, what: str, node: Any) -> None:
@@ -218,17 +229,22 @@ def _leaves(lx: Lifter, value: Any) -> list[ir.Operand]:
 def _linearize(lx: Lifter, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
     function, *primals = args
     own = Tuple(tuple(copied(lx, p) for p in primals))
+    keys, around = _kept(lx, function)
     value = _value(lx, function, own, node)
     push = _made(lx, function, Pushforward(value=False), node)
-    return Tuple((value, Bound(Static(_Gathering()), (push, own))))
+    return Tuple((value, Bound(Static(_Gathering(keys)), (push, own, around))))
 
 
+@dataclass(frozen=True)
 class _Gathering:
     """``f_jvp(*tangents)``: the tangents of a call as one tuple."""
 
+    keys: tuple[surroundings.Key, ...]
+
     def __lifter_call__(self, lx: Lifter, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-        push, own, *tangents = args
-        return lx.apply(push, [own, Tuple(tuple(tangents))], {}, node)
+        push, own, around, *tangents = args
+        with surroundings.kept(lx, self.keys, around.items):
+            return lx.apply(push, [own, Tuple(tuple(tangents))], {}, node)
 
 
 def _bound(names: list[str], args: list[Any], kwargs: dict[str, Any], lx: Lifter, node: Any) -> list[Any]:

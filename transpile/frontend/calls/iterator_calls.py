@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
 from typing import Any
 
 import gast
@@ -10,13 +11,12 @@ import gast
 from transpile.core import nodes as ir
 from transpile.core.types import INT
 from transpile.frontend.control import (
-    comprehensions,
     dynamic_list_reads,
     filling,
     iteration,
     iterators,
+    live,
     range_items,
-    truth,
 )
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.resolve import statics
@@ -66,22 +66,7 @@ def _map(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Iteration:
     return iterators.made(lx, "map", tuple(args))
 
 
-def _filter(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    items = iteration.known_items(lx, args[1], node)
-    if items is None:
-        return _filtered(lx, args, node)
-    kept = []
-    for item in items:
-        found = item if isinstance(args[0], Static) and args[0].value is None else lx.apply(args[0], [item], {}, node)
-        decided = truth.truth(lx, found, node)
-        if not isinstance(decided, ir.Const):
-            raise lx.error("T112", "the test of filter depends on the data", node, hint="write it as a loop")
-        if decided.value:
-            kept.append(item)
-    return new_list(lx, kept)
-
-
-def _filtered(lx: Lifter, args: Args, node: Any) -> Generator:
+def _filter(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Generator:
     """``(item for item in items if test(item))``."""
     test = "item" if isinstance(args[0], Static) and args[0].value is None else "test(item)"
     key = ("filter", *lx.key(node))
@@ -123,15 +108,20 @@ class _Numbered:
         return Tuple((args[0], lx.item(self.array, args[0], node)))
 
 
-def _product(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
+def _product(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Iteration:
     repeat = lx.static(kwargs["repeat"], "repeat", node) if "repeat" in kwargs else 1
     parts = [lx.unrolled(a, node) for a in args]
-    return Tuple(tuple(Tuple(items) for items in itertools.product(*parts, repeat=repeat)))
+    return _once(lx, itertools.product(*parts, repeat=repeat))
 
 
-def _combinations(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
+def _combinations(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Iteration:
     count = lx.static(args[1] if len(args) > 1 else kwargs["r"], "r", node)
-    return Tuple(tuple(Tuple(c) for c in itertools.combinations(lx.unrolled(args[0], node), count)))
+    return _once(lx, itertools.combinations(lx.unrolled(args[0], node), count))
+
+
+def _once(lx: Lifter, found: Iterable[tuple[Any, ...]]) -> Iteration:
+    """An iterator over tuples that are known now."""
+    return iterators.made(lx, "iter", (Tuple(tuple(map(Tuple, found))),))
 
 
 # ----------------------------------------------------------------------------------------------------- containers
@@ -142,7 +132,8 @@ def _list(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
         return new_list(lx, [])
     (value,) = args
     if isinstance(value, (Generator, RangeOf)):
-        found = comprehensions.known(lx, value, node)
+        short = live.short(lx, value, node)
+        found = None if short is None else list(live.each(short))
     else:  # an iterator gives its items once: what asks for them takes them
         found = None if containers.is_long(lx, value) else lx.unrolled(value, node)
     return of_many(lx, value, node) if found is None else new_list(lx, found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,7 +12,15 @@ import gast
 from transpile.core import nodes as ir
 from transpile.core.types import FLOAT, INT
 from transpile.frontend.calls import iterator_calls, library_calls
-from transpile.frontend.control import branches, dynamic_list_reads, generator_folds, iteration, quantifiers, truth
+from transpile.frontend.control import (
+    branches,
+    dynamic_list_reads,
+    generator_folds,
+    iteration,
+    live,
+    quantifiers,
+    truth,
+)
 from transpile.frontend.control.truth_values import FALSE, TRUE, answer
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.resolve import statics
@@ -19,7 +28,7 @@ from transpile.frontend.restarts import Dead
 from transpile.frontend.values import comparisons, containers, contents, memory
 from transpile.frontend.values.convert import new_list
 from transpile.frontend.values.operators import binary
-from transpile.frontend.values.values import Array, Generator, Scalar, Static, Tuple
+from transpile.frontend.values.values import Array, Scalar, Static, Tuple
 
 MOST = 8  # items that are sorted by branches
 _SOURCE = {"max": "largest", "min": "smallest"}
@@ -114,9 +123,7 @@ def _is_zero(value: Any) -> bool:
 
 def items_of(lx: Lifter, value: Any, node: Any) -> list[Any] | None:
     """The items, if the iterable is one that is unrolled."""
-    if isinstance(value, Generator):
-        return lx.generated(value, node)
-    return iteration.known_items(lx, value, node)
+    return live.known_items(lx, value, node)
 
 
 def _folded(lx: Lifter, value: Any, total: Any, prim: str, node: Any) -> Any:
@@ -137,7 +144,7 @@ def _extreme(lx: Lifter, args: Args, kwargs: Kwargs, node: Any, name: str) -> An
         if not kwargs and len(memory.type_of(lx, value.cell).dims) == 1:
             return lx.known_call(f"numpy.{name}", [value], {}, node)
         return _of_many(lx, value, kwargs, node, name)
-    items = iteration.known_items(lx, value, node)
+    items = live.known_items(lx, value, node)
     if items is None:
         made = lx.known_call("builtins.list", [value], {}, node)
         if dynamic_list_reads.is_grown(lx, made):
@@ -257,7 +264,7 @@ def sorted_items(lx: Lifter, value: Any, kwargs: Kwargs, node: Any) -> list[Any]
     firsts = [v.items[0] if isinstance(v, Tuple) and v.items else None for v in items]
     if "key" not in kwargs and all(f is not None and statics.is_known(lx, f) for f in firsts):
         known = [statics.known(lx, f) for f in firsts]
-        if len({repr(k) for k in known}) == len(known):  # pairs that their first parts tell apart
+        if not any(a == b for a, b in itertools.combinations(known, 2)):  # pairs that their first parts tell apart
             return [items[k] for k in sorted(range(len(items)), key=lambda k: known[k], reverse=reverse)]
     if "key" in kwargs or not all(isinstance(v, Scalar) for v in items):
         _check_few(lx, items, node)

@@ -9,8 +9,7 @@ import numpy as np
 
 from transpile.base import making
 from transpile.frontend.calls import formatting, library_calls, ways_out
-from transpile.frontend.calls.number_calls import items_of
-from transpile.frontend.control import generator_folds
+from transpile.frontend.control import generator_folds, live
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.resolve import statics
 from transpile.frontend.state import Frame
@@ -49,7 +48,7 @@ def _str(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     parts: list[Any] = []
     ops: list[Any] = []
     formatting.add(lx, parts, ops, args[0], "s", "", node)
-    return Static(formatting.Text(parts, ops))
+    return formatting.made(parts, ops)
 
 
 def _abs(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
@@ -98,16 +97,15 @@ def _partial(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Bound:
 
 
 def _reduce(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    items = items_of(lx, args[1], node)
-    if items is None:
+    found = live.known(lx, args[1], node)
+    if found is None:
         start = args[2] if len(args) > 2 else None
         return generator_folds.fold(lx, args[1], start, lambda a, b: lx.apply(args[0], [a, b], {}, node), node)
-    if len(args) > 2:
-        items = [args[2], *items]
-    if not items:
+    items = live.each(found)
+    total = args[2] if len(args) > 2 else next(items, None)
+    if total is None:
         raise lx.error("T131", "reduce of nothing", node)
-    total = items[0]
-    for item in items[1:]:
+    for item in items:
         total = lx.apply(args[0], [total, item], {}, node)
     return total
 

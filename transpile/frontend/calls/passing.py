@@ -12,9 +12,10 @@ from transpile.core import nodes as ir
 from transpile.core.dims import ANY
 from transpile.frontend.calls import inner_transforms
 from transpile.frontend.lifter import Lifter
+from transpile.frontend.resolve.fingerprints import fingerprint
 from transpile.frontend.restarts import NeedStatic
 from transpile.frontend.values import aliases, memory
-from transpile.frontend.values.values import Array, Bound, Cell, Closure, Scalar, Static
+from transpile.frontend.values.values import Array, Cell, Scalar
 
 
 @dataclass
@@ -90,23 +91,14 @@ def _key(tree: Any, sizes: bool) -> Any:
         case Node():
             return ("node", tree.kind, tree.cls, tree.keys, *(_key(c, sizes) for c in tree.children))
         case StaticTree():
-            value = tree.value.value if isinstance(tree.value, inner_transforms.Stand) else tree.value
-            return ("static", type(value), _static_key(value))
+            value = tree.value
+            if isinstance(value, inner_transforms.Stand):
+                return ("static", fingerprint(value.lifter, value.value))
+            return ("static", type(value), _hashed(value))
     return ("other", type(tree), id(tree))
 
 
-def _static_key(value: Any) -> Any:
-    """What tells known values apart: functions by what they are made of, since a lambda is made anew in each trip."""
-    match value:
-        case Closure():
-            return (id(value.code.node), id(value.frame), tuple(map(_static_key, value.defaults)))
-        case Bound():
-            return (_static_key(value.function), tuple(map(_static_key, value.args)))
-        case Scalar() | Array():
-            return id(value)
-        case Static():
-            held = value.value
-            return (type(held), id(getattr(held, "target", held)) if not isinstance(held, (str, bool, int)) else held)
+def _hashed(value: Any) -> Any:
     try:
         hash(value)
     except TypeError:

@@ -29,6 +29,7 @@ from transpile.frontend.calls import equal_axes, inner_transforms
 from transpile.frontend.calls.passing import Given, generalised, is_alike, key_of, kind_of, with_static
 from transpile.frontend.calls.result_types import Found, Pair, Signature, joined
 from transpile.frontend.lifter import Lifter
+from transpile.frontend.resolve.closure_conversion import are_as_before
 from transpile.frontend.resolve.kept_closures import hand_on
 from transpile.frontend.restarts import Dead, NeedStatic
 from transpile.frontend.state import Frame
@@ -151,8 +152,9 @@ def _routine(
     wishes = kept.wishes.setdefault((id(code.node), id(parent), kind_of(trees)), {})
     trees = equal_axes.granted(lx, trees, ops, list(wishes))
     key = (id(code.node), id(parent), key_of(trees))
-    if key in kept.found:
-        return kept.found[key]
+    known = kept.found.get(key)
+    if known is not None and are_as_before(lx, known.names):
+        return known
     if key in kept.open:
         return _recursion(lx, kept.open[key], node)
     for opened in reversed(list(kept.open.values())):
@@ -215,7 +217,7 @@ def _lifted(
             kept.found, kept.unknown = dict(before), dict(unknown)
             opened.asked_at = None
             try:
-                fn, signature, read = inner_transforms.at_call(
+                fn, signature, read, names = inner_transforms.at_call(
                     lx, lambda: lx.lift_body(code, parent, opened.trees, wish), node
                 )
             except Widen as wider:
@@ -231,7 +233,7 @@ def _lifted(
             found = joined(opened.signature, signature)
             if found is None or opened.asked_at is None:
                 made = _finished(opened, fn, signature, [f for k, f in kept.found.items() if k not in before])
-                made.read, made.trees = read, opened.trees
+                made.read, made.names, made.trees = read, names, opened.trees
                 if not any(isinstance(c, inner_transforms.Around) for c in made.captured):
                     kept.found[opened.key] = made
                     if not opened.asked:  # else it may be for fewer calls than that of this key

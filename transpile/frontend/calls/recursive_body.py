@@ -27,9 +27,9 @@ from transpile.frontend.values.values import Array, Cell, Items, Static
 
 def lift_body(
     lx: Lifter, code: Any, parent: Frame | None, trees: Mapping[str, Any], wish: Callable[[Pair], None]
-) -> tuple[ir.Function | None, Signature | None, list[Cell]]:
+) -> tuple[ir.Function | None, Signature | None, list[Cell], dict[Any, Any]]:
     """The core function of a kept function for arguments of these types, and its signature, None if no path returns; and the
-    arrays of the functions around that it reads. ``wish`` is told of axes that had better be equal."""
+    arrays of the functions around that it reads, and all their names. ``wish`` is told of axes that had better be equal."""
     tries = Tries(type(lx), _Symbols())
     for _ in range(MAX_RESTARTS):
         inner = tries.lifter(True)
@@ -37,7 +37,7 @@ def lift_body(
         inner.customs, inner.recalled, inner.pinned = lx.customs, lx.recalled, lx.pinned
         inner.sizes = _Sizes(inner, wish)
         try:
-            return (*_once(inner, code, parent, trees), list(inner.around))
+            return (*_once(inner, code, parent, trees), list(inner.around), inner.read_around)
         except Restart as again:
             if again.symbols is not None and again.symbols is not tries.symbols:
                 raise

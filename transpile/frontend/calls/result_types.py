@@ -121,4 +121,5 @@ class Found:
     )  # what its hidden parameters are read from, at the end of its parameters
     errstate: tuple[tuple[str, str], ...] = ()
     read: Sequence[Cell] = ()  # the arrays of the functions around that it reads
+    names: Mapping[Any, Any] = field(default_factory=dict)  # of the functions around, and what they stood for
     trees: Mapping[str, Any] = field(default_factory=dict)  # of the arguments that it is for

@@ -11,7 +11,7 @@ from transpile.frontend.calls import building, call_arguments, grids, library_ca
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import aliases
 from transpile.frontend.values.convert import from_rule, shown
-from transpile.frontend.values.values import Array, Ref, Scalar, Static, Tuple
+from transpile.frontend.values.values import Array, Generator, Ref, Scalar, Static, Tuple
 from transpile.numpy_api.entries import entries
 from transpile.numpy_api.entry_record import Entry
 from transpile.numpy_api.signatures import defaults, stretches
@@ -22,6 +22,8 @@ def call(lx: Lifter, name: str, args: list[Any], kwargs: dict[str, Any], node: A
     entry = entries().get(name)
     if entry is None:
         raise lx.error("T130", f"{shown(name)} is not supported", node, ways_out.of_call(name))
+    if entry.via == "math":  # math.fsum(v * v for v in x)
+        args = [lx.known_call("builtins.list", [a], {}, node) if isinstance(a, Generator) else a for a in args]
     with lx.rules(node):
         given = call_arguments.passed(lx, name, entry, _takes(entry), args, kwargs, node)
         for where in (given.kwargs.get("where"), given.options.get("where")):

@@ -134,12 +134,28 @@ def _folded(which: str) -> Callable[..., Any]:
         takes = own.replace(parameters=list(own.parameters.values())[1:])
         given = passed(lx, names[0], entry, takes, args, kwargs, node)
         operand, *rest = given.args
-        if entries()[owner.value.name].elementwise.startswith("logical"):
-            operand = lx.value(lx.b.cast(lx.array(operand), "bool"))
+        options = own.replace(parameters=list(own.parameters.values())[2:]).bind(*rest, **given.kwargs).arguments
+        operand = lx.value(_in_its_dtype(lx, owner.value.name, which, lx.array(operand), options, node))
         made = library_calls.call(lx, entry.source, [owner, operand, *rest], given.kwargs, node)
         return building.stored(lx, given.options.get("out"), building.as_numbers(lx, made), node)
 
     return rule
+
+
+def _in_its_dtype(lx: Lifter, name: str, which: str, x: Expr, options: Kwargs, node: Any) -> Expr:
+    """The operand of a fold in the dtype in which NumPy computes it: what it does of one element, refused where it does not."""
+    said = {k: building.static_argument(lx, k, options[k], node) for k in ("axis", "dtype") if k in options}
+    if not x.rank:
+        return x
+    places = ([0],) if which == "reduceat" else ()
+    with np.errstate(all="ignore"):
+        try:
+            one: Any = getattr(getattr(np, name.rpartition(".")[2]), which)(
+                np.ones((1,) * x.rank, x.dtype), *places, **said
+            )
+        except (TypeError, ValueError) as e:
+            raise lx.error("T131", f"{shown(name)}.{which} of {x.type}: {e}", node)  # noqa: B904
+    return lx.b.cast(x, np.asarray(one).dtype.name)
 
 
 _UNSTABLE = ("numpy.power", "numpy.arctan2", "numpy.float_power")  # vectorised loops that NumPy folds wrongly
@@ -155,7 +171,11 @@ def _at(lx: Lifter, owner: Static, args: Args, kwargs: Kwargs, node: Any) -> Any
     if not isinstance(args[0], Array):
         raise lx.error("T131", "the first argument must be an array", node)
     signs = prims()[prim].signs
-    if len(signs) != 2:  # neither + nor -
+    whole = memory.type_of(lx, args[0].cell).dtype
+    is_rounded = len(args) == 3 and not np.can_cast(
+        lx.array(args[2]).dtype, whole, "same_kind"
+    )  # each sum, not what is added
+    if len(signs) != 2 or is_rounded:  # neither + nor -
         which = "at" if len(args) == 3 else "at_alone"
         return library_calls.call(lx, f"library_ufuncs:{which}", [owner, *args], kwargs, node)
     target, index = args[0], args[1]

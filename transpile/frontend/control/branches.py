@@ -96,8 +96,8 @@ def _meet(lx: Lifter, test: ir.Operand, sides: tuple[Side, Side], node: Any) -> 
             vars_[key] = a
         elif not _is_read(lx, frame, name, is_statement):
             continue
-        elif name in frame.code.flags and (a is None or b is None):
-            vars_[key] = a if b is None else b
+        elif name in frame.code.flags:
+            vars_[key] = a if b is None else b if a is None else join.flag(a, b, name)
         else:
             vars_[key] = join.value(a, b, name)
     value = None if is_statement else join.value(sides[0].value, sides[1].value)

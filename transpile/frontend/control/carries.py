@@ -10,19 +10,8 @@ from transpile.core import nodes as ir
 from transpile.core.types import BOOL, Type
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import memory
-from transpile.frontend.values.values import (
-    Array,
-    Bound,
-    Cell,
-    Closure,
-    Conflict,
-    Items,
-    Maybe,
-    Ref,
-    Scalar,
-    Static,
-    Tuple,
-)
+from transpile.frontend.values.parts import is_iterator, parts, shell, with_parts
+from transpile.frontend.values.values import Array, Cell, Conflict, Items, Maybe, Ref, Scalar, Static
 
 
 @dataclass(frozen=True)
@@ -46,16 +35,12 @@ def template(lx: Lifter, value: Any) -> Any:
     match value:
         case Array():
             return ArrayOf(len(memory.type_of(lx, value.cell).dims), value.cell.contiguous, value.cell.mixed)
-        case Tuple():
-            return Tuple(tuple(template(lx, v) for v in value.items), value.cls)
         case Ref():
             state: Items = lx.state.cells[value.cell]
             return RefOf(replace(state, items=tuple(template(lx, v) for v in state.items)))
         case Maybe():
             return replace(value, value=template(lx, value.value))
-        case Bound():
-            return replace(value, args=tuple(template(lx, v) for v in value.args))
-    return value
+    return with_parts(value, tuple(template(lx, v) for v in parts(value)))
 
 
 def skeleton(lx: Lifter, value: Any) -> Any:
@@ -70,21 +55,16 @@ def skeleton(lx: Lifter, value: Any) -> Any:
             return ("array", value.rank) if value.rank else "scalar"
         case RefOf():
             return items_skeleton(lx, value.items)
-        case Tuple():
-            return ("tuple", value.cls, tuple(skeleton(lx, v) for v in value.items))
         case Ref():
             return items_skeleton(lx, lx.state.cells[value.cell])
         case Maybe():
             return skeleton(lx, value.value)
-        case Bound():
-            return ("bound", skeleton(lx, value.function), tuple(skeleton(lx, v) for v in value.args))
-        case Closure():
-            return ("closure", value.code, value.frame)
-        case Static():
-            return ("static", value)
         case Conflict():
             return "conflict"
-    return ("other", id(value))
+    own = shell(value)
+    if own is not None:
+        return (own, tuple(skeleton(lx, v) for v in parts(value)))
+    return ("static", value) if isinstance(value, Static) else ("other", id(value))
 
 
 def items_skeleton(lx: Lifter, state: Any) -> Any:
@@ -99,15 +79,11 @@ def leaves(lx: Lifter, value: Any, flags: bool = False) -> list[ir.Operand]:
         case Scalar() | Array():
             undefined = isinstance(value, Scalar) and isinstance(value.op, ir.Undef)
             return [value.op if undefined else lx.operand(value)]  # type: ignore[union-attr]
-        case Tuple():
-            return [o for v in value.items for o in leaves(lx, v)]
         case Ref():
             return [o for v in lx.state.cells[value.cell].items for o in leaves(lx, v)]
-        case Bound():
-            return [o for v in value.args for o in leaves(lx, v)]
         case Maybe():
             return [*leaves(lx, value.value), value.flag()]
-    return []
+    return [o for v in parts(value) for o in leaves(lx, v)]
 
 
 def rebuilt(lx: Lifter, value: Any, ops: Iterator[ir.Operand], name: str) -> Any:
@@ -123,19 +99,15 @@ def rebuilt(lx: Lifter, value: Any, ops: Iterator[ir.Operand], name: str) -> Any
             cell = Cell(name)
             lx.state.cells[cell] = rebuilt_items(lx, value.items, ops, name)
             return Ref(cell)
-        case Tuple():
-            return Tuple(tuple(rebuilt(lx, v, ops, name) for v in value.items), value.cls)
         case Ref():
             cell = Cell(name)
             lx.state.cells[cell] = rebuilt_items(lx, lx.state.cells[value.cell], ops, name)
             return Ref(cell)
-        case Bound():
-            return Bound(value.function, tuple(rebuilt(lx, v, ops, name) for v in value.args), value.kwargs)
         case Maybe():
             inner = rebuilt(lx, value.value, ops, name)
             flag = next(ops)
             return Maybe(inner, lambda: flag, value.why)
-    return value
+    return with_parts(value, tuple(rebuilt(lx, v, ops, name) for v in parts(value)))
 
 
 def _array(lx: Lifter, op: ir.Operand, name: str, contiguous: bool, mixed: bool) -> Array:
@@ -155,19 +127,15 @@ def kinds(lx: Lifter, value: Any) -> list[str]:
             return ["" if rank else "mixed" if value.cell.mixed else "array"]
         case ArrayOf():
             return ["" if value.rank else "mixed" if value.mixed else "array"]
-        case Tuple():
-            return [k for v in value.items for k in kinds(lx, v)]
         case Items():
             return [k for v in value.items for k in kinds(lx, v)]
         case Ref():
             return kinds(lx, lx.state.cells[value.cell])
         case RefOf():
             return kinds(lx, value.items)
-        case Bound():
-            return [k for v in value.args for k in kinds(lx, v)]
         case Maybe():
             return [*kinds(lx, value.value), ""]
-    return []
+    return [k for v in parts(value) for k in kinds(lx, v)]
 
 
 def as_mixed(lx: Lifter, value: Any, which: Collection[int], first: int = 0) -> Any:
@@ -185,17 +153,22 @@ def as_mixed(lx: Lifter, value: Any, which: Collection[int], first: int = 0) -> 
     match value:
         case Scalar() | Array() | ArrayOf():
             return ArrayOf(0, True, True) if first in which else value
-        case Tuple() | Items():
+        case Items():
             return replace(value, items=inside(value.items, first))
         case Ref():
             return RefOf(as_mixed(lx, lx.state.cells[value.cell], which, first))
         case RefOf():
             return RefOf(as_mixed(lx, value.items, which, first))
-        case Bound():
-            return replace(value, args=inside(value.args, first))
         case Maybe():
             return replace(value, value=as_mixed(lx, value.value, which, first))
-    return value
+    return with_parts(value, inside(parts(value), first))
+
+
+def holds_iterator(lx: Lifter, value: Any) -> bool:
+    """Whether a value is, or reaches, an iterator that gives its items once."""
+    state = lx.state.cells.get(value.cell) if isinstance(value, Ref) else None
+    inner = state.items if isinstance(state, Items) else parts(value.value if isinstance(value, Maybe) else value)
+    return is_iterator(value) or any(holds_iterator(lx, v) for v in inner)
 
 
 def rebuilt_items(

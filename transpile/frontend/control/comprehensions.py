@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import gast
 
 from transpile.core import nodes as ir
 from transpile.errors import TranspileError
-from transpile.frontend.control import iteration, iterators, truth
+from transpile.frontend.control import iteration, iterators, live, truth
+from transpile.frontend.control.live import At
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.restarts import Restart
 from transpile.frontend.sources.name_liveness import assigned
 from transpile.frontend.sources.sources import Code
 from transpile.frontend.state import Frame
-from transpile.frontend.values import assignment
+from transpile.frontend.values import aliases, assignment
 from transpile.frontend.values.convert import new_dict
-from transpile.frontend.values.values import Generator, Ref
+from transpile.frontend.values.values import Generator, Items
+
+Places = tuple[tuple[At, int], ...]  # what each part of a comprehension runs over, and the number of its next item
 
 
 def generator(lx: Lifter, node: gast.GeneratorExp) -> Generator:
@@ -32,29 +36,32 @@ def first_of(lx: Lifter, node: Any) -> Any:
 
 def dict_of(lx: Lifter, node: gast.DictComp) -> Any:
     """``{key: value for ... in ...}``."""
-    pairs: list[tuple[Any, Any]] = []
 
-    def one(frame: Frame) -> None:
+    def one() -> tuple[Any, Any]:
         key = lx.static(lx.expr(node.key), "the key of a dict", node.key)
-        pairs.append((key, lx.expr(node.value)))
+        return key, lx.expr(node.value)
 
-    if not each(lx, node, first_of(lx, node), one):
+    first = first_of(lx, node)
+    found = elements(lx, node, first, one)
+    if found is None:
         raise lx.error("T112", "a dict comprehension over a length that only the run knows", node)
+    pairs = list(_checked(lx, first, found, node))
     return new_dict(lx, [k for k, _ in pairs], [v for _, v in pairs])
 
 
-def unrolled(lx: Lifter, value: Generator, node: Any) -> list[Any] | None:
+def unrolled(lx: Lifter, value: Generator, node: Any) -> At | None:
     """The items of a generator expression; None where only the run knows how many there are."""
     saved, lx.frame = lx.frame, value.frame
     try:
-        return items_of(lx, value.node, value.first)
+        return elements(lx, value.node, value.first, lambda: lx.expr(value.node.elt))
     finally:
         lx.frame = saved
 
 
 def items_of(lx: Lifter, node: Any, first: Any) -> list[Any] | None:
-    found: list[Any] = []
-    return found if each(lx, node, first, lambda frame: found.append(lx.expr(node.elt))) else None
+    """The items of a list comprehension; None where only the run knows how many there are."""
+    found = elements(lx, node, first, lambda: lx.expr(node.elt))
+    return None if found is None else list(_checked(lx, first, found, node))
 
 
 def scope(lx: Lifter, node: Any) -> Frame:
@@ -64,67 +71,92 @@ def scope(lx: Lifter, node: Any) -> Frame:
     return Frame(code, lx.frame, lx.frame.caller, targets, depth=lx.frame.depth, up=lx.frame)
 
 
-def each(lx: Lifter, node: Any, items: Any, one: Any) -> bool:
-    """Runs ``one`` for each element of a comprehension over ``items`` in a frame of its own; False where that cannot be
+def elements(lx: Lifter, node: Any, items: Any, one: Callable[[], Any]) -> At | None:
+    """The elements of a comprehension over ``items``: what ``one`` gives, in a frame of its own; None where that cannot be
     unrolled."""
     iterators.use(lx, items, node)
+    is_always = live.known(lx, items, node) is not None
     key = ("as a loop", *lx.key(node))
-    if lx.memo.get(key) and iteration.known_items(lx, items, node) is None:
-        return False
-    first = known(lx, items, node)
+    if lx.memo.get(key) and not is_always:
+        return None
+    first = live.short(lx, items, node)
     if first is None:
-        return False
-    held = lx.state.cells[items.cell] if isinstance(items, Ref) else None
-    frame = scope(lx, node)
-    saved, lx.frame = lx.frame, frame
-    try:
-        _nest(lx, node, 0, first, one, frame)
-        if isinstance(items, Ref) and lx.state.cells[items.cell] is not held:
-            message = "a comprehension changes the list or dict that it runs over"
-            raise lx.error("T119", message, node, hint="write it as a loop")
-    except Undecided as undecided:
-        if lx.memo.get(key) or iteration.known_items(lx, items, node) is not None:
-            raise undecided.why from None
-        lx.memo[key] = True
-        raise Restart from None
-    finally:
-        lx.frame = saved
-    return True
+        return None
+    found = _Elements(lx, node, first, one)
+
+    def at(k: int) -> Any:
+        try:
+            return found(k)
+        except Undecided as undecided:
+            if lx.memo.get(key) or is_always:
+                raise undecided.why from None
+            lx.memo[key] = True
+            raise Restart from None
+
+    return at
 
 
-def known(lx: Lifter, value: Any, node: Any) -> list[Any] | None:
-    """The items of an iterable that is unrolled here: also a short range whose bounds are known."""
-    if isinstance(value, Generator):
-        return unrolled(lx, value, node)
-    found = iteration.known_items(lx, value, node)
-    if found is not None:
+def _checked(lx: Lifter, items: Any, found: At, node: Any) -> Iterator[Any]:
+    """The elements, unless their making makes what they are made of longer, which may never end."""
+    cells = aliases.cells_of(lx, items)
+    held = [lx.state.cells.get(c) for c in cells]
+    for item in live.each(found):
+        for cell, before in zip(cells, held):
+            now = lx.state.cells.get(cell)
+            if isinstance(before, Items) and isinstance(now, Items) and len(now.items) != len(before.items):
+                message = "a comprehension changes the length of the list or dict that it runs over"
+                raise lx.error("T119", message, node, hint="write it as a loop")
+        yield item
+
+
+class _Elements:
+    """The elements by number, asked for in order; one may be asked for again, where its branch is lifted again."""
+
+    def __init__(self, lx: Lifter, node: Any, first: At, one: Callable[[], Any]) -> None:
+        self.lx, self.node, self.one, self.frame = lx, node, one, scope(lx, node)
+        self.starts: dict[int, Places] = {0: ((first, 0),)}
+
+    def __call__(self, k: int) -> Any:
+        lx = self.lx
+        frame, lx.frame = lx.frame, self.frame
+        turns = lx.turns
+        try:
+            places = list(self.starts[k])
+            found = self._next(places, turns)
+            self.starts[k + 1] = tuple(places)
+            return found
+        finally:
+            lx.frame, lx.turns = frame, turns
+
+    def _next(self, places: list[tuple[At, int]], turns: tuple[int, ...]) -> Any:
+        """The next element; ``places`` is how far each part is, the last one fastest."""
+        lx, parts = self.lx, self.node.generators
+        while places:
+            at, k = places[-1]
+            item = at(k)
+            if item is live.END:
+                places.pop()
+                continue
+            places[-1] = (at, k + 1)
+            lx.turns = (*turns, *(done for _, done in places))
+            part = parts[len(places) - 1]
+            assignment.assign(lx, part.target, item)
+            if not all(_passes(lx, test) for test in part.ifs):
+                continue
+            if len(places) == len(parts):
+                return self.one()
+            places.append((self._inner(parts[len(places)].iter), 0))
+        return live.END
+
+    def _inner(self, node: gast.expr) -> At:
+        lx = self.lx
+        following = iteration.opened(lx, lx.expr(node), self.node)
+        iterators.use(lx, following, self.node)
+        found = live.short(lx, following, self.node)
+        if found is None:
+            message = "the inner part of a comprehension has a length that only the run knows"
+            raise lx.error("T112", message, self.node)
         return found
-    stream = iteration.stream(lx, value, node)
-    if stream is None:
-        return lx.unrolled(value, node)
-    length = stream.length if not hasattr(stream.length, "type") else lx.b.form(stream.length)
-    length = lx.symbols.resolve(length)
-    return lx.unrolled(value, node) if length.is_const else None
-
-
-def _nest(lx: Lifter, node: Any, k: int, items: list[Any], one: Any, frame: Frame) -> None:
-    part = node.generators[k]
-    turns = lx.turns
-    for number, item in enumerate(items):
-        lx.turns = (*turns, number)
-        assignment.assign(lx, part.target, item)
-        if not all(_passes(lx, test) for test in part.ifs):
-            continue
-        if k + 1 == len(node.generators):
-            one(frame)
-            continue
-        following = iteration.opened(lx, lx.expr(node.generators[k + 1].iter), node)
-        iterators.use(lx, following, node)
-        inner = known(lx, following, node)
-        if inner is None:
-            raise lx.error("T112", "the inner part of a comprehension has a length that only the run knows", node)
-        _nest(lx, node, k + 1, inner, one, frame)
-    lx.turns = turns
 
 
 class Undecided(Exception):

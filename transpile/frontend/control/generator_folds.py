@@ -10,7 +10,7 @@ import gast
 from transpile.core import nodes as ir
 from transpile.core.dims import Dim
 from transpile.core.types import INT
-from transpile.frontend.control import branches, comprehensions, iteration, iterators, loops, truth
+from transpile.frontend.control import branches, comprehensions, iteration, iterators, live, loops, truth
 from transpile.frontend.control.loop_fixpoint import Carrying
 from transpile.frontend.control.slots import Body, StructureChanges
 from transpile.frontend.control.truth_values import FALSE, TRUE
@@ -111,9 +111,9 @@ def generated(lx: Lifter, value: Generator, one: Callable[[Any], None], node: An
             elif decided != FALSE:
                 branches.choose(lx, decided, lambda: tests(rest[1:]), lambda: None, _statement(value.node))
 
-        known = comprehensions.known(lx, iterable, node)
+        known = live.short(lx, iterable, node)
         if known is not None:
-            for found in known:
+            for found in live.each(known):
                 item(found)
         else:
             each(lx, iteration.stream(lx, iterable, node), item, part.target, iterable)

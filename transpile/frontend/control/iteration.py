@@ -1,9 +1,8 @@
-"""What can be iterated: over known items (unrolled), or over an index that a loop counts."""
+"""What can be iterated over an index that a loop counts; known items are those of `transpile.frontend.control.live`."""
 
 from __future__ import annotations
 
 import functools
-import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -16,8 +15,7 @@ from transpile.core.dims import Dim
 from transpile.frontend.control import dynamic_list_reads, iterators, range_items
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import contents, memory, overloads
-from transpile.frontend.values.convert import describe
-from transpile.frontend.values.values import Array, Generator, Iteration, RangeOf, Ref, Scalar, Static, Tuple
+from transpile.frontend.values.values import Array, Iteration, RangeOf, Ref, Scalar, Static, Tuple
 
 
 @dataclass
@@ -29,42 +27,6 @@ class Stream:
     range: RangeOf | None = None
     backwards: bool = False
     counted: bool = False  # the items are pairs with their number first
-
-
-# ----------------------------------------------------------------------------------------------------- known items
-
-
-def unrolled(lx: Lifter, value: Any, node: Any = None) -> list[Any]:
-    """The items of an iterable whose length is known now."""
-    found = known_items(lx, value, node)
-    if found is not None:
-        return found
-    if isinstance(value, Array):
-        return rows(lx, value, lx.symbols.fixed(lx, length_of(lx, value, node), node))
-    if isinstance(value, RangeOf):
-        return _numbers(lx, value, node)
-    if isinstance(value, Iteration):
-        return _together(lx, value, [unrolled(lx, p, node) for p in sources(value)], node)
-    raise lx.error("T113", f"{describe(lx, value)} cannot be iterated here", node, why_not(value))
-
-
-def known_items(lx: Lifter, value: Any, node: Any = None) -> list[Any] | None:
-    """The items, if the iterable is one that is unrolled: a tuple, list, dict, or a zip with one of them."""
-    match value:
-        case Tuple():
-            return list(value.items)
-        case Ref():
-            state = contents.items(lx, value, node)
-            if state.kind == "list":
-                return list(state.items)
-            return [lx.const(k) for k in state.keys or ()] if state.kind == "dict" else None
-        case Static() if isinstance(value.value, (str, tuple, frozenset, range, list)):
-            return [lx.const(v) for v in value.value]
-        case Generator():
-            return lx.generated(value, node)
-        case Iteration():
-            return _known_together(lx, value, node)
-    return None
 
 
 DICT_VIEWS = ("dict_keys", "dict_values", "dict_items")
@@ -90,20 +52,6 @@ def sources(value: Iteration) -> tuple[Any, ...]:
     return value.parts[1:] if value.kind in ("map", "enumerate") else value.parts
 
 
-def _known_together(lx: Lifter, value: Iteration, node: Any) -> list[Any] | None:
-    if value.kind in DICT_VIEWS:
-        return of_view(lx, value, node)
-    known = [known_items(lx, p, node) for p in sources(value)]
-    if all(k is None for k in known):
-        return None
-    lengths = [len(k) for k in known if k is not None]
-    shortest = min(lengths)
-    for k, (found, source) in enumerate(zip(known, sources(value))):
-        if found is None:
-            known[k] = _first(lx, source, shortest, node)
-    return _together(lx, value, [k for k in known if k is not None], node)
-
-
 def why_not(value: Any) -> str:
     """The way out where a value cannot be iterated."""
     is_integer = isinstance(value, Scalar) and value.op.type.is_int
@@ -112,30 +60,6 @@ def why_not(value: Any) -> str:
         if is_integer
         else "loop over an array, a range, or what Python has for it (enumerate, zip, reversed)"
     )
-
-
-def _first(lx: Lifter, value: Any, count: int, node: Any) -> list[Any]:
-    """The first items of an array or range beside a list: as many as there are."""
-    found = stream(lx, value, node)
-    if found is None:
-        raise lx.error("T113", f"{describe(lx, value)} cannot be iterated here", node, why_not(value))
-    length = found.length if isinstance(found.length, Dim) else lx.b.form(found.length)
-    fixed = lx.symbols.fixed(lx, length, node) if not length.is_const else length.const
-    return [found.at(lx.b.expr(k)) for k in range(min(count, fixed))]
-
-
-def _together(lx: Lifter, value: Iteration, parts: list[list[Any]], node: Any) -> list[Any]:
-    if value.kind == "enumerate":
-        start = lx.b.expr(lx.operand(value.parts[0]))
-        return [Tuple((Scalar((start + k).op), item)) for k, item in enumerate(parts[0])]
-    if value.kind == "reversed":
-        return parts[0][::-1]
-    if value.kind == "iter":
-        return parts[0]
-    if value.kind == "map":
-        return [lx.apply(value.parts[0], list(items), {}, node) for items in zip(*parts)]
-    together = itertools.product(*parts) if value.kind == "product" else zip(*parts)
-    return [Tuple(items) for items in together]
 
 
 def length_of(lx: Lifter, value: Array, node: Any = None) -> Dim:
@@ -148,14 +72,6 @@ def length_of(lx: Lifter, value: Array, node: Any = None) -> Dim:
 
 def rows(lx: Lifter, value: Array, count: int) -> list[Any]:
     return [element(lx, value, lx.b.expr(k)) for k in range(count)]
-
-
-def _numbers(lx: Lifter, value: RangeOf, node: Any) -> list[Any]:
-    bounds = [
-        lx.static(Scalar(o), "the bound of a range that is unrolled", node)
-        for o in (value.start, value.stop, value.step)
-    ]
-    return [lx.const(k) for k in range(*bounds)]
 
 
 def element(lx: Lifter, value: Array, k: Expr) -> Any:
@@ -177,7 +93,7 @@ def unpacked(lx: Lifter, value: Any, target: Any) -> list[Any]:
         return rows(lx, value, count)
     if dynamic_list_reads.is_grown(lx, value) and not any(isinstance(t, gast.Starred) for t in target.elts):
         return dynamic_list_reads.exactly(lx, value, len(target.elts), target)
-    return unrolled(lx, value, target)
+    return lx.unrolled(value, target)
 
 
 # --------------------------------------------------------------------------------------------------- items by index

@@ -1,4 +1,5 @@
-"""Items of what an unrolled loop runs over, asked for one after another: the body may change the list, dict or array meanwhile.
+"""Items of what is unrolled, asked for one after another: a loop, or what is done with the items before, may change the list, dict
+or array meanwhile, and what an iterator does for an item it does when that is asked for.
 
 >>> items = [1, 2]
 >>> for item in items:
@@ -11,16 +12,15 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from transpile.core.dims import Dim
 from transpile.frontend.control import iteration
 from transpile.frontend.lifter import Lifter
-from transpile.frontend.resolve import name_lookup
-from transpile.frontend.sources.name_liveness import loads
-from transpile.frontend.values import aliases, contents, memory
-from transpile.frontend.values.values import Array, Generator, Items, Iteration, Ref, Scalar, Static, Tuple
+from transpile.frontend.values import contents, memory
+from transpile.frontend.values.convert import describe
+from transpile.frontend.values.values import Array, Generator, Items, Iteration, RangeOf, Ref, Scalar, Static, Tuple
 
 END = object()
 At = Callable[[int], Any]  # the item of a number as it is now, or END; numbers are asked for in order
@@ -41,7 +41,50 @@ def every(lx: Lifter, value: Any, node: Any) -> At:
         return _of_stream(lx, value, lx.symbols.fixed(lx, memory.type_of(lx, value.cell).dims[0], node), node)
     if isinstance(value, Iteration):
         return _together(lx, value, [every(lx, p, node) for p in iteration.sources(value)], node)
-    return _of_items(lx.unrolled(value, node))
+    if isinstance(value, RangeOf):
+        return _of_range(lx, value, node)
+    grown = iteration.stream(lx, value, node)
+    if grown is not None:
+        return _of_stream(lx, value, lx.symbols.fixed(lx, _length(lx, grown), node), node)
+    raise lx.error("T113", f"{describe(lx, value)} cannot be iterated here", node, iteration.why_not(value))
+
+
+def each(at: At) -> Iterator[Any]:
+    """The items, each asked for when its turn comes."""
+    return itertools.takewhile(lambda item: item is not END, map(at, itertools.count()))
+
+
+def known_items(lx: Lifter, value: Any, node: Any = None) -> list[Any] | None:
+    """All items of an iterable that is always unrolled; None of one that a core loop may run over."""
+    found = known(lx, value, node)
+    return None if found is None else list(each(found))
+
+
+def unrolled(lx: Lifter, value: Any, node: Any = None) -> list[Any]:
+    """All items of an iterable whose length is known now, or becomes known."""
+    return list(each(every(lx, value, node)))
+
+
+def short(lx: Lifter, value: Any, node: Any) -> At | None:
+    """The items of an iterable that a comprehension unrolls: also those of a range or an array of known length."""
+    found = known(lx, value, node)
+    if found is not None:
+        return found
+    stream = iteration.stream(lx, value, node)
+    if stream is None:
+        return None if isinstance(value, Generator) else every(lx, value, node)
+    return every(lx, value, node) if _length(lx, stream).is_const else None
+
+
+def _length(lx: Lifter, stream: iteration.Stream) -> Dim:
+    length: Dim = lx.symbols.resolve(stream.length if isinstance(stream.length, Dim) else lx.b.form(stream.length))
+    return length
+
+
+def _of_range(lx: Lifter, value: RangeOf, node: Any) -> At:
+    bounds = (value.start, value.stop, value.step)
+    numbers = range(*(lx.static(Scalar(o), "the bound of a range that is unrolled", node) for o in bounds))
+    return lambda k: lx.const(numbers[k]) if k < len(numbers) else END
 
 
 def _of_items(items: Any) -> At:
@@ -87,32 +130,6 @@ def _of_dict(lx: Lifter, value: Ref, state: Items, node: Any) -> At:
     return at
 
 
-def _of_generator(lx: Lifter, value: Generator, node: Any) -> At | None:
-    items = lx.generated(value, node)
-    if items is None:
-        return None
-    before = _read_by(lx, value)
-
-    def at(k: int) -> Any:
-        if k < len(items) and k > 0 and _read_by(lx, value) != before:
-            raise lx.error("T119", "a generator expression reads what the loop over it changes", node,
-                           hint="make a list of it before the loop")  # fmt: skip
-        return items[k] if k < len(items) else END
-
-    return at
-
-
-def _read_by(lx: Lifter, value: Generator) -> list[Any]:
-    """What the names of a generator expression stand for, and how often that was written."""
-    found: list[Any] = []
-    for name in sorted(loads(value.node)):
-        frame = name_lookup.scope(lx, value.frame, name)
-        held = None if frame is None else lx.state.vars.get((frame, name))
-        roots = [memory.root(lx, c) for c in aliases.cells_of(lx, held)]
-        found.append((name, held, [(c, lx.writes.get(c, 0)) for c in roots]))
-    return found
-
-
 # ---------------------------------------------------------------------------------------------- several together
 
 
@@ -141,8 +158,7 @@ def _beside(lx: Lifter, value: Any, node: Any) -> At:
     found = iteration.stream(lx, value, node)
     if found is None:
         return every(lx, value, node)
-    length = lx.symbols.resolve(found.length if isinstance(found.length, Dim) else lx.b.form(found.length))
-    return _of_stream(lx, value, length.const if length.is_const else lx.symbols.fixed(lx, length, node), node)
+    return _of_stream(lx, value, lx.symbols.fixed(lx, _length(lx, found), node), node)
 
 
 def _together(lx: Lifter, value: Iteration, parts: list[At], node: Any) -> At:
@@ -191,7 +207,7 @@ def _reversed(lx: Lifter, value: Iteration, parts: list[At], node: Any) -> At:
 
 def _product(lx: Lifter, value: Iteration, parts: list[At], node: Any) -> At:
     """What is combined is read before the first item is given."""
-    pools = [list(itertools.takewhile(lambda v: v is not END, map(part, itertools.count()))) for part in parts]
+    pools = [list(each(part)) for part in parts]
     return _of_items([Tuple(items) for items in itertools.product(*pools)])
 
 
@@ -203,7 +219,7 @@ _KNOWN: dict[type, Callable[[Lifter, Any, Any], At | None]] = {
     Tuple: lambda lx, value, node: _of_items(value.items),
     Ref: _of_ref,
     Static: lambda lx, value, node: _of_static(lx, value),
-    Generator: _of_generator,
+    Generator: lambda lx, value, node: lx.generated(value, node),
     Iteration: _of_iteration,
 }
 
@@ -213,4 +229,4 @@ def _of_static(lx: Lifter, value: Static) -> At | None:
     return _of_items([lx.const(v) for v in held]) if isinstance(held, (str, tuple, frozenset, range, list)) else None
 
 
-__all__ = ["END", "At", "every", "known"]
+__all__ = ["END", "At", "each", "every", "known", "known_items", "short", "unrolled"]

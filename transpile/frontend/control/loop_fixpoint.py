@@ -223,6 +223,8 @@ class Carrying:
             slot.params.append(self._parameter(slot, k, name, op.type if wanted is None else wanted))
             if before.type.dims:
                 memory.note_dtypes(self.lx, slot.params[-1], before)
+            else:
+                memory.note_either(self.lx, slot.params[-1], before, op)
         return slot
 
     def _parameter(self, slot: Slot, k: int, name: str, type_: Type) -> ir.Var:
@@ -231,6 +233,8 @@ class Carrying:
         others = self.learnt.dtypes.get((text_of(slot.key), k))
         if others:
             self.lx.b.others[made] = others
+        if (text_of(slot.key), k) in self.learnt.either:
+            self.lx.b.either.add(made)
         return made
 
     def _entry_leaves(self, slot: Slot) -> list[tuple[int, ir.Operand]]:
@@ -372,13 +376,24 @@ class Carrying:
         return ends
 
     def _has_others(self, slot: Slot, k: int, op: ir.Operand, param: ir.Var) -> bool:
-        """Notes the dtypes of an array after a trip that it was not known to have before it."""
-        if not param.type.dims or isinstance(op, ir.Undef):
+        """Notes the dtypes of an array, and whose a truth value is, after a trip if that was not known before it."""
+        if isinstance(op, ir.Undef):
             return False
+        if not param.type.dims:
+            return self._is_of_either(slot, k, op, param)
         known = self.lx.b.others.get(param, frozenset())
         found = {op.type.dtype, *(self.lx.b.others.get(op, ()) if isinstance(op, ir.Var) else ())} - {param.type.dtype}
         self.learnt.dtypes[text_of(slot.key), k] = known | found
         return not found <= known
+
+    def _is_of_either(self, slot: Slot, k: int, op: ir.Operand, param: ir.Var) -> bool:
+        either = self.lx.b.either
+        if not op.type.is_bool or not param.type.is_bool or param in either:
+            return False
+        if op not in either and op.type.weak == param.type.weak:
+            return False
+        self.learnt.either[text_of(slot.key), k] = None
+        return True
 
     def _is_mixed(self, slot: Slot, end: Any) -> bool:
         """Notes the leaves that are a number before a trip and an array of rank 0 after it, or the other way round."""
@@ -477,6 +492,10 @@ class Carrying:
             if isinstance(value, (Array, Ref)) and value.cell in before.cells:
                 self.kept[key] = value
                 continue
+            if carries.holds_iterator(lx, value):
+                text = f"{name!r} is an iterator that a trip of its loop made"
+                self.unlike[key] = Conflict("T120", text, "make a list of it in the loop")
+                continue
             leaves = carries.leaves(lx, value)
             if any(dynamic_lists.varies(lx, o.type, self.known) for o in leaves):
                 self.unlike[key] = Conflict(
@@ -517,7 +536,7 @@ class Carrying:
         lx = self.lx
         ops = iter(results)
         for key, before in list(lx.state.vars.items()):  # what the body changed and nobody reads any more
-            if end.vars.get(key) is not before:
+            if not same(end.vars.get(key), before):
                 lx.state.vars.pop(key)
         memory.drop_snapshots(lx)
         for slot in slots:

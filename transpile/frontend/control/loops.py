@@ -46,6 +46,7 @@ class Learnt:
     unroll: bool = False
     types: dict[Any, Any] = field(default_factory=dict)
     dtypes: dict[Any, frozenset[str]] = field(default_factory=dict)  # other ones of arrays, before or after some trip
+    either: dict[Any, None] = field(default_factory=dict)  # truth values that are Python's before or after some trip
     params: dict[ir.Var, None] = field(default_factory=dict)  # the carried variables of the last try
     names: dict[Any, None] = field(default_factory=dict)
     rebound: dict[str, None] = field(
@@ -219,12 +220,9 @@ def while_statement(lx: Lifter, node: gast.While) -> None:
     """``while test``."""
     body, stop = split_stop(node.body)
     learnt: Learnt = lx.memo.setdefault(lx.key(node), Learnt())
-    walrus = any(isinstance(n, gast.NamedExpr) for n in gast.walk(node.test))
     ran: list[ir.While] = []
 
     def lift() -> ir.Operand | None:
-        if walrus:
-            truth.test(lx, node.test)  # binds the names again that the test binds
         lx.block(body)
         return None if stop is None else truth.test(lx, stop)
 
@@ -239,10 +237,10 @@ def while_statement(lx: Lifter, node: gast.While) -> None:
         lx.b.emit(ran[0])
 
     def test() -> ir.Operand:
-        before, named = lx.state.fork(), {n.target.id for n in gast.walk(node.test) if isinstance(n, gast.NamedExpr)}
+        before = lx.state.fork()
         decided = truth.test(lx, node.test)
         now = lx.state
-        names = [k for k, v in before.vars.items() if k[1] not in named and now.vars.get(k, v) is not v]
+        names = [k for k, v in before.vars.items() if now.vars.get(k, v) is not v]
         held = [c for c, v in before.cells.items() if isinstance(v, Items) and now.cells.get(c, v) is not v]
         if names or held:
             message = "the test of a 'while' loop changes a name, a list, a dict or an object"
@@ -280,5 +278,3 @@ def while_statement(lx: Lifter, node: gast.While) -> None:
     for cell, size in sizes.items():
         held = lx.state.cells[cell]
         lx.state.cells[cell] = Items("grown", (Scalar(lx.b.dim(size).op),), None, held.cls)
-    if walrus:
-        truth.test(lx, node.test)

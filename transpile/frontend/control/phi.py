@@ -15,10 +15,12 @@ from transpile.core import nodes as ir
 from transpile.core.dims import Dim
 from transpile.core.types import BOOL, Type, computes_alike, promote
 from transpile.frontend.control import dynamic_list_reads
+from transpile.frontend.control.truth_values import answer
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.state import State
 from transpile.frontend.values import aliases, memory
 from transpile.frontend.values.convert import describe
+from transpile.frontend.values.parts import is_iterator, parts, shell, with_parts
 from transpile.frontend.values.values import (
     Array,
     Bound,
@@ -27,11 +29,17 @@ from transpile.frontend.values.values import (
     Closure,
     Conflict,
     Items,
+    Iteration,
     Maybe,
+    Method,
+    RangeOf,
     Ref,
     Scalar,
+    SliceOf,
     Static,
+    Text,
     Tuple,
+    Updates,
 )
 
 TRUE, FALSE = ir.Const(True, BOOL), ir.Const(False, BOOL)
@@ -114,6 +122,10 @@ class Join:
         flag = self.leaf(flags[0], flags[1], f"has_{name}")
         return Maybe(joined, lambda: flag)
 
+    def flag(self, a: Scalar, b: Scalar, name: str) -> Scalar:
+        """One truth value of the two, of which only the truth is asked."""
+        return Scalar(self.leaf(self.operand(0, a), self.operand(1, b), name))
+
     def _flag(self, k: int, value: Any) -> ir.Operand:
         if value is None:
             return FALSE
@@ -142,13 +154,15 @@ class Join:
                     return Scalar(made)
                 cells = (value.cell, None) if k == 0 else (None, value.cell)
                 return Array(self.cell(made, cells[0], cells[1], name))
-            case Tuple():
-                return Tuple(tuple(self.one_sided(k, v, name) for v in value.items), value.cls)
             case Ref():
                 state: Items = self.sides[k].state.cells[value.cell]
                 items = tuple(self.one_sided(k, v, name) for v in state.items)
                 return self._ref(Items(state.kind, items, state.keys, state.cls), value.cell, value.cell)
-        return value
+        if is_iterator(value):
+            return Conflict(
+                "T120", f"{name!r} is an iterator that only a branch makes", "make a list of it in the branch"
+            )
+        return with_parts(value, tuple(self.one_sided(k, v, name) for v in parts(value)))
 
     # ---- leaves
 
@@ -204,6 +218,8 @@ class Join:
         dims = tuple(q if self._is_computed(p) else p for p, q in zip(x.type.dims, y.type.dims))
         x, y = (self.on(k, partial(self._as, op, op.type.with_dims(dims))) for k, op in enumerate((x, y)))
         joined = self.leaf(x, y, name)
+        if x.type == y.type == BOOL != joined.type:  # the test itself, which may be NumPy's
+            joined = answer(self.lx, joined).op
         if isinstance(a, Scalar) and isinstance(b, Scalar):
             return Scalar(joined)
         if isinstance(a, Array) and isinstance(b, Array):
@@ -302,9 +318,16 @@ class Join:
     # ---- aggregates
 
     def _tuples(self, a: Tuple, b: Tuple, name: str) -> Any:
-        if len(a.items) != len(b.items) or a.cls is not b.cls:
+        if shell(a) != shell(b):
             return self.conflict(a, b, name)
-        return Tuple(tuple(self.value(x, y, name) for x, y in zip(a.items, b.items)), a.cls)
+        return with_parts(a, tuple(self.value(x, y, name) for x, y in zip(a.items, b.items)))
+
+    def _with_parts(self, a: Any, b: Any, name: str) -> Any:
+        """Functions with what is given to them, ranges, slices and their like: each part of one or the other."""
+        if shell(a) is None or shell(a) != shell(b):
+            return self.conflict(a, b, name)
+        joined = tuple(self.value(x, y, name) for x, y in zip(parts(a), parts(b)))
+        return self.conflict(a, b, name) if any(isinstance(v, Conflict) for v in joined) else with_parts(a, joined)
 
     def _refs(self, a: Ref, b: Ref, name: str) -> Any:
         states = [self.sides[k].state.cells[v.cell] for k, v in enumerate((a, b))]
@@ -324,12 +347,6 @@ class Join:
             return None
         name = dynamic_list_reads.name_of_count(name, a)
         return Items(a.kind, tuple(self.value(x, y, name) for x, y in zip(a.items, b.items)), a.keys, a.cls)
-
-    def _closures(self, a: Closure, b: Closure, name: str) -> Any:
-        return a if a.code is b.code and a.frame is b.frame and a.defaults == b.defaults else self.conflict(a, b, name)
-
-    def _bounds(self, a: Bound, b: Bound, name: str) -> Any:
-        return a if a == b else self.conflict(a, b, name)
 
     # ---- cells that both sides had before
 
@@ -365,6 +382,5 @@ _RULES: dict[type, Callable[[Join, Any, Any, str], Any]] = {
     Array: Join._numbers,
     Tuple: Join._tuples,
     Ref: Join._refs,
-    Closure: Join._closures,
-    Bound: Join._bounds,
+    **dict.fromkeys((Closure, Bound, RangeOf, SliceOf, Method, Updates, Iteration, Text), Join._with_parts),
 }

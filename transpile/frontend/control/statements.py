@@ -133,6 +133,7 @@ def _delete(lx: Lifter, node: gast.Delete) -> None:
             held = None if frame is None else lx.state.vars.get((frame, target.id))
             if frame is None or held is None:
                 raise lx.error("T116", f"variable {target.id!r} has no value here", target)
+            name_lookup.set_here(lx, frame, target.id, target)
             if isinstance(held, Maybe):
                 name_lookup.certain(lx, frame, target, held)
             del lx.state.vars[frame, target.id]

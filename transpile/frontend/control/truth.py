@@ -16,7 +16,7 @@ from transpile.frontend.lifter import Lifter
 from transpile.frontend.resolve import statics
 from transpile.frontend.values import contents, overloads
 from transpile.frontend.values.convert import describe
-from transpile.frontend.values.values import Array, Bound, Closure, Ref, Scalar, Static, Tuple
+from transpile.frontend.values.values import Array, Bound, Closure, Ref, Scalar, Static, Text, Tuple
 
 
 def truth(lx: Lifter, value: Any, node: Any = None) -> ir.Operand:
@@ -127,6 +127,7 @@ _TRUTH: dict[type, Callable[[Lifter, Any, Any], ir.Operand]] = {
     Tuple: _tuple,
     Closure: lambda lx, value, node: TRUE,
     Bound: lambda lx, value, node: TRUE,
+    Text: lambda lx, value, node: TRUE,
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,6 +11,7 @@ from transpile.core.dims import Dim
 from transpile.core.types import Type
 from transpile.frontend.control import dynamic_list_reads
 from transpile.frontend.lifter import Lifter
+from transpile.frontend.resolve.fingerprints import fingerprint
 from transpile.frontend.state import Frame
 from transpile.frontend.values import contents, memory
 from transpile.frontend.values.values import Array, Bound, Cell, Closure, Items, Maybe, Method, Ref, Scalar, Tuple
@@ -43,8 +45,20 @@ def imported(lx: Lifter, frame: Frame, name: str, node: Any) -> Any:
         outer.state.vars[frame, name] = value
     if isinstance(value, Maybe):
         value = value.value
+    lx.read_around[frame, name] = fingerprint(outer, value)
     found = lx.state.vars[frame, name] = _inward(lx, outer, value, name)
     return found
+
+
+def are_as_before(lx: Lifter, read: Mapping[tuple[Frame, str], Any]) -> bool:
+    """Whether names of functions around stand for what they stood for: for another number or function by now, maybe."""
+    return all(fingerprint(lx, now(lx, frame, name)) == before for (frame, name), before in read.items())
+
+
+def now(lx: Lifter, frame: Frame, name: str) -> Any:
+    """What a name of this function, or of one around, stands for; None if it has no value."""
+    value = lx.state.vars.get((frame, name))
+    return imported(lx, frame, name, None) if value is None else value
 
 
 def brought(lx: Lifter, owner: Lifter, value: Any, name: str = "given") -> Any:

@@ -60,7 +60,7 @@ def not_literal(node: gast.expr, scope: StaticScope) -> gast.expr | None:
             return not_literal(node.value, scope)
     if type(node) not in _EVALUATORS:
         return node
-    return _first_problem([n for n in gast.iter_child_nodes(node) if isinstance(n, gast.expr)], scope)
+    return _first_problem([n for n in gast.iter_child_nodes(node) if isinstance(n, (gast.expr, gast.Slice))], scope)
 
 
 def _first_problem(nodes: list[gast.expr], scope: StaticScope) -> gast.expr | None:
@@ -160,4 +160,7 @@ _EVALUATORS: dict[type, Callable[[Any, Any], Any]] = {
     gast.Dict: _evaluate_dict,
     gast.Subscript: lambda node, scope: evaluate(node.value, scope)[evaluate(node.slice, scope)],
     gast.Call: _evaluate_call,
+    gast.Slice: lambda node, scope: slice(
+        *(None if n is None else evaluate(n, scope) for n in (node.lower, node.upper, node.step))
+    ),
 }

@@ -59,6 +59,24 @@ def scope(lx: Lifter, frame: Frame | None, name: str) -> Frame | None:
     return None
 
 
+def set_here(lx: Lifter, frame: Frame | None, name: str, node: Any) -> Frame:
+    """The frame of a name that is set or deleted; refused where the function that is lifted would keep that to itself."""
+    if frame is None:
+        raise lx.error("T107", f"{name!r} is a global: it cannot be written", node, hint="return the value instead")
+    if lx.outer is not None and _outermost(frame) is not _outermost(lx.frame):
+        message = (
+            f"{name!r} is a name of the function around one that is transformed or kept by itself: it cannot be written"
+        )
+        raise lx.error("T107", message, node, hint="return the value instead")
+    return frame
+
+
+def _outermost(frame: Frame) -> Frame:
+    while frame.up is not None:
+        frame = frame.up
+    return frame
+
+
 def certain(lx: Lifter, frame: Frame, node: gast.Name, value: Maybe) -> Any:
     """A value that some path leaves unassigned: checked when the function runs, unless no path to here is one of those."""
     code = frame.code

@@ -29,7 +29,7 @@ from transpile.frontend.resolve import literals, static_rules, static_transforms
 from transpile.frontend.resolve.bindings import Binding, Module, StaticClass, StaticValue, User
 from transpile.frontend.resolve.known import ROOTS, exists, known_path, static_constant
 from transpile.frontend.resolve.module_values import Entry, collect
-from transpile.frontend.resolve.static_file import StaticFile, StaticFunction
+from transpile.frontend.resolve.static_file import StaticFile, StaticFunction, place_of
 from transpile.frontend.sources.spines import to_gast, unnested
 
 
@@ -104,9 +104,11 @@ class StaticModule(StaticFile):
     def lookup(self, name: str, loc: ir.Loc = ir.NOWHERE) -> Binding:
         """What the name stands for; T405 if the module does not define it."""
         entry = self.entries.get(name)
+        if entry is not None and self.before is not None and (place_of(entry.node) or self.before) > self.before:
+            return _resolve_changed(self, name, Entry("changed", entry.node, "assigned again after it is read"), loc)
         if entry is not None:
             return _RESOLVERS[entry.kind](self, name, entry, loc)
-        for star in self.stars:
+        for star in reversed(self.stars):
             found = _from_star(self, star, name, loc)
             if found is not None:
                 return found
@@ -273,7 +275,8 @@ def _resolve_assign(module: StaticModule, name: str, entry: Entry, loc: ir.Loc) 
         return _resolve_changed(module, name, Entry("changed", entry.node, "defined by its own earlier value"), loc)
     module.resolving.add(name)
     try:
-        return module.resolve(name, entry.detail, loc)
+        with module.as_of(entry.node):
+            return module.resolve(name, entry.detail, loc)
     finally:
         module.resolving.discard(name)
 

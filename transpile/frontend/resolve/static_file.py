@@ -7,7 +7,8 @@ again.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +18,13 @@ from transpile.core import nodes as ir
 from transpile.frontend.resolve.bindings import Binding, StaticClass
 from transpile.frontend.resolve.module_values import Entry
 from transpile.frontend.sources.locate import Located, has_yield, position, refuse_coroutine
+
+Position = tuple[int, int]  # line and column
+
+
+def place_of(node: gast.AST) -> Position | None:
+    """Where a node stands; None of one that stands nowhere."""
+    return None if getattr(node, "lineno", None) is None else (node.lineno, node.col_offset)
 
 
 class StaticFile(ABC):
@@ -29,6 +37,7 @@ class StaticFile(ABC):
         self.classes: dict[str, Any] = {}
         self.customs: dict[str, Any] = {}  # the functions with derivatives of the file's own
         self.resolving: set[str] = set()
+        self.before: Position | None = None  # of the statement whose value is asked for: it knows nothing of later ones
 
     def loc(self, node: gast.AST, function: str = "", caller: ir.Loc | None = None) -> ir.Loc:
         return position(node, self.path, self.lines, function, 0, caller)
@@ -36,6 +45,15 @@ class StaticFile(ABC):
     @property
     def scope(self) -> StaticScope:
         return StaticScope(self)
+
+    @contextmanager
+    def as_of(self, node: gast.AST) -> Iterator[None]:
+        """Names stand for what they stood for where a statement of the module was run."""
+        saved, self.before = self.before, place_of(node)
+        try:
+            yield
+        finally:
+            self.before = saved
 
     @abstractmethod
     def sibling(self, path: str) -> StaticFile:
@@ -108,7 +126,8 @@ class StaticFunction:
         positional = [*getattr(args, "posonlyargs", ()), *args.args]
         found = dict(zip([a.id for a in positional[len(positional) - len(args.defaults) :]], args.defaults))
         found |= {a.id: d for a, d in zip(args.kwonlyargs, args.kw_defaults) if d is not None}
-        return {name: self.module.resolve(name, node) for name, node in found.items()}
+        with self.module.as_of(self.node):
+            return {name: self.module.resolve(name, node) for name, node in found.items()}
 
     @property
     def kind(self) -> str:

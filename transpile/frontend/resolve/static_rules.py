@@ -93,7 +93,8 @@ def _custom(function: StaticFunction, cls: type[Custom], nondiff: Any, name: str
     for attr, rules in _rules(module, name):
         if len(rules) == len(RULES[attr]):
             for held, rule in zip(RULES[attr], rules):
-                setattr(made, held, _function(module, rule))
+                with module.as_of(rule):
+                    setattr(made, held, _function(module, rule))
     return made
 
 

@@ -122,6 +122,9 @@ def _partial(module: StaticFile, node: gast.Call) -> Binding | None:
 
 def _calling(module: StaticFile, node: gast.Call) -> Binding:
     """``partial(f, 2.0, k=3.0)`` as a function: ``lambda *args, **kwargs: f(2.0, *args, **{"k": 3.0, **kwargs})``."""
+    for given in (*node.args, *(k.value for k in node.keywords)):
+        if isinstance(given, gast.Name):  # refused if it stands for something else when the function is called
+            module.lookup(given.id, module.loc(given))
     text = [gast.unparse(a).strip() for a in node.args]
     named = "".join(f"{k.arg!r}: {gast.unparse(k.value).strip()}, " for k in node.keywords if k.arg is not None)
     call = f"{text[0]}({', '.join([*text[1:], '*args'])}, **{{{named}**kwargs}})"

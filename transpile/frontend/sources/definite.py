@@ -175,8 +175,18 @@ class _Flow:
         final = self.block(stmt.finalbody, state)
         return None if after is None or final is None else after | final
 
-    def define(self, stmt: gast.FunctionDef, state: frozenset[str]) -> State:
+    def define(self, stmt: gast.FunctionDef | gast.ClassDef, state: frozenset[str]) -> State:
+        for decorator in stmt.decorator_list:
+            state = self.expr(decorator, state)
+        if not isinstance(stmt, gast.ClassDef):
+            state = self.defaults(stmt, state)
         return state | {stmt.name}
+
+    def defaults(self, node: gast.FunctionDef | gast.Lambda, state: frozenset[str]) -> frozenset[str]:
+        """What is evaluated where a function is defined; its body is not."""
+        for default in (*node.args.defaults, *node.args.kw_defaults):
+            state = state if default is None else self.expr(default, state)
+        return state
 
     def bring(self, stmt: gast.Import, state: frozenset[str]) -> State:
         return state | {(a.asname or a.name).partition(".")[0] for a in stmt.names}
@@ -201,7 +211,7 @@ class _Flow:
 
     def children(self, node: gast.AST, state: frozenset[str]) -> frozenset[str]:
         for child in gast.iter_child_nodes(node):
-            if isinstance(child, (gast.expr, gast.keyword)):
+            if isinstance(child, (gast.expr, gast.Slice, gast.keyword)):
                 state = self.expr(child, state)
         return state
 
@@ -214,11 +224,11 @@ class _Flow:
                 return state
             case gast.NamedExpr():
                 return self.expr(node.value, state) | {node.target.id}
-            case gast.BoolOp() | gast.IfExp():
+            case gast.BoolOp() | gast.IfExp() | gast.Compare():
                 yes, no = self.test(node, state)
                 return _sure(meet(yes, no), state)
             case gast.Lambda():
-                return state
+                return self.defaults(node, state)
         if isinstance(node, _COMPREHENSIONS):
             return self.comprehension(node, state)
         return self.children(node, state)
@@ -246,12 +256,21 @@ class _Flow:
                 return no, yes
             case gast.BoolOp():
                 return self.chain(node, state)
+            case gast.Compare():
+                return self.comparison(node, state)
             case gast.IfExp():
                 yes, no = self.test(node.test, state)
                 results = [self.test(n, s) for n, s in ((node.body, yes), (node.orelse, no)) if s is not None]
                 return meet(*(r[0] for r in results)), meet(*(r[1] for r in results))
         after = self.expr(node, state)
         return after, after
+
+    def comparison(self, node: gast.Compare, state: frozenset[str]) -> tuple[State, State]:
+        """``a < b < c`` goes on to ``c`` only where ``a < b``."""
+        whole = first = self.expr(node.comparators[0], self.expr(node.left, state))
+        for later in node.comparators[1:]:
+            whole = self.expr(later, whole)
+        return whole, first
 
     def chain(self, node: gast.BoolOp, state: frozenset[str]) -> tuple[State, State]:
         """``and`` goes on where true and is false as soon as one is; ``or`` the other way round."""

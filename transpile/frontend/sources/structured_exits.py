@@ -13,6 +13,7 @@ In: the gast of one function. Out: `Desugared`, whose ``node.body`` has
   = ...`` and in tests ``if not flag`` / ``if not (flag or flag)``. They are always assigned before they are read.
   Lift them as Const booleans where they are known, so that exits under static tests fold: ``if mode is None: return
   x``. A join ``If(test, yields True, else yields False)`` of a flag is ``test`` itself.
+* a ``while`` whose test binds a name by ``:=`` is a ``while True`` whose body begins with the test: it binds once a trip.
 * **result**: the name in ``result`` (or None), assigned on every path that leaves normally, read only by the last
   ``return``. A path that falls off the end assigns ``_result = None`` if other paths return values (the lifter sees
   trees that differ: T118). On paths that ``raise`` it stays unassigned (Undef).
@@ -263,6 +264,8 @@ class _Structurer:
             out.append(_at(gast.If(_unless(flags, stmt), body, []), stmt))
 
     def loop(self, stmt: gast.For | gast.While, rest: Stmts, at: _Context, out: Stmts) -> bool:
+        if isinstance(stmt, gast.While) and any(isinstance(n, gast.NamedExpr) for n in gast.walk(stmt.test)):
+            stmt, rest = self.tested_inside(stmt, rest, out)
         kinds = exits(stmt.body)
         stop = self.names.flag("_stop") if "break" in kinds else ""
         skip = self.names.flag("_skip") if "continue" in kinds else ""
@@ -286,6 +289,19 @@ class _Structurer:
         else:
             out += self.block(follow, at, stmt)
         return True
+
+    def tested_inside(self, stmt: gast.While, rest: Stmts, out: Stmts) -> tuple[gast.While, Stmts]:
+        """``while True: if test: ... else: break``, and what follows it: an ``else`` runs where it was the test that ended it."""
+        end: Stmts = [_at(gast.Break(), stmt)]
+        if "break" not in exits(stmt.body):
+            rest = [*stmt.orelse, *rest]
+        elif stmt.orelse:
+            over = self.names.flag("_over")
+            out.append(_set(over, False, stmt))
+            end.insert(0, _set(over, True, stmt))
+            rest = [_at(gast.If(_load(over, stmt), stmt.orelse, []), stmt), *rest]
+        test = _at(gast.If(stmt.test, stmt.body, end), stmt)
+        return _with(stmt, test=_at(gast.Constant(True, None), stmt), body=[test], orelse=[]), rest
 
     # ---- flags
 

@@ -11,20 +11,8 @@ from typing import Any
 from transpile.frontend.lifting import Lifting
 from transpile.frontend.sources.name_liveness import loads
 from transpile.frontend.values import changes
-from transpile.frontend.values.values import (
-    Array,
-    Bound,
-    Cell,
-    Closure,
-    Derived,
-    Items,
-    Iteration,
-    Maybe,
-    Ref,
-    Scalar,
-    Tuple,
-    View,
-)
+from transpile.frontend.values.parts import parts
+from transpile.frontend.values.values import Array, Cell, Derived, Items, Iteration, Maybe, Ref, Scalar, View
 
 
 def may_be(lx: Lifting, joined: Cell, others: tuple[Cell, ...]) -> None:
@@ -113,7 +101,6 @@ def cells_of(lx: Lifting, value: Any) -> list[Cell]:
 
 def cells_of_in(state: Any, value: Any, numbers: bool = False) -> list[Any]:
     """`cells_of` in another state; with ``numbers`` there is a None for each number."""
-    parts: tuple[Any, ...] = ()
     match value:
         case Scalar() if numbers:
             return [None]
@@ -123,14 +110,10 @@ def cells_of_in(state: Any, value: Any, numbers: bool = False) -> list[Any]:
             held = state.cells.get(value.cell)
             inner = held.items if isinstance(held, Items) else ()
             return [value.cell, *(c for part in inner for c in cells_of_in(state, part, numbers))]
-        case Tuple():
-            parts = value.items
         case Maybe():
-            parts = (value.value,)
-        case Bound():
-            parts = value.args
+            inner = (value.value,)
         case Iteration():
-            parts = value.parts
-        case Closure():
-            parts = value.defaults
-    return [c for part in parts for c in cells_of_in(state, part, numbers)]
+            inner = value.parts
+        case _:
+            inner = parts(value)
+    return [c for part in inner for c in cells_of_in(state, part, numbers)]

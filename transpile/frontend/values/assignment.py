@@ -32,9 +32,7 @@ def _name(lx: Lifter, target: gast.Name, value: Any) -> None:
 
 def bind(lx: Lifter, name: str, value: Any, node: Any = None) -> None:
     """Gives a name a value, and the value that was just made the name."""
-    frame = name_lookup.scope(lx, lx.frame, name)
-    if frame is None:
-        raise lx.error("T107", f"{name!r} is a global: it cannot be written", node, hint="return the value instead")
+    frame = name_lookup.set_here(lx, name_lookup.scope(lx, lx.frame, name), name, node)
     if lx.frame.code.named:
         christen(lx, name, value)
     lx.state.vars[frame, name] = value
@@ -109,6 +107,12 @@ def statement(lx: Lifter, node: gast.Assign) -> None:
         assign(lx, target, value)
 
 
+def _still_is(lx: Lifter, name: str, found: Any) -> bool:
+    """Whether a name stands for what was changed in place, which Python gives it again: the right side may have set it."""
+    frame = name_lookup.scope(lx, lx.frame, name)
+    return frame is None or lx.state.vars.get((frame, name)) == found
+
+
 def annotated(lx: Lifter, node: gast.AnnAssign) -> None:
     if node.value is not None:
         assign(lx, node.target, lx.expr(node.value))
@@ -121,6 +125,7 @@ def augmented(lx: Lifter, node: gast.AugAssign) -> None:
         found = name_lookup.load(lx, node.target)
         value = lx.expr(node.value)
         new = in_place(lx, prim, found, value, node)
+        new = found if new is None and not _still_is(lx, node.target.id, found) else new
         if new is not None:
             bind(lx, node.target.id, new, node.target)
     elif isinstance(node.target, gast.Subscript):

@@ -337,3 +337,14 @@ def augmented(lx: Lifter, target: gast.Attribute, prim: str, value: gast.expr, n
     new = operators.in_place(lx, prim, old, lx.expr(value), node)
     if new is not None:
         write(lx, owner, target.attr, new, target)
+    elif not _still_holds(lx, owner, target.attr, old):
+        write(lx, owner, target.attr, old, target)
+
+
+def _still_holds(lx: Lifter, owner: Any, name: str, old: Any) -> bool:
+    """Whether an instance has itself what was changed in place: Python puts it back, which a property may notice."""
+    state = contents.items(lx, owner) if isinstance(owner, Ref) else None
+    if state is None or state.kind != "instance":
+        return True
+    held = dict(zip(state.keys or (), state.items))
+    return name in held and not making.is_descriptor(state.cls, name) and bool(held[name] == old)

@@ -11,10 +11,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import gast
+import numpy as np
 
 from transpile.core import nodes as ir
+from transpile.core.types import BOOL
 from transpile.frontend.calls import library_calls
-from transpile.frontend.control import dynamic_list_reads, iteration, iterators, truth
+from transpile.frontend.control import dynamic_list_reads, iteration, iterators, live, truth
 from transpile.frontend.control.truth import either
 from transpile.frontend.control.truth_values import FALSE, TRUE, answer, negated
 from transpile.frontend.lifter import Lifter
@@ -22,7 +24,7 @@ from transpile.frontend.resolve import statics
 from transpile.frontend.resolve.bindings import Known
 from transpile.frontend.values import aliases, contents, memory, overloads
 from transpile.frontend.values.convert import describe
-from transpile.frontend.values.values import Array, Iteration, RangeOf, Ref, Scalar, Static, Tuple
+from transpile.frontend.values.values import Array, Iteration, RangeOf, Ref, Scalar, Static, Text, Tuple
 from transpile.ops.record import Op
 from transpile.ops.tables import by_token, operator_of
 
@@ -43,6 +45,8 @@ def _python(op: gast.cmpop) -> Callable[[Any, Any], bool]:
 def compare(lx: Lifter, op: gast.cmpop, left: Any, right: Any, node: Any) -> Any:
     """One comparison of two values."""
     if isinstance(op, (gast.Is, gast.IsNot)):
+        if _are_pythons(lx, left, right):
+            return compare(lx, gast.Eq() if isinstance(op, gast.Is) else gast.NotEq(), left, right, node)
         return lx.const(same_object(lx, left, right, node) == isinstance(op, gast.Is))
     if isinstance(op, (gast.In, gast.NotIn)):
         found = contains(lx, right, left, node)
@@ -65,7 +69,9 @@ def compare(lx: Lifter, op: gast.cmpop, left: Any, right: Any, node: Any) -> Any
             raise lx.error("T120", str(e), node) from None
     x, y = lx.operand(left, node), lx.operand(right, node)
     known = _by_form(lx, op, x, y)
-    return lx.const(known) if known is not None else lx.value(lx.b.elementwise(RECORDS[type(op)].name, x, y))
+    if known is not None:
+        return lx.const(known)
+    return lx.value(memory.of_either(lx, lx.b.elementwise(RECORDS[type(op)].name, x, y).op, x, y))
 
 
 def _by_form(lx: Lifter, op: gast.cmpop, x: ir.Operand, y: ir.Operand) -> bool | None:
@@ -86,6 +92,14 @@ def _by_form(lx: Lifter, op: gast.cmpop, x: ir.Operand, y: ir.Operand) -> bool |
 # -------------------------------------------------------------------------------------------------------- identity
 
 
+def _are_pythons(lx: Lifter, *values: Any) -> bool:
+    """Whether both are truth values of Python's, of which there is one True and one False."""
+    return all(
+        isinstance(v, Scalar) and v.op.type == BOOL and v.op not in lx.b.either and not isinstance(v.op, ir.Undef)
+        for v in values
+    )
+
+
 def same_object(lx: Lifter, left: Any, right: Any, node: Any) -> bool:
     """``left is right``."""
     if isinstance(left, Static) and isinstance(right, Static):
@@ -94,6 +108,9 @@ def same_object(lx: Lifter, left: Any, right: Any, node: Any) -> bool:
     if isinstance(left, Scalar) and isinstance(right, Scalar):
         if all(isinstance(o, ir.Const) for o in (left.op, right.op)):
             return left.op == right.op
+        if left.op.type.is_bool and right.op.type.is_bool and left.op.type.weak != right.op.type.weak:
+            if not {left.op, right.op} & lx.b.either:
+                return False  # NumPy's truth values are others than Python's
         if left.op.type.dtype == right.op.type.dtype:
             what = "truth values" if left.op.type.is_bool else "numbers"
             raise lx.error("T120", f"'is' of {what} that only the run knows", node, hint="use == or just the value")
@@ -183,7 +200,8 @@ def _of_containers(lx: Lifter, op: gast.cmpop, left: Any, right: Any, node: Any)
             return None
         if isinstance(left, RangeOf) and isinstance(right, RangeOf):
             raise lx.error("T120", "two ranges are compared", node, hint="compare their ends, or lists of them")
-        return lx.const(isinstance(op, gast.NotEq)) if _is_equality(op) and _has_static(left, right) else None
+        _refuse_text(lx, left, right, node)
+        return lx.const(isinstance(op, gast.NotEq)) if _is_equality(op) and _has_static(lx, left, right) else None
     if any(isinstance(v, Array) or isinstance(v, Scalar) and not v.op.type.weak for v in (left, right)):
         return None  # NumPy makes an array of the list
     if kinds[0] != kinds[1]:
@@ -201,8 +219,16 @@ def _is_equality(op: gast.cmpop) -> bool:
     return isinstance(op, (gast.Eq, gast.NotEq))
 
 
-def _has_static(left: Any, right: Any) -> bool:
-    return isinstance(left, Static) or isinstance(right, Static)
+def _has_static(lx: Lifter, left: Any, right: Any) -> bool:
+    """Whether one side is known now, and no number: it is equal to nothing else."""
+    held = [statics.known(lx, v) for v in (left, right) if isinstance(v, Static)]
+    return any(not isinstance(h, (bool, int, float, np.generic)) for h in held)
+
+
+def _refuse_text(lx: Lifter, left: Any, right: Any, node: Any) -> None:
+    for one, other in ((left, right), (right, left)):
+        if isinstance(one, Text) and (isinstance(other, Text) or isinstance(getattr(other, "value", None), str)):
+            raise lx.error("T120", f"{describe(lx, one)} is compared", node, hint="compare the numbers in it")
 
 
 def _kind(lx: Lifter, value: Any) -> type | None:
@@ -335,7 +361,7 @@ def contains(lx: Lifter, container: Any, item: Any, node: Any) -> ir.Operand:
     if items is None and (isinstance(container, Iteration) or overloads.class_of(lx, container) is not None):
         container = iteration.opened(lx, container, node)
         iterators.use(lx, container, node)
-        items = iteration.known_items(lx, container, node)
+        items = live.known_items(lx, container, node)
     if items is None:
         hint = "use np.any(x == value)" if isinstance(container, Array) else ""
         raise lx.error("T120", f"'in' of {describe(lx, container)}", node, hint)

@@ -7,12 +7,12 @@ from typing import Any
 
 from transpile.core import nodes as ir
 from transpile.frontend.calls import library_calls
-from transpile.frontend.control import dynamic_list_reads, dynamic_list_writes, dynamic_lists
+from transpile.frontend.control import dynamic_list_reads, dynamic_list_writes, dynamic_lists, iterators
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.resolve import statics
 from transpile.frontend.values import contents
 from transpile.frontend.values.convert import describe
-from transpile.frontend.values.values import Cell, Iteration, Ref, SliceOf, Static, Text, Tuple
+from transpile.frontend.values.values import Cell, Iteration, Ref, SliceOf, Static, Tuple
 
 
 def set_item(lx: Lifter, owner: Ref, index: Any, value: Any, node: Any) -> None:
@@ -32,6 +32,7 @@ def set_item(lx: Lifter, owner: Ref, index: Any, value: Any, node: Any) -> None:
     k = lx.static(index, "the index of a list", node)
     held_items = list(state.items)
     if isinstance(k, slice):
+        iterators.use(lx, value, node)
         held_items[k] = lx.unrolled(value, node)
     elif -len(held_items) <= k < len(held_items):
         held_items[k] = value
@@ -60,9 +61,6 @@ def delete(lx: Lifter, owner: Ref, index: Any, node: Any) -> None:
 def key_of(lx: Lifter, value: Any, node: Any) -> Any:
     """The Python object that is a key."""
     found = lx.static(value, "the key of a dict", node)
-    if isinstance(found, Text):
-        message = "the key of a dict must be known when the function is transformed, and this text depends on the data"
-        raise lx.error("T210", message, node)
     try:
         hash(found)
     except TypeError as e:

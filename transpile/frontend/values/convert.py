@@ -140,8 +140,6 @@ def describe(lx: Lifter, value: Any) -> str:
                 return "None"
             if isinstance(held, Module):
                 return "a module"
-            if isinstance(held, Text):
-                return "a string whose text depends on the data"
             if isinstance(held, Known):
                 return f"{shown(held.name)!r}"
             return f"{held!r}" if isinstance(held, str) else f"an object of type {type(held).__name__!r}"
@@ -157,6 +155,7 @@ def describe(lx: Lifter, value: Any) -> str:
 _NAMES: dict[type, str] = {
     RangeOf: "a range",
     SliceOf: "a slice",
+    Text: "a string whose text depends on the data",
     Generator: "a generator expression",
     Updates: "x.at",
     Conflict: "a value whose structure depends on the data",

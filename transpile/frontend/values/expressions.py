@@ -18,7 +18,7 @@ from transpile.frontend.sources.spines import Chain
 from transpile.frontend.values import assignment, attributes, comparisons, overloads, subscripts
 from transpile.frontend.values.containers import key_of
 from transpile.frontend.values.convert import describe, new_dict, new_list
-from transpile.frontend.values.operators import BINARY, binary
+from transpile.frontend.values.operators import BINARY, binary, refuse_either
 from transpile.frontend.values.values import Closure, RangeOf, Ref, SliceOf, Static, Tuple
 
 # ----------------------------------------------------------------------------------------------- literals, displays
@@ -90,6 +90,7 @@ def _chain(lx: Lifter, node: Chain) -> Any:
 
 
 _UNARY = {gast.USub: "__neg__", gast.UAdd: "__pos__", gast.Invert: "__invert__"}
+_SIGNS = {gast.USub: "-", gast.UAdd: "+", gast.Invert: "~"}
 
 
 def _unary(lx: Lifter, node: gast.UnaryOp) -> Any:
@@ -102,6 +103,7 @@ def _unary(lx: Lifter, node: gast.UnaryOp) -> Any:
     if isinstance(value, (Tuple, Ref, RangeOf)):
         raise lx.error("T120", f"{describe(lx, value)} has no sign and no bits", node)
     x = lx.operand(value, node)
+    refuse_either(lx, _SIGNS[type(node.op)], node, x)
     if isinstance(node.op, gast.UAdd):
         if x.type.is_bool and not x.type.weak:
             raise lx.error("T201", "the truth values of an array have no sign", node)

@@ -33,6 +33,7 @@ from transpile.frontend.values.values import (
     SliceOf,
     Static,
     Super,
+    Text,
     Tuple,
 )
 
@@ -53,8 +54,40 @@ def class_of(lx: Lifter, value: Any, node: Any = None) -> Any:
 
 
 def _of_scalar(lx: Lifter, value: Scalar) -> Any:
-    of = value.op.type
-    return {"float64": float, "int64": int, "bool": bool}[of.dtype] if of.weak else np.dtype(of.dtype).type
+    found, *others = _classes_of_number(lx, value)
+    if others:
+        raise _of_several(lx, value)
+    return found
+
+
+_OF_PYTHON = {"f": float, "i": int, "u": int, "b": bool}
+
+
+def _classes_of_number(lx: Lifter, value: Scalar) -> list[type]:
+    """The classes that a number has, on one path or another."""
+    of, classes = value.op.type, dict[type, None]()
+    for dtype in map(np.dtype, (of.dtype, *sorted(lx.b.others.get(value.op, ())))):
+        if not of.weak:
+            classes[dtype.type] = None
+        if of.weak or value.op in lx.b.either or value.op in lx.b.others:
+            classes[_OF_PYTHON[dtype.kind]] = None
+    return list(classes)
+
+
+def _of_number(lx: Lifter, value: Scalar, is_so: Callable[[Any], bool], node: Any) -> bool:
+    """Whether it is so of a number's class, whichever it has."""
+    first, *others = {is_so(found) for found in _classes_of_number(lx, value)}
+    if others:
+        raise _of_several(lx, value, node)
+    return first
+
+
+def _of_several(lx: Lifter, value: Scalar, node: Any = None) -> TranspileError:
+    names = [c.__name__ if c.__module__ == "builtins" else f"np.{c.__name__}" for c in _classes_of_number(lx, value)]
+    text = f"the class of a number that is of {' or '.join(names)}, depending on the data"
+    return lx.error(
+        "T205", text, node, hint="make it a number of one class on both paths: int(...), float(...), bool(...)"
+    )
 
 
 def _of_array(lx: Lifter, value: Array) -> Any:
@@ -88,6 +121,7 @@ _CLASSES: dict[type, Callable[[Lifter, Any], Any]] = {
     Static: _of_static,
     RangeOf: lambda lx, value: range,
     SliceOf: lambda lx, value: slice,
+    Text: lambda lx, value: str,
     Generator: lambda lx, value: types.GeneratorType,
     Iteration: lambda lx, value: _ITERATORS.get(value.kind),
     Super: lambda lx, value: super,
@@ -102,8 +136,14 @@ def _isinstance(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     held = statics.known(lx, value) if isinstance(value, Static) else None
     if isinstance(value, Static) and not isinstance(held, (Known, Module, StaticClass, StaticFunction)):
         return lx.const(any(_is_instance(lx, held, cls, node) for cls in _several(lx, wanted, node)))
-    found = class_of(lx, value, node)
-    return lx.const(any(_is_of(lx, found, cls, node) for cls in _several(lx, wanted, node)))
+    several = list(_several(lx, wanted, node))
+
+    def is_one(found: Any) -> bool:
+        return any(_is_of(lx, found, cls, node) for cls in several)
+
+    return lx.const(
+        _of_number(lx, value, is_one, node) if isinstance(value, Scalar) else is_one(class_of(lx, value, node))
+    )
 
 
 def _issubclass(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
@@ -205,6 +245,8 @@ def _has(lx: Lifter, value: Any, name: str, node: Any) -> bool:
         return hasattr(known.known_value(value.value), name)
     if isinstance(value, (Bound, Method)):
         raise lx.error("T120", f"the class of {describe(lx, value)} cannot be asked for", node)
+    if isinstance(value, Scalar):
+        return _of_number(lx, value, lambda cls: _finds(cls, name), node)
     cls = class_of(lx, value, node)
     holders = list(_outside(lx, value, cls))
     for holder in holders:
@@ -272,6 +314,8 @@ def _callable(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     if isinstance(value, Static):
         held = statics.known(lx, value)
         return lx.const(callable(held) or isinstance(held, (Known, StaticClass)))
+    if isinstance(value, Scalar):
+        return lx.const(False)
     return lx.const(_finds(class_of(lx, value, node), "__call__"))
 
 

@@ -318,6 +318,27 @@ def note_dtypes(lx: Lifter, result: ir.Var, *values: ir.Operand) -> None:
             found |= {value.type.dtype, *(lx.b.others.get(value, ()) if isinstance(value, ir.Var) else ())}
     if found - {result.type.dtype}:
         lx.b.others[result] = frozenset(found - {result.type.dtype})
+    note_either(lx, result, *values)
+
+
+def note_either(lx: Lifter, result: ir.Var, *values: ir.Operand) -> None:
+    """Notes a number that is Python's or NumPy's, as one of several values is."""
+    given = [v for v in values if not isinstance(v, ir.Undef)]
+    if not result.type.dims and (any(v in lx.b.either for v in given) or len({v.type.weak for v in given}) > 1):
+        lx.b.either.add(result)
+
+
+def is_of_either(lx: Lifter, *operands: ir.Operand) -> bool:
+    """Whether it depends on the path whether truth values are Python's, which count as 0 and 1, or NumPy's, which do not."""
+    others = [o for o in operands if not o.type.is_bool or o.type.dims or not (o.type.weak or o in lx.b.either)]
+    return not others and any(o in lx.b.either for o in operands)
+
+
+def of_either(lx: Lifter, result: ir.Operand, *operands: ir.Operand) -> ir.Operand:
+    """The result, which is Python's or NumPy's where its operands are."""
+    if is_of_either(lx, *operands):
+        lx.b.either.add(result)
+    return result
 
 
 def to_buffer(lx: Lifter, cell: Cell) -> ir.Var:

@@ -19,6 +19,7 @@ from transpile.frontend.values.convert import describe, new_dict, new_list
 from transpile.frontend.values.values import Array, RangeOf, Ref, Scalar, Static, Tuple
 from transpile.ops.tables import by_token, operator_of, record_of
 
+_OF_NUMBERS = ("+", "-", "~")  # of truth values they give other numbers where these are Python's
 BINARY = {getattr(gast, t): r.name for t, r in by_token().items() if issubclass(getattr(gast, t), gast.operator)}
 
 
@@ -35,7 +36,15 @@ def binary(lx: Lifter, prim: str, left: Any, right: Any, node: Any = None) -> An
     x, y = _operand(lx, left, prim, node, "left"), _operand(lx, right, prim, node, "right")
     if prim == "matmul":
         return lx.known_call("numpy.matmul", [left, right], {}, node)
-    return lx.value(arithmetic(lx, prim, x, y))
+    refuse_either(lx, operator_of(prim).sign, node, x, y)
+    return lx.value(memory.of_either(lx, arithmetic(lx, prim, x, y), x, y))
+
+
+def refuse_either(lx: Lifter, sign: str, node: Any, *operands: ir.Operand) -> None:
+    """Of truth values that are Python's or NumPy's, what gives other numbers of the ones than of the others."""
+    if sign in _OF_NUMBERS and memory.is_of_either(lx, *operands):
+        raise lx.error("T205", f"{sign!r} of a truth value that is Python's or NumPy's, depending on the data", node,
+                       "NumPy's do not count as numbers: make it bool(...) or int(...) on both paths")  # fmt: skip
 
 
 def _refuse_lists(lx: Lifter, prim: str, left: Any, right: Any, node: Any) -> None:
@@ -122,6 +131,10 @@ def _containers(lx: Lifter, prim: str, left: Any, right: Any, node: Any) -> Any:
                     raise lx.error("T120", message, hint=ways_out.TREES)
                 repeated = list(items) * count
                 return Tuple(tuple(repeated)) if isinstance(whole, Tuple) else new_list(lx, repeated)
+    if sign == "*" and any(isinstance(v, Static) and isinstance(v.value, str) for v in (left, right)):
+        if statics.is_known(lx, left) and statics.is_known(lx, right):
+            known = [statics.known(lx, v) for v in (left, right)]
+            return lx.const(known[0] * known[1]) if any(isinstance(k, int) for k in known) else None
     held = [v.value for v in (left, right) if isinstance(v, Static)]
     if len(held) == 2 and sign in ("+", "%", "|", "&", "-"):
         try:

@@ -308,11 +308,29 @@ def augmented(lx: Lifter, target: gast.Subscript, prim: str, value: gast.expr, n
     index = lx.expr(target.slice)
     if isinstance(owner, Array):
         step, args = parse(lx, memory.type_of(lx, owner.cell).dims, index, target)
-        operators.write_operator(lx, owner.cell, step, args, prim, lambda: lx.expr(value), node)
+        given = lx.expr(value) if _is_view(owner, step, index) else lambda: lx.expr(value)
+        operators.write_operator(lx, owner.cell, step, args, prim, given, node)
         return
     if isinstance(owner, Updates):
         at_index.refuse_write(lx, node)
     old = read(lx, owner, index, target)
     new = operators.in_place(lx, prim, old, lx.expr(value), node)
-    if new is not None or isinstance(owner, Tuple):  # Python puts an array back, too, and cannot for a tuple
+    if new is not None:
         write(lx, owner, index, new, target)
+    elif not _still_holds(lx, owner, index, old, target):
+        write(lx, owner, index, old, target)
+
+
+def _is_view(owner: Array, step: ir.Index, index: Any) -> bool:
+    """Whether NumPy reads a view, which shows what is written before it is used; entries and gathers are copies."""
+    parts = index.items if isinstance(index, Tuple) else (index,)
+    is_part = any(map(_is_ellipsis, parts)) or not all(isinstance(i, ir.Point) for i in step.items)
+    return step.is_basic and is_part and not owner.cell.flat and not any(isinstance(p, Array) for p in parts)
+
+
+def _still_holds(lx: Lifter, owner: Any, index: Any, old: Any, node: Any) -> bool:
+    """Whether what was changed in place is still where it was read: Python puts it back, which changes nothing then. A tuple
+    takes nothing back, and an object of the user's decides what it does with it."""
+    if not isinstance(owner, Ref) or overloads.class_of(lx, owner) is not None:
+        return False
+    return lx.state.cells[owner.cell].kind not in ("list", "dict") or bool(read(lx, owner, index, node) == old)

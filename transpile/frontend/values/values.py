@@ -14,6 +14,7 @@ from typing import Any
 from transpile.base.zeros import are_one
 from transpile.core import nodes as ir
 from transpile.core.types import Type
+from transpile.frontend.resolve.bindings import Known, User
 
 
 class Cell:
@@ -134,9 +135,11 @@ class Static:
         if self.value is other.value:
             return True
         same = type(self.value) is type(other.value)
+        if isinstance(self.value, User):  # each look-up of a name makes one
+            return same and self.value.target is other.value.target
         return (
             same
-            and isinstance(self.value, (str, bytes, int, float, tuple, frozenset, set))
+            and isinstance(self.value, (str, bytes, int, float, tuple, frozenset, set, Known))
             and are_one(self.value, other.value)
         )
 
@@ -223,6 +226,14 @@ class Generator:
     cell: Cell | None = None  # who used it
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Text:
+    """A string with values in it that only the run knows: see `transpile.core.nodes.Parts`."""
+
+    parts: tuple[Any, ...]
+    ops: tuple[ir.Operand, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class SliceOf:
     """``start:stop:step`` in a subscript; parts are values or None."""
@@ -264,10 +275,3 @@ NONE = Static(None)
 def is_weak_const(op: ir.Operand) -> bool:
     """Whether an operand is a literal of Python."""
     return isinstance(op, ir.Const) and op.type.weak
-
-
-class Text:
-    """An f-string with values that only the run knows."""
-
-    def __init__(self, parts: list[Any], ops: list[ir.Operand]) -> None:
-        self.parts, self.ops = parts, ops
