@@ -150,3 +150,18 @@ def slope_of_own_rule(x):
     for k in range(len(x)):
         total += tp.grad(_of_square)(x[k]) * x[k - 1]
     return total
+
+
+@program(args=lambda: (np.array([0.74, 1.02, 0.43]),), tags="grad transforms mask for")
+def curvature_of_masked_writes(x):
+    """A mask is written in loops in a loop: how many it selects is known in each trip alone."""
+
+    def f(x):
+        y, mask = x.copy(), x > 0.5
+        for _ in range(2):
+            for _ in range(2):
+                y[mask] = y[mask] ** 2
+            y = y * y
+        return np.sum(y)
+
+    return np.sum(tp.grad(f)(x) ** 2)

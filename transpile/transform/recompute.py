@@ -174,7 +174,7 @@ class _Again:
         linked.params = self.mirror.body.params
         own = set(defined(linked))
         roots = [*linked.yields, *(v for v in written_in(linked) if v not in own)]
-        linked = remove_dead_block(linked, roots, self.b.symbols)
+        linked = remove_dead_block(linked, roots, self.b.symbols, sizes=True)
         if not self.is_repeatable(linked, facts):
             return None
         return _Found(self.replaced(linked), linked, self.loop)

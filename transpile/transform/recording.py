@@ -58,6 +58,9 @@ class _Linker:
         self.escaped: dict[ir.Var, ir.Operand] = {}
         self.levels: list[_Level] = []
         self.renamed: dict[str, Dim] = {}  # sizes known in a loop only: their symbols in the reverse sweep
+        self.read_here: set[str] = (
+            set()
+        )  # those that something says which is read in this block: they are known in no other
         self.narrow = _has_narrow_floats(fn)
 
     # ---- tapes
@@ -185,6 +188,7 @@ class _Linker:
 
     def reverse_block(self, block: ir.Block, loop: ir.For | ir.While | None, index: ir.Var | None) -> ir.Block:
         forward = self.sweep.sides.get(block)
+        around, self.read_here = self.read_here, set()
         with self.b.into(ir.Block(block.params)) as out:
             self.levels.append(_Level(forward, out, loop=loop, index=index))
             for stmt in block.stmts:
@@ -192,6 +196,9 @@ class _Linker:
             out.yields = tuple(self.resolve(o) for o in block.yields)
             out.stop = None if block.stop is None else self.resolve(block.stop)
             self.levels.pop()
+        if self.read_here:
+            resize(out, {name: self.renamed.pop(name) for name in sorted(self.read_here)})
+        self.read_here = around
         return out
 
     def reverse_stmt(self, stmt: ir.Stmt) -> None:
@@ -240,18 +247,29 @@ class _Linker:
             operand = self.b.symbols[symbol]
             found = self.resolve(operand)
             if found is not operand and symbol not in self.renamed:
-                self.renamed[symbol] = self.symbol_of(found)
+                self.rename(symbol, self.symbol_of(found))
+
+    def rename(self, symbol: str, size: Dim) -> None:
+        """What a size is called in the reverse sweep; so is that of a trip that runs again, of which it is the size as well."""
+        self.renamed[symbol] = size
+        value = self.sweep.current(self.b.symbols[symbol])
+        if value in self.defs:
+            self.renamed.update(
+                (name, size) for name, op in self.b.symbols.items() if op is value and name not in self.renamed
+            )
 
     def have_read_sizes(self, var: ir.Var) -> None:
         """Where a loop of the forward sweep found the size of what is read, what is read says it here."""
         for axis, dim in enumerate(var.type.dims):
             symbol = dim.as_symbol
             if symbol is not None and symbol not in self.renamed and not self.is_there(symbol):
-                self.renamed[symbol] = self.symbol_of(self.b.let("dim", var, axis=axis).op)
+                before = set(self.renamed)
+                self.rename(symbol, self.symbol_of(self.b.let("dim", var, axis=axis).op))
+                self.read_here |= set(self.renamed) - before
 
     def is_there(self, symbol: str) -> bool:
         """Whether the reverse sweep sees the value of a symbol: no loop of the forward sweep made it."""
-        operand = self.b.symbols.get(symbol)
+        operand = self.sweep.current(self.b.symbols[symbol]) if symbol in self.b.symbols else None
         return not isinstance(operand, ir.Var) or operand not in self.defs or not self.defs[operand].loops
 
     def symbol_of(self, operand: ir.Operand) -> Dim:
@@ -329,7 +347,7 @@ class _Linker:
             if symbol not in self.renamed and operand is not None and is_own_size(stmt, operand, self.defs):
                 found = self.resolve(operand)
                 if found is not operand:
-                    self.renamed[symbol] = self.symbol_of(found)
+                    self.rename(symbol, self.symbol_of(found))
 
     def sources(self, stmt: ir.Let | ir.Call) -> tuple[ir.Operand, ...]:
         """What the statement reads when it runs again: what an array was a copy of, if the array itself is overwritten later."""
