@@ -117,14 +117,14 @@ def test_jvp(program):
 
 
 @each(ACTIVE)
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_vjp(program):
     s = subject_of(program)
     check_vjp(s, tp.jvp, tp.vjp)
 
 
 @each(ACTIVE)
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_pullback(program):
     """A pullback may be called again, changes nothing, and what it gives is nobody else's memory."""
     s = subject_of(program)
@@ -145,7 +145,7 @@ def test_pullback(program):
 
 
 @each([p for p in ACTIVE if gives_number(p)])
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_grad(program):
     """The gradient has the form of the argument and is the pullback of 1; with the value, it comes with the value."""
     s = subject_of(program)

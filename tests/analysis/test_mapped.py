@@ -33,7 +33,7 @@ def is_float(a):
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_results_that_are_not_mapped_stay(name):
     program = PROGRAMS[name]
     core, request = core_and_request(program.fn, program.args())

@@ -147,7 +147,7 @@ def outcome(f, *args):
 
 @pytest.mark.parametrize("which", ODD)
 @pytest.mark.parametrize("name", SQUARE)
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_matrices_that_are_not_finite(name, which):
     """Numba refuses them all."""
     if which == "infinite" and name in ("pinv", "matrix_rank"):

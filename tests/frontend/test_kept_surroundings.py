@@ -10,6 +10,8 @@ import pytest
 
 import transpile as tp
 
+pytestmark = pytest.mark.sampled(5)
+
 X = np.array([0.7, -1.3, 2.1])
 
 # what the function reads of the one around, what becomes of it, and how it is used

@@ -116,7 +116,7 @@ def differences(f, h=1e-5):
 
 
 @pytest.mark.parametrize(("use", "f"), list(product(USES, WRITERS)), ids=lambda f: f.__name__)
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_the_derivative_is_that_of_what_was_given(use, f):
     program = around(use, f)
     before = X.copy()

@@ -9,6 +9,8 @@ import pytest
 import transpile as tp
 from transpile.frontend.sources.definite import maybe_unassigned
 
+pytestmark = pytest.mark.sampled(5)
+
 READS = """
 z = y
 z = x[y:]

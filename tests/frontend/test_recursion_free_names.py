@@ -11,6 +11,8 @@ import pytest
 import transpile as tp
 from transpile.errors import TranspileError
 
+pytestmark = pytest.mark.sampled(5)
+
 X = np.array([0.7, -1.3, 2.1])
 
 # what a name of the function around is first, what becomes of it, and how it is used

@@ -11,6 +11,8 @@ import pytest
 
 import transpile as tp
 
+pytestmark = pytest.mark.sampled(5)
+
 WAYS = r"""
 a = x[0] > 0
 a = bool(x[0] > 0)

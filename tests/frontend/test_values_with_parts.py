@@ -12,6 +12,8 @@ import pytest
 import transpile as tp
 from transpile.errors import TranspileError
 
+pytestmark = pytest.mark.sampled(6)
+
 HEAD = '''"""A value is made in one place and used in another one."""
 import functools
 import numpy as np

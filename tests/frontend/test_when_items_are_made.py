@@ -12,6 +12,8 @@ import pytest
 import transpile as tp
 from transpile.errors import TranspileError
 
+pytestmark = pytest.mark.sampled(6)
+
 HEAD = '''"""Each function changes something while items are made of it."""
 import functools
 import itertools

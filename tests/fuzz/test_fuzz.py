@@ -26,7 +26,7 @@ PARTS = [pytest.param(k, marks=[pytest.mark.slow] if k >= 3 * PART else []) for 
 
 
 @pytest.mark.parametrize("first", PARTS)
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 def test_random_programs(first):
     assert_none_fails(range(first, first + PART))
 

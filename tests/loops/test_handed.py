@@ -67,7 +67,7 @@ CASES = (((3, 0, 5, 1, 2), 6), ((0, 0), 3), ((1,), 2), ((), 4), ((40, 33), 7))
 
 @pytest.mark.parametrize("case", CASES, ids=str)
 @pytest.mark.parametrize("fn", (sparse, transposed, from_there_to_there, overwritten, shifted), ids=names)
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_results(fn, case):
     args = lengths(*case)
     if fn is overwritten:  # no column twice: which one stays is not what is asked here

@@ -384,7 +384,7 @@ EXACT = [n for n in PROGRAMS if n not in ("integers", "zero_times_nan", "single_
 
 
 @pytest.mark.parametrize("name", EXACT)
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_gradients(name, tmp_path):
     """Of the sum of all results with weights: compiled as interpreted, with the products in the adjoints as calls too."""
     f, args, calls, _ = PROGRAMS[name]

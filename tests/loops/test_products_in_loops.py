@@ -87,7 +87,7 @@ names = lambda x: getattr(x, "__name__", "")  # noqa: E731
 
 @pytest.mark.parametrize("n", (0, 1, pytest.param(2, marks=pytest.mark.slow), 9))
 @pytest.mark.parametrize(("fn", "make"), SAME_SIDE, ids=names)
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_one_side_is_the_same(fn, make, n):
     check(fn, make(n))
 
@@ -200,7 +200,7 @@ STAYING = (read_between, side_changes, into_itself, own_rows, other_place, left_
 
 @pytest.mark.parametrize("n", (1, 2, 6))
 @pytest.mark.parametrize("fn", (*STAYING, collected), ids=names)
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_the_order_counts(fn, n):
     check(fn, (0.5 * normal(5, 6), 0.5 * normal(n, 6, 5 if fn is into_itself else 7)))
 

@@ -75,7 +75,7 @@ def made(n: int, width: int) -> tuple:
 
 @pytest.mark.parametrize("n", (1, 2, 9, 70))
 @pytest.mark.parametrize("fn", PROGRAMS, ids=names)
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_results(fn, n):
     check(fn, made(n, 7))
 

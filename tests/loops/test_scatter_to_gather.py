@@ -163,7 +163,7 @@ CASES: dict[Callable[..., Any], tuple[Callable[[int], tuple[Any, ...]], tuple[in
 
 
 @pytest.mark.parametrize("f", CASES, ids=lambda f: f.__name__)
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_gradients_of_all_sizes(f: Callable[..., Any]) -> None:
     args, wrt = CASES[f]
     agree(f, *(args(n) for n in (9, 6, 5, 4, 3, 2, 0)), wrt=wrt)
@@ -185,7 +185,7 @@ def test_without_rows_or_columns() -> None:
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, *(pytest.param(v, marks=pytest.mark.slow) for v in (-np.inf, 0.0))])
 @pytest.mark.parametrize("f", CASES, ids=lambda f: f.__name__)
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_special_values_land_where_they_did(f: Callable[..., Any], value: float) -> None:
     args, wrt = CASES[f]
     calls = []

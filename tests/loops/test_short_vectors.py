@@ -92,7 +92,7 @@ PROGRAMS = (products, into_a_transpose, rows_of_products, before, along, first_o
 
 @pytest.mark.parametrize("n", (0, 1, 2, 5))
 @pytest.mark.parametrize("fn", PROGRAMS, ids=names)
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_rows_of_four(fn, n):
     check(fn, (0.5 * normal(n, 4, 4), 0.5 * normal(n, 4, 4)))
 

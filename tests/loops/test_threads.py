@@ -85,7 +85,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("f", "args", "wrt"), CASES, ids=lambda x: getattr(x, "__name__", ""))
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_as_interpreted_and_the_same_each_time(f, args, wrt, always, forks):
     call = compiled(f, wrt)
     assert "prange(" in tp.source(call, *args, stage="loops")

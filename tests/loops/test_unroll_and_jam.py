@@ -195,7 +195,7 @@ def test_single_precision(fn):
 
 @pytest.mark.parametrize("n", (1, AT_ONCE + 1, 3 * AT_ONCE + 5))
 @pytest.mark.parametrize("fn", TAKEN, ids=names)
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_memory_and_order(fn, n):
     """No element is touched that is not there, with loops cut into chunks and run backwards where trips are apart."""
     args = arguments(n)

@@ -109,7 +109,7 @@ np.average(x, weights=np.exp(x), axis={0,None})
 
 
 @pytest.mark.parametrize("template", SMOOTH.strip().splitlines())
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_and_its_derivative_is_that_of_the_value(template: str, tmp_path: Path) -> None:
     x = np.random.default_rng(0).standard_normal((50, 50))
     weights = np.random.default_rng(1).standard_normal(200 * 200)

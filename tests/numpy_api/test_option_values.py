@@ -126,7 +126,7 @@ TEMPLATES = CALLS.strip().splitlines()
 
 
 @pytest.mark.parametrize("template", TEMPLATES)
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_an_option_has_the_value_that_numpy_gives_it(template: str, tmp_path: Path) -> None:
     texts = list(dict.fromkeys(spelled(template)))
     wrong = []

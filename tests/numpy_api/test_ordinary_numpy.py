@@ -128,7 +128,7 @@ X, Y, M = np.array([0.5, 1.5, 2.5]), np.array([0.3, -0.7, 1.1]), np.array([[1.2,
 
 
 @pytest.mark.parametrize("name", CASES)
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_as_numpy_has_it(name):
     f = made(CASES[name], name)
     for cast in (np.float64, np.float32):

@@ -87,7 +87,7 @@ def outcome(f: Any, args: tuple[Any, ...]) -> Any:
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_right_or_refused(way, tmp_path: Path):
     text = HEAD + "\n\n".join(f"def {use}(c, a, b, x):\n{WAYS[way]}{body}" for use, body in USES.items())
     module = load(text, f"dtypes_by_{way}", tmp_path)

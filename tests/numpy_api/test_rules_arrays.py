@@ -87,7 +87,7 @@ def comparable(got: Any, wanted: Any) -> bool:
 
 @pytest.mark.parametrize("kind", DIMS)
 @pytest.mark.parametrize("text", CASES)
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_call(text: str, kind: str) -> None:
     case = Case(text)
     if {"const", "known"} & set(case.marks) and kind == "symbols":

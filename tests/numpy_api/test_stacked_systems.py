@@ -51,7 +51,7 @@ SIDES = [(2,), (2, 1), (2, 2), (2, 3), (3, 2, 1), (2, 2, 2), (1, 2, 3), (3, 2, 2
 @pytest.mark.parametrize(
     "solve", [general, scipys, transposed, symmetric, lower, upper, factored], ids=lambda f: f.__name__
 )
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_systems_of_every_shape(solve, matrices, sides):
     rng = np.random.default_rng(0)
     a, b = 0.3 * rng.normal(size=matrices) + 2 * np.eye(2), rng.normal(size=sides)

@@ -123,7 +123,7 @@ def test_report_says_what_happens(name):
 
 
 @pytest.mark.parametrize("name", KERNELS)
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_peak_is_what_numpy_reports(name):
     fn, wrt, args = KERNELS[name]
     gradient = tp.value_and_grad(fn, argnums=wrt)
@@ -409,7 +409,7 @@ def test_errors_of_the_run_are_those_of_the_function():
 
 
 @pytest.mark.parametrize("name", ["GARCH", "decay", "kinetics", "triangle", "Cholesky"])
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_peak_of_compiled_loops(name):
     """The text that Numba compiles, run by Python, which holds arrays as long or longer."""
     fn, wrt, args = KERNELS[name]

@@ -61,7 +61,7 @@ def assert_is_stacked(found: Any, each: list[Any], rtol: float, atol: float) -> 
 
 
 @in_orders(PROGRAMS)
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_a_program(name: str, by_lane: bool) -> None:
     program = PROGRAMS[name]
     axes, whole, each = stacked(program, 3)
@@ -108,7 +108,7 @@ def own(value: Any) -> Any:
 
 
 @in_orders(n for n, p in PROGRAMS.items() if p.wrt)
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_the_gradient_of_a_program(name: str, by_lane: bool) -> None:
     program = PROGRAMS[name]
     axes, whole, each = stacked(program, 2)

@@ -63,7 +63,7 @@ def test_values(name: str, compiled: bool) -> None:
 
 
 @pytest.mark.parametrize("name", [n for n in CASES if n not in KINKS | NAN])
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_derivatives_of_all_lanes(name: str) -> None:
     """Over the vmap: forward and reverse, against differences of the threads."""
     f, args, in_axes = CASES[name]
@@ -84,7 +84,7 @@ def test_derivatives_of_all_lanes(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [n for n in CASES if n not in KINKS | NAN])
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_derivatives_of_a_lane(name: str) -> None:
     """Under the vmap: each lane has the gradient of the sum of all lanes' results; its tangent is that of the function of all."""
     f, args, in_axes = CASES[name]

@@ -8,6 +8,8 @@ import pytest
 import transpile as tp
 from transpile import lax
 
+pytestmark = pytest.mark.sampled(5)
+
 TABLE = np.exp(np.linspace(0.0, 4.0, 401))
 
 

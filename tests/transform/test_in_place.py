@@ -130,7 +130,7 @@ X = np.array([0.75, -0.5, 1.25, 0.5])
 
 
 @pytest.mark.parametrize("block", range(5))
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 def test_programs_at_random(block):
     for seed in range(block * 12, block * 12 + 12):
         text = Maker(seed).text()

@@ -7,6 +7,8 @@ import pytest
 
 import transpile as tp
 
+pytestmark = pytest.mark.sampled(8)
+
 INNER = {
     "sqrt": lambda x: np.sqrt(x - 0.5),
     "power": lambda x: (x - 0.5) ** 1.3,

@@ -57,7 +57,7 @@ def well_formed(f: Any, *args: Any) -> Any:
 
 @pytest.mark.parametrize("by_lane", [False, True], ids=["whole", "by_lane"])
 @pytest.mark.parametrize("name, axes", EACH, ids=IDS)
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 def test_values_and_rules(name: str, axes: Any, by_lane: bool) -> None:
     case = CASES[name]
     args = given(case, axes)
@@ -89,7 +89,7 @@ def test_what_is_whole_has_no_loop_over_lanes() -> None:
 
 
 @pytest.mark.parametrize("name, axes", [(n, a) for n, a in EACH if CASES[n].forward])
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_forward(name: str, axes: Any) -> None:
     case = CASES[name]
     args = given(case, axes)
@@ -158,7 +158,7 @@ def test_second_order(name: str) -> None:
 
 @pytest.mark.parametrize("lanes", [0, 1])
 @pytest.mark.parametrize("name", CASES)
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_few_lanes(name: str, lanes: int) -> None:
     case = CASES[name]
     axes = case.axes[0]

@@ -150,7 +150,7 @@ def raised(call: Any) -> tuple[type, str]:
     "stack", [pytest.param(s, marks=[pytest.mark.numba] if "compiled" in s else []) for s in STACKS]
 )
 @pytest.mark.parametrize("f", CASES, ids=lambda f: f.__name__)
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 def test_the_lowest_lane_is_named(f: Any, stack: str, cache_directory: Any) -> None:
     assert raised(lambda: STACKS[stack](f)(X)) == CASES[f]
     small = np.array([0.25, 0.5])
@@ -328,7 +328,7 @@ USES = {
 
 @pytest.mark.parametrize("use", [pytest.param(u, marks=[pytest.mark.numba] if u == "compiled" else []) for u in USES])
 @pytest.mark.parametrize("f", FAILS, ids=lambda f: f.__name__)
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_an_error_of_numpy_is_that_of_the_lowest_lane(f: Any, use: str, cache_directory: Any) -> None:
     called = USES[use](f)
     for _ in range(3):  # the first call, the second, and those that go the short way

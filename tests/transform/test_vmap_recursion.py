@@ -216,7 +216,7 @@ NUMBERS = [p for p in recursion.PROGRAMS if np.ndim(p.fn(*p.args())) == 0]  # wh
 
 @pytest.mark.parametrize("by_lane", [False, True], ids=["whole", "by_lane"])
 @pytest.mark.parametrize("program", NUMBERS, ids=lambda p: p.name)
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_derivatives_of_all_lanes(program: Any, by_lane: bool) -> None:
     axes, whole, each = stacked(program, 3)
     chosen = tuple(k for k in program.wrt if axes[k] == 0)
@@ -238,7 +238,7 @@ def test_derivatives_of_all_lanes(program: Any, by_lane: bool) -> None:
 
 
 @pytest.mark.parametrize("program", NUMBERS, ids=lambda p: p.name)
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_lanes_of_derivatives(program: Any) -> None:
     """Sizes that the function of one lane knows by two names (a cotangent has that of the result) have both in all lanes."""
     axes, whole, each = stacked(program, 3)

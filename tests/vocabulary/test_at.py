@@ -171,7 +171,7 @@ SLOPES = {
 
 @pytest.mark.parametrize("mode", (None, "clip", "fill"))
 @pytest.mark.parametrize("part", SLOPES)
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_derivatives(part, mode):
     x, index, values = SLOPES[part]
     turn = (None, "clip", "fill").index(mode)

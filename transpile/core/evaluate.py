@@ -102,7 +102,8 @@ class _Machine:
 
     @stmt.register
     def _(self, stmt: ir.Call) -> None:
-        found = evaluate(stmt.routine.body, self.values(stmt.args), self.run)
+        body = stmt.custom.fn if isinstance(stmt.function, ir.Custom) else stmt.routine.body
+        found = evaluate(body, self.values(stmt.args), self.run)
         for var, value in zip(stmt.results, found):
             self.define(var, value)
 
