@@ -3,11 +3,9 @@ language, and what is printed is compared."""
 
 from __future__ import annotations
 
-import importlib.util
-import textwrap
-
 import numpy as np
 import pytest
+from bodies import module_of
 
 import transpile as tp
 
@@ -199,15 +197,7 @@ X = np.array([0.9, 0.5, 0.7, -0.5])
 
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory):
-    text = HEAD
-    for k, body in enumerate(BODIES):
-        text += f"\ndef f{k}(x):\n" + textwrap.indent(body, "    ") + "\n"
-    path = tmp_path_factory.mktemp("once") / "printing_programs.py"
-    path.write_text(text)
-    spec = importlib.util.spec_from_file_location("printing_programs", path)
-    made = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(made)
-    return made
+    return module_of(HEAD, BODIES, tmp_path_factory.mktemp("once"))
 
 
 @pytest.mark.parametrize("k", range(len(BODIES)))

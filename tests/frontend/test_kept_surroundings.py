@@ -3,10 +3,9 @@ are called, and arrays around may hold something else. What the function itself 
 
 from __future__ import annotations
 
-import textwrap
-
 import numpy as np
 import pytest
+from bodies import check_gradient, text_of
 
 import transpile as tp
 
@@ -40,10 +39,4 @@ BODIES = {
 
 @pytest.mark.parametrize("name", BODIES)
 def test_as_python_does(name):
-    text = "import numpy as np\nimport transpile as tp\ndef f(x):\n" + textwrap.indent(BODIES[name], "    ") + "\n"
-    f = tp.from_source(text)
-    h = 1e-6
-    slopes = [(float(f(X + h * e)) - float(f(X - h * e))) / (2 * h) for e in np.eye(3)]
-    value, gradient = tp.value_and_grad(f)(X.copy())
-    assert value == pytest.approx(float(f(X.copy())))
-    np.testing.assert_allclose(gradient, slopes, rtol=1e-6, atol=1e-6)
+    check_gradient(tp.from_source(text_of(BODIES[name], "import numpy as np\nimport transpile as tp")), X)

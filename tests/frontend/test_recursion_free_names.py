@@ -3,10 +3,9 @@ tells its calls apart; what it would set of outside is refused."""
 
 from __future__ import annotations
 
-import textwrap
-
 import numpy as np
 import pytest
+from bodies import check_gradient, text_of
 
 import transpile as tp
 from transpile.errors import TranspileError
@@ -60,7 +59,7 @@ HEAD = "from functools import partial\ndef scaled(v, by=1.0):\n    return v * by
 
 
 def made(body: str):
-    text = HEAD + "def f(x):\n" + textwrap.indent(body, "    ") + "\n"
+    text = text_of(body, HEAD)
     names: dict = {}
     exec(text, names)
     return names["f"], tp.from_source(text)
@@ -69,11 +68,7 @@ def made(body: str):
 @pytest.mark.parametrize("body", BODIES)
 def test_as_python_does(body):
     python, f = made(body)
-    h = 1e-6
-    slopes = [(python(X + h * e) - python(X - h * e)) / (2 * h) for e in np.eye(3)]
-    value, gradient = tp.value_and_grad(f)(X.copy())
-    assert value == pytest.approx(python(X.copy()))
-    np.testing.assert_allclose(gradient, slopes, rtol=1e-6, atol=1e-6)
+    check_gradient(f, X, python)
 
 
 SETS = """
@@ -100,8 +95,7 @@ return tp.grad(g)(x[0]) * k
 
 @pytest.mark.parametrize("body", SETS)
 def test_a_name_of_the_function_around_is_not_set(body):
-    _, f = made(body)
-    f = tp.from_source("import transpile as tp\n" + HEAD + "def f(x):\n" + textwrap.indent(body, "    ") + "\n")
+    f = tp.from_source(text_of(body, "import transpile as tp\n" + HEAD))
     with pytest.raises(TranspileError, match="T107"):
         tp.grad(f)(X.copy())
 

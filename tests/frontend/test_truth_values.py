@@ -3,11 +3,11 @@ the two apart."""
 
 from __future__ import annotations
 
-import linecache
 import warnings
 
 import numpy as np
 import pytest
+from bodies import text_of
 
 import transpile as tp
 
@@ -95,13 +95,8 @@ def positive(v):
 
 
 def made(way: str, use: str):
-    body = "\n".join(f"    {line}" for line in way.replace("; ", "\n").split("\n"))
-    text = f"def f(x):\n{body}\n    return {use}\n"
-    file = f"<truth value {way!r}, {use!r}>"
-    linecache.cache[file] = len(text), None, text.splitlines(True), file
-    space = {"np": np, "positive": positive}
-    exec(compile(text, file, "exec"), space)
-    return space["f"]
+    body = way.replace("; ", "\n") + f"\nreturn {use}"
+    return tp.from_source(text_of(body), {"np": np, "positive": positive})
 
 
 def outcome(f, x):

@@ -3,11 +3,10 @@ what made them. Truth values that paths leave are Python's. Beside the function 
 
 from __future__ import annotations
 
-import importlib.util
-import textwrap
-
 import numpy as np
 import pytest
+from bodies import module_of, text_of
+from differences import gradient_by_differences
 
 import transpile as tp
 from transpile.errors import TranspileError
@@ -129,22 +128,13 @@ X = np.array([0.9, 0.5, 0.7, -0.5])
 
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory):
-    text = HEAD
-    for k, body in enumerate(BODIES):
-        text += f"\ndef f{k}(x):\n" + textwrap.indent(body, "    ") + "\n"
-    path = tmp_path_factory.mktemp("parts") / "values_with_parts.py"
-    path.write_text(text)
-    spec = importlib.util.spec_from_file_location("values_with_parts", path)
-    made = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(made)
-    return made
+    return module_of(HEAD, BODIES, tmp_path_factory.mktemp("parts"))
 
 
 @pytest.mark.parametrize("k", range(len(BODIES)))
 def test_as_python_does(programs, k, capsys):
     f = getattr(programs, f"f{k}")
-    h = 1e-6
-    slopes = [(f(X + h * e) - f(X - h * e)) / (2 * h) for e in np.eye(4)]
+    slopes = gradient_by_differences(f, X, 1e-6)
     capsys.readouterr()
     wanted, printed = f(X.copy()), capsys.readouterr().out
     value, gradient = tp.value_and_grad(f)(X.copy())
@@ -169,6 +159,5 @@ return s
 
 @pytest.mark.parametrize("body", LEFT)
 def test_an_iterator_of_a_trip_or_a_branch_is_refused_after_it(body):
-    text = HEAD + "\ndef f(x):\n" + textwrap.indent(body, "    ") + "\n"
     with pytest.raises(TranspileError, match="T120.*is an iterator"):
-        tp.grad(tp.from_source(text))(X.copy())
+        tp.grad(tp.from_source(text_of(body, HEAD)))(X.copy())

@@ -3,11 +3,9 @@ they changed: values and gradients beside the function itself."""
 
 from __future__ import annotations
 
-import importlib.util
-import textwrap
-
 import numpy as np
 import pytest
+from bodies import check_gradient, module_of, text_of
 
 import transpile as tp
 from transpile.errors import TranspileError
@@ -133,25 +131,12 @@ X = np.array([0.9, 0.5, 0.7, -0.5])
 
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory):
-    text = HEAD
-    for k, body in enumerate(BODIES):
-        text += f"\ndef f{k}(x):\n" + textwrap.indent(body, "    ") + "\n"
-    path = tmp_path_factory.mktemp("items") / "late_items.py"
-    path.write_text(text)
-    spec = importlib.util.spec_from_file_location("late_items", path)
-    made = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(made)
-    return made
+    return module_of(HEAD, BODIES, tmp_path_factory.mktemp("items"))
 
 
 @pytest.mark.parametrize("k", range(len(BODIES)))
 def test_as_python_does(programs, k):
-    f = getattr(programs, f"f{k}")
-    h = 1e-6
-    slopes = [(f(X + h * e) - f(X - h * e)) / (2 * h) for e in np.eye(4)]
-    value, gradient = tp.value_and_grad(f)(X.copy())
-    assert value == pytest.approx(f(X.copy()))
-    np.testing.assert_allclose(gradient, slopes, rtol=1e-6, atol=1e-6)
+    check_gradient(getattr(programs, f"f{k}"), X)
 
 
 TWICE = """
@@ -167,6 +152,5 @@ it = map(lambda v: v * 2, [x[0], x[1]]); a, b = [1.0], [1.0]; a[1:] = it; b[1:] 
 
 @pytest.mark.parametrize("body", TWICE)
 def test_an_iterator_is_refused_the_second_time(body):
-    text = HEAD + "\ndef f(x):\n" + textwrap.indent(body, "    ") + "\n"
     with pytest.raises(TranspileError, match="T120.*used twice"):
-        tp.grad(tp.from_source(text))(X.copy())
+        tp.grad(tp.from_source(text_of(body, HEAD)))(X.copy())

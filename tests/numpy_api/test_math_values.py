@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import linecache
 import math
 import warnings
 
@@ -28,12 +27,7 @@ QUICK = ("ulp", "remainder", "fsum", "fma", "dist", "modf")  # the others are am
 
 def made(text):
     names = "abc"[: count_of(text)]
-    source = f"def f({', '.join(names)}):\n    return math.{text.format(*names)}\n"
-    file = f"<{text} at hostile numbers>"
-    linecache.cache[file] = len(source), None, source.splitlines(True), file
-    space = {"math": math}
-    exec(compile(source, file, "exec"), space)
-    return space["f"]
+    return tp.from_source(f"def f({', '.join(names)}):\n    return math.{text.format(*names)}\n", {"math": math})
 
 
 def count_of(text) -> int:
