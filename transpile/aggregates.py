@@ -151,13 +151,10 @@ class Registered:
 
     def opened(self, value: Any) -> tuple[str, Iterable[Any], tuple[Any, ...], type | None]:
         """As `open_node`: an instance by its fields, or by what its class was registered with."""
-        cls = type(value)
         if self.flatten is None:
-            held = [getattr(value, name) for name in self.fields]
-            names = (*self.meta, *overriding(value, (*self.fields, *self.meta)))
-            return "dataclass", [*held, *(Meta(getattr(value, name)) for name in names)], (*self.fields, *names), cls
+            return _by_fields(value, self.fields, self.meta)
         children, aux = self.flatten(value)
-        return "registered", tuple(children), (Static(aux),), cls
+        return "registered", tuple(children), (Static(aux),), type(value)
 
 
 REGISTERED: dict[type, Registered] = {}
@@ -245,17 +242,17 @@ def open_node(value: Any) -> tuple[str, Iterable[Any], tuple[Any, ...], type | N
     if isinstance(value, tuple) and hasattr(cls, "_fields"):
         return "namedtuple", value, tuple(cls._fields), cls
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        names = tuple(f.name for f in dataclasses.fields(value))
-        own = overriding(value, names)
-        return (
-            "dataclass",
-            [*(getattr(value, n) for n in names), *(Meta(getattr(value, n)) for n in own)],
-            (*names, *own),
-            cls,
-        )
+        return _by_fields(value, tuple(f.name for f in dataclasses.fields(value)))
     if isinstance(value, dict) and not _reads_its_own_way(cls):
         return "dict", value.values(), tuple(value), None
     return None
+
+
+def _by_fields(value: Any, fields: tuple[str, ...], meta: tuple[str, ...] = ()) -> tuple[str, list[Any], Any, type]:
+    """As `open_node`: an object by its ``fields``; ``meta`` and what stands before its class are part of the structure."""
+    names = (*meta, *overriding(value, (*fields, *meta)))
+    held = [*(getattr(value, n) for n in fields), *(Meta(getattr(value, n)) for n in names)]
+    return "dataclass", held, (*fields, *names), type(value)
 
 
 def overriding(value: Any, fields: Sequence[str]) -> tuple[str, ...]:

@@ -58,9 +58,7 @@ class _Linker:
         self.escaped: dict[ir.Var, ir.Operand] = {}
         self.levels: list[_Level] = []
         self.renamed: dict[str, Dim] = {}  # sizes known in a loop only: their symbols in the reverse sweep
-        self.read_here: set[str] = (
-            set()
-        )  # those that something says which is read in this block: they are known in no other
+        self.read_here: set[str] = set()  # those that something read in this block says: no other block knows them
         self.narrow = _has_narrow_floats(fn)
 
     # ---- tapes

@@ -50,7 +50,7 @@ def fsum(x):
     n, special, is_special = 0, 0.0, False
     for k in range(len(x)):
         rest = x[k]
-        if rest - rest != 0.0:  # infinite, or no number
+        if not np.isfinite(rest):
             special, is_special = special + rest, True
             continue
         kept = 0
@@ -64,7 +64,7 @@ def fsum(x):
                 parts[kept] = lost
                 kept += 1
             rest = total
-        if rest - rest != 0.0:
+        if not np.isfinite(rest):
             raise OverflowError("intermediate overflow in fsum")
         parts[kept] = rest
         n = kept + 1

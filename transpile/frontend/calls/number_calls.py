@@ -92,7 +92,7 @@ def _sum(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     total = args[1] if len(args) > 1 else kwargs.get("start", lx.const(0))
     if isinstance(total, Static) and isinstance(total.value, (str, bytes)):
         raise lx.error("T131", f"sum of {type(total.value).__name__}", node, hint="use ''.join(...)")
-    found = items_of(lx, args[0], node)
+    found = live.known_items(lx, args[0], node)
     if found is None and isinstance(args[0], Array) and len(memory.type_of(lx, args[0].cell).dims) > 1:
         rows = lx.known_call("numpy.sum", [args[0], lx.const(0)], {}, node)
         return rows if _is_zero(total) else binary(lx, "add", total, rows, node)
@@ -119,11 +119,6 @@ def _is_zero(value: Any) -> bool:
         and value.op.value == 0
         and type(value.op.value) is int
     )
-
-
-def items_of(lx: Lifter, value: Any, node: Any) -> list[Any] | None:
-    """The items, if the iterable is one that is unrolled."""
-    return live.known_items(lx, value, node)
 
 
 def _folded(lx: Lifter, value: Any, total: Any, prim: str, node: Any) -> Any:
@@ -227,7 +222,7 @@ def _quantified(lx: Lifter, value: Any, ends: bool, node: Any) -> Any:
     early = quantifiers.ended_early(lx, value, ends, node)
     if early is not None:
         return early
-    found = items_of(lx, value, node)
+    found = live.known_items(lx, value, node)
     prim = "logical_or" if ends else "logical_and"
     if found is None:
         start = lx.const(not ends)

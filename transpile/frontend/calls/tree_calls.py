@@ -17,7 +17,6 @@ from transpile.base import treedef
 from transpile.base.treedef import LEAF, NONE, TreeDef
 from transpile.base.unravel import unravelled
 from transpile.errors import TranspileError
-from transpile.frontend.calls.number_calls import items_of
 from transpile.frontend.control import truth
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.resolve import statics
@@ -204,11 +203,6 @@ def _shape(lx: Lifter, value: Any, node: Any) -> TreeDef:
     return held
 
 
-def _items(lx: Lifter, value: Any, node: Any) -> list[Any]:
-    found = items_of(lx, value, node)
-    return lx.unrolled(value, node) if found is None else found
-
-
 @_rule("flatten")
 def _flatten_call(lx: Lifter, node: Any, tree: Any, is_leaf: IsLeaf = None) -> Tuple:
     leaves, shape = flat(lx, tree, is_leaf, node)
@@ -227,7 +221,7 @@ def _structure(lx: Lifter, node: Any, tree: Any, is_leaf: IsLeaf = None) -> Stat
 
 @_rule("unflatten")
 def _unflatten(lx: Lifter, node: Any, shape: Any, leaves: Any) -> Any:
-    return filled(lx, _shape(lx, shape, node), _items(lx, leaves, node), node)
+    return filled(lx, _shape(lx, shape, node), lx.unrolled(leaves, node), node)
 
 
 def _flatten_up_to(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
@@ -276,7 +270,7 @@ def _key(lx: Lifter, key: Any) -> Tuple:
 
 @_rule("keystr")
 def _keystr(lx: Lifter, node: Any, keys: Any) -> Static:
-    return Static("".join(str(lx.static(key, "a path", node)) for key in _items(lx, keys, node)))
+    return Static("".join(str(lx.static(key, "a path", node)) for key in lx.unrolled(keys, node)))
 
 
 @_rule("reduce")

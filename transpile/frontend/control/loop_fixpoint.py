@@ -387,10 +387,9 @@ class Carrying:
         return not found <= known
 
     def _is_of_either(self, slot: Slot, k: int, op: ir.Operand, param: ir.Var) -> bool:
-        either = self.lx.b.either
-        if not op.type.is_bool or not param.type.is_bool or param in either:
+        if not op.type.is_bool or not param.type.is_bool or param in self.lx.b.either:
             return False
-        if op not in either and op.type.weak == param.type.weak:
+        if not memory.are_either(self.lx, op, param):
             return False
         self.learnt.either[text_of(slot.key), k] = None
         return True

@@ -323,9 +323,14 @@ def note_dtypes(lx: Lifter, result: ir.Var, *values: ir.Operand) -> None:
 
 def note_either(lx: Lifter, result: ir.Var, *values: ir.Operand) -> None:
     """Notes a number that is Python's or NumPy's, as one of several values is."""
-    given = [v for v in values if not isinstance(v, ir.Undef)]
-    if not result.type.dims and (any(v in lx.b.either for v in given) or len({v.type.weak for v in given}) > 1):
+    if not result.type.dims and are_either(lx, *values):
         lx.b.either.add(result)
+
+
+def are_either(lx: Lifter, *values: ir.Operand) -> bool:
+    """Whether of several values some are Python's and some NumPy's, or one may be either."""
+    given = [v for v in values if not isinstance(v, ir.Undef)]
+    return any(v in lx.b.either for v in given) or len({v.type.weak for v in given}) > 1
 
 
 def is_of_either(lx: Lifter, *operands: ir.Operand) -> bool:
