@@ -105,3 +105,40 @@ def test_the_logarithms_of_no_sums(shape):
 
     x = np.ones(shape)
     same_tree(Transformed(sums, Level())(x), sums(x), f"{shape}", 1e-12, 1e-12)
+
+
+EMPTY_AT_ONE = (
+    "np.max(x[1:])",
+    "np.min(x[1:].reshape(-1, 1), axis=0)[0]",
+    "np.ptp(x[1:])",
+    "v[np.argmax(x[1:])]",
+    "max(x[1:])",
+    "np.nanmin(x[:-1])",
+)
+
+
+@pytest.mark.numba
+@pytest.mark.parametrize("call", EMPTY_AT_ONE)
+def test_what_is_empty_where_a_size_is_one(call: str, tmp_path: Path) -> None:
+    """A function is made anew for a size of one: there it is known that nothing is left."""
+    f = load(f"import numpy as np\n\ndef found(x, v):\n    return {call}\n", "parts", tmp_path).found
+    made = tp.jit(f)
+    assert made(np.array([2.0, 1.0]), np.ones(3)) == f(np.array([2.0, 1.0]), np.ones(3))
+    for g in (f, made):
+        with pytest.raises(ValueError, match="empty|zero-size"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            g(np.ones(1), np.ones(3))
+
+
+@pytest.mark.parametrize("shape", [(0,), (2,), (5,), (0, 5), (5, 0), (2, 2)])
+@pytest.mark.parametrize("call", ["np.partition(x, 3)", "np.argpartition(x, [-4, 1], axis=0)"])
+def test_what_is_empty_has_no_places_to_ask_for(call: str, shape: tuple[int, ...], tmp_path: Path) -> None:
+    f = load(f"import numpy as np\n\ndef found(x):\n    return {call}\n", "parts", tmp_path).found
+    x = np.arange(float(np.prod(shape))).reshape(shape)
+    try:
+        wanted = f(x)
+    except ValueError:
+        with pytest.raises(ValueError, match="out of bounds"):
+            Transformed(f, Level())(x)
+        return
+    same_tree(Transformed(f, Level())(x), wanted, call, 0.0, 0.0)

@@ -114,3 +114,36 @@ def test_a_first_coefficient_of_0_is_not_multiplied(make):
     assert product(np.array([0.0, 1.0])).size == 2  # NumPy leaves it out
     with pytest.raises(ValueError, match="first coefficient is 0"):
         made(np.array([0.0, 1.0]))
+
+
+FRACTIONS = [
+    lambda x: np.triu(x, 1.5),
+    lambda x: np.tril(x, 0.5),
+    lambda x: np.tri(3, 4, 1.5),
+    lambda x: np.triu_indices(3, 0.5),
+    lambda x: np.eye(3, 4, 1.5),
+    lambda x: np.diag(x, 1.5),
+    lambda x: np.diagflat(x, 1.5),
+    lambda x: np.diagonal(x, 1.5),
+    lambda x: np.trace(x, np.float64(1.5)),
+    lambda x: np.round(x, 1.0),
+    lambda x: np.roll(x, 1.5),
+    lambda x: np.ldexp(x, 1.0),
+    lambda x: np.histogram(x, 3.0),
+    lambda x: np.rot90(x, 1.5),
+    lambda x: np.repeat(x, 2.0),
+    lambda x: np.delete(x, 1.0),
+    lambda x: np.take(x, 1.0),
+    lambda x: np.partition(x, 1.0),
+    lambda x: np.array_split(x, 2.0)[0],
+    lambda x: np.linspace(0.0, 1.0, 3.0),
+    lambda x: np.full(3.0, 1.0),
+    lambda x: np.sum(x, 0.0),
+]
+
+
+@pytest.mark.parametrize("f", FRACTIONS)
+def test_options_that_are_integers(f):
+    """NumPy raises, or takes what one function makes of a fraction and another does not."""
+    with pytest.raises((TranspileError, TypeError)):
+        Transformed(f, Level())(np.arange(12.0).reshape(3, 4))

@@ -110,6 +110,22 @@ def test_what_is_written_is_seen_where_numpy_sees_it(tmp_path: Path) -> None:
     assert counts["agree"] > 1.5 * counts["refused"]
 
 
+GIVEN_BACK = [
+    ("vector", "copied", "np.histogram(a, a)[1]"),
+    ("vector", "copied", "np.histogram(a * 1.0, np.sort(a))[1]"),
+    ("number", "copied", "np.apply_over_axes(np.sum, a, [])"),
+    ("matrix", "copied", "np.apply_over_axes(np.sum, a, [])"),
+    ("row", "copied", "np.polyadd(a, 1)"),
+    ("row", "copied", "np.polysub(a, a)"),
+]
+
+
+def test_what_is_given_back_is_what_was_given(tmp_path: Path) -> None:
+    wrong, counts = check(tmp_path / "calls.py", GIVEN_BACK)
+    assert not wrong, "\n".join(wrong)
+    assert counts["refused"] == 0
+
+
 NUMBERS = {"array of rank 0": np.array(0.3), "NumPy number": np.float64(0.3), "vector": np.array([0.3, 0.7, 0.1])}
 
 

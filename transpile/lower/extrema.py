@@ -22,7 +22,7 @@ def not_empty(lw: Lowering, x: Elements, axes: Sequence[int], name: str) -> None
     """Raises where an axis that is folded without a neutral element has no entries."""
     b = lw.b
     n = count(lw, x, axes)
-    if isinstance(n.op, ir.Const):
+    if isinstance(n.op, ir.Const) and n.op.value:
         return
     text = f"zero-size array to reduction operation {name} which has no identity"
     with b.into(ir.Block()) as raises:

@@ -42,6 +42,7 @@ class Entry:
     ``memory`` says what NumPy gives:
 
     * "new" memory; "array": an array even of rank 0; "C": one in C order; "like": in C order if the arguments are;
+    * of several results "itself": what is one of the arguments as it is, the others new;
     * a "view"; a "read-only" view; "place": the argument or a view of it if there is nothing to compute, else new; "same": as
       "place", and an array even of rank 0; "part": a read-only array of an array, a number of a number;
     * by the layout of the argument a view or a copy: "either" is a view where the shape allows it whatever the layout,

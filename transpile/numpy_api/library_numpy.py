@@ -97,6 +97,7 @@ def apply_along_axis(func1d, axis, arr, *args):  # type: ignore[no-untyped-def]
 
 def apply_over_axes(func, a, axes):  # type: ignore[no-untyped-def]
     """``np.apply_over_axes``: one axis after the other, each kept with length 1."""
+    a = np.asarray(a)
     for axis in axes:
         y = func(a, axis)
         a = y if y.ndim == a.ndim else np.expand_dims(y, axis)
@@ -188,6 +189,10 @@ def setdiff1d(ar1, ar2):  # type: ignore[no-untyped-def]
 def polyadd(a1, a2):  # type: ignore[no-untyped-def]
     """``np.polyadd``: the shorter one is padded in front."""
     a1, a2 = np.atleast_1d(a1), np.atleast_1d(a2)
+    if a1.ndim > 1 or a2.ndim > 1:  # no polynomials, of which NumPy adds what has as many rows
+        if len(a1) != len(a2):
+            raise ValueError("all the input array dimensions must match exactly")
+        return a1 + a2
     size = max(a1.size, a2.size)
     return np.pad(a1, (size - a1.size, 0)) + np.pad(a2, (size - a2.size, 0))
 

@@ -154,7 +154,12 @@ def float_operand(b: Builder, x: Any) -> Expr:
 
 
 def _ldexp(b: Builder, x1: Any, x2: Any) -> Expr:
-    return b.elementwise("ldexp", float_operand(b, x1), operand(b, x2), strong=True)
+    n = operand(b, x2)
+    if n.type.is_float:
+        raise RuleError(
+            f"np.ldexp takes integers for the exponents, not {n.type}", "T201", "convert them with .astype(int)"
+        )
+    return b.elementwise("ldexp", float_operand(b, x1), n, strong=True)
 
 
 def _frexp(b: Builder, x: Any) -> tuple[Expr, Expr]:

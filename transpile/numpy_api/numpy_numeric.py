@@ -312,7 +312,8 @@ _NUMPY: dict[str, Entry] = {
     "polymul": Entry(_polymul),
     **{
         name: Entry(
-            source=f"library_numpy:{name}", memory="array" if name in ("astype", "piecewise", "ndarray") else "new"
+            source=f"library_numpy:{name}",
+            memory="array" if name in ("apply_over_axes", "astype", "piecewise", "ndarray") else "new",
         )
         for name in (
             "ndarray "

@@ -80,16 +80,18 @@ def _roll(b: Builder, a: Any, shift: Any, axis: Any = None) -> Expr:
         return reshape(_roll(b, ravel(x), shift, 0), x.dims)
     several = isinstance(axis, (tuple, list))
     axes = tuple(axis_of(k, x.rank) for k in (axis if several else (axis,)))
-    shifts = list(shift) if isinstance(shift, (tuple, list)) else [shift]
+    shifts = [b.expr(s) for s in (shift if isinstance(shift, (tuple, list)) else (shift,))]
+    if any(s.type.is_float for s in shifts):
+        raise RuleError("np.roll shifts by integers", "T201", "convert it with int(...)")
     if len(axes) != len(shifts) and 1 not in (len(axes), len(shifts)):
         raise RuleError(f"np.roll by {len(shifts)} shifts along {len(axes)} axes", "T202")
     count = max(len(axes), len(shifts))
     axes, shifts = (axes * count)[:count], (shifts * count)[:count]
     if len(set(axes)) < count:
         for k, s in zip(axes, shifts):
-            x = m.call("roll", x, b.expr(s), axes=(k,))
+            x = m.call("roll", x, s, axes=(k,))
         return x
-    return m.call("roll", x, *(b.expr(s) for s in shifts), axes=axes)
+    return m.call("roll", x, *shifts, axes=axes)
 
 
 # ------------------------------------------------------------------------------------------ tile, repeat, resize

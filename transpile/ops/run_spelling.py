@@ -55,6 +55,7 @@ def _modules() -> dict[str, Any]:
     import scipy.linalg
     import scipy.special
 
+    import transpile_runtime.random
     import transpile_runtime.special
 
     return {"np": np, "math": math, "scipy": scipy, "special": scipy.special, "transpile_runtime": transpile_runtime}

@@ -17,7 +17,7 @@ from transpile.simplify.tidy import tidy
 
 def expanded(fn: ir.Function) -> ir.Function:
     """The function without such primitives; what two expansions compute alike is computed once."""
-    if not any(isinstance(s, ir.Let) and record_of(s).expansion is not None for s in statements(fn.body)):
+    if not any(isinstance(s, ir.Let | ir.Alloc) and record_of(s).expansion is not None for s in statements(fn.body)):
         return fn
     expansion = _Expansion(fn)
     body = expansion.block(fn.body)
@@ -40,9 +40,12 @@ class _Expansion:
     def stmt(self, stmt: ir.Stmt) -> None:
         b = self.b
         match stmt:
-            case ir.Let() if (rule := record_of(stmt).expansion) is not None:
+            case ir.Let() | ir.Alloc() if (rule := record_of(stmt).expansion) is not None:
                 with b.at(stmt.loc):
                     found: Expr = rule(*(b.expr(a) for a in stmt.args))
+                if isinstance(stmt, ir.Alloc):
+                    b.emit(replace(stmt, prim="copy", args=(found.op,), params={}))
+                    return
                 if isinstance(found.op, ir.Var) and found.op.name == ir.SYNTHETIC:
                     found.op.name = stmt.var.name
                 self.cloner.mapping[stmt.var] = found.op

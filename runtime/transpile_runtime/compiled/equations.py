@@ -33,6 +33,8 @@ def factor(columns, pivots):
     """
     n, m = columns.shape
     count = min(m, n)
+    if count == 0:  # the library calls a leading dimension of 0 an error
+        return 0
     pivots[:count] = 0
     info = _getrf(m, n, columns, m, pivots)
     if count < 2 or pivots[0] < 2**32:

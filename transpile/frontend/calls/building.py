@@ -73,6 +73,8 @@ def _argument(lx: Lifter, entry: Entry, parameter: inspect.Parameter, name: str,
         found = static_argument(lx, name, value, node)
         if name in _FLAGS_IN_C and not (isinstance(found, (bool, int, np.integer, np.bool_)) and found in (0, 1)):
             raise lx.error("T131", f"{name}={found!r} is no truth value", node)
+        if name in _WHOLE and isinstance(found, (float, np.floating)):
+            raise lx.error("T131", f"{name}={found!r} is no integer", node, hint="convert it with int(...)")
         return found
     if entry.rows and name in ("arrays", "tup") and isinstance(value, Array):  # one array for a sequence of its rows
         return [exprs(lx, v, node) for v in lx.unrolled(value, node)]
@@ -92,6 +94,8 @@ def static_argument(lx: Lifter, name: str, value: Any, node: Any = None) -> Any:
 
 _FLAGS_IN_C = frozenset("bias compute_uv full_matrices keepdims lower unit_diagonal".split())
 """Flags of which NumPy or SciPy wants a truth value; of others they take whatever Python takes for one."""
+_WHOLE = frozenset("decimals k ndigits offset".split())
+"""Options that are integers: of other numbers NumPy raises, or takes what differs from function to function."""
 _NAMED = {
     "casting": ("no", "equiv", "safe", "same_kind", "unsafe"),
     "device": ("cpu",),

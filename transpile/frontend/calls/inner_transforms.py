@@ -428,7 +428,10 @@ def spliced_with(lx: Lifter, fn: ir.Function, given: Sequence[ir.Operand]) -> tu
 
 
 def _agreeing(lx: Lifter, fn: ir.Function, ops: Sequence[ir.Operand]) -> list[ir.Operand]:
-    """The operands with equal sizes where the function's parameters have one symbol: what cannot be so is refused."""
+    """The operands with equal sizes where the function's parameters have one symbol: what cannot be so is refused.
+
+    Tangents and adjoints may be given in another dtype than that of what they belong to, as at a call from outside.
+    """
     dims = known_sizes(lx.b, fn.params, ops, Integers(prims(), fn).of)
     ready: list[ir.Operand] = []
     for param, op in zip(fn.params, ops):
@@ -440,7 +443,8 @@ def _agreeing(lx: Lifter, fn: ir.Function, ops: Sequence[ir.Operand]) -> list[ir
         if wanted != op.type.dims and not all(lx.b.same(p, q) for p, q in zip(wanted, op.type.dims)):
             shapes = [f"({', '.join(map(str, s))})" for s in (op.type.dims, wanted)]
             raise lx.error("T309", f"an argument has shape {shapes[0]}, expected {shapes[1]}")
-        ready.append(lx.b.broadcast(op, wanted).op if wanted else op)
+        fitting = lx.b.broadcast(op, wanted) if wanted else lx.b.expr(op)
+        ready.append(lx.b.cast(fitting, param.type).op)
     return ready
 
 

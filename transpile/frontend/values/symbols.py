@@ -64,6 +64,9 @@ class Symbols:
     origins: dict[str, Origin] = field(default_factory=dict)
     equal: dict[str, Dim] = field(default_factory=dict)
     guards: dict[tuple[Dim, Dim], Guard] = field(default_factory=dict)
+    from_around: dict[tuple[Dim, Dim], None] = field(
+        default_factory=dict
+    )  # taken to be equal, checked by the function around
     bounds: dict[str, tuple[Dim | None, Dim | None]] = field(
         default_factory=dict
     )  # of loop indices, both ends included
@@ -192,6 +195,7 @@ class Symbols:
             return False
         if outer.symbols.unify(outer, *around) is None:
             return False
+        self.from_around[x, y] = None
         self._equate(lx, x, y, guarded=False)
         return True
 
@@ -347,8 +351,10 @@ class Symbols:
         return f"{base}.{self.count}"
 
     def taken(self, own: int) -> Taken:
-        """What is checked where the function begins, by parameters: ``own`` many, and those from outside."""
+        """What is checked where the function begins, or where the one around does; by parameters: ``own`` many, and those from
+        outside."""
         pairs = [(g.a, g.b, True) for g in self.guards.values()]
+        pairs += [(a, b, True) for a, b in self.from_around]
         pairs += [(g.a, g.b, False) for g in self.unequal.values()]
         names = {s for a, b, _ in pairs for d in (a, b) for s in d.symbols()}
         if any(name not in self.origins for name in names):
