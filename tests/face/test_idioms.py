@@ -53,7 +53,8 @@ IMPORTS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("written", [idiom_cases, pytest.param(idiom_programs, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("written", [idiom_cases, idiom_programs])
 def test_the_same_text_with_jax(written: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     """The values are JAX's: the text with its imports changed is run, where JAX is installed."""
     pytest.importorskip("jax").config.update("jax_enable_x64", True)
