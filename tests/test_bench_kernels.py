@@ -52,6 +52,7 @@ def test_gradient_against_differences(kernel):
         for k in KERNELS
     ],
 )
+@pytest.mark.sampled(2)
 def test_compiled_against_interpreted(kernel):
     args = kernel.tiny_args()
     value, gradient = tp.jit(tp.value_and_grad(kernel.fn, argnums=kernel.wrt))(*args)

@@ -313,6 +313,7 @@ def fresh(args):
 
 
 @pytest.mark.parametrize("row", TABLE, ids=lambda r: r.name)
+@pytest.mark.sampled(4)
 def test_difference(row):
     f, args = PROGRAMS[row.name]
     with np.errstate(all="ignore"):

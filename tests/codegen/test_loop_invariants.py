@@ -94,6 +94,7 @@ def test_memory_that_is_carried_stays() -> None:
 
 @pytest.mark.parametrize("f, more", [(blur, (0.5,)), (inner_rows, ())], ids=["blur", "inner_rows"])
 @pytest.mark.parametrize("steps", [0, 1, 3])
+@pytest.mark.sampled(3)
 def test_the_derivative_is_the_same(f: Callable[..., Any], more: tuple[float, ...], steps: int) -> None:
     tp.check_grads(f, (X, steps, *more))
 

@@ -206,6 +206,7 @@ CHANGES = {
 
 @pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=pytest.mark.numba)])
 @pytest.mark.parametrize("name", CHANGES)
+@pytest.mark.sampled(3)
 def test_the_next_call_goes_by_the_change(name, compiled, monkeypatch):
     f, change = CHANGES[name]
     g = tp.jit(f) if compiled else lambda x, known=tp.value_and_grad(f): known(x)[0]
@@ -458,6 +459,7 @@ def _asked_places(question):
 
 
 @pytest.mark.parametrize("name", QUESTIONS)
+@pytest.mark.sampled(3)
 def test_what_is_asked_for_its_type_alone(name):
     question = QUESTIONS[name]
     values = [v for v in VALUES if v is not None or name in ("isinstance", "type", "call", "none")]

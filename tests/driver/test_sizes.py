@@ -45,6 +45,7 @@ def example(shape: Any, seed: int) -> np.ndarray:
 
 @pytest.mark.parametrize("how", VARIANTS)
 @pytest.mark.parametrize("f", CALLS)
+@pytest.mark.sampled(3)
 def test_calls_of_other_sizes(f: Any, how: str) -> None:
     """Twice each, and back again: the second call of a kind goes the short way."""
     gradient = VARIANTS[how](tp.value_and_grad(f))

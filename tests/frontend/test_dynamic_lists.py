@@ -154,6 +154,7 @@ def spread_in_a_loop(v, n):
     [tp.grad, pytest.param(lambda f: tp.jit(tp.value_and_grad(f)), marks=pytest.mark.numba)],
     ids=["grad", "jit"],
 )
+@pytest.mark.sampled(3)
 def test_spread_over_names(cache_directory, fn, wrap):
     """As many as there are, or Python's error, which says how many there were."""
     g = wrap(fn)

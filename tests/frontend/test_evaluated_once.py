@@ -201,6 +201,7 @@ def programs(tmp_path_factory):
 
 
 @pytest.mark.parametrize("k", range(len(BODIES)))
+@pytest.mark.sampled(4)
 def test_once_and_in_order(programs, k, capsys):
     f = getattr(programs, f"f{k}")
     value = float(f(X.copy()))

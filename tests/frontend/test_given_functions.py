@@ -83,6 +83,7 @@ def same(found: Any, wanted: Any) -> None:
 
 
 @pytest.mark.parametrize("name", TRANSFORMS)
+@pytest.mark.sampled(4)
 def test_forms_under_transforms(name):
     transform = TRANSFORMS[name]
     wanted = transform(plain, X)
@@ -154,6 +155,7 @@ SOLVES = {
 
 
 @pytest.mark.parametrize("name", SOLVES)
+@pytest.mark.sampled(3)
 def test_solutions_read_what_is_around(name):
     """Each argument of each function has sizes of its own, also where several are one array."""
     f, inverse = SOLVES[name], np.linalg.inv(A)
@@ -282,6 +284,7 @@ SLOPES = {
 
 
 @pytest.mark.parametrize("name", RULED)
+@pytest.mark.sampled(4)
 def test_rules_hold_in_every_transform(name):
     """Plain, and inside of what is transformed itself: the slope is the rule's, not the function's."""
     for kind, slope in SLOPES.items():

@@ -135,6 +135,7 @@ def answer(function, x):
 
 
 @pytest.mark.parametrize("i", range(len(VALUES)), ids=VALUES)
+@pytest.mark.sampled(4)
 def test_what_is_asked_of_a_value(asked, i):
     """One question in ten here, all in the slow test."""
     compare(asked, i, range(i % 10, len(QUESTIONS), 10))

@@ -57,5 +57,6 @@ def check(fn: Any, make: Any, tol: float = 1e-12) -> None:
 
 
 @pytest.mark.parametrize("program", all_programs(), ids=lambda p: p.name)
+@pytest.mark.sampled(4)
 def test_corpus(program):
     check(program.fn, program.args)

@@ -130,6 +130,7 @@ def test_the_derivative_is_that_of_what_was_given(use, f):
 
 @pytest.mark.numba
 @pytest.mark.parametrize(("use", "f"), list(zip(USES, WRITERS * 2)), ids=lambda f: f.__name__)
+@pytest.mark.sampled(3)
 def test_compiled(cache_directory, use, f):
     program = around(use, f)
     assert np.isclose(tp.jit(program)(X), program(X), rtol=1e-10)

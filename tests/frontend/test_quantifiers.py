@@ -190,6 +190,7 @@ def outcome(f, capsys, *args):
 
 
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
+@pytest.mark.sampled(4)
 def test_it_ends_where_python_ends(f, capsys):
     value, said = outcome(f, capsys, X)
     for made in (lambda x: tp.vjp(f, x)[0], tp.jit(f)):

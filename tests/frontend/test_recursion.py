@@ -82,6 +82,7 @@ def test_no_empty_and_one_element():
 
 
 @pytest.mark.parametrize("program", list(recursion.PROGRAMS), ids=lambda p: p.name)
+@pytest.mark.sampled(3)
 def test_every_kept_function_is_well_formed(program):
     for f in (tp.jit(program.fn), tp.grad(program.fn, argnums=program.wrt)):
         request = Request.of(program.args(), {})

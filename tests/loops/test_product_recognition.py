@@ -184,6 +184,7 @@ def check(fn: Callable, args: tuple) -> str:
 
 
 @pytest.mark.parametrize(("fn", "make"), ONE, ids=lambda x: getattr(x, "__name__", ""))
+@pytest.mark.sampled(4)
 def test_loops_become_products_of_matrices(fn, make):
     for n in (50, 5):
         text = check(fn, make(n))

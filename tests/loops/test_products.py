@@ -362,6 +362,7 @@ def leaves(value) -> tuple:
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.sampled(3)
 def test_programs(name):
     f, args, _, _ = PROGRAMS[name]
     ours, theirs = copied(args), copied(args)

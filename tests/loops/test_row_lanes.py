@@ -164,6 +164,7 @@ def cut(monkeypatch):
     [(filtered, 3), (solved, 4), (ranges, 2), (looked_up, 1), (leaning, 0), (summed, 0)],
     ids=lambda v: getattr(v, "__name__", str(v)),
 )
+@pytest.mark.sampled(3)
 def test_which_loops(f, least, always, cut, monkeypatch):
     """Most have one there and one back; none where rows, or their sums, meet, or what is recorded has an order."""
     monkeypatch.setattr(row_lanes, "_MANY", 1)

@@ -170,6 +170,7 @@ def test_gradients_of_all_sizes(f: Callable[..., Any]) -> None:
 
 
 @pytest.mark.parametrize("f", CASES, ids=lambda f: f.__name__)
+@pytest.mark.sampled(4)
 def test_sizes_of_one_and_no_trips(f: Callable[..., Any]) -> None:
     args, wrt = CASES[f]
     agree(f, args(1), wrt=wrt)
@@ -284,6 +285,7 @@ def one_buffer(x, w):
 
 
 @pytest.mark.parametrize("size", [3, 4, 5, 6, 9])
+@pytest.mark.sampled(2)
 def test_sources_that_change(size: int) -> None:
     agree(changed_source, (numbers(size), numbers(size, seed=1)), wrt=(0, 1))
     agree(one_buffer, (numbers(size, size + 1), numbers(size, size + 1, seed=1)), wrt=(0, 1))

@@ -42,6 +42,7 @@ def program(outer: str, inner: str) -> str:
 
 @pytest.mark.parametrize("outer", TESTS)
 @pytest.mark.parametrize("inner", TESTS)
+@pytest.mark.sampled(3)
 def test_sums_that_branches_drop(outer: str, inner: str, tmp_path: Path) -> None:
     rng = np.random.default_rng(3)
     f = load(program(outer, inner), f"sums_{TESTS.index(outer)}{TESTS.index(inner)}", tmp_path).program

@@ -66,6 +66,7 @@ def numbers(size, most=20):
 
 
 @pytest.mark.parametrize("size", [0, 1, 2, 5, 57])
+@pytest.mark.sampled(4)
 def test_as_interpreted(size, always, forks, threads):
     a, w, ix = RNG.normal(size=(20, 3)), RNG.normal(size=3), numbers(size)
     call = compiled(gathered, (0, 1))
@@ -78,6 +79,7 @@ def test_as_interpreted(size, always, forks, threads):
 
 
 @pytest.mark.parametrize("bad", [(0,), (56,), (30, 40), (10, 50), (27, 28, 29), tuple(range(57))])
+@pytest.mark.sampled(4)
 def test_the_first_error_is_raised(bad, always, forks, threads):
     """The chunks run from the last one to the first."""
     a, w, ix = RNG.normal(size=(20, 3)), RNG.normal(size=3), numbers(57)

@@ -77,6 +77,7 @@ def call_of(f):
 
 @pytest.mark.parametrize("f", [largest, spread, product, mixed], ids=lambda f: f.__name__)
 @pytest.mark.parametrize("shape", [(29, 3), (1, 3), (2, 1)])
+@pytest.mark.sampled(4)
 def test_as_interpreted(f, shape, always, forks, threads):
     a = RNG.uniform(size=shape)
     call = call_of(tp.value_and_grad(f))
@@ -95,6 +96,7 @@ def test_without_trips(f, always, forks):
 @pytest.mark.parametrize(
     ("f", "is_cut"), [(largest, True), (spread, True), (replaced, False)], ids=lambda v: getattr(v, "__name__", str(v))
 )
+@pytest.mark.sampled(3)
 def test_nan(f, is_cut, always, forks, threads):
     for places in ((), ((0, 0),), ((28, 2),), ((13, 1), (14, 0)), tuple((i, j) for i in range(29) for j in range(3))):
         a = RNG.normal(size=(29, 3))

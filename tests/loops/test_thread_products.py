@@ -54,6 +54,7 @@ def forms(a):
 @pytest.mark.parametrize(
     "sizes", [(40, 17, 9), (9, 17, 40), (16, 16, 16), (1, 5, 33), (33, 5, 1), (0, 3, 4), (20, 0, 20)]
 )
+@pytest.mark.sampled(3)
 def test_matrices(sizes, dtype, shares):
     m, k, n = sizes
     a, b = RNG.normal(size=(m, k)).astype(dtype), RNG.normal(size=(k, n)).astype(dtype)
@@ -147,6 +148,7 @@ def test_gradients_of_a_triangle(size, always, forks):
 
 @pytest.mark.parametrize("threads", [2, 5])
 @pytest.mark.parametrize("size", [0, 1, 30])
+@pytest.mark.sampled(3)
 def test_gradients(size, threads, always, forks, monkeypatch):
     monkeypatch.setattr(compiling, "threads_of", lambda level: threads if level.parallel else 0)
     api._kept.cache_clear()

@@ -106,6 +106,7 @@ def test_on_threads_and_through_the_front_end(f, always, monkeypatch):
 
 
 @pytest.mark.parametrize("f", [weighted, smoothed, apart, swept, pairs], ids=lambda f: f.__name__)
+@pytest.mark.sampled(2)
 def test_chunks_are_as_many_as_threads(f, always, forks):
     args, wrt = next((a, w) for g, a, w in CASES if g is f)
     compiled(f, wrt)(*args)

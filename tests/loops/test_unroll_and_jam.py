@@ -169,6 +169,7 @@ TAKEN = (
 
 
 @pytest.mark.parametrize("fn", TAKEN, ids=names)
+@pytest.mark.sampled(4)
 def test_values_and_gradients(fn):
     gradient = tp.value_and_grad(fn, argnums=(0, 1, 2))
     compiled, plain = tp.jit(gradient), tp.jit(fn)

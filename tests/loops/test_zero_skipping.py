@@ -146,6 +146,7 @@ def test_ties_share(fn):
 
 
 @pytest.mark.parametrize("fn", BRANCHES, ids=names)
+@pytest.mark.sampled(3)
 def test_single_precision(fn):
     args = normal(5, 19).astype(np.float32), normal(8, 19).astype(np.float32)
     compare(fn, args, rtol=2e-5)
@@ -177,6 +178,7 @@ def test_the_least_of_what_is_nowhere():
 
 @pytest.mark.parametrize("fn", [f for f in BRANCHES if f is not both], ids=names)  # that one has a product of matrices
 @pytest.mark.parametrize("stage", ("optimised", "parallel"))
+@pytest.mark.sampled(3)
 def test_memory_and_chunks(fn, stage):
     """Run without Numba, with each access looked at, and with outer loops cut into chunks as before."""
     args = normal(5, 17), normal(11, 17)
@@ -268,6 +270,7 @@ def test_a_choice_that_is_read_stays():
 
 
 @pytest.mark.parametrize("fn", STAY, ids=names)
+@pytest.mark.sampled(3)
 def test_what_stays(fn):
     args = normal(3, 12), normal(7, 12)
     check(fn, args)

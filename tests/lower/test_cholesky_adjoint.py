@@ -43,6 +43,7 @@ def formula(low, low_bar):
 
 @pytest.mark.parametrize("n", (0, 1, 2, 3, 7, 47, 48, 49, 96, 97, 150))
 @pytest.mark.parametrize(("dtype", "close"), (("float64", 1e-11), ("float32", 2e-4)))
+@pytest.mark.sampled(3)
 def test_blocks(adjoint, n, dtype, close):
     low = np.linalg.cholesky(definite(normal(n, n) / max(n, 1) ** 0.5))
     low_bar = normal(n, n)
@@ -110,6 +111,7 @@ PROGRAMS = {
 
 @pytest.mark.parametrize("n", (1, 2, 5, 60))
 @pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.sampled(4)
 def test_programs(name, n):
     fn, make = PROGRAMS[name]
     args = make(n)

@@ -103,6 +103,7 @@ def norm(x):
 @pytest.mark.parametrize(
     "make, dtype", [(m, d) for d in ("float64", "float32") for m in REGULAR if (m, d) != (close_to_singular, "float32")]
 )
+@pytest.mark.sampled(3)
 def test_regular(make, dtype):
     for n in SIZES:
         for a, b in systems(make, n, dtype):

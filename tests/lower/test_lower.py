@@ -92,6 +92,7 @@ FIRST = groups(first_only=True)
 
 
 @pytest.mark.parametrize("k", range(len(FIRST)))
+@pytest.mark.sampled(4)
 def test_primitives(k: int) -> None:
     check_group(FIRST[k])
 

@@ -318,6 +318,7 @@ def compare(calls: list[str], folder: Path, compiled: bool = False) -> tuple[int
 
 
 @pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.sampled(3)
 def test_out_of_range(part, tmp_path):
     values, refused = compare(NAMES[part::PARTS], tmp_path)
     assert values > 2 * refused

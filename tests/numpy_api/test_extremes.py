@@ -81,6 +81,7 @@ def made(tmp_path_factory):
 
 
 @pytest.mark.parametrize("iterable", ITERABLES)
+@pytest.mark.sampled(4)
 def test_python_says_the_same(made, iterable):
     for k, case in enumerate(CASES):
         if case[0] != iterable:

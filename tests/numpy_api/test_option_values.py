@@ -157,6 +157,7 @@ np.linspace(np.ones((2, 3)), 2.0, 4, axis=1)
 
 @pytest.mark.numba
 @pytest.mark.parametrize("text", COMPILED.strip().splitlines())
+@pytest.mark.sampled(3)
 def test_and_in_compiled_code(text: str, tmp_path: Path) -> None:
     (program,) = programs([text], "compiled", tmp_path)
     for dtype in ("float64", "int32"):

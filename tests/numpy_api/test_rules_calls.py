@@ -119,6 +119,7 @@ def like(seed: int, values: list[Any]) -> list[Any]:
 
 
 @pytest.mark.parametrize("function", [*OUT, *UFUNCS, *WRITES, *METHODS, *KEYWORDS, *SINGLE], indirect=True)
+@pytest.mark.sampled(3)
 def test_call(function: tuple[Any, list[Any]]) -> None:
     f, args = function
     dots = like(1, args)

@@ -30,6 +30,7 @@ def values(a):
 
 @pytest.mark.parametrize("make", WAYS)
 @pytest.mark.parametrize("f", [lower, upper, values])
+@pytest.mark.sampled(3)
 def test_eigenvectors_have_the_signs_of_scipys(f, make):
     made, rng = make(f), np.random.default_rng(0)
     for n in (0, 1, 2, 3, 5, 8, 40):

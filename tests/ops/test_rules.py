@@ -207,6 +207,7 @@ def example(name: str, k: int) -> tuple[Any, tuple[Any, ...]]:
 
 
 @pytest.mark.parametrize(("name", "k"), [e for e in EXAMPLES if e[0] != "cast"])
+@pytest.mark.sampled(3)
 def test_structural(name: str, k: int) -> None:
     build, args = example(name, k)
     check(build, args, tol=2e-6, smooth=not _has_special(args))
@@ -276,6 +277,7 @@ def _agree(got: Sequence[Any], wanted: Sequence[Any], what: str) -> None:
 
 
 @pytest.mark.parametrize(("name", "k"), [*EXAMPLES, *((n, -1) for n in ELEMENTWISE)])
+@pytest.mark.sampled(4)
 def test_printed(name: str, k: int) -> None:
     """The printed function and its printed derivatives give what core gives."""
     cases = [(build_of(name), a) for a in arguments(name)] if k < 0 else [example(name, k)]

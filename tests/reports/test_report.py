@@ -108,6 +108,7 @@ KERNELS = {
 
 
 @pytest.mark.parametrize("name", KERNELS)
+@pytest.mark.sampled(4)
 def test_report_says_what_happens(name):
     fn, wrt, args = KERNELS[name]
     gradient = tp.value_and_grad(fn, argnums=wrt)
@@ -153,6 +154,7 @@ QUICK = ("trips.", "whiles.", "swaps.", "found_by_fuzz.")
 
 
 @pytest.mark.parametrize("program", [p for p in all_programs() if p.name.startswith(QUICK)], ids=lambda p: p.name)
+@pytest.mark.sampled(4)
 def test_report_of_corpus(program, capsys):
     check_report(program)
 

@@ -45,6 +45,7 @@ PROGRAMS = (mirrored, turned_first, rows, whole)
 
 @pytest.mark.parametrize("n", (1, 6, *(pytest.param(n, marks=pytest.mark.slow) for n in (0, 2))))
 @pytest.mark.parametrize("fn", PROGRAMS, ids=names)
+@pytest.mark.sampled(3)
 def test_results(fn, n):
     check(fn, (normal(n),))
 

@@ -103,6 +103,7 @@ PROGRAMS = {
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.sampled(4)
 def test_first_and_second_order(name):
     f, args = PROGRAMS[name]
     tp.check_grads(f, args, order=1 if name == "in_a_scan" else 2)

@@ -117,6 +117,7 @@ def test_every_function():
 
 
 @pytest.mark.parametrize("axes, out", [((0, None), 0), ((None, 0), 0), ((1, 0), -1), ((-1, 0), 1)])
+@pytest.mark.sampled(2)
 def test_axes(axes, out):
     keys = KEYS[1] if axes[0] is None else np.moveaxis(KEYS, 0, axes[0])
     a = A[2] if axes[1] is None else A
@@ -218,6 +219,7 @@ def test_control(f):
 
 @pytest.mark.numba
 @pytest.mark.parametrize("f", LOOPS)
+@pytest.mark.sampled(2)
 def test_compiled_control(f):
     """Draws of all lanes are one statement there too, but where lanes go ways of their own."""
     wanted = np.array([f(k, a) for k, a in zip(KEYS, A)])

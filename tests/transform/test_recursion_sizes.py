@@ -96,6 +96,7 @@ PROGRAMS = (
 
 
 @pytest.mark.parametrize(("fn", "args"), PROGRAMS, ids=names)
+@pytest.mark.sampled(3)
 def test_interpreted(fn, args):
     wrt = tuple(range(len(args)))
     value, found = tp.value_and_grad(fn, argnums=wrt)(*args)

@@ -107,6 +107,7 @@ FUNCTIONS = [
 @pytest.mark.quick
 @pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("point", [(0.4, 0.3, 0.9), (1.3, 0.8, 0.5), (2.5, 0.1, 0.2)])
+@pytest.mark.sampled(3)
 def test_hessian(f, point):
     x = np.array(point)
     gradient = tp.grad(f)

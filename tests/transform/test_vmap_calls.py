@@ -175,6 +175,7 @@ def test_few_lanes(name: str, lanes: int) -> None:
 
 @pytest.mark.numba
 @pytest.mark.parametrize("name", ["jvp", "nondiff", "chosen", "picked", "outside", "root_by_lane", "solved"])
+@pytest.mark.sampled(3)
 def test_compiled(name: str, cache_directory: Any) -> None:
     case = CASES[name]
     axes = case.axes[0]

@@ -115,6 +115,7 @@ SHARED = [
 
 @pytest.mark.parametrize("by_lane", [False, True], ids=["whole", "by_lane"])
 @pytest.mark.parametrize("f, args, wrt, axes", SHARED, ids=lambda v: getattr(v, "__name__", ""))
+@pytest.mark.sampled(4)
 def test_over_and_under(f: Any, args: Any, wrt: Any, axes: Any, by_lane: bool) -> None:
     lanes = [[a if k is None else a[j] for a, k in zip(args, axes)] for j in range(5)]
     weights = np.arange(1.0, 6.0)

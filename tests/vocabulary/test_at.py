@@ -116,6 +116,7 @@ def run(text: str, *args: Any) -> Any:
 
 
 @pytest.mark.parametrize("part", PARTS)
+@pytest.mark.sampled(3)
 def test_the_generated_source(part):
     x, index, values = PARTS[part]
     text, given = written(index)

@@ -38,6 +38,7 @@ def test_compiled(name):
 
 
 @pytest.mark.parametrize("name", ["recurrent", "filled", "linear", "cube_root", "solved"])
+@pytest.mark.sampled(2)
 def test_second_order_against_differences(name):
     f, x = CASES[name]
     tp.check_grads(f, (x,), order=2)

@@ -100,6 +100,7 @@ def test_keys_of_lanes():
 @pytest.mark.parametrize(
     "name, dtype", [(n, t) for n, ts in (("bits", "IQ"), ("unit", "fd"), ("normal", "fd")) for t in ts]
 )
+@pytest.mark.sampled(3)
 def test_large_draws(name, dtype):
     """Compiled loops make the large ones."""
     from transpile_runtime.compiled import draws
