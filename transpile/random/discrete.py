@@ -29,9 +29,13 @@ def randint(key: Any, shape: Any, minval: Any, maxval: Any, dtype: Any = None) -
         least, most = -below, 2 ** (8 * dtype.itemsize) - below - 1
         low, high = np.clip(low.astype(np.int64), least, most), np.clip(high.astype(np.int64), least, most + 1)
     else:
+        if dtype.kind == "u":  # a negative bound is cut off, not wrapped round
+            low, high = np.maximum(low, 0), np.maximum(high, 0)
         low, high = low.astype(dtype), high.astype(dtype)
     span = np.where(high > low, high - low, 1).astype(words)
     first, second = runtime.split(runtime.single(key))
+    if span.ndim > 0:
+        span = np.broadcast_to(span, _sizes(shape))
     more = runtime.offset(runtime.bits(first, shape, words), runtime.bits(second, shape, words), span)
     found = low.astype(dtype) + more.astype(dtype)
     return found
@@ -50,6 +54,8 @@ def bernoulli(key: Any, p: Any = 0.5, shape: Any = None, mode: str = "low") -> A
     runtime.demand(mode in ("low", "high"), f"mode is 'low' or 'high', not {mode!r}")
     if shape is None:
         shape = p.shape
+    if p.ndim > 0:
+        p = np.broadcast_to(p, _sizes(shape))
     if mode == "low":
         return runtime.unit(runtime.single(key), shape, p.dtype) < p
     u = runtime.unit(runtime.single(key), (2, *_sizes(shape)), p.dtype)
@@ -112,10 +118,11 @@ def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False) -> A
     array([4, 2, 3, 0, 1])
     """
     x = np.asarray(x)
+    rank = max(x.ndim, 1)
+    runtime.demand(-rank <= axis < rank, f"axis {axis} is out of bounds for an array of {rank} dimensions")
     if x.ndim == 0:
         runtime.demand_type(x.dtype.kind in "iu", f"what is permuted is an array or an integer, not {x.dtype}")
         return _shuffled(key, np.arange(x), 0)
-    runtime.demand(-x.ndim <= axis < x.ndim, f"axis {axis} is out of bounds for an array of {x.ndim} dimensions")
     if independent or x.ndim == 1:
         return _shuffled(key, x, axis)
     return np.take(x, _shuffled(key, np.arange(x.shape[axis]), 0), axis=axis)
