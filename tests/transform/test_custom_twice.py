@@ -222,6 +222,13 @@ def test_of_another_size(count, transform):
     by_jvp.defjvp(lambda primals, tangents: (2.0 * primals[0], np.sum(tangents[0]) * np.ones(count)))
     with pytest.raises(ValueError, match="another size"):
         transform(tp.jacfwd(by_jvp))(X)
+    for f in (
+        lambda x: np.sum(by_jvp(x) * x),
+        lambda x: by_jvp(x)[0],
+        lambda x: np.sum(tp.grad(lambda y: np.sum(by_jvp(y)))(x)),
+    ):
+        with pytest.raises(ValueError, match="another size"):
+            transform(tp.grad(f))(X)
 
 
 @pytest.mark.parametrize("transform", [lambda f: f, lambda f: tp.jit(f, cache=False)])

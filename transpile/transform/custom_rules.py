@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
+from transpile.analysis.activity import carries_derivative
 from transpile.core import nodes as ir
 from transpile.core.builder import Builder
 from transpile.core.functions import is_custom
 from transpile.core.inline import splice
-from transpile.core.rebuild import of_outputs, with_blocks, with_results
+from transpile.core.rebuild import of_outputs, with_blocks, with_results, with_stmts
 from transpile.core.walk import Cloner, blocks, leaves, map_operands, reads, statements, uses
 from transpile.ops.slicing import raise_if
 from transpile.ops.tables import prims
@@ -110,8 +111,27 @@ def check_sizes(b: Builder, call: ir.Call, given: Sequence[ir.Operand], wanted: 
     for one, other in zip(given, wanted):
         for mine, theirs in zip(one.type.dims, other.type.dims):
             if b.canonical(mine) != b.canonical(theirs) and known.issuperset(theirs.symbols()):
-                message = f"the rule of {call.custom.fn.name!r} gives a derivative of another size than what it is for"
+                message = _OTHER.format(call.custom.fn.name)
                 raise_if(b.elementwise("not_equal", b.dim(mine), b.dim(theirs)), "ValueError", message)
+
+
+_OTHER = "the rule of {!r} gives a derivative of another size than what it is for"
+
+
+def _with_fitting_tangents(
+    name: str, rule: ir.Function, values: Sequence[ir.Operand], dots: Sequence[ir.Operand]
+) -> ir.Function:
+    """A rule of tangents that raises where one has another size than its value: reverse mode asks for none of them."""
+    b = Builder(prims(), dict(rule.symbols), rule)
+    with b.into(ir.Block()) as checks:
+        for value, dot in zip((v for v in values if carries_derivative(v)), dots):
+            for mine, theirs in zip(dot.type.dims, value.type.dims):
+                if b.canonical(mine) != b.canonical(theirs):
+                    raise_if(b.elementwise("not_equal", b.dim(mine), b.dim(theirs)), "ValueError", _OTHER.format(name))
+    if not checks.stmts:
+        return rule
+    body = with_stmts(rule.body, [*rule.body.stmts, *checks.stmts])
+    return replace(rule, body=body, symbols=b.symbols)
 
 
 def transposed(
@@ -122,11 +142,13 @@ def transposed(
 
     The rule is linear in the tangents, so its derivative with respect to them does not depend on them; ``vjp`` takes it.
     """
-    rule = call.custom.derivative
-    known = len(call.args) + (call.custom.outputs if call.custom.rule == "implicit" else 0)
+    rule, own, outputs = call.custom.derivative, len(call.args), call.custom.outputs
+    if call.custom.rule == "implicit":
+        known, values, tangents = own + outputs, rule.params[own : own + outputs], rule.body.yields
+    else:
+        known, values, tangents = own, rule.body.yields[:outputs], rule.body.yields[outputs:]
+    rule = with_results(_with_fitting_tangents(call.custom.fn.name, rule, values, tangents), tangents)
     dots = range(known, len(rule.params))
-    if call.custom.rule != "implicit":
-        rule = with_results(rule, rule.body.yields[call.custom.outputs :])
     read = set(uses(rule.body)) if call.custom.rule == "implicit" else set(rule.params)
     used = [k for k in dots if rule.params[k] in read]
     return vjp(rule, used), [k - known for k in used]
