@@ -142,3 +142,11 @@ def test_what_is_empty_has_no_places_to_ask_for(call: str, shape: tuple[int, ...
             Transformed(f, Level())(x)
         return
     same_tree(Transformed(f, Level())(x), wanted, call, 0.0, 0.0)
+
+
+@pytest.mark.parametrize("x", [[], [0.0, 1.0], [np.inf, -np.inf], [0.5, -2.0]])
+def test_norms_of_negative_order(x: list[float], tmp_path: Path) -> None:
+    calls = ", ".join(f"np.linalg.norm(x, {order})" for order in (-1, -2.5, 0.5, 3))
+    f = load(f"import numpy as np\n\ndef found(x):\n    return {calls}\n", "parts", tmp_path).found
+    with np.errstate(all="ignore"):
+        same_tree(Transformed(f, Level())(np.array(x)), f(np.array(x)), "norms", 1e-15, 0.0)

@@ -147,3 +147,14 @@ def test_options_that_are_integers(f):
     """NumPy raises, or takes what one function makes of a fraction and another does not."""
     with pytest.raises((TranspileError, TypeError)):
         Transformed(f, Level())(np.arange(12.0).reshape(3, 4))
+
+
+@pytest.mark.parametrize("shape", [(2,), (2, 3), (3, 3, 2)])
+def test_diagonals_of_what_is_not_square(shape):
+    def found(x):
+        return x[np.diag_indices_from(x)]
+
+    for f in (found, Transformed(found, Level())):
+        with pytest.raises(ValueError, match="equal length|at least 2-d"):
+            f(np.ones(shape))
+    assert np.array_equal(Transformed(found, Level())(np.eye(3)), np.ones(3))

@@ -309,6 +309,10 @@ def _diag_indices(b: Builder, n: Any, ndim: int = 2) -> tuple[Expr, ...]:
 
 def _diag_indices_from(b: Builder, arr: Any) -> tuple[Expr, ...]:
     x = array(b, arr)
+    if x.rank < 2:
+        raise RuleError("input array must be at least 2-d", "T202")
+    if not all(b.same(d, x.dims[0]) for d in x.dims):
+        raise RuleError("All dimensions of input must be of equal length", "T202")
     return _diag_indices(b, b.dim(x.dims[0]), x.rank)
 
 
