@@ -155,6 +155,6 @@ def test_diagonals_of_what_is_not_square(shape):
         return x[np.diag_indices_from(x)]
 
     for f in (found, Transformed(found, Level())):
-        with pytest.raises(ValueError, match="equal length|at least 2-d"):
+        with pytest.raises((ValueError, TranspileError), match="equal length|at least 2-d"):
             f(np.ones(shape))
     assert np.array_equal(Transformed(found, Level())(np.eye(3)), np.ones(3))
