@@ -143,6 +143,7 @@ def transposed(
     The rule is linear in the tangents, so its derivative with respect to them does not depend on them; ``vjp`` takes it.
     """
     rule, own, outputs = call.custom.derivative, len(call.args), call.custom.outputs
+    values: Sequence[ir.Operand]
     if call.custom.rule == "implicit":
         known, values, tangents = own + outputs, rule.params[own : own + outputs], rule.body.yields
     else:
