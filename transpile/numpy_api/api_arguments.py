@@ -121,6 +121,13 @@ def refuse_options(what: str, **given: tuple[Any, Any]) -> None:
             raise RuleError(f"{what}: the argument {name}{shown} is not supported", "T131")
 
 
+def demand_integers(what: str, *values: Expr) -> None:
+    """Refuses floats where NumPy raises, or cuts off in one function what it rounds in another."""
+    for x in values:
+        if x.type.is_float:
+            raise RuleError(f"{what} is an integer, not {x.type}", "T201", "convert it with int(...), or .astype(int)")
+
+
 def places_of(b: Builder, what: str, value: Any) -> Expr:
     """Places in an array: integers or truth values; floats are none."""
     found = array(b, value)

@@ -16,7 +16,7 @@ from transpile.core.builder import Builder, Expr
 from transpile.core.promotion import OPERAND_TYPES
 from transpile.core.types import FLOAT, INT, Type
 from transpile.errors import RuleError
-from transpile.numpy_api.api_arguments import from_nested, must_agree
+from transpile.numpy_api.api_arguments import demand_integers, from_nested, must_agree
 from transpile.numpy_api.entry_record import Entry
 from transpile.numpy_api.numpy_sorting import nonzero
 from transpile.ops import language as m
@@ -155,10 +155,7 @@ def float_operand(b: Builder, x: Any) -> Expr:
 
 def _ldexp(b: Builder, x1: Any, x2: Any) -> Expr:
     n = operand(b, x2)
-    if n.type.is_float:
-        raise RuleError(
-            f"np.ldexp takes integers for the exponents, not {n.type}", "T201", "convert them with .astype(int)"
-        )
+    demand_integers("np.ldexp: an exponent", n)
     return b.elementwise("ldexp", float_operand(b, x1), n, strong=True)
 
 

@@ -15,6 +15,7 @@ from transpile.numpy_api.api_arguments import (
     arrays,
     axes_of,
     axis_of,
+    demand_integers,
     from_nested,
     full,
     integer,
@@ -81,8 +82,7 @@ def _roll(b: Builder, a: Any, shift: Any, axis: Any = None) -> Expr:
     several = isinstance(axis, (tuple, list))
     axes = tuple(axis_of(k, x.rank) for k in (axis if several else (axis,)))
     shifts = [b.expr(s) for s in (shift if isinstance(shift, (tuple, list)) else (shift,))]
-    if any(s.type.is_float for s in shifts):
-        raise RuleError("np.roll shifts by integers", "T201", "convert it with int(...)")
+    demand_integers("np.roll: a shift", *shifts)
     if len(axes) != len(shifts) and 1 not in (len(axes), len(shifts)):
         raise RuleError(f"np.roll by {len(shifts)} shifts along {len(axes)} axes", "T202")
     count = max(len(axes), len(shifts))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -11,12 +10,12 @@ import numpy as np
 from transpile.core import nodes as ir
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
-from transpile.core.places import is_nonnegative
 from transpile.errors import RuleError
 from transpile.numpy_api.api_arguments import (
     array,
     arrays,
     axis_of,
+    demand_integers,
     integer,
     must_agree,
     one_of,
@@ -69,10 +68,7 @@ def _partition(prim: str) -> Callable[..., Expr]:
             raise RuleError(f"np.{prim} takes integers for 'kth', not {kth!r}", "T201")
         n, places = x.dims[at % x.rank], kth if isinstance(kth, (tuple, list)) else (kth,)
         need = max((k + 1 if k >= 0 else -k for k in places), default=0)
-        if not is_nonnegative(n - need) and Dim(0) not in x.dims:  # what is empty is its own partition
-            sizes = [b.dim(d) for d in dict.fromkeys((n, *x.dims)) if not is_nonnegative(d - 1)]
-            short = functools.reduce(m.logical_and, [size > 0 for size in sizes], b.dim(n) < need)
-            raise_if(short, "ValueError", f"kth(={kth}) out of bounds")
+        at_least(b, n, need, f"kth(={kth}) out of bounds", unless_empty=x.dims)
         return b.let(prim, x, kth=kth, axis=at)
 
     return build
@@ -259,9 +255,8 @@ def _histogram(b: Builder, a: Any, bins: Any = 10, range: Any = None, density: A
     if weights is not None:
         must_agree(b, array(b, a), array(b, weights), "weights should have the same shape as a")
     edges = array(b, bins)
-    if not edges.rank and edges.type.is_float:
-        raise RuleError("`bins` must be an integer or an array", "T201", "convert it with int(...)")
     if not edges.rank:
+        demand_integers("np.histogram: the number of `bins`", edges)
         low, high = (
             (b.let("min", x, axes=(0,), keepdims=False), b.let("max", x, axes=(0,), keepdims=False))
             if range is None

@@ -17,13 +17,22 @@ def on_axis(rank: int, axis: int, item: ir.Item) -> tuple[ir.Index, ...]:
     return (ir.Index(tuple(item if k == axis else ir.Slice() for k in range(rank))),)
 
 
-def at_least(b: Builder, size: Dim, least: int, message: str, exception: str = "ValueError") -> None:
-    """Refuses an axis that is shorter, or makes the program raise an error where only the run knows it."""
-    if is_nonnegative(size - least):
+def at_least(
+    b: Builder, size: Dim, least: int, message: str, exception: str = "ValueError", unless_empty: Sequence[Dim] = ()
+) -> None:
+    """Refuses an axis that is shorter, or makes the program raise an error where only the run knows it.
+
+    ``unless_empty``: the sizes of an array that may be as short as it likes where one of them is 0.
+    """
+    if is_nonnegative(size - least) or Dim(0) in unless_empty:
         return
-    if size.is_const:
+    unknown = [d for d in dict.fromkeys(unless_empty) if not is_nonnegative(d - 1)]
+    if size.is_const and not unknown:
         raise RuleError(message, "T202")
-    raise_if(b.elementwise("less", b.dim(size), least), exception, message)
+    short = b.elementwise("less", b.dim(size), least)
+    for d in unknown:
+        short = b.elementwise("logical_and", short, b.elementwise("greater", b.dim(d), 0))
+    raise_if(short, exception, message)
 
 
 def raise_if(test: Expr, exception: str, message: str) -> None:

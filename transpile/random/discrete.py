@@ -54,7 +54,7 @@ def bernoulli(key: Any, p: Any = 0.5, shape: Any = None, mode: str = "low") -> A
     runtime.demand(mode in ("low", "high"), f"mode is 'low' or 'high', not {mode!r}")
     if shape is None:
         shape = p.shape
-    if p.ndim > 0:
+    elif p.ndim > 0:
         p = np.broadcast_to(p, _sizes(shape))
     if mode == "low":
         return runtime.unit(runtime.single(key), shape, p.dtype) < p

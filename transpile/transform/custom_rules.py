@@ -107,27 +107,32 @@ def _block(b: Builder, block: ir.Block, mapping: dict[ir.Var, ir.Operand], place
 
 def check_sizes(b: Builder, call: ir.Call, given: Sequence[ir.Operand], wanted: Sequence[ir.Operand]) -> None:
     """Makes the program raise where what the rule of a call gives has other sizes than what it is for."""
-    known = {name for a in call.args for d in a.type.dims for name in d.symbols()}
+    _check_sizes(b, call, given, wanted, call.args)
+
+
+def _check_sizes(
+    b: Builder,
+    call: ir.Call,
+    given: Sequence[ir.Operand],
+    wanted: Sequence[ir.Operand],
+    known: Sequence[ir.Operand],
+) -> None:
+    """As `check_sizes`, of sizes that are said by those of ``known``."""
+    names = {name for a in known for d in a.type.dims for name in d.symbols()}
     for one, other in zip(given, wanted):
         for mine, theirs in zip(one.type.dims, other.type.dims):
-            if b.canonical(mine) != b.canonical(theirs) and known.issuperset(theirs.symbols()):
-                message = _OTHER.format(call.custom.fn.name)
+            if b.canonical(mine) != b.canonical(theirs) and names.issuperset(theirs.symbols()):
+                message = f"the rule of {call.custom.fn.name!r} gives a derivative of another size than what it is for"
                 raise_if(b.elementwise("not_equal", b.dim(mine), b.dim(theirs)), "ValueError", message)
 
 
-_OTHER = "the rule of {!r} gives a derivative of another size than what it is for"
-
-
 def _with_fitting_tangents(
-    name: str, rule: ir.Function, values: Sequence[ir.Operand], dots: Sequence[ir.Operand]
+    call: ir.Call, rule: ir.Function, values: Sequence[ir.Operand], dots: Sequence[ir.Operand]
 ) -> ir.Function:
     """A rule of tangents that raises where one has another size than its value: reverse mode asks for none of them."""
     b = Builder(prims(), dict(rule.symbols), rule)
     with b.into(ir.Block()) as checks:
-        for value, dot in zip((v for v in values if carries_derivative(v)), dots):
-            for mine, theirs in zip(dot.type.dims, value.type.dims):
-                if b.canonical(mine) != b.canonical(theirs):
-                    raise_if(b.elementwise("not_equal", b.dim(mine), b.dim(theirs)), "ValueError", _OTHER.format(name))
+        _check_sizes(b, call, dots, [v for v in values if carries_derivative(v)], values)
     if not checks.stmts:
         return rule
     body = with_stmts(rule.body, [*rule.body.stmts, *checks.stmts])
@@ -148,7 +153,7 @@ def transposed(
         known, values, tangents = own + outputs, rule.params[own : own + outputs], rule.body.yields
     else:
         known, values, tangents = own, rule.body.yields[:outputs], rule.body.yields[outputs:]
-    rule = with_results(_with_fitting_tangents(call.custom.fn.name, rule, values, tangents), tangents)
+    rule = with_results(_with_fitting_tangents(call, rule, values, tangents), tangents)
     dots = range(known, len(rule.params))
     read = set(uses(rule.body)) if call.custom.rule == "implicit" else set(rule.params)
     used = [k for k in dots if rule.params[k] in read]

@@ -64,9 +64,7 @@ class Symbols:
     origins: dict[str, Origin] = field(default_factory=dict)
     equal: dict[str, Dim] = field(default_factory=dict)
     guards: dict[tuple[Dim, Dim], Guard] = field(default_factory=dict)
-    from_around: dict[tuple[Dim, Dim], None] = field(
-        default_factory=dict
-    )  # taken to be equal, checked by the function around
+    from_around: dict[tuple[Dim, Dim], None] = field(default_factory=dict)  # equal: the function around checks it
     bounds: dict[str, tuple[Dim | None, Dim | None]] = field(
         default_factory=dict
     )  # of loop indices, both ends included
