@@ -11,6 +11,7 @@ from transpile_runtime.compiled.options import exact, njit
 from transpile_runtime.compiled.scalars import minus, plus, times
 
 LEAST = -(2**63)
+MOST = 2**63 - 1
 ROOT = 3037000499  # the greatest number whose square fits
 EXACT = 2**53  # up to here every integer is a float
 
@@ -25,6 +26,16 @@ def overflows_add(a, b):
 def overflows_sub(a, b):
     rest = minus(a, b)
     return ((a ^ b) & (a ^ rest)) < 0
+
+
+@njit
+def stop_of(start, stop, step):
+    """An end by which 64 bits count the numbers of the range: the same one, or another that no loop comes to."""
+    if not overflows_sub(stop, start) and minus(stop, start) != LEAST:
+        return stop
+    if abs(step) > 2 and (start < stop) == (step > 0):
+        raise OverflowError("the length of a range does not fit in the 64 bits of an integer of compiled code")
+    return start + MOST if start < stop else start - MOST
 
 
 @njit

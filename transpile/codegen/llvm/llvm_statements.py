@@ -281,7 +281,7 @@ class Statements(Operands):
             raise Unsupported("a step that is not known")
         b, start, bound, step = self.builder, self.index(stmt.start), self.index(stmt.bound), stmt.step.value
         natural = step == 1 and not stmt.backwards
-        trips = None if natural else self.trips(start, bound, step)
+        trips = None if natural else self.no_more(self.trips(start, bound, step), stmt)
         first, last = (start, bound) if natural else (self.number(0), trips)
         with self.frame(stmt) as (_, carry):
             counter = self.cell(self.int)
@@ -325,6 +325,14 @@ class Statements(Operands):
         span = b.sub(b.sub(last, first), self.number(1))
         count = span if abs(step) == 1 else b.udiv(span, self.number(abs(step)))
         return b.select(b.icmp_signed("<", first, last), b.add(count, self.number(1)), self.number(0))
+
+    def no_more(self, trips: Any, stmt: ir.For) -> Any:
+        """As signed numbers count them. More of them no loop comes to the end of, and what runs backwards did already."""
+        b, step = self.builder, stmt.step.value  # type: ignore[union-attr]  # counted() asks
+        is_short = step < 0 and isinstance(stmt.bound, ir.Const) and stmt.bound.value >= 0
+        if stmt.backwards or is_short or abs(step) > 2:
+            return trips
+        return b.select(b.icmp_signed("<", trips, self.number(0)), self.number(2**63 - 1), trips)
 
     def repeat(self, stmt: ir.While) -> None:
         b = self.builder

@@ -10,6 +10,7 @@ import keyword
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from typing import Any
 
 from transpile.analysis.messages import is_other_sizes, message, site
@@ -31,6 +32,7 @@ from transpile.codegen.numba.kernel_nodes import (
     undefined,
 )
 from transpile.codegen.numba.numba_scalars import element_node, is_narrow
+from transpile.codegen.numba.range_lengths import Lengths
 from transpile.codegen.numba.value_reach import Reach, is_call, reaches
 from transpile.codegen.printer import flat
 from transpile.core import nodes as ir
@@ -348,13 +350,28 @@ class _Emitter:
         self.released.setdefault(stmt.index.name, []).append(index)
 
     def range(self, stmt: ir.For) -> ast.Call:
-        start, bound, step = stmt.start, stmt.bound, stmt.step
-        ends = [start, bound, step]
+        start, step = stmt.start, stmt.step
+        if stmt.backwards and ir.is_literal(step, 1):
+            return self.downwards(stmt)
+        ends = [self.plain(start), self.stop(stmt), self.plain(step)]
         if stmt.backwards:
-            return self.downwards(stmt) if ir.is_literal(step, 1) else call(dotted("arrays.backwards"), *self.all(ends))
+            return call(dotted("arrays.backwards"), *ends)
         if ir.is_literal(step, 1):
-            ends = [bound] if ir.is_literal(start, 0) else [start, bound]
-        return call(ast.Name("range", LOAD), *self.all(ends))
+            ends = [ends[1]] if ir.is_literal(start, 0) else ends[:2]
+        return call(ast.Name("range", LOAD), *ends)
+
+    def stop(self, stmt: ir.For) -> ast.expr:
+        """The bound, or one for which the length of the range does not wrap."""
+        bound = self.plain(stmt.bound)
+        if ir.is_literal(stmt.start, 0) and ir.is_literal(stmt.step, 1) or id(stmt) not in self.lengths.long:
+            return bound
+        if isinstance(stmt.start, ir.Const) and stmt.start.value >= 0 and ir.is_literal(stmt.step, 1):
+            return call(ast.Name("max", LOAD), bound, self.plain(stmt.start))
+        return call(dotted("intmath.stop_of"), self.plain(stmt.start), bound, self.plain(stmt.step))
+
+    @cached_property
+    def lengths(self) -> Lengths:
+        return Lengths(self.fn)
 
     def downwards(self, stmt: ir.For) -> ast.Call:
         """From the last number to the first. With the least integer ``- 1`` would wrap, and the loop run."""

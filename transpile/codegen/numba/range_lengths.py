@@ -1,0 +1,28 @@
+"""Which loops have ends so far apart that the length of their range may not fit into 64 bits.
+
+for i in range(p, q):                 Numba counts q - p trips: of p = 2, q = -2 ** 63 that is a large number
+"""
+
+from __future__ import annotations
+
+from transpile.core import nodes as ir
+from transpile.loops.interval_analysis import Ranges
+from transpile.ops.interval_arithmetic import FULL
+
+
+class Lengths(Ranges):
+    """``long``: the identities of those loops, of the last walk through them."""
+
+    def __init__(self, fn: ir.Function) -> None:
+        self.long: set[int] = set()
+        super().__init__(fn)
+
+    def loop(self, stmt: ir.For) -> None:
+        start, bound = self.of(stmt.start), self.of(stmt.bound)
+        is_upwards = isinstance(stmt.step, ir.Const) and stmt.step.value > 0
+        least, most = bound[0] - start[1], bound[1] - start[0]
+        # downwards, the length is the difference with its sign changed
+        self.long.discard(id(stmt))
+        if most > FULL[1] or least < FULL[0] + (not is_upwards):
+            self.long.add(id(stmt))
+        super().loop(stmt)
