@@ -54,7 +54,7 @@ CALLS = """
     np.floor_divide(x, 0.0) | np.floor_divide(k, 0) | np.invert(yes) | np.invert(no) | np.invert(k) | np.bitwise_not(yes) |
     np.left_shift(k, -k) | np.right_shift(k, -k) | np.multiply(large, 4) | np.add(large, large) | np.subtract(-large, large + 1) |
     np.negative(k) | np.power(large, 3) | np.left_shift(large, 9) | np.true_divide(np.add(x, 1.0), 0.0) | np.add(x, 1.0) / 0.0 |
-    np.multiply(x, 2.0) |
+    np.multiply(x, 2.0) | np.roll(x, ()) | np.roll(v, 1, axis=()) | np.roll(2.5, ()) |
     np.histogram(v, (0.5,))[0] | np.histogram(x, [0])[1] | np.histogram(v, [0.5, 0.6])[0] | np.histogram(v, 3)[0] |
     np.full_like(x, (2.0,)) | np.full((), [k]) | np.full(2, [[x, x]]) | np.full((2, 2), [x, 1.0]) | np.full_like(v, x)
 """

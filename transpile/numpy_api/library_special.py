@@ -12,7 +12,8 @@ from transpile.base.intrinsics import stop_gradient
 
 def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):  # type: ignore[no-untyped-def]
     """``log(sum(b * exp(a)))`` without overflow; -inf, with derivative 0, where every term vanishes."""
-    if np.issubdtype(np.asarray(a).dtype, np.integer):
+    a = np.atleast_1d(a)
+    if not np.issubdtype(a.dtype, np.floating):
         a = a + 0.0
     counts = a if b is None else np.where(b == 0, -np.inf, a)
     top = np.max(counts, axis=axis, keepdims=True, initial=-np.inf)

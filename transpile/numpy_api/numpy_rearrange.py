@@ -85,6 +85,8 @@ def _roll(b: Builder, a: Any, shift: Any, axis: Any = None) -> Expr:
     demand_integers("np.roll: a shift", *shifts)
     if len(axes) != len(shifts) and 1 not in (len(axes), len(shifts)):
         raise RuleError(f"np.roll by {len(shifts)} shifts along {len(axes)} axes", "T202")
+    if not axes or not shifts:
+        return x
     count = max(len(axes), len(shifts))
     axes, shifts = (axes * count)[:count], (shifts * count)[:count]
     if len(set(axes)) < count:
