@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import re
 from pathlib import Path
 
 import pytest
@@ -74,6 +76,19 @@ def test_targets_do_not_know_each_other():
 
 def test_late_imports_are_the_doors():
     assert late() == sorted(LATE)
+
+
+PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_pages_name_what_there_is(page: Path):
+    """Modules and what is in them, by their dotted names."""
+    for name in set(re.findall(r"`((?:transpile|transpile_runtime)(?:\.\w+)+)`", page.read_text())):
+        parts = name.split(".")
+        found: object = importlib.import_module(parts[0])
+        for k, part in enumerate(parts[1:], 2):
+            found = getattr(found, part, None) or importlib.import_module(".".join(parts[:k]))
 
 
 @pytest.mark.parametrize("package", ["transpile.frontend"])
