@@ -428,3 +428,15 @@ def beside_an_empty_loop(x, a, t):
             s += a[j, i]
         total += row[n - 1 + m] * s + row[n - 1 + m]
     return total
+
+
+@program(args=lambda: (normal(4), 0.5, normal(4, 4, seed=1)), wrt=(0, 1, 2), tags="for if inplace empty")
+def beside_a_loop_that_is_empty_here(x, s, a):
+    """Where the size is known, so is that neither sweep has a trip: the branch gives the reverse one its start."""
+    n = len(x)
+    p = x.copy()
+    if a[0, 0] > 0.0:
+        for _ in range(n - 1, 1):
+            p[0] *= s
+            s += p[0]
+    return s + np.sum(a[:, 0] * p)

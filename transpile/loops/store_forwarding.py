@@ -225,6 +225,10 @@ class _Forward(Numbering):
         then = self.block(stmt.then, lambda: self.assume(stmt.test, True))
         new = replace(stmt, then=then, orelse=self.block(stmt.orelse, lambda: self.assume(stmt.test, False)))
         self.forget_inside(new)
+        for result, *sides in zip(new.results, new.then.yields, new.orelse.yields):
+            found = {side for side in sides if not isinstance(side, ir.Undef)}
+            if len(found) == 1 and isinstance(one := found.pop(), ir.Const) and one.type == result.type:
+                self.drop(result, one)
         if isinstance(stmt.test, ir.Var) and is_left(new.then):
             self.learn(stmt.test)
         return (new,)
