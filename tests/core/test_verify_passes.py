@@ -138,6 +138,10 @@ def test_chunks_write_their_own():
     region.body.stmts[0] = replace(region.body.stmts[0], args=(fn.params[2],))
     with pytest.raises(InternalError, match="written by trips that run at once"):
         check(fn)
+    other = ir.Var("e", FLOAT64)
+    read = ir.Let(other, "index", (fn.body.stmts[0].var, fn.params[2]), {"path": region.body.stmts[0].path})
+    region.body.stmts[:] = [read, replace(region.body.stmts[0], args=(region.index,))]
+    check(fn)  # what is read there may lie beside what all write
     fn = lanes("own", lanes=True)
     region = fn.body.stmts[1]
     region.body.stmts.clear()
