@@ -101,6 +101,8 @@ class _Maker:
         result = b.elementwise(r.choice(["add", "sub", "mul", "maximum"]), first, second).op
         if isinstance(result, ir.Var) and result not in scope and r.random() < 0.5:
             result.name = self.name()
+        if r.random() < 0.3:  # a name of its own, as what is carried and what lanes hand on have
+            result = b.bind(self.name() or "v", result.type, "identity", (result,))
         return (result,)
 
     def matrix(self, scope: list[ir.Var], loops: Sequence[ir.Var], depth: int) -> Sequence[ir.Operand]:

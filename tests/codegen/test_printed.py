@@ -761,3 +761,22 @@ def test_gradients_read_as_written_by_hand(fn):
     lines = [line.split("  # ")[0].rstrip() for line in tp.source(tp.grad(fn), *args).splitlines() if '"""' not in line]
     text = "\n".join(lines) + "\n"
     assert text[text.index("def ") :] == dedent(wanted).lstrip("\n")
+
+
+def test_a_name_that_reads_the_one_before_comes_behind_it():
+    """Names that are handed on at once are those that read none of each other, inside expressions too."""
+    s = Sketch(x=VEC, w=VEC)
+    b = s.b
+    with s.loop(0, 3, y=s[0]) as (_, (y,), (last,), body):
+        body.yields = ((y * s[1]).op,)
+    buffer = b.copy("buffer", b.expr(last))
+    product = b.expr(b.bind("product", VEC, "identity", ((b.read(buffer) * s[1]).op,), {}))
+    check(s.done(b.read(buffer) + product, product), """
+        def f(x, w):
+            y = x
+            for _ in range(3):
+                y = y * w
+            buffer = y
+            product = buffer * w
+            return buffer + product, product
+        """, X, X + 1.0)  # fmt: skip

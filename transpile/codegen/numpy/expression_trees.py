@@ -394,11 +394,12 @@ class _Nester:
         return False
 
 
-def renamings(stmts: Sequence[ir.Stmt], at: int) -> int:
-    """How many *identities* there are from ``at`` on, at least 1: they are written as one assignment, ``a, b = b, a``."""
+def renamings(stmts: Sequence[ir.Stmt], at: int, nested: Nested) -> int:
+    """How many *identities* there are from ``at`` on, at least 1, of which none reads another: they are written as one assignment,
+    ``a, b = b, a``."""
     made: set[ir.Operand] = set()
     for stmt in stmts[at:]:
-        if not isinstance(stmt, ir.Let) or stmt.prim != "identity" or stmt.args[0] in made:
+        if not isinstance(stmt, ir.Let) or stmt.prim != "identity" or not made.isdisjoint(nested.leaves(stmt.args)):
             break
         made.add(stmt.var)
     return max(len(made), 1)

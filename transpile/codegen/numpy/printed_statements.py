@@ -26,7 +26,7 @@ class Writer(Loops):
             self.line(depth, f"{targets} = ", shape)
             return len(sizes)
         if isinstance(first := stmts[at], ir.Let) and first.prim == "identity":
-            count = renamings(stmts, at)
+            count = renamings(stmts, at, self.nested)
             self.rename(stmts[at : at + count], depth)  # type: ignore[arg-type]
             return count
         flagged = self.flags.find(stmts[at], stmts[at + 1] if at + 1 < len(stmts) else None)

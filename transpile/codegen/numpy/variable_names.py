@@ -49,7 +49,7 @@ class _Interference:
 
     def block(self, block: ir.Block) -> None:
         for at, stmt in enumerate(block.stmts):
-            after = self.live.after[id(block.stmts[at + renamings(block.stmts, at) - 1])]
+            after = self.live.after[id(block.stmts[at + renamings(block.stmts, at, self.nested) - 1])]
             for var in defines(stmt):
                 self.define(var, after)
             self.stmt(stmt, after)
