@@ -59,6 +59,8 @@ def test_each_push_pairs_with_one_pop():
         [ir.Push(s, VALUE)],
         [loop(ir.Push(s, VALUE), bound=n), pop(s)],
         [loop(ir.Push(s, VALUE)), loop(pop(s), pop(s))],
+        [loop(ir.Push(s, VALUE)), loop(pop(s), bound=ONE)],
+        [loop(ir.Push(s, VALUE)), loop(pop(s), pop(s), bound=n)],
         [loop(loop(ir.Push(s, VALUE), bound=n), bound=n), loop(pop(s), bound=n)],
     ):
         for see in (verify, check):
@@ -79,6 +81,21 @@ def test_the_sides_of_a_branch_pair_each_for_itself():
         verify(function(made, branch([push], []), branch([], [pop(s)]), params=[c]))
     with pytest.raises(InternalError, match="is pushed 1 times in then and popped 1 times in it"):
         verify(function(made, branch([push], []), pop(s), params=[c]))
+
+
+def test_a_bound_that_a_branch_hands_on():
+    """The forward loop knows it, the reverse one has it from the branch."""
+    s, c, n = stack(), ir.Var("c", BOOL), ir.Var("n", INT)
+
+    def branch(test, stmt, *more, **results):
+        return ir.If(test, ir.Block((), [stmt], **results), ir.Block((), [], **results), *more)
+
+    made = new(s)
+    forward = branch(c, loop(ir.Push(s, VALUE)), (n,), yields=(THREE,))
+    verify(function(made, forward, branch(c, loop(pop(s), bound=n)), params=[c]))
+    other = ir.Var("e", BOOL)
+    with pytest.raises(InternalError, match="pushed 3 times in then and popped 1 times in loop"):
+        verify(function(made, forward, loop(pop(s), bound=n), params=[c, other]))
 
 
 # ------------------------------------------------------------------------------------------------------- reasons

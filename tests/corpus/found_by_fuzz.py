@@ -440,3 +440,19 @@ def beside_a_loop_that_is_empty_here(x, s, a):
             p[0] *= s
             s += p[0]
     return s + np.sum(a[:, 0] * p)
+
+
+@program(args=lambda: (normal(4), 0.5, normal(4, 4, seed=1)), wrt=(0, 1, 2), tags="for if")
+def run_in_one_of_three_branches(x, s, a):
+    """The branch hands the reverse loop its start, and a start on the sides without a loop."""
+    n = len(x)
+    if s < 0.25:
+        x = x * s
+    elif np.sqrt(1.0 + a[1, 0] ** 2) > 0.13:
+        for _ in range(n - 1, 0, -2):
+            p = np.tanh(x[::-1] * s)
+            p[:] = np.tanh(p + a[0])
+            x = np.sin(p * s)
+    else:
+        x = x + 1.0
+    return np.sum(x) * s

@@ -3,6 +3,9 @@
 What is recorded is pushed by the forward sweep and popped by the reverse one, which mirrors it: the same loops, the same sides of
 the same branches. So pushes and pops of a stack are counted by what stands around them, in the block that makes the stack: a loop
 of a known number of trips counts as often, others as *a loop*, the sides of a branch each for itself but for what both have.
+
+The bound of the reverse loop may come out of a branch that the forward one stands in: then one of the two is known, the other is
+not, and they pair if all loops are counted as such.
 """
 
 from __future__ import annotations
@@ -25,23 +28,35 @@ def _block(fn: ir.Function, block: ir.Block, after: str) -> None:
     for stmt in block.stmts:
         if isinstance(stmt, ir.NewStack):
             pushed, popped = (_paths(block, stmt.var, kind) for kind in (ir.Push, ir.Pop))
-            if pushed != popped:
+            if pushed != popped and not (_is_known_once(pushed, popped) and _mirrors(block, stmt.var)):
                 said = f"{stmt.var} is pushed {_told(pushed)} and popped {_told(popped)}"
                 refuse(fn, after, said, stmt)
         for inner in blocks(stmt):
             _block(fn, inner, after)
 
 
-def _paths(block: ir.Block, stack: ir.Var, kind: type[ir.Push] | type[ir.Pop]) -> Paths:
+def _is_known_once(pushed: Paths, popped: Paths) -> bool:
+    """Whether one of them counts the trips of a loop where the other does not."""
+    left, right = pushed - popped, popped - pushed
+    return any("loop" in path for path in left) != any("loop" in path for path in right)
+
+
+def _mirrors(block: ir.Block, stack: ir.Var) -> bool:
+    """Whether the loops around pushes and pops are the same, whatever is known of their trips."""
+    pushed, popped = (_paths(block, stack, kind, False) for kind in (ir.Push, ir.Pop))
+    return pushed == popped
+
+
+def _paths(block: ir.Block, stack: ir.Var, kind: type[ir.Push] | type[ir.Pop], counted: bool = True) -> Paths:
     found: Paths = Counter()
     for stmt in block.stmts:
         if isinstance(stmt, kind) and stmt.stack is stack:
             found[()] += 1
         elif isinstance(stmt, ir.If):
-            found += _sides(_paths(stmt.then, stack, kind), _paths(stmt.orelse, stack, kind))
+            found += _sides(*(_paths(side, stack, kind, counted) for side in (stmt.then, stmt.orelse)))
         elif isinstance(stmt, (ir.For, ir.While)):
             for inner in blocks(stmt):
-                found += _repeated(stmt, _paths(inner, stack, kind))
+                found += _repeated(stmt, _paths(inner, stack, kind, counted), counted)
     return found
 
 
@@ -53,8 +68,8 @@ def _sides(then: Paths, orelse: Paths) -> Paths:
     return found
 
 
-def _repeated(loop: ir.For | ir.While, inside: Paths) -> Paths:
-    trips = known_trips(loop)
+def _repeated(loop: ir.For | ir.While, inside: Paths, counted: bool) -> Paths:
+    trips = known_trips(loop) if counted else None
     if trips is not None:
         return Counter({path: trips * count for path, count in inside.items() if trips})
     return Counter({("loop", *path): count for path, count in inside.items()})
