@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import re
 from pathlib import Path
@@ -76,6 +77,17 @@ def test_targets_do_not_know_each_other():
 
 def test_late_imports_are_the_doors():
     assert late() == sorted(LATE)
+
+
+def test_what_is_dispatched_on_has_one_class():
+    """Python 3.10 registers no union by its annotation."""
+    for path in modules().values():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if not isinstance(node, ast.FunctionDef) or not node.args.args:
+                continue
+            for decorator in node.decorator_list:
+                if isinstance(decorator, ast.Attribute) and decorator.attr == "register":
+                    assert not isinstance(node.args.args[-1].annotation, ast.BinOp), f"{path}:{node.lineno}"
 
 
 PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]

@@ -231,7 +231,8 @@ class Traversal(Carried):
         self.b.emit(ir.Pop(new, self.env[stmt.stack], stmt.loc))
         self.receive(stmt.var, new)
 
-    @stmt.register
+    @stmt.register(ir.Print)
+    @stmt.register(ir.Raise)
     def _(self, stmt: ir.Print | ir.Raise) -> None:
         lower_effect(self, stmt)
 
