@@ -53,8 +53,9 @@ def last(failed: BaseException) -> TracebackType | None:
 
 
 def is_raise(at: TracebackType) -> bool:
-    """Whether a *raise* stands there: the instruction says so that was run."""
-    return at.tb_frame.f_code.co_code[at.tb_lasti] == RAISE
+    """Whether a *raise* stands there: the instruction says so that was run. Frames that Numba makes up may have none."""
+    code = at.tb_frame.f_code.co_code
+    return 0 <= at.tb_lasti < len(code) and code[at.tb_lasti] == RAISE
 
 
 def _value(node: ast.expr, frame: FrameType) -> int:
