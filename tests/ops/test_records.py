@@ -123,6 +123,7 @@ def _takes(record, type_):
 
 
 @pytest.mark.parametrize("record", TOTAL, ids=lambda r: r.name)
+@pytest.mark.filterwarnings("ignore:Bitwise inversion:DeprecationWarning")  # of the operator, from Python 3.12 on
 @pytest.mark.filterwarnings("error")
 def test_what_is_total_has_a_value_and_says_nothing(record):
     """Whatever the numbers are: it may be computed where no trip of a loop would have come to it."""

@@ -1,7 +1,8 @@
 """``match`` as ``if``: each case is a test of the subject, and what its pattern names is assigned before its body.
 
 In: a ``Match`` of Python's tree. Out: statements that do the same, with the places of the patterns. A sequence pattern takes tuples,
-lists and ranges; NumPy's arrays are no sequences to Python either. With a guard, names are assigned in the test, before the guard.
+lists and ranges, and NumPy's arrays where Python takes them for sequences, as it does since NumPy 2.5. With a guard, names are
+assigned in the test, before the guard.
 
 >>> def show(text):
 ...     for stmt in branches(ast.parse(text).body[0], "_subject"):
@@ -16,10 +17,10 @@ lists and ranges; NumPy's arrays are no sequences to Python either. With a guard
 ...         y = x
 ...     case _:
 ...         y = 3
-... ''')
+... ''')  # doctest: +ELLIPSIS
 if kind == 'sum' or kind == 'total':
     y = 1
-elif isinstance(kind, (tuple, list, range)) and len(kind) >= 2 and (kind[1] == 0.0) and ((a := kind[0]), (rest := list(kind[2:]))) and (a > 0):
+elif ...isinstance(kind, (tuple, list, range))... and len(kind) >= 2 and (kind[1] == 0.0) and ((a := kind[0]), (rest := list(kind[2:]))) and (a > 0):
     y = a
 elif isinstance(kind, Point) and hasattr(kind, 'x'):
     x = kind.x
@@ -39,8 +40,13 @@ from dataclasses import dataclass, field
 from itertools import count
 from typing import cast
 
+import numpy as np
+
 SELF = frozenset("bool bytearray bytes dict float frozenset int list set str tuple".split())
 """Classes whose one positional pattern is for the instance itself."""
+
+TAKES_ARRAYS = bool(np.ndarray.__flags__ & 1 << 5)
+"""Whether a sequence pattern does: Python's Py_TPFLAGS_SEQUENCE."""
 
 Bound = list[tuple[str, ast.expr]]
 
@@ -141,7 +147,11 @@ def _sequence(patterns: list[ast.pattern], subject: ast.expr) -> _Found:
     least = len(patterns) - (star is not None)
     kinds = ast.Tuple([ast.Name(n, ast.Load()) for n in ("tuple", "list", "range")], ast.Load())
     size = _compare(_call("len", subject), ast.Eq() if star is None else ast.GtE(), ast.Constant(least))
-    found = _Found([_call("isinstance", subject, kinds), size])
+    is_sequence: ast.expr = _call("isinstance", subject, kinds)
+    if TAKES_ARRAYS:
+        is_array = _call("hasattr", subject, ast.Constant("__array_function__"))  # numbers of NumPy's have none
+        is_sequence = ast.BoolOp(ast.Or(), [is_sequence, is_array])
+    found = _Found([is_sequence, size])
     for k, p in enumerate(patterns):
         if isinstance(p, ast.MatchStar):
             after = len(patterns) - 1 - k
