@@ -93,9 +93,8 @@ def test_a_bound_that_a_branch_hands_on():
     made = new(s)
     forward = branch(c, loop(ir.Push(s, VALUE)), (n,), yields=(THREE,))
     verify(function(made, forward, branch(c, loop(pop(s), bound=n)), params=[c]))
-    other = ir.Var("e", BOOL)
     with pytest.raises(InternalError, match="pushed 3 times in then and popped 1 times in loop"):
-        verify(function(made, forward, loop(pop(s), bound=n), params=[c, other]))
+        verify(function(made, forward, loop(pop(s), bound=n), params=[c]))
 
 
 # ------------------------------------------------------------------------------------------------------- reasons

@@ -1,7 +1,6 @@
 """Ranges whose ends are near the ends of 64 bits, with loops that leave them early: as Python has it, compiled in both ways."""
 
 import itertools
-import linecache
 
 import numpy as np
 import pytest
@@ -31,21 +30,13 @@ RANGES = [
 ]
 
 
-def of_range(ends):
-    name, text = f"<range {ends}>", TEXT.format(ends)
-    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
-    space = {}
-    exec(compile(text, name, "exec"), space)
-    return space["f"]
-
-
 @pytest.mark.sampled(10)
 @pytest.mark.parametrize("direct", [True, False])
 @pytest.mark.parametrize("ends", RANGES)
 def test_ranges_at_the_ends_of_integers(ends, direct, monkeypatch):
     """Numba has no range whose length 64 bits do not hold; a longer one of more than two at a time is refused there."""
     monkeypatch.setattr(backend, "IS_DIRECT", direct)
-    f, x = of_range(ends), np.array([1.0, 2.5, -0.3])
+    f, x = tp.from_source(TEXT.format(ends)), np.array([1.0, 2.5, -0.3])
     slope = tp.grad(f)
     fast, fast_slope = tp.jit(f, cache=False), tp.jit(slope, cache=False)
     step = int(ends.split(",")[-1])

@@ -262,11 +262,6 @@ def _undefined(type_: Type) -> Any:
     return np.dtype(type_.dtype).type(0).item() if type_.weak else np.dtype(type_.dtype).type(0)
 
 
-def _number(value: Any) -> Any:
-    """What memory of rank 0 holds now."""
-    return value[()] if isinstance(value, np.ndarray) else value
-
-
 def _typed(value: Any, type_: Type) -> Any:
     """The value as its declared kind: Python scalars where the type is weak."""
     if type_.kind == "array" and type_.weak and isinstance(value, (np.generic, np.ndarray)):
@@ -330,7 +325,7 @@ _ACROSS: dict[str, Callable[[_Machine, ir.Let, list[Any]], Any]] = {
 
 
 _SPECIAL: dict[str, Callable[[_Machine, list[Any], Mapping[str, Any]], Any]] = {
-    "index": lambda m, v, p: _copied(subscript(v[0], p["path"], v[1:])) if np.ndim(v[0]) else _number(v[0]),
+    "index": lambda m, v, p: _copied(subscript(v[0], p["path"], v[1:]) if np.ndim(v[0]) else v[0]),
     "broadcast": lambda m, v, p: np.broadcast_to(v[0], [m.dim(d) for d in p["dims"]]),
     "stretch": lambda m, v, p: np.broadcast_to(v[0], [m.dim(d) for d in p["dims"]]),
     "sized": lambda m, v, p: np.reshape(v[0], [m.dim(d) for d in p["dims"]]),

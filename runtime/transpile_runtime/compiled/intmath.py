@@ -111,7 +111,7 @@ def round_to(n, decimals):
     rest = n - whole * unit
     if 2 * rest > unit or (2 * rest == unit and whole % 2 == 1):
         whole += 1
-    fits = -((2**63 - 1) // unit) <= whole <= (2**63 - 1) // unit
+    fits = -(MOST // unit) <= whole <= MOST // unit
     if decimals < -18:  # a unit that does not fit: what is not further from 0 than half of it gives 0
         fits = decimals < -19 or -5 * 10**18 <= n <= 5 * 10**18
         whole = 0

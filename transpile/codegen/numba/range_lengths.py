@@ -21,8 +21,7 @@ class Lengths(Ranges):
         start, bound = self.of(stmt.start), self.of(stmt.bound)
         is_upwards = isinstance(stmt.step, ir.Const) and stmt.step.value > 0
         least, most = bound[0] - start[1], bound[1] - start[0]
-        # downwards, the length is the difference with its sign changed
         self.long.discard(id(stmt))
-        if most > FULL[1] or least < FULL[0] + (not is_upwards):
+        if most > FULL[1] or least < FULL[0] + (not is_upwards):  # downwards its sign is changed
             self.long.add(id(stmt))
         super().loop(stmt)
