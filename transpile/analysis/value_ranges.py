@@ -32,13 +32,19 @@ class Facts:
         self.forms = forms
         self.low: dict[ir.Var, tuple[Linear, ...]] = {}
         self.high: dict[ir.Var, tuple[Linear, ...]] = {}
-        self.ranges: dict[ir.Var, tuple[int, int]] = {}  # between which numbers each variable lies
+        self.forget()
 
     def inner(self) -> Facts:
         """A copy that a nested block may add to."""
         new = Facts(self.forms)
-        new.low, new.high, new.ranges = dict(self.low), dict(self.high), dict(self.ranges)
+        new.low, new.high = dict(self.low), dict(self.high)
+        new.ranges, new.wholes = dict(self.ranges), dict(self.wholes)
         return new
+
+    def forget(self) -> None:
+        """What has been found out from the bounds: there are others now."""
+        self.ranges: dict[tuple[ir.Var, int], tuple[int, int]] = {}  # of a variable, by how deep was asked
+        self.wholes: dict[ir.Var, Linear | None] = {}
 
     def inside(self, loop: ir.For | None) -> Facts:
         """Those of a nested block, of a loop's body if it is one."""
@@ -57,7 +63,9 @@ class Facts:
     def form(self, op: ir.Operand) -> Linear:
         """The form of an integer if that is its value; if it may have wrapped, the integer as such."""
         form = self.forms.of(op)
-        return Linear.atom(op) if isinstance(op, ir.Var) and not self.is_exact(form) else form
+        if not isinstance(op, ir.Var) or is_alone(form):
+            return form
+        return self.whole(op) or Linear.atom(op)
 
     def is_exact(self, form: Linear) -> bool:
         """Whether the value that is computed for a form is the form's."""
@@ -66,44 +74,43 @@ class Facts:
         low, high = self.range(form)
         return low >= -LIMIT and high < LIMIT
 
-    def range(self, form: Linear, open_: frozenset[ir.Var] = frozenset()) -> tuple[int, int]:
-        """Between which numbers a form lies."""
+    def range(self, form: Linear, depth: int = DEPTH) -> tuple[int, int]:
+        """Between which numbers a form lies. ``depth``: how often what bounds a variable is asked for its own bounds."""
         low = high = form.const
         for var, coef in form.terms:
-            ends = self._range(var, open_)
+            ends = self._range(var, depth)
             low += coef * ends[coef < 0]
             high += coef * ends[coef > 0]
         return low, high
 
-    def _range(self, var: ir.Var, open_: frozenset[ir.Var]) -> tuple[int, int]:
-        if var in self.ranges:
-            return self.ranges[var]
+    def _range(self, var: ir.Var, depth: int) -> tuple[int, int]:
+        known = self.ranges.get((var, DEPTH)) or self.ranges.get((var, depth))
+        if known is not None:
+            return known
         let = self.forms.lets.get(var)
         if let is not None and let.prim == "dim":
             return 0, LONGEST
-        if var in open_ or len(open_) >= DEPTH:
+        if not depth:
             return -LIMIT, LIMIT - 1
-        inner = open_ | {var}
         least, most = -LIMIT, LIMIT - 1
         rule = record_of(let).interval if let is not None else None
         if let is not None and rule is not None and all(is_integer(a) for a in let.args):
-            given = [self.range(self.forms.of(a), inner) for a in let.args]
-            known = rule(*given) if all(map(is_inside, given)) else None
-            if known is not None and is_inside(known):
-                least, most = known
-        found = (
-            max([least, *(self.range(b, inner)[0] for b in self.low.get(var, ()))]),
-            min([most, *(self.range(b, inner)[1] for b in self.high.get(var, ()))]),
-        )
-        if not open_:
-            self.ranges[var] = found
-        return found
+            given = [self.range(self.forms.of(a), depth - 1) for a in let.args]
+            found = rule(*given) if all(map(is_inside, given)) else None
+            if found is not None and is_inside(found):
+                least, most = found
+        for bound in self.low.get(var, ()):
+            least = max(least, self.range(bound, depth - 1)[0])
+        for bound in self.high.get(var, ()):
+            most = min(most, self.range(bound, depth - 1)[1])
+        self.ranges[var, depth] = least, most
+        return least, most
 
     # ---- learning
 
     def not_negative(self, form: Linear) -> None:
         """From here on ``form >= 0``: a bound of each variable in it whose coefficient is 1 or -1."""
-        self.ranges = {}
+        self.forget()
         for var, coef in form.terms:
             rest = form.without(var)
             if coef == 1:
@@ -145,7 +152,7 @@ class Facts:
 
     def define(self, let: ir.Let) -> None:
         """What the definition of an integer says of it."""
-        self.ranges = {}
+        self.forget()
         var, record = Linear.atom(let.var), record_of(let)
         kind, args = as_extremum(let)
         if kind:
@@ -252,14 +259,15 @@ class Facts:
         The variables with the fewest of these are enough: what shows that the form is not negative replaces each at some time,
         in any order. A factor may hide that, as bounds stand with the variables that have none.
         """
+        wholes = {var: self.whole(var) for var, _ in form.terms}
         chosen: list[tuple[ir.Var, int]] = []
         fewest = 0
         for var, coef in form.terms:
-            count = len(self.bounds(var, coef)) + (self.whole(var) is not None)
+            count = len(self.bounds(var, coef)) + (wholes[var] is not None)
             if abs(coef) == 1 and count and (not fewest or count <= fewest):
                 chosen, fewest = [(var, coef), *(chosen if count == fewest else ())], count
         for var, coef in chosen or form.terms:
-            whole = self.whole(var)
+            whole = wholes[var]
             if whole is not None:
                 yield form.replaced(var, whole)
             bounds = self.bounds(var, coef)
@@ -272,8 +280,10 @@ class Facts:
 
     def whole(self, var: ir.Var) -> Linear | None:
         """The form that a variable is defined with, where that is exact now."""
-        form = self.forms.of(var)
-        return None if is_alone(form) or not self.is_exact(form) else form
+        if var not in self.wholes:
+            form = self.forms.of(var)
+            self.wholes[var] = None if is_alone(form) or not self.is_exact(form) else form
+        return self.wholes[var]
 
     def compare(self, relation: Relation, a: Linear, b: Linear) -> bool | None:
         """Whether a comparison holds; None if that is not known."""

@@ -72,9 +72,8 @@ class Dim(Form[Atom, int]):
         """An integer value that may be negative (a loop index, a computed number)."""
         return Dim.atom(Atom("int", name))
 
-    @classmethod
-    def collected(cls, terms: Iterable[tuple[Any, Any]]) -> tuple[tuple[Any, Any], ...]:
-        return tuple(sorted(terms, key=lambda t: str(t[0])))
+    def made(self, const: Any, terms: Iterable[tuple[Any, Any]], *others: Dim) -> Dim:
+        return Dim(const, tuple(sorted([t for t in terms if t[1]], key=lambda t: str(t[0]))))
 
     @property
     def is_simple(self) -> bool:

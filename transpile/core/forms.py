@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Generic, TypeVar
@@ -30,7 +30,7 @@ F = TypeVar("F", bound="Form[Any, Any]")
 @dataclass(frozen=True, slots=True, eq=False)
 class Form(Generic[A, N]):
     """``const + sum(coefficient * atom)``. The terms are in the order in which they came, so that what is written for a form is
-    the same in each run; a kind of forms may keep them in another one (`collected`)."""
+    the same in each run; a kind of forms may keep them in another one (`made`)."""
 
     const: N = 0  # type: ignore[assignment]
     terms: Collection[tuple[A, N]] = ()
@@ -38,16 +38,15 @@ class Form(Generic[A, N]):
     @classmethod
     def atom(cls: type[F], atom: Hashable) -> F:
         """The form that is one atom."""
-        return cls(0, cls.collected(((atom, 1),)))
+        return cls(0, ((atom, 1),))
 
-    @classmethod
-    def collected(cls, terms: Iterable[tuple[Any, Any]]) -> Collection[tuple[Any, Any]]:
-        """Terms as a form keeps them."""
-        return tuple(terms)
-
-    def made(self: F, const: Any, terms: Mapping[Any, Any], *others: F) -> F:
+    def made(self: F, const: Any, terms: Iterable[tuple[Any, Any]], *others: F) -> F:
         """A form of this kind, from this one and others."""
-        return type(self)(const, self.collected((a, c) for a, c in terms.items() if c))
+        return type(self)(const, tuple([t for t in terms if t[1]]))
+
+    def with_const(self: F, const: Any) -> F:
+        """The form with this number and the same terms."""
+        return type(self)(const, self.terms)
 
     @property
     def key(self) -> frozenset[tuple[A, N]]:
@@ -67,14 +66,14 @@ class Form(Generic[A, N]):
     def plus(self: F, other: F | int | Fraction, times: int | Fraction = 1) -> F:
         """The sum with a multiple of a form or number."""
         if not isinstance(other, Form):
-            return self.made(self.const + times * other, dict(self.terms))
+            return self.with_const(self.const + times * other)
         found = dict(self.terms)
         for atom, coefficient in other.terms:
             found[atom] = found.get(atom, 0) + times * coefficient
-        return self.made(self.const + times * other.const, found, other)
+        return self.made(self.const + times * other.const, found.items(), other)
 
     def times(self: F, factor: int | Fraction) -> F:
-        return self.made(self.const * factor, {a: c * factor for a, c in self.terms})
+        return self.made(self.const * factor, [(a, c * factor) for a, c in self.terms])
 
     def __add__(self: F, other: F | int | Fraction) -> F:
         return self.plus(other)
@@ -128,7 +127,7 @@ class Form(Generic[A, N]):
         return next((c for a, c in self.terms if a == atom), 0)
 
     def without(self: F, atom: Hashable) -> F:
-        return self.made(self.const, {a: c for a, c in self.terms if a != atom})
+        return self.made(self.const, [t for t in self.terms if t[0] != atom])
 
     def replaced(self: F, atom: Hashable, by: F) -> F:
         """The form with another one in the place of an atom."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
 from transpile.core import nodes as ir
 from transpile.core.dims import Dim
@@ -105,16 +106,17 @@ def defines(stmt: ir.Stmt) -> tuple[ir.Var, ...]:
     return ()
 
 
+_BLOCKS: dict[type, Callable[[Any], tuple[ir.Block, ...]]] = {  # asked of every statement, again and again
+    ir.If: lambda stmt: (stmt.then, stmt.orelse),
+    ir.For: lambda stmt: (stmt.body,),
+    ir.While: lambda stmt: (stmt.test, stmt.body),
+}
+
+
 def blocks(stmt: ir.Stmt) -> tuple[ir.Block, ...]:
     """The blocks nested in the statement."""
-    match stmt:
-        case ir.If():
-            return (stmt.then, stmt.orelse)
-        case ir.For():
-            return (stmt.body,)
-        case ir.While():
-            return (stmt.test, stmt.body)
-    return ()
+    found = _BLOCKS.get(type(stmt))
+    return () if found is None else found(stmt)
 
 
 def leaves(block: ir.Block) -> tuple[ir.Operand, ...]:
@@ -126,8 +128,9 @@ def statements(block: ir.Block) -> Iterator[ir.Stmt]:
     """All statements in it and in what is nested, outer before inner."""
     for stmt in block.stmts:
         yield stmt
-        for inner in blocks(stmt):
-            yield from statements(inner)
+        if type(stmt) in _BLOCKS:
+            for inner in blocks(stmt):
+                yield from statements(inner)
 
 
 def uses(block: ir.Block) -> Iterator[ir.Operand]:

@@ -25,7 +25,8 @@ from transpile.core.types import Type
 from transpile.core.walk import Cloner, free, reads
 from transpile.loops.memory_sums import as_additions
 from transpile.loops.product_statements import letter_of
-from transpile.loops.terms import REALS, Code
+from transpile.loops.terms import REALS, Code, Terms
+from transpile.ops.tables import record_of
 
 LEAST = 3  # loops around a product of matrices
 
@@ -38,12 +39,12 @@ class Sum:
     carried: int = -1
 
 
-def parts(code: Code, nest: ir.For, around: int) -> Iterator[list[ir.Stmt]]:
+def parts(code: Code, given: ir.For, chain: Sequence[ir.For]) -> Iterator[list[ir.Stmt]]:
     """For each of several sums of a nest, or one that goes on from another: the nest that makes only that, and the nest without it.
 
-    ``around``: how many loops there are around the nest.
+    ``chain``: the loops around the nest.
     """
-    nest = as_additions(nest, code.forms, code.roots)
+    nest, around = as_additions(given, code.forms, code.roots), len(chain)
     loops = _loops(code, nest)
     if len(loops) + around < LEAST or not loops:
         return
@@ -56,9 +57,34 @@ def parts(code: Code, nest: ir.For, around: int) -> Iterator[list[ir.Stmt]]:
     touch = code.touches.of(nest)
     if any(code.roots.of(a.buf) in touch.read | touch.written or a.buf.type.dtype not in REALS for a in adds):
         return
+    inside = code.inside(chain[0] if chain else given)
+    values = [*(_carried(code, loops, k) for k in range(len(nest.inits))), *(a.value for a in adds)]
+    if not any(_may_be_product(Terms(code, given, inside), v) for v in values):
+        return
     for one in sums:
         if one.add is None or len(one.add.args) < len(loops) + around:
             yield _parted(nest, adds, one)
+
+
+def _carried(code: Code, loops: Sequence[ir.For], k: int) -> ir.Operand | None:
+    """What the innermost of the loops adds to what the outermost one carries at this place; None if that is not seen."""
+    param, out = loops[0].body.params[k], loops[0].body.yields[k]
+    for loop in loops[1:]:
+        if param not in loop.inits:
+            return None
+        place = loop.inits.index(param)
+        param, out = loop.body.params[place], loop.body.yields[place]
+    let = code.definer.get(out) if isinstance(out, ir.Var) else None
+    if not isinstance(let, ir.Let) or not record_of(let).is_sum or param not in let.args:
+        return None
+    return let.args[1] if let.args[0] is param else let.args[0]
+
+
+def _may_be_product(terms: Terms, value: ir.Operand | None) -> bool:
+    """Whether it is a product of two elements or more, or a sum with one; also where that is not known."""
+    if value is None or (isinstance(value, ir.Var) and value not in terms.code.definer):
+        return True
+    return any(len(t.reads) > 1 for t in terms.of(value) or ())
 
 
 def _loops(code: Code, nest: ir.For) -> list[ir.For]:

@@ -80,9 +80,12 @@ UNKNOWN = Op("", lambda types, params: BOOL, None, "statement")
 """What is known of a *let* that views or takes: nothing."""
 
 
+_RECORDS = records()
+
+
 def record_of(let: Any) -> Op:
     """The record of a statement's primitive, or of a name."""
-    return records().get(let if isinstance(let, str) else let.prim, UNKNOWN)
+    return _RECORDS.get(let if isinstance(let, str) else let.prim, UNKNOWN)
 
 
 @cache

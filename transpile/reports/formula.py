@@ -86,14 +86,13 @@ class Formula(Form[Product, Fraction]):
 
     # ---- arithmetic
 
-    @classmethod
-    def collected(cls, terms: Iterable[tuple[Any, Any]]) -> tuple[tuple[Any, Any], ...]:
-        return tuple(sorted(terms, key=lambda t: str(t[0])))
-
-    def made(self, const: Any, terms: Mapping[Any, Any], *others: Formula) -> Formula:
+    def made(self, const: Any, terms: Iterable[tuple[Any, Any]], *others: Formula) -> Formula:
         order = tuple(dict.fromkeys(s for one in (self, *others) for s in one.order))
-        kept = ((p, Fraction(c)) for p, c in terms.items() if c)
-        return Formula(Fraction(const), self.collected(kept), order)
+        kept = sorted([(p, Fraction(c)) for p, c in terms if c], key=lambda t: str(t[0]))
+        return Formula(Fraction(const), tuple(kept), order)
+
+    def with_const(self, const: Any) -> Formula:
+        return Formula(Fraction(const), self.terms, self.order)
 
     def product(self, other: Formula) -> Formula:
         terms: dict[Product, Fraction] = {}
@@ -104,7 +103,7 @@ class Formula(Form[Product, Fraction]):
                     powers[atom] = powers.get(atom, 0) + power
                 both = tuple(sorted(powers.items(), key=lambda t: str(t[0])))
                 terms[both] = terms.get(both, Fraction(0)) + a * b
-        return self.made(terms.pop((), 0), terms, other)
+        return self.made(terms.pop((), 0), terms.items(), other)
 
     def __pow__(self, power: int) -> Formula:
         out = Formula.of(1)
@@ -153,7 +152,7 @@ class Formula(Form[Product, Fraction]):
                 return None
             power = dict(product).get(name, 0)
             left = tuple(t for t in product if t[0] != name)
-            rest = self.made(0, {left: coefficient}) if left else Formula(coefficient)
+            rest = self.made(0, [(left, coefficient)]) if left else Formula(coefficient)
             found[power] = found.get(power, Formula()) + rest
         return [found.get(k, Formula()) for k in range(max(found, default=0) + 1)]
 

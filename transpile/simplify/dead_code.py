@@ -138,6 +138,8 @@ class _Liveness:
 
     def keep(self, stmt: ir.Stmt) -> None:
         """The statement stays: so does what it reads and the control around it."""
+        if id(stmt) in self.kept:
+            return
         for s in (stmt, *self.enclosing[id(stmt)]):
             if id(s) in self.kept:
                 continue
@@ -155,8 +157,11 @@ class _Liveness:
                     if s.body.stop is not None:
                         self.mark(s.body.stop)
                 case _:
-                    for o in (*reads(s), *(self.symbols[n] for n in dim_symbols(s))):
+                    for o in reads(s):
                         self.mark(o)
+                    if self.symbols:
+                        for n in dim_symbols(s):
+                            self.mark(self.symbols[n])
                     if isinstance(s, (ir.Push, ir.Pop)):
                         self.mark(s.stack)
                     if isinstance(s, (ir.Store, ir.Add, ir.PacketStore)):
