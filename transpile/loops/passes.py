@@ -40,6 +40,7 @@ from transpile.loops.properties import (
     WHOLE,
 )
 from transpile.loops.repeated_products import once
+from transpile.loops.scalar_motion import move_scalars
 from transpile.loops.scalar_replacement import promote
 from transpile.loops.scatter_to_gather import gather
 from transpile.loops.schedule.parallel import LEAST, parallelise
@@ -272,6 +273,12 @@ STEPS: tuple[Step, ...] = (
                 hoist,
                 "last of those that make arrays in loops",
                 breaks=CODE,
+            ),
+            Pass(
+                "scalar motion",
+                move_scalars,
+                "once nests are final: what stands between two loops keeps them from being exchanged and jammed",
+                breaks=(*CODE, WHOLE),
             ),
         ),
         CLEAN,

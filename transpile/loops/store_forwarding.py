@@ -23,7 +23,7 @@ from transpile.core.types import BOOL, Type
 from transpile.core.walk import map_reads
 from transpile.ops.tables import record_of
 from transpile.ops.traits import LESS, NOT_EQUAL
-from transpile.simplify.known_integers import shorter, simpler
+from transpile.simplify.known_integers import shorter, simpler, without_zero
 from transpile.simplify.value_numbering import Numbering
 
 Place = tuple[ir.Var, tuple[Linear, ...]]
@@ -95,6 +95,8 @@ class _Forward(Numbering):
     def let(self, stmt: ir.Let) -> Sequence[ir.Stmt]:
         if stmt.prim == "index":
             return self.read(stmt)
+        if not is_pure(stmt):
+            stmt = self.kept(stmt, without_zero(stmt, self.facts))
         if not is_pure(stmt) or is_array(stmt.var) or stmt.var.type.kind != "array":
             self.forget(stmt)
             if is_integer(stmt.var):
@@ -104,9 +106,7 @@ class _Forward(Numbering):
         if not isinstance(found, ir.Let):
             self.drop(stmt.var, found)
             return ()
-        if found is not stmt:
-            stmt = found
-            self.forms.learn(stmt)
+        stmt = self.kept(stmt, found)
         if is_integer(stmt.var):
             self.facts.define(stmt)
         earlier = self.earlier(stmt)
@@ -114,6 +114,12 @@ class _Forward(Numbering):
             return (stmt,)
         self.drop(stmt.var, earlier[0])
         return ()
+
+    def kept(self, old: ir.Let, new: ir.Let) -> ir.Let:
+        """The other way to compute the value, from here on."""
+        if new is not old:
+            self.forms.learn(new)
+        return new
 
     def drop(self, var: ir.Var, same: ir.Operand) -> None:
         """``var`` is ``same`` wherever it is seen."""

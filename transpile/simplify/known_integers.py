@@ -91,6 +91,9 @@ def _bound(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
 def _quotient(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
     """Of ``i * n + j`` by ``n``, with ``0 <= j < n``, they are ``i`` and ``j``, where the sum is known to be a place."""
     is_rest = record_of(let).division == "%"
+    a, by = let.args
+    if isinstance(a, ir.Const) and isinstance(by, ir.Const) and by.value > 0:
+        return ir.Const(a.value % by.value if is_rest else a.value // by.value, let.var.type)
     flat = facts.forms.lets.get(let.args[0]) if isinstance(let.args[0], ir.Var) else None
     if flat is not None and record_of(let).kind == "scalar" and record_of(flat).signs == (1, 1):
         for product, rest in (flat.args, flat.args[::-1]):
@@ -101,6 +104,14 @@ def _quotient(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
     if facts.is_not_negative(x) and facts.is_not_negative(n - x - 1):
         return let.args[0] if is_rest else ir.Const(0, let.var.type)
     return let
+
+
+def without_zero(let: ir.Let, facts: Facts) -> ir.Let:
+    """A remainder of Python's that is known not to be one by 0, as one that raises nothing."""
+    record = record_of(let)
+    if record.division != "%" or record.raises is None or not all(map(is_integer, (let.var, *let.args))):
+        return let
+    return replace(let, prim="arrays.wrap", params={}) if facts.is_not_negative(facts.form(let.args[1]) - 1) else let
 
 
 def _split(product: ir.Operand, rest: ir.Operand, n: ir.Operand, facts: Facts) -> ir.Operand | None:

@@ -1,0 +1,78 @@
+"""Numbers that are the same in all trips are computed before the loop, where they take more than an instruction.
+
+    for i in range(n):                          for i in range(n):
+        for j in range(m):               ->         t = wrap(i - 1, n)
+            y[i, j] = x[wrap(i - 1, n), j]          for j in range(m):
+                                                        y[i, j] = x[t, j]
+
+A function of the runtime has branches in it, as a division has that asks for 0. LLVM moves the branches out of a loop or not, by
+how large they make it, and does not move what stands behind one: where it leaves them, each trip divides. What has no branch it
+moves by itself, elementary functions too, and it goes along here only where such a number needs it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from transpile.analysis.accesses import is_pure
+from transpile.core import nodes as ir
+from transpile.core.rebuild import with_blocks, with_body, with_stmts
+from transpile.core.walk import blocks, defined
+from transpile.ops.tables import record_of
+
+
+def move_scalars(fn: ir.Function) -> ir.Function:
+    """The function with such numbers before the outermost loop that they do not depend on."""
+    return with_body(fn, _block(fn.body))
+
+
+def _block(block: ir.Block) -> ir.Block:
+    stmts: list[ir.Stmt] = []
+    for stmt in block.stmts:
+        if blocks(stmt):
+            stmt = with_blocks(stmt, _block)
+        if isinstance(stmt, ir.While) or (isinstance(stmt, ir.For) and stmt.kind != "parallel"):
+            before, stmt = _taken_out(stmt)
+            stmts += before
+        stmts.append(stmt)
+    return with_stmts(block, stmts)
+
+
+def _taken_out(loop: ir.For | ir.While) -> tuple[list[ir.Let], ir.For | ir.While]:
+    """What goes before the loop, and the loop without it."""
+    lets = [s for s in loop.body.stmts if isinstance(s, ir.Let)]
+    if not any(map(_is_long, lets)):
+        return [], loop
+    changing = {*defined(loop.body)}
+    if isinstance(loop, ir.For):
+        changing.add(loop.index)
+    fixed: dict[ir.Var, ir.Let] = {}
+    for let in lets:
+        if _is_movable(let) and not any(a in changing for a in let.args):
+            fixed[let.var] = let
+            changing.remove(let.var)
+    wanted: set[ir.Var] = set()
+    for let in reversed(fixed.values()):
+        if let.var in wanted or _is_long(let):
+            wanted.update((let.var, *(a for a in let.args if isinstance(a, ir.Var) and a in fixed)))
+    if not wanted:
+        return [], loop
+    rest = [s for s in loop.body.stmts if not (isinstance(s, ir.Let) and s.var in wanted)]
+    return [fixed[v] for v in fixed if v in wanted], replace(loop, body=replace(loop.body, stmts=rest))
+
+
+def _is_movable(let: ir.Let) -> bool:
+    """Whether it may be computed where the loop has no trip. A bare division may not: its divisor is not 0 in a trip."""
+    if isinstance(let, ir.View) or let.prim == "index" or let.var.type.dims or let.var.type.kind != "array":
+        return False
+    return is_pure(let) and not (record_of(let).division and _is_instruction(let))
+
+
+def _is_long(let: ir.Let) -> bool:
+    """Whether it is a call of a function of the runtime, on numbers."""
+    record = record_of(let)
+    return record.is_call or bool(record.division and not _is_instruction(let))
+
+
+def _is_instruction(let: ir.Let) -> bool:
+    return record_of(let).is_instruction
