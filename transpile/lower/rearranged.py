@@ -13,7 +13,9 @@ from transpile.lower import lowered_effects
 from transpile.lower.element_functions import Elements, stored, write
 from transpile.lower.indices import quick
 from transpile.lower.lowering import Lowering, name_of
+from transpile.ops import language as m
 from transpile.ops.lowering_kinds import Joined, Triangle
+from transpile.ops.shape import NOTHING_TO_PAD
 
 
 def joined(lw: Lowering, stmt: Any, how: Joined) -> Elements:
@@ -96,6 +98,10 @@ def repeated(lw: Lowering, stmt: Any, how: Any) -> Elements:
     )
 
 
+def _is_positive(size: ir.Operand) -> bool:
+    return isinstance(size, ir.Const) and size.value > 0
+
+
 def padded(lw: Lowering, stmt: Any, how: Any) -> Elements:
     b, mode = lw.b, stmt.params["mode"]
     x = lw.elements(stmt.args[0])
@@ -112,6 +118,11 @@ def padded(lw: Lowering, stmt: Any, how: Any) -> Elements:
         lw.nest(sizes, lambda idx: write(b, var, idx, value))
         lw.nest(x.sizes, lambda idx: write(b, var, [i + s for i, s in zip(idx, before)], x.at(idx)))
         return stored(b, var, sizes)
+
+    for axis, (size, *widths) in enumerate(zip(x.sizes, before, after)):
+        if not _is_positive(size) and not all(ir.is_literal(w.op, 0) for w in widths):
+            is_empty = m.logical_and(b.expr(size).eq(0), widths[0] + widths[1] > 0)
+            b.emit(lowered_effects.unless(b.loc, is_empty, "ValueError", NOTHING_TO_PAD.format(axis)))
 
     def move(idx: Sequence[Expr]) -> list[Expr]:
         args = [(i - s, size) for i, s, size in zip(idx, before, x.sizes)]

@@ -31,6 +31,7 @@ from transpile.numpy_api.numpy_reduction import ravel, reduce
 from transpile.numpy_api.numpy_shape import reshape, swapped
 from transpile.numpy_api.numpy_sorting import flat_nonzero
 from transpile.ops import language as m
+from transpile.ops.shape import NOTHING_TO_PAD
 from transpile.ops.slicing import along, arange, at_least, fresh_size, gather, raise_if, settle_size, slice_axis
 
 # --------------------------------------------------------------------------------------------------- flip, roll
@@ -181,7 +182,13 @@ def _pad(
     if mode in _SIDES:
         ends = _pairs(b, 0 if end_values is None else end_values, x.rank, "end_values")
         for axis, (pair, end) in enumerate(zip(pairs, ends)):
-            sides = [_SIDES[mode](b, x, axis, k, size_of(b, pair[k]), end[k]) for k in (0, 1)]
+            before, after = (size_of(b, width) for width in pair)
+            for width in (before, after):
+                at_least(b, width, 0, "index can't contain negative values")
+            if before == after == Dim(0):
+                continue
+            at_least(b, x.dims[axis], 1, NOTHING_TO_PAD.format(axis), unless_empty=(before + after,))
+            sides = [_SIDES[mode](b, x, axis, k, width, end[k]) for k, width in enumerate((before, after))]
             x = b.let("concatenate", sides[0], x, sides[1], axis=axis)
         return x
     widths = [b.expr(w) for pair in pairs for w in pair]

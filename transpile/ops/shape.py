@@ -122,6 +122,9 @@ def _repeat_spelling(params, types) -> str:  # type: ignore[no-untyped-def]
 # --------------------------------------------------------------------------------------------------------- pad
 
 
+NOTHING_TO_PAD = "can't extend empty axis {} using modes other than 'constant' or 'empty'"
+
+
 def _pad_spelling(params, types) -> str:  # type: ignore[no-untyped-def]
     """pad(x, before, after, before, after, ...[, value])."""
     rank = types[0].rank
