@@ -11,7 +11,7 @@ export MPLBACKEND := Agg
 
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test test-pythons wheel test-all test-matrix test-wild test-guards test-faults oracle audit check bench accuracy fuzz golden docs new-op clean
+.PHONY: help demo test test-pythons wheel test-all test-matrix test-wild test-guards test-faults oracle audit check bench beside accuracy fuzz golden docs new-op clean
 
 help:
 	@echo 'make demo         train a network on the handwritten digits, with a generated gradient'
@@ -27,6 +27,7 @@ help:
 	@echo 'make audit        what each pass changes, and what leaving it out costs (two hours; goes on where it stopped)'
 	@echo 'make check        format, lint, types and the quick tests, in seconds'
 	@echo 'make bench        gradients beside JAX, PyTorch and C written by hand (an hour)'
+	@echo 'make beside       REVISION=main: our times there and in this tree, side by side (a quarter of an hour)'
 	@echo 'make accuracy     errors and times of the vector functions, 10^6 points each (half an hour)'
 	@echo 'make fuzz         random programs against differences'
 	@echo 'make golden       rewrite the expected sources in tests/golden'
@@ -115,6 +116,9 @@ check: $(STAMP)-check
 
 bench: $(STAMP)-bench
 	$(PY) tests/bench/run.py
+
+beside: $(STAMP)-test
+	$(PY) tests/bench/beside.py $(REVISION)
 
 accuracy: $(STAMP)-accuracy
 	$(PY) tests/accuracy/run.py

@@ -71,6 +71,14 @@ def padded_rows(x, k):
     return np.sum(np.pad(x, 2, mode="wrap")[1:-1, 1:-1] ** 2 * k)
 
 
+def by_what_may_be_0(x, k):
+    total = 0.0
+    for i in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            total += x[i % k, j] * x[i, j]
+    return total
+
+
 PROGRAMS = [rolled_planes, row_of_remainder, steps_of_quotient, shifts_in_while, remainder_of_a_remainder, padded_rows]
 
 
@@ -107,9 +115,16 @@ def test_loops_without_trips(f: Callable[..., Any]) -> None:
             subject.check((numbers(*shape), k))
 
 
+def test_who_divides_by_0_hears_it() -> None:
+    subject = Subject(tp.value_and_grad(by_what_may_be_0))
+    for shape in ((0, 4), (3, 0), (3, 7)):
+        for k in (0, 1, 2):
+            subject.check((numbers(*shape), k))
+
+
 @pytest.mark.numba
 @pytest.mark.usefixtures("cache_directory")
-@pytest.mark.parametrize("f", [rolled_planes, row_of_remainder], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("f", [rolled_planes, shifts_in_while], ids=lambda f: f.__name__)
 def test_compiled_where_a_size_is_0(f: Callable[..., Any]) -> None:
     """A processor stops where it divides by 0."""
     gradient = tp.grad(f)
@@ -121,19 +136,17 @@ def test_compiled_where_a_size_is_0(f: Callable[..., Any]) -> None:
 
 @pytest.mark.parametrize(("prim", "moves"), [("quick_div", False), ("floordiv", False), ("arrays.wrap", True)])
 def test_a_bare_division_stays(prim: str, moves: bool) -> None:
-    """What is known not to be 0 in a trip may be 0 before the loop; one that raises stays where its check is."""
-    index, x, n, out = (
-        ir.Var("i", INT),
-        ir.Var("x", INT),
-        ir.Var("n", INT),
-        ir.Var("y", Type("int64", (ANY,)), buffer=True),
-    )
+    """What is known not to be 0 in a trip may be 0 before the loop, and what raises stays where its check is. So does what needs
+    them."""
+    index, x, n = (ir.Var(name, INT) for name in "ixn")
+    out = ir.Var("y", Type("int64", (ANY,)), buffer=True)
     let = ir.Let(ir.Var("q", INT), prim, (x, n), {})
+    after = ir.Let(ir.Var("r", INT), "arrays.wrap", (let.var, ir.Const(5, INT)), {})
     assert record_of(let).division
-    body = ir.Block((), [let, ir.Store(out, points(1), (index,), let.var)])
+    body = ir.Block((), [let, after, ir.Store(out, points(1), (index,), after.var)])
     loop = ir.For(index, ir.Const(0, INT), n, ir.Const(1, INT), (), body)
     moved = move_scalars(ir.Function("f", (x, n, out), ir.Block((), [loop]), {}))
-    assert (moved.body.stmts[0] is let) is moves
+    assert moved.body.stmts[:-1] == ([let, after] if moves else [])
 
 
 def test_the_trip_of_a_parallel_loop_keeps_its_own() -> None:

@@ -150,3 +150,21 @@ def test_norms_of_negative_order(x: list[float], tmp_path: Path) -> None:
     f = load(f"import numpy as np\n\ndef found(x):\n    return {calls}\n", "parts", tmp_path).found
     with np.errstate(all="ignore"):
         same_tree(Transformed(f, Level())(np.array(x)), f(np.array(x)), "norms", 1e-15, 0.0)
+
+
+@pytest.mark.numba
+@pytest.mark.usefixtures("cache_directory")
+@pytest.mark.parametrize("mode", ["wrap", "edge", "reflect", "symmetric", "mean"])
+def test_nothing_is_there_to_pad_with(mode: str, tmp_path: Path) -> None:
+    """Compiled code would read what is not its own; widths of 0 ask for nothing."""
+    text = f"import numpy as np\n\ndef f(x, k):\n    return np.pad(x, ((0, 0), (k, 1)), mode={mode!r})\n"
+    f = load(text, f"padded_{mode}", tmp_path).f
+    compiled = tp.jit(f)
+    for k in (0, 2):
+        for shape in ((2, 0), (0, 0)):
+            with pytest.raises(
+                ValueError, match="can't extend empty axis 1 using modes other than 'constant' or 'empty'"
+            ):
+                compiled(np.ones(shape), k)
+        for shape in ((0, 3), (2, 3)):
+            np.testing.assert_array_equal(compiled(np.ones(shape), k), f(np.ones(shape), k))

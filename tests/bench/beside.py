@@ -1,0 +1,159 @@
+"""``python tests/bench/beside.py REVISION``: our times in another revision and in this tree, side by side.
+
+Both run at once, each on a core of its own, and change cores after each round: what disturbs the machine disturbs both. Of a
+problem's rounds the fastest one counts. The suites are those of the trees; what only one of them has is left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import compileall
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+HERE = Path(__file__).parent
+TREE = HERE.parent.parent
+LOSS = 1.05  # a row that is slower by more is named
+Times = dict[str, dict[str, float]]  # of each problem: seconds of the first call, and of one that follows
+
+
+# ------------------------------------------------------------------------------------------------------- one tree
+
+
+def measure(tree: Path, core: int, size: str, only: str) -> Times:
+    """The times of a tree, in this process, which has imported nothing of it yet."""
+    for folder in (tree / "runtime", tree, tree / "tests"):
+        sys.path.insert(0, str(folder))
+    from bench import environment
+
+    environment.pin()
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {core})
+    import transpile
+    from bench import peers, suites
+    from bench.timing import Pace, interleaved, timed
+
+    assert Path(transpile.__file__).is_relative_to(tree), transpile.__file__
+    peers.warm_up()
+    times: Times = {}
+    for problem in suites.all_problems():
+        if problem.size == size and only in problem.key:
+            call = peers.call_of("ours", problem)
+            first, _ = timed(call)
+            again = interleaved({"ours": call}, Pace(budget=1.0))["ours"]
+            times[problem.key] = {"first": first, "again": again.median}
+    return times
+
+
+# ------------------------------------------------------------------------------------------------------ two trees
+
+
+@contextmanager
+def checked_out(revision: str) -> Iterator[Path]:
+    """The tree of a revision, in a folder of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        tree = Path(folder).resolve() / "tree"
+        subprocess.run(
+            ["git", "worktree", "add", "--detach", str(tree), revision], cwd=TREE, check=True, capture_output=True
+        )
+        try:
+            yield tree
+        finally:
+            subprocess.run(["git", "worktree", "remove", "--force", str(tree)], cwd=TREE, check=True)
+
+
+def round_of(trees: Sequence[Path], cores: Sequence[int], options: argparse.Namespace) -> list[Times]:
+    """The times of each tree on its core, measured at once where there are several cores."""
+    command = [
+        sys.executable,
+        "-W",
+        "ignore",
+        str(Path(__file__)),
+        "--size",
+        options.size,
+        "--only",
+        options.only,
+        "--measure",
+    ]
+    found = []
+    with tempfile.TemporaryDirectory() as cache:
+        running = []
+        for tree, core in zip(trees, cores):
+            environment = {**os.environ, "TRANSPILE_CACHE_DIR": f"{cache}/{len(running)}"}
+            process = subprocess.Popen(
+                [*command, str(tree), str(core)], stdout=subprocess.PIPE, text=True, env=environment
+            )
+            running.append(process)
+            if len({*cores}) == 1:
+                process.wait()
+        for process in running:
+            text, _ = process.communicate()
+            if process.returncode:
+                raise SystemExit(f"a process ended with {process.returncode}")
+            found.append(json.loads(text.splitlines()[-1]))
+    return found
+
+
+def best(rounds: Sequence[Times]) -> Times:
+    """The fastest of several rounds."""
+    return {key: {k: min(r[key][k] for r in rounds) for k in rounds[0][key]} for key in rounds[0]}
+
+
+def table(before: Times, after: Times) -> str:
+    """The rows, the slowest first, and the geometric means."""
+    keys = [k for k in before if k in after]
+    ratios = {what: {k: after[k][what] / before[k][what] for k in keys} for what in ("again", "first")}
+    lines = [
+        "| problem | before, ms | after, ms | ratio | first call: before, s | after, s | ratio |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for k in sorted(keys, key=lambda k: -ratios["again"][k]):
+        x, y = before[k], after[k]
+        mark = "**" * (ratios["again"][k] > LOSS)
+        lines.append(
+            f"| {k} | {1e3 * x['again']:.4g} | {1e3 * y['again']:.4g} | {mark}{ratios['again'][k]:.2f}{mark}"
+            f" | {x['first']:.2f} | {y['first']:.2f} | {ratios['first'][k]:.2f} |"
+        )
+    means = {what: math.exp(sum(map(math.log, r.values())) / len(r)) for what, r in ratios.items()}
+    sums = [sum(t[k]["first"] for k in keys) for t in (before, after)]
+    lines += ["", f"Geometric means: a call {means['again']:.3f}, the first call {means['first']:.3f};"]
+    lines += [f"all first calls together {sums[0]:.1f} s before, {sums[1]:.1f} s after."]
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("revision", nargs="?", help="what this tree is compared with")
+    parser.add_argument("--rounds", type=int, default=4)
+    parser.add_argument("--size", default="medium")
+    parser.add_argument("--only", default="", help="problems whose key holds this")
+    parser.add_argument("--measure", nargs=2, metavar=("TREE", "CORE"), help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.measure:
+        tree, core = options.measure
+        print(json.dumps(measure(Path(tree), int(core), options.size, options.only)))
+        return
+    if not options.revision:
+        parser.error("say with which revision to compare")
+    cores = sorted(os.sched_getaffinity(0))[-2:] if hasattr(os, "sched_getaffinity") else [0]
+    with checked_out(options.revision) as other:
+        trees = [other, TREE]
+        for tree in trees:
+            for package in ("transpile", "runtime"):
+                compileall.compile_dir(str(tree / package), quiet=2)
+        rounds: list[list[Times]] = []
+        for k in range(options.rounds):
+            pair = [cores[k % len(cores)], cores[(k + 1) % len(cores)]]
+            rounds.append(round_of(trees, pair, options))
+    print(table(*(best([r[side] for r in rounds]) for side in (0, 1))))
+
+
+if __name__ == "__main__":
+    main()
