@@ -178,7 +178,7 @@ def empty(shape: Any, dtype: Any = float) -> Array:
     if np.prod(shape, dtype=object) > LARGEST:
         raise MemoryError("Allocation failed (probably too large).")
     dtype = np.dtype(dtype) if isinstance(dtype, (type, str)) else dtype.dtype
-    return Array(np.full(shape, _UNWRITTEN[dtype.kind], dtype), np.zeros(shape, bool))
+    return Array(np.full(shape, np.asarray(_UNWRITTEN[dtype.kind]).astype(dtype), dtype), np.zeros(shape, bool))
 
 
 def given(data: np.ndarray, writable: bool) -> Array:

@@ -75,6 +75,11 @@ np.pad(A[:, :k], ((1, 2), (0, 0)), mode="wrap")
 np.pad(A[:, :k], ((1, 2), (0, 0)), mode="minimum")
 np.reshape(x, (k, -1))
 np.reshape(x, (2, k))
+np.reshape(x, np.array([2, k]))
+x.reshape(np.array([k, 2]))
+np.isin(x, k)
+np.setdiff1d(x, k)
+np.intersect1d(np.arange(5), k)
 np.broadcast_to(x[:1], (k,))
 np.linalg.matrix_power(A, k)
 np.vander(x, k)
@@ -250,7 +255,7 @@ np.mean(A, axis=0, where=x[:k] > 0.5)
 """
 OTHER = {  # another error than Python's, or one where NumPy has a value: README
     "np.median(x[:k])", "np.mean(A, axis=0, where=x[:k] > 0.5)", "np.insert(x, [0, k], 1.0)", "np.delete(x, x[:k] > 0.5)",
-    "np.sum(x[:k], where=np.array([True, False, True, True]))",
+    "np.sum(x[:k], where=np.array([True, False, True, True]))", "np.reshape(x, np.array([2, k]))", "x.reshape(np.array([k, 2]))",
 }  # fmt: skip
 COMPILED = {
     "np.tri(k)",

@@ -9,7 +9,7 @@ from typing import Any
 from transpile.core import nodes as ir
 from transpile.core.builder import Expr
 from transpile.core.types import INT, Type
-from transpile.lower.element_functions import Elements, stored
+from transpile.lower.element_functions import Elements, stored, write
 from transpile.lower.fold_loops import cast
 from transpile.lower.indices import unravel
 from transpile.lower.lowering import Lowering
@@ -83,6 +83,10 @@ def _whole(lw: Lowering, op: ir.Operand, name: str) -> Elements:
 
 def _ordered(lw: Lowering, x: Elements) -> ir.Operand:
     """A vector of all entries, from the least on."""
+    if not x.rank:
+        one = lw.memory(ir.SYNTHETIC, x.dtype, (ir.Const(1, INT),))
+        write(lw.b, one, (lw.b.expr(0),), x.at(()))
+        return one
     found = call(lw, "arrays.sort", x.dtype, 2, view(lw, x, (ir.Const(1, INT), _count(lw, x))))
     return view(lw, found, (_count(lw, x),))
 

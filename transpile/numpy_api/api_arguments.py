@@ -158,13 +158,15 @@ def shape_of(b: Builder, shape: Any) -> tuple[Dim, ...]:
         raise RuleError("a size is an integer, not a truth value", "T201")
     if not isinstance(shape, (list, tuple)):
         x = b.expr(shape)
-        if x.rank == 1:
-            if not x.dims[0].is_const:
-                raise RuleError("a shape held in an array must be of known length", "T203", "pass a tuple")
-            shape = [point(x, 0, k) for k in range(x.dims[0].const)]
-        else:
-            shape = (x,)
+        shape = held(b, x) if x.rank == 1 else (x,)
     return tuple(size_of(b, s) for s in shape)
+
+
+def held(b: Builder, shape: Expr) -> list[Expr]:
+    """The sizes in an array."""
+    if not shape.dims[0].is_const:
+        raise RuleError("a shape held in an array must be of known length", "T203", "pass a tuple")
+    return [point(shape, 0, k) for k in range(shape.dims[0].const)]
 
 
 def _factors(dim: Dim) -> tuple[int, list[Dim]]:
@@ -214,6 +216,13 @@ def integer(value: Any) -> int | None:
         return int(op.value)
     form = value.b.form_of(op) if isinstance(value, Expr) else None
     return form.const if form is not None and form.is_const else None
+
+
+def diagonal(k: Any) -> Any:
+    """How far a diagonal is from the main one."""
+    if isinstance(k, (Expr, bool)) or integer(k) is not None:
+        return k
+    raise RuleError(f"a diagonal has an integer for its number, not {k!r}", "T201")
 
 
 def known_integer(value: Any, what: str) -> int:

@@ -16,6 +16,7 @@ from transpile.numpy_api.api_arguments import (
     array,
     axis_of,
     cast_to,
+    diagonal,
     dtype_of,
     from_nested,
     full,
@@ -275,7 +276,7 @@ def _matrix(prim: str) -> Callable[..., Expr]:
         n = b.expr(N)
         width = n if M is None else b.expr(M)
         dims = (size_of(b, n), size_of(b, width))
-        return b.let(prim, n, width, dims=dims, k=k, dtype=dtype_of(dtype, "float64"))
+        return b.let(prim, n, width, dims=dims, k=diagonal(k), dtype=dtype_of(dtype, "float64"))
 
     return build
 
@@ -320,7 +321,7 @@ def _triangle_indices(upper: bool) -> Callable[..., tuple[Expr, ...]]:
     def build(b: Builder, n: Any, k: int = 0, m: Any = None) -> tuple[Expr, ...]:
         width = b.expr(n) if m is None else b.expr(m)
         if upper:
-            inside = _matrix("tri")(b, n, width, k - 1, "bool")
+            inside = _matrix("tri")(b, n, width, diagonal(k) - 1, "bool")
             inside = b.elementwise("logical_not", inside)
         else:
             inside = _matrix("tri")(b, n, width, k, "bool")

@@ -167,7 +167,9 @@ def _variables(b: Builder, x: Any, y: Any, rowvar: bool) -> Expr:
     """One variable a row."""
     parts = [v for v in (x, y) if v is not None]
     rows = []
-    for v in (b.cast(array(b, p), "float64") for p in parts):
+    for name, v in zip("my", (b.cast(array(b, p), "float64") for p in parts)):
+        if v.rank > 2:
+            raise RuleError(f"{name} has more than 2 dimensions", "T202")
         v = reshape(v, [*([Dim(1)] * (2 - v.rank)), *v.dims]) if v.rank < 2 else v if rowvar else m.transpose(v, (1, 0))
         rows.append(v)
     return joined(b, rows, 0)
@@ -227,8 +229,10 @@ def _windows(b: Builder, x: Any, window_shape: Any, axis: Any = None) -> Expr:
     )
     if len(sizes) != len(axes):
         raise RuleError("Since axis is None, must provide window_shape for all dimensions of `x`", "T202")
-    for k, size in zip(axes, sizes):
-        width = b.form(b.expr(size))
+    for k, size in zip(axes, map(b.expr, sizes)):
+        if size.rank or not size.type.is_int:
+            raise RuleError(f"a window is as long as integers say, not {size.type}", "T201")
+        width = b.form(size)
         count = v.dims[k] - width + 1
         at_least(b, width, 0, "`window_shape` cannot contain negative values")
         at_least(b, v.dims[k] - width, 0, "window shape cannot be larger than input array shape")
@@ -263,10 +267,14 @@ def _polyfit(b: Builder, x: Any, y: Any, deg: int, w: Any = None) -> Expr:
 
 def _polyder(b: Builder, p: Any, m: int = 1) -> Expr:
     c = array(b, p)
+    if c.rank != 1:
+        raise RuleError(f"np.polyder takes a vector of coefficients, not {c.type}", "T202")
     if m < 0:
         raise RuleError("the order of a derivative must be positive (see polyint)", "T131")
     for _ in range(m):
         n = c.dims[0]
+        if n == Dim(0):
+            break
         c = slice_axis(c, 0, 0, n - 1) * b.let("flip", arange(b, n - 1) + 1, axes=(0,))
     return c
 

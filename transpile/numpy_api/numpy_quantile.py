@@ -67,6 +67,8 @@ def _quantile_of(b: Builder, a: Any, q: Any, axis: Axis, keepdims: bool, method:
         axes_of(axis, 0)
         return b.broadcast(strong(x), share.dims) if share.rank else strong(x)
     ordered, axes = _sorted_along(x, axis)
+    if ordered.dims[-1] == Dim(0):
+        raise RuleError("there is no quantile of no entries", "T202")
     n = m.size(ordered, (ordered.rank - 1,))
     part_of = share / scale if scale != 1 else share
     if method in _OPEN:

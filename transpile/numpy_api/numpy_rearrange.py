@@ -16,6 +16,7 @@ from transpile.numpy_api.api_arguments import (
     axes_of,
     axis_of,
     demand_integers,
+    diagonal,
     from_nested,
     full,
     integer,
@@ -257,7 +258,7 @@ def _triangle(prim: str) -> Callable[..., Expr]:
             x = b.broadcast(x, (x.dims[0], x.dims[0]))
         if x.rank == 0:
             raise RuleError(f"np.{prim} needs an array", "T202")
-        return b.let(prim, x, k=k)
+        return b.let(prim, x, k=diagonal(k))
 
     return build
 
@@ -265,10 +266,10 @@ def _triangle(prim: str) -> Callable[..., Expr]:
 def _diag(b: Builder, v: Any, k: Any = 0) -> Expr:
     x = array(b, v)
     if x.rank == 1:
-        return b.let("diag", x, offset=k)
+        return b.let("diag", x, offset=diagonal(k))
     if x.rank != 2:
         raise RuleError("Input must be 1- or 2-d.", "T202")
-    return b.let("diagonal", x, offset=k, axes=(0, 1))
+    return b.let("diagonal", x, offset=diagonal(k), axes=(0, 1))
 
 
 def _of_matrix(bound: Mapping[str, Any]) -> str:
@@ -295,7 +296,9 @@ def _trace(b: Builder, a: Any, offset: Any = 0, axis1: int = 0, axis2: int = 1, 
 
 
 def _diagflat(b: Builder, v: Any, k: Any = 0) -> Expr:
-    return b.let("diag", ravel(strong(array(b, v))) if array(b, v).rank else reshape(array(b, v), (Dim(1),)), offset=k)
+    return b.let(
+        "diag", ravel(strong(array(b, v))) if array(b, v).rank else reshape(array(b, v), (Dim(1),)), offset=diagonal(k)
+    )
 
 
 # ------------------------------------------------------------------------------------------------ grids, places

@@ -14,6 +14,7 @@ from transpile.numpy_api.api_arguments import (
     axis_of,
     divide,
     from_nested,
+    held,
     integer,
     is_one,
     product,
@@ -38,7 +39,7 @@ def reshaped(b: Builder, x: Expr, shape: Any) -> Expr:
     """``x.reshape(shape)`` with one size left open (-1)."""
     sizes = list(shape) if isinstance(shape, (list, tuple)) else [shape]
     if len(sizes) == 1 and b.expr(sizes[0]).rank == 1:
-        return reshape(x, shape_of(b, sizes[0]))
+        sizes = held(b, b.expr(sizes[0]))
     open_at = [k for k, s in enumerate(sizes) if integer(s) == -1]
     if len(open_at) > 1:
         raise RuleError("can only specify one unknown dimension", "T202")
@@ -77,7 +78,7 @@ def _in_order(b: Builder, x: Expr, shape: Any, order: str) -> Expr:
         _refuse_order(order, x.rank)
         return reshaped(b, x, shape)
     if not isinstance(shape, (list, tuple)) and b.expr(shape).rank == 1:
-        shape = [b.dim(d) for d in shape_of(b, shape)]
+        shape = held(b, b.expr(shape))
     turned = m.transpose(x, range(x.rank)[::-1]) if x.rank > 1 else x
     y = reshaped(b, turned, tuple(shape)[::-1] if isinstance(shape, (list, tuple)) else shape)
     return m.transpose(y, range(y.rank)[::-1]) if y.rank > 1 else y

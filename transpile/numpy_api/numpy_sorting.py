@@ -76,6 +76,8 @@ def _partition(prim: str) -> Callable[..., Expr]:
 
 def _lexsort(b: Builder, keys: Any) -> Expr:
     found = arrays(b, keys)
+    if not all(key.rank for key in found):
+        raise RuleError("np.lexsort takes arrays of keys, not numbers", "T202")
     for key in found[1:]:
         must_agree(b, key, found[0], "all keys need to be the same shape")
     return b.let("lexsort", *found)
@@ -95,7 +97,7 @@ def _searchsorted(b: Builder, a: Any, v: Any, side: str = "left", sorter: Any = 
 
 def _digitize(b: Builder, x: Any, bins: Any, right: bool = False) -> Expr:
     edges = array(b, bins)
-    if isinstance(bins, Expr):
+    if isinstance(bins, Expr) and edges.rank:
         n = edges.dims[0]
         here, there = slice_axis(edges, 0, 0, n - 1, clip=True), slice_axis(edges, 0, 1, n, clip=True)
         both = m.logical_and(reduce("any", here < there), reduce("any", here > there))
@@ -255,6 +257,8 @@ def _histogram(b: Builder, a: Any, bins: Any = 10, range: Any = None, density: A
     if weights is not None:
         must_agree(b, array(b, a), array(b, weights), "weights should have the same shape as a")
     edges = array(b, bins)
+    if edges.rank > 1:
+        raise RuleError("`bins` must be 1d, when an array", "T202")
     if not edges.rank:
         demand_integers("np.histogram: the number of `bins`", edges)
         low, high = (

@@ -16,7 +16,7 @@ from transpile.ops import language as m
 from transpile.ops.join import several
 from transpile.ops.lowering_kinds import Contraction, Convolution, CrossProduct
 from transpile.ops.record import Op, Scatter
-from transpile.ops.slicing import along, at_most, larger, new_axis, smaller
+from transpile.ops.slicing import along, at_most, larger, new_axis, smaller, vector
 from transpile.ops.spelling import Spelling, with_keywords
 from transpile.ops.structural import unbroadcast
 from transpile.ops.traits import Operator
@@ -264,7 +264,7 @@ def convolved_size(n: Dim, k: Dim, mode: str) -> Dim:
 
 
 def _convolve_type(types, params) -> Type:  # type: ignore[no-untyped-def]
-    x, y = types
+    x, y = map(vector, types)
     return Type(x.dtype, params.get("dims") or (convolved_size(x.dims[0], y.dims[0], params["mode"]),))
 
 

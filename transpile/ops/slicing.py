@@ -9,6 +9,7 @@ from transpile.core import nodes as ir
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
 from transpile.core.places import is_nonnegative
+from transpile.core.types import Type
 from transpile.errors import RuleError
 
 
@@ -33,6 +34,14 @@ def at_least(
     for d in unknown:
         short = b.elementwise("logical_and", short, b.elementwise("greater", b.dim(d), 0))
     raise_if(short, exception, message)
+
+
+def vector(type_: Type) -> Type:
+    """The type of an operand where NumPy takes a vector only."""
+    if type_.rank == 1:
+        return type_
+    depth = "too deep" if type_.rank else "of too small depth"
+    raise RuleError(f"object {depth} for desired array: a vector is needed, not {type_}", "T202")
 
 
 def raise_if(test: Expr, exception: str, message: str) -> None:

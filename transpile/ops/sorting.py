@@ -14,7 +14,7 @@ from transpile.ops import language as m
 from transpile.ops.lowering_kinds import CallEach, CallWhole, LexicalOrder, NonZero, TakenAlong, Unique
 from transpile.ops.record import REFUSED, ZERO, Op, Scatter
 from transpile.ops.reduction import sample
-from transpile.ops.slicing import along, gather, point
+from transpile.ops.slicing import along, gather, point, vector
 from transpile.ops.spelling import Spelling, keywords, on_last_axis, sequence, with_keywords
 
 
@@ -85,6 +85,7 @@ def _partition_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-unt
 
 
 def _bincount_type(types, params) -> Type:  # type: ignore[no-untyped-def]
+    vector(types[0])
     return Type("float64" if len(types) > 1 else "int64", params["dims"])
 
 
@@ -173,9 +174,18 @@ def _scatter_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyp
     return (None, gather(y_bar, 0, args[0]), None)
 
 
-def _int(dims_of: int) -> Any:
+def _places_type(types, params) -> Type:  # type: ignore[no-untyped-def]
+    return Type("int64", types[0].dims)
+
+
+def _looked_up(dims_of: int, dtype: str = "int64") -> Any:
+    """One result for each entry of an operand, of what is found in the others, which are vectors."""
+
     def rule(types, params) -> Type:  # type: ignore[no-untyped-def]
-        return Type("int64", types[dims_of].dims)
+        for k, type_ in enumerate(types):
+            if k != dims_of:
+                vector(type_)
+        return Type(dtype, types[dims_of].dims)
 
     return rule
 
@@ -218,24 +228,24 @@ def _interp_case(*shape: int) -> Any:
 TABLE = [
     Op("sort", lambda types, params: types[0].strong, on_last_axis("np.sort({0})"), kind="rows", entry="arrays.sort",
          called="ascending", jvp=_sort_jvp, vjp=_sort_vjp, cost=3, examples=_CASES, family="axis"),
-    Op("argsort", _int(0), on_last_axis("np.argsort({0})", kind=None), kind="rows", entry="arrays.argsort", said="order",
+    Op("argsort", _places_type, on_last_axis("np.argsort({0})", kind=None), kind="rows", entry="arrays.argsort", said="order",
          called="order", jvp=ZERO, vjp=ZERO, cost=3, family="axis"),
     # a sorted array is partitioned at every place
     Op("partition", lambda types, params: types[0].strong, _partition_spelling("np.partition"),
          kind="rows", entry="arrays.sort", jvp=_partition_jvp, vjp=_partition_vjp, cost=3,
          examples=tuple((args, {**params, "kth": 1}) for args, params in _CASES), family="axis"),
-    Op("argpartition", _int(0), _partition_spelling("np.argpartition"), kind="rows", entry="arrays.argsort", jvp=ZERO, vjp=ZERO,
-         cost=3, family="axis"),
+    Op("argpartition", _places_type, _partition_spelling("np.argpartition"), kind="rows", entry="arrays.argsort", jvp=ZERO,
+         vjp=ZERO, cost=3, family="axis"),
     Op("take_along_axis", _take_type, "np.take_along_axis({0}, {1}, axis={axis})", kind="map", lowering=TakenAlong(),
          jvp=_take_jvp, vjp=_take_vjp, cost=1,
          linear=True, examples=(
              (_indices((2, 4), 3, 3, 4), {"axis": 0}), (_indices((3, 5), 4, 3, 4), {"axis": 1}),
              (_indices((6,), 4, 4), {"axis": 0}),
          ), family="along"),
-    Op("searchsorted", _int(1), with_keywords("np.searchsorted({0}, {1})", side="left"), kind="library",
+    Op("searchsorted", _looked_up(1), with_keywords("np.searchsorted({0}, {1})", side="left"), kind="library",
          lowering=CallEach(("sorted",), of=1), entry=lambda params, n: f"arrays.searchsorted_{params.get('side', 'left')}",
          jvp=ZERO, vjp=ZERO, cost=2, family="searched"),
-    Op("digitize", _int(0), with_keywords("np.digitize({0}, {1})", right=False), kind="library", lowering=CallEach(("bins",)),
+    Op("digitize", _looked_up(0), with_keywords("np.digitize({0}, {1})", right=False), kind="library", lowering=CallEach(("bins",)),
          entry="arrays.digitize", flags=("right",), jvp=ZERO, vjp=ZERO, cost=2, family="query"),
     Op("lexsort", lambda types, params: Type("int64", types[0].dims), Spelling(_lexsort_spelling), kind="library",
          lowering=LexicalOrder(), entry="arrays.resort", jvp=ZERO, vjp=ZERO, cost=3, family="lane"),
@@ -249,7 +259,7 @@ TABLE = [
          "np.bincount({0}, weights={1}, minlength={2})", kind="library", lowering=CallWhole(("int64", ""), ("", "weights")),
          entry="arrays.scatter_add", jvp=_scatter_jvp, vjp=_scatter_vjp, linear=True, examples=((lambda: (np.array([0, 2, 2, 1]),
          np.array([0.5, 1.5, -2.0, 3.0]), 4), {"dims": (Dim(4),)}),), family="lane"),
-    Op("interp", lambda types, params: Type("float64", types[0].dims), "np.interp({0}, {1}, {2})", kind="library",
+    Op("interp", _looked_up(0, "float64"), "np.interp({0}, {1}, {2})", kind="library",
          lowering=CallEach(("xp", "fp")), jvp=_interp_jvp, entry="arrays.interp", vjp=_interp_vjp, cost=2,
          examples=((_interp_case(6), {}), (_interp_case(2, 3), {}), (_interp_case(), {})), family="query"),
     Op("nonzero", _pairs_type, "np.nonzero({0})", kind="library", lowering=NonZero(), entry="arrays.nonzero", jvp=ZERO, vjp=ZERO,
