@@ -9,8 +9,8 @@ from __future__ import annotations
 import argparse
 import compileall
 import json
-import math
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -121,7 +121,7 @@ def table(before: Times, after: Times) -> str:
             f"| {k} | {1e3 * x['again']:.4g} | {1e3 * y['again']:.4g} | {mark}{ratios['again'][k]:.2f}{mark}"
             f" | {x['first']:.2f} | {y['first']:.2f} | {ratios['first'][k]:.2f} |"
         )
-    means = {what: math.exp(sum(map(math.log, r.values())) / len(r)) for what, r in ratios.items()}
+    means = {what: statistics.geometric_mean(r.values()) for what, r in ratios.items()}
     sums = [sum(t[k]["first"] for k in keys) for t in (before, after)]
     lines += ["", f"Geometric means: a call {means['again']:.3f}, the first call {means['first']:.3f};"]
     lines += [f"all first calls together {sums[0]:.1f} s before, {sums[1]:.1f} s after."]

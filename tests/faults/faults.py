@@ -504,7 +504,7 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "bare_divisions_before_loops",
         "transpile/loops/scalar_motion.py",
-        "return is_pure(let) and not (record_of(let).division and _is_instruction(let))",
+        "return is_pure(let) and not (record.division and record.is_instruction)",
         "return is_pure(let)",
         "what is divided where the loop has a trip is divided by 0 where it has none",
         ("tests/loops/test_scalar_motion.py", "-k", "bare"),

@@ -259,15 +259,14 @@ class Facts:
         The variables with the fewest of these are enough: what shows that the form is not negative replaces each at some time,
         in any order. A factor may hide that, as bounds stand with the variables that have none.
         """
-        wholes = {var: self.whole(var) for var, _ in form.terms}
         chosen: list[tuple[ir.Var, int]] = []
         fewest = 0
         for var, coef in form.terms:
-            count = len(self.bounds(var, coef)) + (wholes[var] is not None)
+            count = len(self.bounds(var, coef)) + (self.whole(var) is not None)
             if abs(coef) == 1 and count and (not fewest or count <= fewest):
                 chosen, fewest = [(var, coef), *(chosen if count == fewest else ())], count
         for var, coef in chosen or form.terms:
-            whole = wholes[var]
+            whole = self.whole(var)
             if whole is not None:
                 yield form.replaced(var, whole)
             bounds = self.bounds(var, coef)

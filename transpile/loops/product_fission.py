@@ -24,9 +24,8 @@ from transpile.core.rebuild import with_stmts
 from transpile.core.types import Type
 from transpile.core.walk import Cloner, free, reads
 from transpile.loops.memory_sums import as_additions
-from transpile.loops.product_statements import letter_of
+from transpile.loops.product_statements import added, letter_of
 from transpile.loops.terms import REALS, Code, Terms
-from transpile.ops.tables import record_of
 
 LEAST = 3  # loops around a product of matrices
 
@@ -74,10 +73,8 @@ def _carried(code: Code, loops: Sequence[ir.For], k: int) -> ir.Operand | None:
             return None
         place = loop.inits.index(param)
         param, out = loop.body.params[place], loop.body.yields[place]
-    let = code.definer.get(out) if isinstance(out, ir.Var) else None
-    if not isinstance(let, ir.Let) or not record_of(let).is_sum or param not in let.args:
-        return None
-    return let.args[1] if let.args[0] is param else let.args[0]
+    found = added(code, param, out)
+    return None if found is None else found[0]
 
 
 def _may_be_product(terms: Terms, value: ir.Operand | None) -> bool:

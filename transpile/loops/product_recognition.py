@@ -70,9 +70,11 @@ class _Search:
 
     def first(self, across: bool) -> ir.Function | None:
         """The function with the first product that can be moved."""
-        for chain, stmt in self.candidates(self.fn.body, (), self.only is None):
+        for chain, stmt in self.candidates(self.fn.body, ()):
             outer = chain[0] if chain else stmt
             if not isinstance(outer, ir.For):
+                continue
+            if self.only is not None and not any(id(s) in self.only for s in (*chain, stmt)):
                 continue
             p = product_of(self.code, stmt, outer)
             if p is None or self.is_seen_outside(p):
@@ -95,26 +97,23 @@ class _Search:
 
     def parted(self) -> ir.Function | None:
         """The function with one sum of a nest as a nest of its own, if that is then a product."""
-        for chain, stmt in self.candidates(self.fn.body, (), True):
+        for chain, stmt in self.candidates(self.fn.body, ()):
             for new in parts(self.code, stmt, chain) if isinstance(stmt, ir.For) else ():
                 found = _Search(instead_of(self.code, stmt, new), new).run()
                 if found is not None:
                     return found
         return None
 
-    def candidates(
-        self, block: ir.Block, chain: tuple[ir.For, ...], is_all: bool
-    ) -> Iterator[tuple[tuple[ir.For, ...], ir.Stmt]]:
-        """The statements, all or those that are asked for, with the loops around them, up to the next branch."""
+    def candidates(self, block: ir.Block, chain: tuple[ir.For, ...]) -> Iterator[tuple[tuple[ir.For, ...], ir.Stmt]]:
+        """The statements with the loops around them, up to the next branch."""
         for stmt in block.stmts:
-            is_asked = is_all or id(stmt) in (self.only or ())
-            if is_asked and (isinstance(stmt, ir.For) or (chain and isinstance(stmt, ir.Call))):
+            if isinstance(stmt, ir.For) or (chain and isinstance(stmt, ir.Call)):
                 yield chain, stmt
             if isinstance(stmt, ir.For):
-                yield from self.candidates(stmt.body, (*chain, stmt), is_asked)
+                yield from self.candidates(stmt.body, (*chain, stmt))
             elif isinstance(stmt, (ir.If, ir.While)):
                 for inner in blocks(stmt):
-                    yield from self.candidates(inner, (), is_asked)
+                    yield from self.candidates(inner, ())
 
     def falls_apart(self, p: Product, chain: tuple[ir.For, ...]) -> bool:
         """Whether each of the products that a loop adds up is one that leaves the loops around."""

@@ -123,6 +123,17 @@ def letter_of(code: Code, loop: ir.For) -> Letter | None:
     return Letter(loop.index, code.forms.of(loop.start), code.forms.of(loop.bound))
 
 
+def added(code: Code, param: ir.Var, out: ir.Operand) -> tuple[ir.Operand, bool] | None:
+    """What a trip adds to the value that it gets, and whether it takes that away; None if it does something else."""
+    let = code.definer.get(out) if isinstance(out, ir.Var) else None
+    if not isinstance(let, ir.Let) or not record_of(let).is_sum or param not in let.args:
+        return None
+    is_difference = record_of(let).is_difference
+    if is_difference and let.args[0] is not param:
+        return None
+    return (let.args[1] if let.args[0] is param else let.args[0]), is_difference
+
+
 def _carried(code: Code, stmt: ir.Stmt, loop: ir.For, letters: list[Letter], inside: set[ir.Var]) -> Product | None:
     """``result = 0; for …: result = result + products``."""
     first = stmt
@@ -145,16 +156,11 @@ def _carried(code: Code, stmt: ir.Stmt, loop: ir.For, letters: list[Letter], ins
         if letter is None:
             return None
         letters.append(letter)
-    let = code.definer.get(out) if isinstance(out, ir.Var) else None
-    if not isinstance(let, ir.Let) or not record_of(let).is_sum or param not in let.args:
+    found = added(code, param, out)
+    terms = None if found is None else Terms(code, stmt, inside).of(found[0])
+    if found is None or not terms:
         return None
-    if record_of(let).is_difference and let.args[0] is not param:
-        return None
-    value = let.args[1] if let.args[0] is param else let.args[0]
-    terms = Terms(code, stmt, inside).of(value)
-    if not terms:
-        return None
-    if record_of(let).is_difference:
+    if found[1]:
         terms = negated(terms)
     return Product(stmt, tuple(letters), None, tuple(terms), True, first.results[0])
 

@@ -65,14 +65,11 @@ def _is_movable(let: ir.Let) -> bool:
     """Whether it may be computed where the loop has no trip. A bare division may not: its divisor is not 0 in a trip."""
     if isinstance(let, ir.View) or let.prim == "index" or let.var.type.dims or let.var.type.kind != "array":
         return False
-    return is_pure(let) and not (record_of(let).division and _is_instruction(let))
+    record = record_of(let)
+    return is_pure(let) and not (record.division and record.is_instruction)
 
 
 def _is_long(let: ir.Let) -> bool:
     """Whether it is a call of a function of the runtime, on numbers."""
     record = record_of(let)
-    return record.is_call or bool(record.division and not _is_instruction(let))
-
-
-def _is_instruction(let: ir.Let) -> bool:
-    return record_of(let).is_instruction
+    return record.is_call or bool(record.division) and not record.is_instruction

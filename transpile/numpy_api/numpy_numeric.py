@@ -31,7 +31,7 @@ from transpile.numpy_api.numpy_reduction import as_vector, reduce
 from transpile.numpy_api.numpy_shape import reshape
 from transpile.ops import language as m
 from transpile.ops.language import matmul, transpose
-from transpile.ops.slicing import arange, at_least, gather, new_axis, point, raise_if, slice_axis
+from transpile.ops.slicing import arange, at_least, gather, new_axis, point, raise_if, slice_axis, vector
 
 # ----------------------------------------------------------------------------------------------------- gradient
 
@@ -267,8 +267,7 @@ def _polyfit(b: Builder, x: Any, y: Any, deg: int, w: Any = None) -> Expr:
 
 def _polyder(b: Builder, p: Any, m: int = 1) -> Expr:
     c = array(b, p)
-    if c.rank != 1:
-        raise RuleError(f"np.polyder takes a vector of coefficients, not {c.type}", "T202")
+    vector(c.type)
     if m < 0:
         raise RuleError("the order of a derivative must be positive (see polyint)", "T131")
     for _ in range(m):

@@ -247,7 +247,7 @@ TABLE = [
          jvp=ZERO, vjp=ZERO, cost=2, family="searched"),
     Op("digitize", _looked_up(0), with_keywords("np.digitize({0}, {1})", right=False), kind="library", lowering=CallEach(("bins",)),
          entry="arrays.digitize", flags=("right",), jvp=ZERO, vjp=ZERO, cost=2, family="query"),
-    Op("lexsort", lambda types, params: Type("int64", types[0].dims), Spelling(_lexsort_spelling), kind="library",
+    Op("lexsort", _places_type, Spelling(_lexsort_spelling), kind="library",
          lowering=LexicalOrder(), entry="arrays.resort", jvp=ZERO, vjp=ZERO, cost=3, family="lane"),
     # bincount(indices[, weights]): params["dims"] is the size of the result
     Op("bincount", _bincount_type, Spelling(_bincount_spelling), kind="library", lowering=CallWhole(("int64", "float64"),
