@@ -21,6 +21,7 @@ from transpile.core.peephole import definition, simplify
 from transpile.core.places import Least, _itself, place_dims
 from transpile.core.promotion import OPERAND_TYPES
 from transpile.core.record_protocol import Records
+from transpile.core.signed_comparison import of_two_signs
 from transpile.core.types import BOOL, FLOAT, INT, Type
 from transpile.core.walk import symbols_of
 from transpile.errors import RuleError
@@ -289,6 +290,8 @@ class Builder:
         """
         entry = self.prims[prim]
         operands = [self.operand(a) for a in args]
+        if (apart := of_two_signs(self, prim, operands)) is not None:
+            return apart
         operand_types = OPERAND_TYPES[entry.dtype_rule]([o.type for o in operands])
         dims = self.broadcast_dims([o.type.dims for o in operands])
         operands = self._bare_constants(operands)

@@ -18,6 +18,14 @@ def _arith(types: Sequence[Type]) -> list[Type]:
     return [INT if common.dtype == "bool" and common.weak else common] * len(types)
 
 
+def _compare(types: Sequence[Type]) -> list[Type]:
+    """Python's integers are compared as they are, with narrow ones too."""
+    ready = _arith(types)
+    if any(t.weak and t.is_int for t in types) and ready[0].is_int and ready[0].dtype != "uint64" and not ready[0].weak:
+        return [Type("int64")] * len(types)
+    return ready
+
+
 def _int8(types: Sequence[Type]) -> list[Type]:
     ready = _arith(types)
     return [Type("int8") if t.dtype == "bool" else t for t in ready]
@@ -75,7 +83,7 @@ OPERAND_TYPES: dict[str, Callable[[Sequence[Type]], list[Type]]] = {
     "div": _div,  # integers become float64 (true division)
     "special": _special,  # scipy.special, most functions
     "special_single": _special_single,  # scipy.special, those that prefer float32
-    "compare": _arith,  # operands are promoted, the result is bool
+    "compare": _compare,  # operands are promoted, the result is bool
     "logical": _logical,  # operands become bool
     "where": _where,  # the first is a bool, the others are promoted
     "as_is": _as_is,  # no promotion (cast, isnan)

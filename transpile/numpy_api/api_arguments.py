@@ -52,10 +52,10 @@ def stack(b: Builder, parts: Sequence[Expr], axis: int, code: str = "T202") -> E
     return b.let("stack", *parts, axis=axis)
 
 
-def same_dtype(b: Builder, parts: Sequence[Expr]) -> list[Expr]:
+def same_dtype(b: Builder, parts: Sequence[Expr], weak: bool = False) -> list[Expr]:
     """The parts in their common dtype; Python numbers count as arrays of float64 or int64, as ``np.asarray`` makes
-    them."""
-    common = promote(*(p.type.strong for p in parts))
+    them, or, ``weak``, as numbers."""
+    common = promote(*(p.type if weak else p.type.strong for p in parts))
     return [b.cast(p, common.dtype) for p in parts]
 
 

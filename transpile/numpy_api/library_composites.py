@@ -20,11 +20,14 @@ def select(condlist, choicelist, default=0):  # type: ignore[no-untyped-def]
     """``np.select``: the first choice whose condition holds."""
     if len(condlist) != len(choicelist):
         raise ValueError("list of cases must be same length as list of conditions")
-    found = np.asarray(default)
+    if len(condlist) == 0:
+        raise ValueError("select with an empty condition list is not possible")
+    dtype = np.result_type(default, *choicelist)
+    found = np.asarray(default, dtype)
     for k in range(len(condlist) - 1, -1, -1):
         if np.asarray(condlist[k]).dtype.kind != "b":
             raise TypeError(f"invalid entry {k} in condlist: should be boolean ndarray")
-        found = np.where(condlist[k], choicelist[k], found)
+        found = np.where(condlist[k], np.asarray(choicelist[k], dtype), found)
     return found
 
 
@@ -58,13 +61,18 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):  # type: ignore[no-untyped-def]
     later, earlier = (*before, slice(1, None)), (*before, slice(None, -1))
     total = y[later] + y[earlier]
     if x is None and np.ndim(dx) == 0:
-        return np.sum(total, axis=axis) / 2.0 * dx
+        return np.sum(_halves(total), axis=axis) / 2.0 * dx
     if x is None:
-        return np.sum(dx * total, axis=axis) / 2.0
+        return np.sum(_halves(dx * total), axis=axis) / 2.0
     width = np.diff(x, axis=-1 if np.ndim(x) == 1 else axis)
     if width.ndim == 1 and axis % y.ndim < y.ndim - 1:
         width = np.reshape(width, [-1 if k == axis % y.ndim else 1 for k in range(y.ndim)])
-    return np.sum(width * total, axis=axis) / 2.0
+    return np.sum(_halves(width * total), axis=axis) / 2.0
+
+
+def _halves(parts):  # type: ignore[no-untyped-def]
+    """What NumPy halves before it adds: integers are added as floats."""
+    return parts if np.issubdtype(parts.dtype, np.floating) else parts * 1.0
 
 
 def diag_indices(n, ndim=2):  # type: ignore[no-untyped-def]

@@ -55,6 +55,7 @@ def softplus(x):  # type: ignore[no-untyped-def]
 
 def huber(delta, r):  # type: ignore[no-untyped-def]
     """The Huber loss: quadratic up to ``delta``, linear beyond; infinite for a negative ``delta``."""
+    delta, r = _both_floats(delta, r)
     size = np.abs(r)
     loss = np.where(size <= delta, 0.5 * r * r, delta * (size - 0.5 * delta))
     return np.where(delta < 0, np.inf, loss)
@@ -62,6 +63,19 @@ def huber(delta, r):  # type: ignore[no-untyped-def]
 
 def pseudo_huber(delta, r):  # type: ignore[no-untyped-def]
     """The smooth Huber loss ``delta**2 (sqrt(1 + (r / delta)**2) - 1)``, in a form that does not cancel for small r."""
+    delta, r = _both_floats(delta, r)
     v = r / np.where(delta == 0, 1.0, delta)
-    loss = delta * delta * (v * v / (1.0 + np.hypot(1.0, v)))
-    return np.where(delta < 0, np.inf, loss)
+    loss = r * (r / (1.0 + np.hypot(1.0, v)))
+    return np.where(delta < 0, np.inf, np.where(delta == 0, 0.0, loss))
+
+
+def _both_floats(x, y):  # type: ignore[no-untyped-def]
+    """As a ufunc of floats takes them: small integers as float32."""
+    dtype = np.result_type(x, y)
+    if not np.issubdtype(dtype, np.floating):
+        dtype = np.result_type(dtype, np.float32)
+    return _as_float(x, dtype), _as_float(y, dtype)
+
+
+def _as_float(x, dtype):  # type: ignore[no-untyped-def]
+    return x if np.issubdtype(np.result_type(x), np.floating) else np.asarray(x, dtype)

@@ -71,6 +71,8 @@ def _round(b: Builder, a: Any, decimals: int = 0) -> Expr:
         x = b.cast(x, "float16")
     if decimals == 0:
         return b.elementwise("round", x, strong=True)
+    if x.type.is_int and decimals < 0:  # NumPy computes it in floats
+        return b.cast(b.elementwise("round_to", b.cast(x, "float64"), decimals=decimals), x.dtype)
     return b.elementwise("round_to", x, strong=True, decimals=decimals)
 
 
@@ -118,6 +120,8 @@ def _largest(type_: Type) -> tuple[float, float]:
 def isclose(build: Builder, a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> Expr:
     """As NumPy says it in its documentation where the run knows a tolerance."""
     x, y = operand(build, a), operand(build, b)
+    if not x.type.is_float and not y.type.is_float:
+        y = build.cast(y, "float64")
     near, far = build.expr(atol), build.expr(rtol)
     known = _known(far, near)
     if known is not None:
@@ -175,8 +179,9 @@ def _divmod(b: Builder, x1: Any, x2: Any) -> tuple[Expr, Expr]:
     return b.elementwise("floordiv", x, y, strong=True), b.elementwise("mod", x, y, strong=True)
 
 
-def _same(b: Builder, x: Any) -> Expr:
-    return operand(b, x)
+def _conjugate(b: Builder, x: Any) -> Expr:
+    x = operand(b, x)
+    return b.cast(x, "int8") if x.type.is_bool else x
 
 
 def _real(b: Builder, val: Any) -> Expr:
@@ -217,8 +222,8 @@ NUMPY: dict[str, Entry] = {
     "modf": Entry(_modf),
     "divmod": Entry(_divmod),
     "real": Entry(_real, memory="place"),
-    "conj": Entry(_same),
-    "conjugate": Entry(_same),
+    "conj": Entry(_conjugate),
+    "conjugate": Entry(_conjugate),
     "real_if_close": Entry(_real_if_close, idle=("tol",), memory="same"),
     "imag": Entry(_imag, memory="part"),
     "isposinf": Entry(_is_infinity(1.0)),
@@ -493,8 +498,8 @@ _STOP = Entry(lambda b, x: b.elementwise("stop_gradient", operand(b, x)))
 TABLE: dict[str, Entry] = dict(
     [
         ("transpile.stop_gradient", _STOP),
-        ("ndarray.conj", Entry(_same, memory="place")),
-        ("ndarray.conjugate", Entry(_same, memory="place")),
+        ("ndarray.conj", Entry(operand, memory="place")),
+        ("ndarray.conjugate", Entry(operand, memory="place")),
         ("ndarray.itemsize", Entry(_itemsize)),
         ("ndarray.nbytes", Entry(_nbytes)),
         *_prefixed("numpy", NUMPY),

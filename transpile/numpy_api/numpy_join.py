@@ -50,11 +50,11 @@ def concatenate(b: Builder, parts: Sequence[Expr], axis: int) -> Expr:
     return first if len(parts) == 1 else b.let("concatenate", *parts, axis=axis)
 
 
-def _joined(b: Builder, values: Any, dtype: Any = None, casting: Any = "same_kind") -> list[Expr]:
+def _joined(b: Builder, values: Any, dtype: Any = None, casting: Any = "same_kind", weak: bool = False) -> list[Expr]:
     parts = arrays(b, values)
     if not parts:
         raise RuleError("need at least one array to concatenate", "T202")
-    made = [cast_to(p, dtype) for p in same_dtype(b, parts)]
+    made = [cast_to(p, dtype) for p in same_dtype(b, parts, weak)]
     for old, new in zip(parts, made):
         if not np.can_cast(old.dtype, new.dtype, casting):
             raise RuleError(f"{old.dtype} is not cast to {new.dtype} (casting={casting!r})", "T131")
@@ -62,7 +62,7 @@ def _joined(b: Builder, values: Any, dtype: Any = None, casting: Any = "same_kin
 
 
 def _concatenate(b: Builder, arrays: Any, axis: Any = 0, dtype: Any = None, casting: Any = "same_kind") -> Expr:
-    parts = _joined(b, arrays, dtype, casting)
+    parts = _joined(b, arrays, dtype, casting, weak=axis is None)
     if axis is None:
         return concatenate(b, [_vector(p) for p in parts], 0)
     return concatenate(b, parts, axis)

@@ -9,6 +9,7 @@ import numpy as np
 
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
+from transpile.core.types import INT64
 from transpile.errors import RuleError
 from transpile.numpy_api.api_arguments import (
     array,
@@ -344,7 +345,7 @@ def _indices(b: Builder, dimensions: Any, dtype: Any = int, sparse: bool = False
 
 
 def _unravel_index(b: Builder, indices: Any, shape: Any) -> tuple[Expr, ...]:
-    dims, at = shape_of(b, shape), strong(array(b, indices))
+    dims, at = shape_of(b, shape), b.cast(array(b, indices), INT64)
     outside = m.logical_or(at < 0, at >= b.dim(product(dims)))
     raise_if(reduce("any", outside) if outside.rank else outside, "ValueError", "index is out of bounds for the array")
     found = b.let("unravel_index", at, *(b.dim(d) for d in dims))

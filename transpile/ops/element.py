@@ -97,9 +97,19 @@ def with_params(function: str, count: int, *names: str) -> ByType:
     return lambda types, result, params: applied(function, count, *(params[n] for n in names if n in params))
 
 
-def by_kind(count: int, integers: str, floats: str) -> ByType:
-    """One function of integers, another of floats."""
-    return lambda types, result, params: applied(integers if result.is_int else floats, count)
+def by_kind(count: int, integers: str | Element, floats: str) -> ByType:
+    """One function, or another element, of integers, another of floats."""
+
+    def element(types: Sequence[Type], result: Type, params: Mapping[str, Any]) -> Element:
+        wanted = integers if result.is_int else floats
+        return applied(wanted, count) if isinstance(wanted, str) else wanted
+
+    return element
+
+
+def by_sign(count: int, signed: str, unsigned: str) -> ByType:
+    """One function of integers with a sign, another of those without."""
+    return lambda types, result, params: applied(unsigned if result.dtype.startswith("u") else signed, count)
 
 
 def as_python(count: int, name: str, integers: str = "", floats: str = "") -> ByType:

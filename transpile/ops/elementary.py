@@ -23,7 +23,7 @@ from transpile.core.types import FLOAT, INT, Type
 from transpile.errors import RuleError
 from transpile.ops import interval_arithmetic as intervals
 from transpile.ops.arithmetic import always, boolean, is_number, no_bool, same, unary
-from transpile.ops.element import SAME, Arg, Element, Infix, applied, by_kind, with_params
+from transpile.ops.element import SAME, Arg, Element, Infix, applied, by_kind, by_sign, with_params
 
 from transpile.ops.language import (  # isort: skip
     absolute, call, cos, cosh, elementwise, exp, isnan, sin, sinh, sqrt, where,
@@ -72,6 +72,14 @@ def _whole_numbers(types, params) -> Type:  # type: ignore[no-untyped-def]
     return same(types, params)
 
 
+def _bits_of_whole(types, params) -> Type:  # type: ignore[no-untyped-def]
+    if not types[0].is_int and not types[0].is_bool:
+        raise RuleError(
+            f"bits are counted of integers, not of {types[0]}", "T201", "convert with int(...) or .astype(int)"
+        )
+    return Type("uint8", types[0].dims)
+
+
 def test(name: str, **more: Any) -> Op:
     """A boolean property of one number."""
     vector = Vector(name, alone=True)
@@ -106,6 +114,8 @@ _SINC_SERIES = tuple(
 
 def _rounded(types, result, params) -> Element:  # type: ignore[no-untyped-def]
     of_python = params.get("py") and result.weak
+    if result.is_int and not of_python and params["decimals"] >= 0:
+        return SAME
     if of_python and result.is_int:
         return applied("intmath.round_to", 1, params["decimals"])
     name = "scalars.round_to_python" if of_python else "scalars.round_to"
@@ -168,7 +178,7 @@ ONE = [
     step("floor"),
     step("ceil"),
     step("trunc", names=("trunc", "fix"), math="math.modf({0})[1]"),
-    unary("round", "np.round({0})", ZERO, vector=Vector("rint", alone=True)),
+    unary("round", "np.round({0})", ZERO, element=by_kind(1, SAME, "scalars.round"), vector=Vector("rint", alone=True)),
     unary("round_to", "np.round({0}, {decimals})", ZERO, python="round({0}, {decimals})", element=_rounded,  # params: decimals
           raises=lambda types, values, result: types[0].is_int and types[0].weak),
     test("isnan", math=True, called="is_nan"),
@@ -261,9 +271,11 @@ TWO = [
         element=applied("math.copysign", 2), vector=Vector("copysign", alone=True), **_ALONE),
     two("heaviside", ZERO, lambda y, x, h: indicator(x.eq(0)), cost=1, vector=Vector("heaviside", alone=True)),
     two("nextafter", lambda y, a, b: 1, ZERO, cost=1, math=True),
-    two("gcd", ZERO, ZERO, dtype_rule="arith", type_rule=_whole_numbers, math=True, element=applied("intmath.gcd", 2),
+    two("gcd", ZERO, ZERO, dtype_rule="arith", type_rule=_whole_numbers, math=True,
+        element=by_sign(2, "intmath.gcd", "intmath.gcd_unsigned"),
         interval=intervals.divisor, fits="asked"),
-    two("lcm", ZERO, ZERO, dtype_rule="arith", type_rule=_whole_numbers, math=True, element=applied("intmath.lcm", 2),
+    two("lcm", ZERO, ZERO, dtype_rule="arith", type_rule=_whole_numbers, math=True,
+        element=by_sign(2, "intmath.lcm", "intmath.lcm_unsigned"),
         interval=intervals.multiple, fits="asked"),
     # the second operand is an integer and stays one; give the first a float dtype before
     two("ldexp", _ldexp, ZERO, dtype_rule="as_is", cost=1, type_rule=_ldexp_type, math=True, names=()),
@@ -337,7 +349,7 @@ PARTS = [
     smooth("fraction", lambda y, x: 1, cost=1, render="np.modf({0})[0]", linear=True, math="math.modf({0})[0]", names=()),
     unary("exponent", "np.frexp({0})[1]", ZERO, type_rule=_integers, dtype_rule="float"),
     unary("bitwise_count", "np.bitwise_count({0})", ZERO, dtype_rule="as_is", names=("bitwise_count",),
-          type_rule=lambda types, params: Type("uint8", types[0].dims)),
+          type_rule=_bits_of_whole),
     scalar_int("floor_int", "math.floor({0})", 1, family="rounding", rounds="floor", fits="whole"),
     scalar_int("ceil_int", "math.ceil({0})", 1, family="rounding", rounds="ceil", fits="whole"),
     scalar_int("round_int", "round({0})", 1, family="rounding", rounds="rint", fits="whole"),

@@ -86,9 +86,25 @@ def overflows_gcd(a, b):
 
 
 @njit
+def gcd_unsigned(a, b):
+    while b:
+        a, b = b, a % b
+    return a
+
+
+@njit
 def lcm(a, b):
+    """It may wrap."""
+    if a == 0 or b == 0:
+        return 0
+    a, b = minus(0, a) if a < 0 else a, minus(0, b) if b < 0 else b
     d = gcd(a, b)
-    return abs(times(a // d if d > 0 else 1, b)) if a != 0 and b != 0 else 0
+    return times(a // d if d > 0 else 1, b)
+
+
+@njit
+def lcm_unsigned(a, b):
+    return a // gcd_unsigned(a, b) * b if a != 0 and b != 0 else a - a
 
 
 @njit

@@ -8,7 +8,8 @@ from numba.extending import intrinsic
 
 from transpile_runtime.compiled.options import exact, njit
 
-# Each is small enough that LLVM inlines it.
+# Each is small enough that LLVM inlines it. A zero of integers is ``a - a``: of an unsigned integer of 64 bits or a plain 0 Numba
+# makes a float64.
 
 
 @njit
@@ -99,7 +100,7 @@ def mod_int(a, b):
 def fmod_int(a, b):
     """The remainder with the sign of ``a``; 0 where ``b`` is 0."""
     if b == 0 or b == -1:
-        return 0
+        return a - a
     r = a % b
     return r - b if r != 0 and (a < 0) != (b < 0) else r
 
@@ -164,12 +165,12 @@ def int_pow(x, p):
 
 @njit
 def left_shift(a, b):
-    return a << b if 0 <= b < 64 else 0  # what a processor does with more differs
+    return a << b if 0 <= b < 64 else a - a  # what a processor does with more differs
 
 
 @njit
 def right_shift(a, b):
-    return a >> b if 0 <= b < 64 else -1 if a < 0 else 0
+    return a >> b if 0 <= b < 64 else ~(a - a) if a < 0 else a - a
 
 
 @njit
@@ -370,11 +371,12 @@ def exponent_int(x):
 
 @njit
 def bitwise_count(x):
-    x = abs(x)
+    """Of the absolute value, which is unsigned."""
+    rest = np.uint64(0) - np.uint64(x) if x < 0 else np.uint64(x)
     count = 0
-    while x:
-        count += x & 1
-        x >>= 1
+    while rest:
+        rest &= rest - np.uint64(1)
+        count += 1
     return count
 
 

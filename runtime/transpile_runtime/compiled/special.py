@@ -81,7 +81,20 @@ _BERNOULLI = np.array([
 
 @njit
 def hurwitz(s, q):
-    """The sum of ``1 / (q + k)**s`` over k = 0, 1, ... for s > 1, by Euler and Maclaurin."""
+    """The sum of ``1 / (q + k)**s`` over k = 0, 1, ... for s = 2, 3, ... It is infinite where a term is."""
+    if not q < -12.0:
+        return _hurwitz_above(s, q)
+    whole = np.floor(q)
+    if q == whole:
+        return math.inf
+    part = q - whole  # the sum over all integers has the period 1; of it what stands below q is taken off
+    sign = 1.0 if s % 2.0 == 0.0 else -1.0
+    return _hurwitz_above(s, part) + sign * _hurwitz_above(s, 1.0 - part) - sign * _hurwitz_above(s, 1.0 - q)
+
+
+@njit
+def _hurwitz_above(s, q):
+    """By Euler and Maclaurin, who want a large q."""
     total = 0.0
     while q < 12.0:
         if q == 0.0:

@@ -14,8 +14,11 @@ NAN = float("nan")
 _FLAGS = ("contract",)  # a product and a sum may be rounded as one; NaN, zeros and the order of sums count
 
 
-class _NoFlags(ir.instructions.FastMathFlags):
+class _Flags(ir.instructions.FastMathFlags):
     """Of a call: Numba would add the flags of the caller."""
+
+    def __init__(self, flags=()):
+        set.__init__(self, flags)
 
     def add(self, name):
         pass
@@ -139,13 +142,13 @@ def where(test, a, b):
     return number.same(number.builder.select(test.value, number.of(a), number.of(b)))
 
 
-def _call(name, *arguments):
+def _call(name, *arguments, flags=()):
     """Calls the LLVM operation of this name."""
     number = next(a for a in arguments if isinstance(a, Number))
     builder, real = number.builder, number.value.type
     function = builder.module.declare_intrinsic(f"llvm.{name}", [real], ir.FunctionType(real, [real] * len(arguments)))
     found = builder.call(function, [number.of(a) for a in arguments])
-    found.fastmath = _NoFlags()
+    found.fastmath = _Flags(flags)
     return number.same(found)
 
 
@@ -198,12 +201,13 @@ def minimum(a, b):
 
 
 def fmax(a, b):
-    """The other one where one is NaN."""
-    return _call("maximumnum" if LLVM >= 19 else "maxnum", a, b)
+    """The other one where one is NaN, either one of two zeros. For the larger of them (no ``nsz``) LLVM 22 puts numbers in order
+    by their signs, and gives NaN of one that is NaN and one that it knows is not."""
+    return _call("maximumnum" if LLVM >= 19 else "maxnum", a, b, flags=("nsz",))
 
 
 def fmin(a, b):
-    return _call("minimumnum" if LLVM >= 19 else "minnum", a, b)
+    return _call("minimumnum" if LLVM >= 19 else "minnum", a, b, flags=("nsz",))
 
 
 def copysign(x, y):

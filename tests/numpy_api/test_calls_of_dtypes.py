@@ -1,0 +1,80 @@
+"""Each call of the tables on arrays of every dtype, with small numbers, and of integers with the largest and the least: the value
+and the dtype are NumPy's."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from loop_compare import Subject, Wrong
+from loop_text import outcome
+from test_loops_of_calls import texts
+
+import transpile as tp
+
+DTYPES = ("bool", "int8", "uint8", "int32", "uint64", "int64", "float32", "float64")
+SMALL = (1, 0, 2, 3, 1, 5, 0, 2, 4)
+PARTS = 16
+UNORDERED = "unique_values argpartition partition( argsort(".split()
+"""Calls that leave an order open."""
+ELSEWHERE = "scipy.linalg quantile percentile np.fromiter intersect1d np.polyval np.indices(a".split()
+"""LAPACK's dtypes of small integers; integers where the share is one; a dtype that is asked for; uint64 beside int64; sizes."""
+QUICK = (
+    "np.round(a, 0)", "np.round(a, 1)", "np.round(a, -1)", "np.gradient(a, a)", "np.trapezoid(a, a)", "np.trapezoid(a, None)",
+    "np.unravel_index(a, a.shape)", "np.conj(a)", "a.conj()", "np.select([a > 1], [a])", "np.concatenate((a, 1.5), axis=None)",
+    "np.isclose(a, -1)", "np.isclose(a, 2, atol=3)", "a == -1", "a < 300", "a.astype(np.uint64) > a.astype(np.int64)",
+)  # fmt: skip
+
+
+def arrays(dtype: str) -> Iterator[np.ndarray]:
+    yield from _of(np.array(SMALL, dtype))
+    if "int" in dtype:
+        least, most = np.iinfo(dtype).min, np.iinfo(dtype).max
+        yield from _of(np.array([most, 1, least, most - 2, 3, least + 1, most // 2 + 1, 2, most], dtype))
+
+
+def _of(x: np.ndarray) -> Iterator[np.ndarray]:
+    yield x[:4].copy()
+    yield x.reshape(3, 3)
+    yield x[:4].reshape(2, 2).copy()
+
+
+def faults(call: str) -> Iterator[str]:
+    text = f"import numpy as np, scipy.linalg, scipy.special\n\ndef f(a):\n    return {call}\n"
+    names: dict = {}
+    exec(text, names)
+    for dtype in DTYPES:
+        for x in arrays(dtype):
+            wanted = outcome(names["f"], (x,))
+            if isinstance(wanted.error, (TypeError, AttributeError, KeyError, OverflowError)):
+                continue  # not what the call takes
+            if wanted.error is None and not isinstance(wanted.value, (np.ndarray, np.generic, float, int, tuple, list)):
+                continue
+            try:
+                Subject(tp.from_source(text)).check((x,), ("lowered",), wanted)
+            except Wrong as e:
+                if e.kind != "refused" and "Numba has no float16" not in str(e) and "__trunc__" not in str(e):
+                    yield f"{call} of {dtype}, {x.shape}: {e}"
+            except Exception as e:
+                yield f"{call} of {dtype}, {x.shape}: {e!r}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(PARTS))
+def test_calls_of_dtypes(part: int) -> None:
+    mine = [c for c in texts() if not any(s in c for s in (*UNORDERED, *ELSEWHERE))][part::PARTS]
+    assert len(mine) > 100
+    assert not (found := _found(mine)), "\n".join(found)
+
+
+@pytest.mark.parametrize("call", QUICK)
+def test_a_few_calls_of_dtypes(call: str) -> None:
+    assert not (found := _found([call])), "\n".join(found)
+
+
+def _found(of: list[str]) -> list[str]:
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return [fault for call in of for fault in faults(call)]

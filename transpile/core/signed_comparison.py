@@ -1,0 +1,41 @@
+"""Comparisons of integers of which no type has both: NumPy compares them exactly, though what it adds becomes a float.
+
+a < u     ->     (a < 0) | (max(a, 0) < u)          of int64 and uint64
+a == u    ->     (a >= 0) & (max(a, 0) == u)
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from transpile.core import nodes as ir
+from transpile.core.record_protocol import Records
+
+
+class Building(Protocol):
+    """What the comparison is made with: `transpile.core.builder.Builder`."""
+
+    @property
+    def prims(self) -> Records: ...
+    def elementwise(self, prim: str, *args: Any) -> Any: ...
+    def cast(self, value: Any, to: str) -> Any: ...
+
+
+def of_two_signs(b: Building, prim: str, operands: list[ir.Operand]) -> Any:
+    """The comparison, if one side is unsigned with 64 bits and the other may be negative; else None."""
+    relation = b.prims[prim].relation
+    if relation is None or sum(o.type.dtype == "uint64" for o in operands) != 1:
+        return None
+    k = int(operands[0].type.dtype == "uint64")
+    signed = operands[k]
+    if not signed.type.dtype.startswith("int") or (isinstance(signed, ir.Const) and signed.value >= 0):
+        return None
+    sides: list[Any] = [*operands]
+    less, _, greater = relation.cases
+    holds = greater if k else less  # where it is negative
+    if isinstance(signed, ir.Const):
+        return b.elementwise("greater_equal" if holds else "less", operands[1 - k], 0)
+    sides[k] = b.cast(b.elementwise("maximum", signed, 0), "uint64")
+    if holds:
+        return b.elementwise("logical_or", b.elementwise("less", signed, 0), b.elementwise(prim, *sides))
+    return b.elementwise("logical_and", b.elementwise("greater_equal", signed, 0), b.elementwise(prim, *sides))
