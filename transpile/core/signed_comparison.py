@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
+import numpy as np
+
 from transpile.core import nodes as ir
 from transpile.core.record_protocol import Records
 
@@ -28,7 +30,7 @@ def of_two_signs(b: Building, prim: str, operands: list[ir.Operand]) -> Any:
         return None
     k = int(operands[0].type.dtype == "uint64")
     signed = operands[k]
-    if not signed.type.dtype.startswith("int") or (isinstance(signed, ir.Const) and signed.value >= 0):
+    if np.dtype(signed.type.dtype).kind != "i" or (isinstance(signed, ir.Const) and signed.value >= 0):
         return None
     sides: list[Any] = [*operands]
     less, _, greater = relation.cases
