@@ -135,3 +135,50 @@ def constants_of_single_precision(x):
 def range_downwards_to_a_size(x):
     """A step that is negative, and an end that is a size."""
     return np.sum(x) * np.arange(9, x.shape[1], -2) + np.arange(-3, -x.shape[0] - 3, -1)
+
+
+@program(args=lambda: (normal(6), np.array([0, 2, -1, 1, 2, 0], np.int32), np.uint8(1)), tags="narrow comparison loop")
+def sums_by_label(x, labels, first):
+    """Narrow labels are compared with Python's integers, -1 among them, which an unsigned one never is."""
+    sums = np.zeros(3)
+    for k in range(3):
+        for i in range(x.shape[0]):
+            if labels[i] == k:
+                sums[k] += x[i] * x[i] * (k + 1)
+    outside = np.sum(x[labels == -1] ** 3)
+    return sums * sums[0] + outside * (2.0 if first != -1 else x[0])
+
+
+@program(args=lambda: (normal(2, 3), np.array([[0, 255, 7], [128, 3, 200]], np.uint8), 300), tags="narrow comparison")
+def thresholds(x, image, top):
+    """Thresholds that the type of the image has no number for."""
+    y = np.where(image < 256, x * x, 5.0) + np.where(image > top, x, 0.0)
+    for i in range(2):
+        for j in range(3):
+            if -1 < image[i, j] < top and image[i, j] != top - 172:
+                y[i, j] *= x[i, 0]
+    return y
+
+
+@program(
+    args=lambda: (normal(4), np.array([0, 2**63, 5, 2**64 - 1], np.uint64), np.array([-1, 2**63 - 1, 5, -1]), -3),
+    tags="unsigned comparison",
+)
+def keys_of_both_signs(x, keys, others, low):
+    """Integers of 64 bits with and without a sign: no type has both."""
+    y = np.where(keys > others, x * x, x) + np.where(keys == others, x**3, 0.0)
+    return y * np.sum(np.where(keys > low, x, 2.0)) + np.sum(x[(keys >> np.uint64(63)) == 1] ** 2)
+
+
+@program(args=lambda: (np.array([0.5, np.nan, -1.5, np.nan]), np.array([2, -1, -3, 4])), tags="narrow nan", smooth=False)
+def no_less_than_counts(x, counts):
+    """NaN gives way to an integer, which is none."""
+    least = np.fmax(x, counts)
+    return least * least + np.fmin(counts > 0, least)
+
+
+@program(args=lambda: (single(4),), tags="float32", tol=1e-2)
+def selected_float32(x):
+    """Choices keep their type beside Python's numbers."""
+    y = np.select([x > 0.0, x > -0.5], [x * x, 3.0 * x])
+    return np.sum(y * x) + np.concatenate((y, 1.5), axis=None) * x[0]
