@@ -170,7 +170,9 @@ def keys_of_both_signs(x, keys, others, low):
     return y * np.sum(np.where(keys > low, x, 2.0)) + np.sum(x[(keys >> np.uint64(63)) == 1] ** 2)
 
 
-@program(args=lambda: (np.array([0.5, np.nan, -1.5, np.nan]), np.array([2, -1, -3, 4])), tags="narrow nan", smooth=False)
+@program(
+    args=lambda: (np.array([0.5, np.nan, -1.5, np.nan]), np.array([2, -1, -3, 4])), tags="narrow nan", smooth=False
+)
 def no_less_than_counts(x, counts):
     """NaN gives way to an integer, which is none."""
     least = np.fmax(x, counts)

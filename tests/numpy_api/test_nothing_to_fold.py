@@ -168,3 +168,13 @@ def test_nothing_is_there_to_pad_with(mode: str, tmp_path: Path) -> None:
                 compiled(np.ones(shape), k)
         for shape in ((0, 3), (2, 3)):
             np.testing.assert_array_equal(compiled(np.ones(shape), k), f(np.ones(shape), k))
+
+
+@pytest.mark.parametrize("rows", ["k", "y.shape[0]", "y.shape[0] * y.shape[1]"])
+@pytest.mark.parametrize("size", [0, 3])
+def test_a_size_left_open_beside_none(rows: str, size: int) -> None:
+    f = tp.from_source(f"import numpy as np\n\ndef f(x, y, k):\n    return x.reshape({rows}, -1) * 2.0\n")
+    args = np.zeros(size), np.zeros((0, 2)), 0
+    for function in (f, Transformed(f, Level()), tp.vmap(f, in_axes=(None, None, None), axis_size=2)):
+        with pytest.raises((ValueError, tp.TranspileError), match="reshape|do not agree"):
+            function(*args)

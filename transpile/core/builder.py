@@ -445,7 +445,7 @@ class Builder:
             elif atom.kind == "mul":
                 value = self.dim(atom.operands[0]) * self.dim(atom.operands[1])
             else:
-                value = self.dim(atom.operands[0]) // self.dim(atom.operands[1])
+                value = self.dim(atom.operands[0]) // self._divisor(atom.operands[1])
             if total is None:
                 total = value if coef == 1 else value * coef
             elif coef == -1:
@@ -457,6 +457,11 @@ class Builder:
         if dim.const and not leads:
             total = total + dim.const if dim.const > 0 else total - (-dim.const)
         return total
+
+    def _divisor(self, dim: Dim) -> Expr:
+        """A size that divides, where it may be 0 as well: that is refused where it matters, and computed before."""
+        found = self.dim(dim)
+        return self.elementwise("maximum", found, 1, py=True) if dim.is_size and not dim.const else found
 
     def size(self, dims: Sequence[Dim]) -> Expr:
         """The product of dimensions, as an integer."""

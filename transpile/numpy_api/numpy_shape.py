@@ -26,7 +26,7 @@ from transpile.numpy_api.api_arguments import (
 from transpile.numpy_api.entry_record import Entry, copied_unless
 from transpile.numpy_api.numpy_reduction import ravel
 from transpile.ops import language as m
-from transpile.ops.slicing import new_axis, point
+from transpile.ops.slicing import new_axis, point, raise_if
 
 # ------------------------------------------------------------------------------------------------------ reshape
 
@@ -48,7 +48,11 @@ def reshaped(b: Builder, x: Expr, shape: Any) -> Expr:
     if open_at and product(known) == Dim(0):
         raise RuleError(f"cannot reshape array of size {product(x.dims)} into shape {text}", "T202")
     if open_at:
-        known.insert(open_at[0], divide(x.dims, known))
+        left = divide(x.dims, known)
+        if not product(known).is_const and any(atom.kind == "floordiv" for atom, _ in left.terms):
+            empty = b.elementwise("equal", b.dim(product(known)), 0)
+            raise_if(empty, "ValueError", "cannot reshape an array into a shape with a size of 0 and one that is left open")
+        known.insert(open_at[0], left)
     have, want = product(x.dims), product(known)
     if have != want and b.unify(have, want) is None:
         raise RuleError(f"cannot reshape array of size {have} into shape {text}", "T202")
