@@ -51,7 +51,9 @@ def reshaped(b: Builder, x: Expr, shape: Any) -> Expr:
         left = divide(x.dims, known)
         if not product(known).is_const and any(atom.kind == "floordiv" for atom, _ in left.terms):
             empty = b.elementwise("equal", b.dim(product(known)), 0)
-            raise_if(empty, "ValueError", "cannot reshape an array into a shape with a size of 0 and one that is left open")
+            raise_if(
+                empty, "ValueError", "cannot reshape an array into a shape with a size of 0 and one that is left open"
+            )
         known.insert(open_at[0], left)
     have, want = product(x.dims), product(known)
     if have != want and b.unify(have, want) is None:
