@@ -130,6 +130,8 @@ def astype(x, dtype, /, *, copy=True, device=None):  # type: ignore[no-untyped-d
 
 def vecmat(x1, x2):  # type: ignore[no-untyped-def]
     """``np.vecmat``: stacks of vectors times stacks of matrices."""
+    if np.ndim(x1) < 1 or np.ndim(x2) < 2:
+        raise ValueError("np.vecmat takes vectors and matrices")
     return np.matmul(np.asarray(x1)[..., None, :], x2)[..., 0, :]
 
 

@@ -333,6 +333,8 @@ def _triangle_indices(upper: bool) -> Callable[..., tuple[Expr, ...]]:
 def _triangle_indices_from(upper: bool) -> Callable[..., tuple[Expr, ...]]:
     def build(b: Builder, arr: Any, k: int = 0) -> tuple[Expr, ...]:
         x = array(b, arr)
+        if x.rank != 2:
+            raise RuleError("input array must be 2-d", "T202")
         return _triangle_indices(upper)(b, b.dim(x.dims[0]), k, b.dim(x.dims[1]))
 
     return build

@@ -251,9 +251,21 @@ def _bincount(b: Builder, x: Any, weights: Any = None, minlength: Any = 0) -> Ex
     return b.cast(found, "int64") if weights is None else found
 
 
+def _ends(b: Builder, x: Expr) -> tuple[Expr, Expr]:
+    """The least and the greatest entry; 0 and 1 where there is none."""
+    if x.dims[0].is_const and x.dims[0] != Dim(0):
+        return b.let("min", x, axes=(0,), keepdims=False), b.let("max", x, axes=(0,), keepdims=False)
+    first, last = (np.inf, -np.inf) if x.type.is_float else (np.iinfo(x.dtype).max, np.iinfo(x.dtype).min)
+    low = b.let("min", x, axes=(0,), keepdims=False, initial=first)
+    high = b.let("max", x, axes=(0,), keepdims=False, initial=last)
+    is_nothing = low > high
+    return m.where(is_nothing, 0, low), m.where(is_nothing, 1, high)
+
+
 def _histogram(b: Builder, a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
     """Counts and edges; the counts have a derivative in the weights only."""
     x = ravel(array(b, a))
+    x = b.cast(x, "uint8") if x.type.is_bool else x
     if weights is not None:
         must_agree(b, array(b, a), array(b, weights), "weights should have the same shape as a")
     edges = array(b, bins)
@@ -261,11 +273,7 @@ def _histogram(b: Builder, a: Any, bins: Any = 10, range: Any = None, density: A
         raise RuleError("`bins` must be 1d, when an array", "T202")
     if not edges.rank:
         demand_integers("np.histogram: the number of `bins`", edges)
-        low, high = (
-            (b.let("min", x, axes=(0,), keepdims=False), b.let("max", x, axes=(0,), keepdims=False))
-            if range is None
-            else (b.expr(range[0]), b.expr(range[1]))
-        )
+        low, high = _ends(b, x) if range is None else (b.expr(range[0]), b.expr(range[1]))
         count = b.form(edges)
         at_least(b, count, 1, "`bins` must be positive, when an integer")
         dtype = x.dtype if x.type.is_float else "float64"
@@ -273,6 +281,10 @@ def _histogram(b: Builder, a: Any, bins: Any = 10, range: Any = None, density: A
         low, high = b.cast(low, wide), b.cast(high, wide)
         if range is not None:
             raise_if(low > high, "ValueError", "max must be larger than min in range parameter.")
+        if x.type.is_float or range is not None:
+            said = "autodetected" if range is None else "supplied"
+            ends_known = m.logical_and(b.elementwise("isfinite", low), b.elementwise("isfinite", high))
+            raise_if(m.logical_not(ends_known), "ValueError", f"{said} range is not finite")
         pad = m.where(low.eq(high), 0.5, 0.0)  # as NumPy does where all values are one
         ends = b.cast(low - pad, wide), b.cast(high + pad, wide)
         spaced = b.let("linspace", *ends, edges + 1, dims=(count + 1,), dtype=wide, endpoint=True)
