@@ -3,14 +3,12 @@ and the dtype are NumPy's."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from call_cases import faults_of, function_text, is_of_arrays, own_outcome, texts
 from loop_compare import Subject, Wrong
-from loop_text import outcome
-from test_loops_of_calls import texts
 
 import transpile as tp
 
@@ -19,7 +17,7 @@ SMALL = (1, 0, 2, 3, 1, 5, 0, 2, 4)
 PARTS = 16
 UNORDERED = "unique_values argpartition partition( argsort(".split()
 """Calls that leave an order open."""
-ELSEWHERE = "scipy.linalg quantile percentile np.fromiter intersect1d np.polyval np.indices(a".split()
+APART = "scipy.linalg quantile percentile np.fromiter intersect1d np.polyval np.indices(a".split()
 """LAPACK's dtypes of small integers; integers where the share is one; a dtype that is asked for; uint64 beside int64; sizes."""
 QUICK = (
     "np.round(a, 0)", "np.round(a, 1)", "np.round(a, -1)", "np.gradient(a, a)", "np.trapezoid(a, a)", "np.trapezoid(a, None)",
@@ -42,15 +40,11 @@ def _of(x: np.ndarray) -> Iterator[np.ndarray]:
 
 
 def faults(call: str) -> Iterator[str]:
-    text = f"import numpy as np, scipy.linalg, scipy.special\n\ndef f(a):\n    return {call}\n"
-    names: dict = {}
-    exec(text, names)
+    text = function_text(call)
     for dtype in DTYPES:
         for x in arrays(dtype):
-            wanted = outcome(names["f"], (x,))
-            if isinstance(wanted.error, (TypeError, AttributeError, KeyError, OverflowError)):
-                continue  # not what the call takes
-            if wanted.error is None and not isinstance(wanted.value, (np.ndarray, np.generic, float, int, tuple, list)):
+            wanted = own_outcome(text, x, OverflowError)
+            if wanted is None or not is_of_arrays(wanted):
                 continue
             try:
                 Subject(tp.from_source(text)).check((x,), ("lowered",), wanted)
@@ -64,17 +58,11 @@ def faults(call: str) -> Iterator[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("part", range(PARTS))
 def test_calls_of_dtypes(part: int) -> None:
-    mine = [c for c in texts() if not any(s in c for s in (*UNORDERED, *ELSEWHERE))][part::PARTS]
-    assert len(mine) > 100
-    assert not (found := _found(mine)), "\n".join(found)
+    mine = [c for c in texts() if not any(s in c for s in (*UNORDERED, *APART))][part::PARTS]
+    found = faults_of(mine, faults)
+    assert len(mine) > 100 and not found, "\n".join(found)
 
 
 @pytest.mark.parametrize("call", QUICK)
 def test_a_few_calls_of_dtypes(call: str) -> None:
-    assert not (found := _found([call])), "\n".join(found)
-
-
-def _found(of: list[str]) -> list[str]:
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return [fault for call in of for fault in faults(call)]
+    assert not (found := faults_of([call], faults)), "\n".join(found)

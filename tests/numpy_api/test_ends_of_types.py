@@ -30,13 +30,8 @@ KNOWN = {  # where NumPy or SciPy have what we have not
 }
 NO_SIGN = ("np.fmax", "np.fmin", "np.maximum", "np.minimum")  # either one of two zeros
 OTHER = ("sp.exp10",)  # of another dtype in each SciPy
-SMALL = {
-    "bool",
-    "int8",
-    "uint8",
-    "int16",
-    "uint16",
-}  # of which SciPy's functions make float32 or float64, by its version
+SMALL = set("bool int8 uint8 int16 uint16".split())
+"""Of which SciPy's functions make float32 or float64, by its version."""
 QUICK = (
     ("np.fmax", ("float64", "int64")), ("np.lcm", ("int64", "int64")), ("np.gcd", ("uint64", "uint64")), ("np.conj", ("bool",)),
     ("np.left_shift", ("uint64", "uint64")), ("np.fmod", ("uint64", "uint64")), ("np.bitwise_count", ("int8",)),
@@ -54,46 +49,18 @@ def points(dtype: str) -> np.ndarray:
         return np.array([False, True])
     if "int" in dtype:
         ends = np.iinfo(dtype)
-        near = (
-            0,
-            1,
-            2,
-            3,
-            7,
-            8,
-            31,
-            33,
-            63,
-            64,
-            -1,
-            -2,
-            -9,
-            ends.min,
-            ends.min + 1,
-            ends.max,
-            ends.max - 1,
-            ends.max // 2,
-        )
-        return np.array(sorted({n for n in (*near, ends.max // 2 + 1) if ends.min <= n <= ends.max}), dtype)
+        near = {
+            *map(int, "0 1 2 3 7 8 31 33 63 64 -1 -2 -9".split()),
+            *(end + d for end in (ends.min, ends.max) for d in (0, 1, -1)),
+        }
+        near |= {ends.max // 2, ends.max // 2 + 1}
+        return np.array(sorted(n for n in near if ends.min <= n <= ends.max), dtype)
     ends = np.finfo(dtype)
     near = [
-        0.0,
-        0.5,
-        1.0,
-        1.5,
-        2.0,
-        2.5,
-        3.0,
-        4.5,
-        33.25,
-        170.5,
-        709.9,
-        1e4 + 0.5,
+        *map(float, "0 0.5 1 1.5 2 2.5 3 4.5 33.25 170.5 709.9 10000.5 1e17 inf".split()),
         1e15 + 0.5,
         2.0**53,
-        1e17,
         2.0**63,
-        np.inf,
     ]
     near += [float(x) for x in (ends.max, ends.max / 2, ends.tiny, ends.smallest_subnormal, ends.eps, ends.eps / 4)]
     return np.array([s * x for x in near for s in (1.0, -1.0)] + [np.nan], dtype)
@@ -119,8 +86,6 @@ def _is_known(prefix: str, made: np.ufunc) -> bool:
         tp.source(_function(f"{prefix}.{made.__name__}", made.nin), *[np.ones(1, "float64")] * made.nin)
     except TranspileError as e:
         return "T130" not in str(e)
-    except TypeError:  # NumPy's own: of integers only
-        return True
     return True
 
 
@@ -203,9 +168,5 @@ def test_polygamma_far_below(x: float) -> None:
     trigamma = tp.jit(tp.from_source("import scipy.special\n\ndef f(x):\n    return scipy.special.polygamma(1, x)\n"))
     pole = np.pi**2 / np.sin(np.pi * x) ** 2 if x != np.floor(x) else np.inf  # reflection, DLMF 5.15.6
     np.testing.assert_allclose(
-        compiled_at(trigamma, x), pole - special.polygamma(1, 1.0 - x) if np.isfinite(pole) else pole
+        trigamma(np.array([x])), [pole - special.polygamma(1, 1.0 - x) if np.isfinite(pole) else pole]
     )
-
-
-def compiled_at(function, x: float) -> float:
-    return float(function(np.array([x]))[0])

@@ -290,7 +290,7 @@ class Builder:
         """
         entry = self.prims[prim]
         operands = [self.operand(a) for a in args]
-        if (apart := of_two_signs(self, prim, operands)) is not None:
+        if entry.relation is not None and (apart := of_two_signs(self, prim, operands)) is not None:
             return apart
         operand_types = OPERAND_TYPES[entry.dtype_rule]([o.type for o in operands])
         dims = self.broadcast_dims([o.type.dims for o in operands])

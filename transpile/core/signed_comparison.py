@@ -25,14 +25,15 @@ class Building(Protocol):
 
 def of_two_signs(b: Building, prim: str, operands: list[ir.Operand]) -> Any:
     """The comparison, if one side is unsigned with 64 bits and the other may be negative; else None."""
-    relation = b.prims[prim].relation
-    if relation is None or sum(o.type.dtype == "uint64" for o in operands) != 1:
+    if sum(o.type.dtype == "uint64" for o in operands) != 1:
         return None
     k = int(operands[0].type.dtype == "uint64")
     signed = operands[k]
     if np.dtype(signed.type.dtype).kind != "i" or (isinstance(signed, ir.Const) and signed.value >= 0):
         return None
     sides: list[Any] = [*operands]
+    relation = b.prims[prim].relation
+    assert relation is not None
     less, _, greater = relation.cases
     holds = greater if k else less  # where it is negative
     if isinstance(signed, ir.Const):

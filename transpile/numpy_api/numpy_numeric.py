@@ -66,7 +66,7 @@ def _along(b: Builder, x: Expr, axis: int, spacing: Any, edge_order: int) -> Exp
     at_least(b, n, edge_order + 1, message)
     step = array(b, spacing)
     if step.rank:
-        step = step if step.type.is_float else b.cast(step, "float64")
+        (step,) = floats(b, step)
         if not b.same(step.dims[0], n):
             raise RuleError("when 1d, distances must match the length of the corresponding dimension", "T202")
         return _uneven(x, axis, step, n, edge_order)

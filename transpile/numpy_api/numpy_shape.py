@@ -45,17 +45,15 @@ def reshaped(b: Builder, x: Expr, shape: Any) -> Expr:
         raise RuleError("can only specify one unknown dimension", "T202")
     known = [size_of(b, s) for k, s in enumerate(sizes) if k not in open_at]
     text = shape_text([Dim(-1) if k in open_at else size_of(b, s) for k, s in enumerate(sizes)])
-    if open_at and product(known) == Dim(0):
-        raise RuleError(f"cannot reshape array of size {product(x.dims)} into shape {text}", "T202")
+    have, given = product(x.dims), product(known)
+    if open_at and given == Dim(0):
+        raise RuleError(f"cannot reshape array of size {have} into shape {text}", "T202")
     if open_at:
-        left = divide(x.dims, known)
-        if not product(known).is_const and any(atom.kind == "floordiv" for atom, _ in left.terms):
-            empty = b.elementwise("equal", b.dim(product(known)), 0)
-            raise_if(
-                empty, "ValueError", "cannot reshape an array into a shape with a size of 0 and one that is left open"
-            )
-        known.insert(open_at[0], left)
-    have, want = product(x.dims), product(known)
+        known.insert(open_at[0], divide(x.dims, known))
+    want = product(known)
+    if have != want and open_at and not given.is_const:
+        said = "cannot reshape an array into a shape with a size of 0 and one that is left open"
+        raise_if(b.elementwise("equal", b.dim(given), 0), "ValueError", said)
     if have != want and b.unify(have, want) is None:
         raise RuleError(f"cannot reshape array of size {have} into shape {text}", "T202")
     return reshape(x, known)

@@ -27,6 +27,7 @@ from transpile.numpy_api.entry_record import Entry
 from transpile.numpy_api.numpy_reduction import ravel, reduce
 from transpile.ops import language as m
 from transpile.ops.slicing import at_least, fresh_size, gather, on_axis, point, raise_if, settle_size, slice_axis
+from transpile.ops.tables import neutral_of
 
 # --------------------------------------------------------------------------------------------------------- sort
 
@@ -254,10 +255,9 @@ def _bincount(b: Builder, x: Any, weights: Any = None, minlength: Any = 0) -> Ex
 def _ends(b: Builder, x: Expr) -> tuple[Expr, Expr]:
     """The least and the greatest entry; 0 and 1 where there is none."""
     if x.dims[0].is_const and x.dims[0] != Dim(0):
-        return b.let("min", x, axes=(0,), keepdims=False), b.let("max", x, axes=(0,), keepdims=False)
-    first, last = (np.inf, -np.inf) if x.type.is_float else (np.iinfo(x.dtype).max, np.iinfo(x.dtype).min)
-    low = b.let("min", x, axes=(0,), keepdims=False, initial=first)
-    high = b.let("max", x, axes=(0,), keepdims=False, initial=last)
+        return reduce("min", x), reduce("max", x)
+    low = reduce("min", x, initial=neutral_of("minimum", x.dtype))
+    high = reduce("max", x, initial=neutral_of("maximum", x.dtype))
     is_nothing = low > high
     return m.where(is_nothing, 0, low), m.where(is_nothing, 1, high)
 

@@ -22,7 +22,7 @@ from transpile.core import nodes as ir
 from transpile.core.types import FLOAT, INT, Type
 from transpile.errors import RuleError
 from transpile.ops import interval_arithmetic as intervals
-from transpile.ops.arithmetic import always, boolean, is_number, no_bool, same, unary
+from transpile.ops.arithmetic import always, boolean, is_number, no_bool, same, unary, whole
 from transpile.ops.element import SAME, Arg, Element, Infix, applied, by_kind, by_sign, with_params
 
 from transpile.ops.language import (  # isort: skip
@@ -72,14 +72,6 @@ def _whole_numbers(types, params) -> Type:  # type: ignore[no-untyped-def]
     return same(types, params)
 
 
-def _bits_of_whole(types, params) -> Type:  # type: ignore[no-untyped-def]
-    if not types[0].is_int and not types[0].is_bool:
-        raise RuleError(
-            f"bits are counted of integers, not of {types[0]}", "T201", "convert with int(...) or .astype(int)"
-        )
-    return Type("uint8", types[0].dims)
-
-
 def test(name: str, **more: Any) -> Op:
     """A boolean property of one number."""
     vector = Vector(name, alone=True)
@@ -114,10 +106,8 @@ _SINC_SERIES = tuple(
 
 def _rounded(types, result, params) -> Element:  # type: ignore[no-untyped-def]
     of_python = params.get("py") and result.weak
-    if result.is_int and not of_python and params["decimals"] >= 0:
-        return SAME
-    if of_python and result.is_int:
-        return applied("intmath.round_to", 1, params["decimals"])
+    if result.is_int:
+        return SAME if params["decimals"] >= 0 else applied("intmath.round_to", 1, params["decimals"])
     name = "scalars.round_to_python" if of_python else "scalars.round_to"
     return with_params(name, 1, "decimals")(types, result, params)
 
@@ -349,7 +339,7 @@ PARTS = [
     smooth("fraction", lambda y, x: 1, cost=1, render="np.modf({0})[0]", linear=True, math="math.modf({0})[0]", names=()),
     unary("exponent", "np.frexp({0})[1]", ZERO, type_rule=_integers, dtype_rule="float"),
     unary("bitwise_count", "np.bitwise_count({0})", ZERO, dtype_rule="as_is", names=("bitwise_count",),
-          type_rule=_bits_of_whole),
+          type_rule=lambda types, params: Type("uint8", whole(types, params).dims)),
     scalar_int("floor_int", "math.floor({0})", 1, family="rounding", rounds="floor", fits="whole"),
     scalar_int("ceil_int", "math.ceil({0})", 1, family="rounding", rounds="ceil", fits="whole"),
     scalar_int("round_int", "round({0})", 1, family="rounding", rounds="rint", fits="whole"),

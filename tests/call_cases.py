@@ -1,0 +1,59 @@
+"""The calls of the API tables one by one, and the arrays that they are tried on: one call, one function."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+
+import numpy as np
+from loop_text import Outcome, outcome
+from shared_cases import LEFT_OUT, calls
+
+CUTS = {  # what of the argument is taken, and shapes that leave several entries, one, or none
+    "x * 1.0": ((3,), (1,), (2, 2), (2, 3), (1, 1), (2, 2, 3)),
+    "x[1:]": ((1,), (2,), (3,)),
+    "x[1:, 1:]": ((1, 1), (1, 3), (3, 1), (2, 3)),
+    "x[1:, :, 1:]": ((1, 2, 2), (2, 2, 1), (2, 1, 3)),
+}
+ELSEWHERE = "place( put( copyto fill_diagonal out= subok empty order= flags require memmap dtype= ndarray".split()
+"""Calls that write into what they are given, or are about memory: their own tests have them."""
+OTHER = {  # of what has no entries NumPy asks before it looks; a list for a tuple; see the README
+    "a[[0]]", "np.digitize(a, a.shape)", "np.linalg.cond(a, 1)", "np.linalg.cond(a, -1)", "np.quantile(a, a)",
+    "np.percentile(a, a)", "np.meshgrid(a, a, sparse=True, copy=False)", "np.meshgrid(a, a, copy=False)",
+    "scipy.linalg.lu(a)", "scipy.linalg.svd(a)", "np.cov(a, a.shape)", "np.corrcoef(a, a.shape)",
+}  # fmt: skip
+
+
+def texts() -> list[str]:
+    found = {call for call, wide in calls() if wide and call not in LEFT_OUT and not any(s in call for s in ELSEWHERE)}
+    return sorted(c for c in found if not (c.startswith("scipy.linalg") and "," in c) and c not in OTHER)
+
+
+def function_text(call: str, cut: str = "x") -> str:
+    """A function of x that gives the call of ``a``, which is a cut of it."""
+    return f"import numpy as np, scipy.linalg, scipy.special\n\ndef f(x):\n    a = {cut}\n    return {call}\n"
+
+
+def arrays_of(shapes: Iterable[tuple[int, ...]]) -> Iterator[np.ndarray]:
+    for shape in shapes:
+        yield np.random.default_rng(len(shape)).normal(size=shape) + 1.0
+
+
+def own_outcome(text: str, x: np.ndarray, *more: type[Exception]) -> Outcome | None:
+    """What Python makes of it; None where the call does not take such an argument, or raises one of ``more``."""
+    names: dict = {}
+    exec(text, names)
+    found = outcome(names["f"], (x,))
+    return None if isinstance(found.error, (TypeError, AttributeError, KeyError, *more)) else found
+
+
+def is_of_arrays(found: Outcome) -> bool:
+    """Whether it is an error, or a value of arrays and numbers."""
+    return found.error is not None or isinstance(found.value, (np.ndarray, np.generic, float, int, tuple, list))
+
+
+def faults_of(some: Iterable[str], faults: Callable[[str], Iterator[str]]) -> list[str]:
+    """The faults of all of these calls, without NumPy's warnings."""
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return [fault for call in some for fault in faults(call)]
