@@ -150,3 +150,18 @@ def test_what_does_not_fit() -> None:
     with pytest.raises(ValueError, match="do not agree|has shape"):
         gradient(x, y, 1)
     np.testing.assert_array_equal(gradient(x, x, 1), x)
+
+
+def factors(x):
+    return np.linalg.svd(x)
+
+
+def test_what_is_refused_for_other_sizes_only() -> None:
+    """The diagnostic is that of the sizes that are given, not a word about those that came first."""
+    square, wide = np.arange(4.0).reshape(2, 2), np.arange(6.0).reshape(2, 3)
+    push = tp.jit(lambda x, t: tp.jvp(factors, (x,), (t,)))
+    for call in (push, lambda x, t: tp.jvp(factors, (x,), (t,))):
+        for _ in range(2):
+            call(square, square)
+            with pytest.raises(tp.TranspileError, match="T303"):
+                call(wide, wide)

@@ -127,8 +127,10 @@ class Specializer:
             return found
         try:
             return self.specialise(key, args, kwargs)
-        except TranspileError:  # they do not fit at all: the check has said so
-            return None
+        except TranspileError as refused:
+            if all("T2" <= code < "T3" for code in refused.codes):  # they do not fit at all: the check has said so
+                return None
+            raise refused from None
 
     def otherwise(self, values: tuple[Any, ...], rest: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """The call that was not one of those that the function before this was written for."""
