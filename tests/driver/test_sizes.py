@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.linalg
 
 import transpile as tp
 
@@ -152,16 +153,21 @@ def test_what_does_not_fit() -> None:
     np.testing.assert_array_equal(gradient(x, x, 1), x)
 
 
-def factors(x):
+def vectors(x):
     return np.linalg.svd(x)
 
 
-def test_what_is_refused_for_other_sizes_only() -> None:
+def factors(x):
+    return scipy.linalg.qr(x)
+
+
+@pytest.mark.parametrize(("f", "code"), [(vectors, "T303"), (factors, "T201")])
+def test_what_is_refused_for_other_sizes_only(f: Any, code: str) -> None:
     """The diagnostic is that of the sizes that are given, not a word about those that came first."""
     square, wide = np.arange(4.0).reshape(2, 2), np.arange(6.0).reshape(2, 3)
-    push = tp.jit(lambda x, t: tp.jvp(factors, (x,), (t,)))
-    for call in (push, lambda x, t: tp.jvp(factors, (x,), (t,))):
+    push = tp.jit(lambda x, t: tp.jvp(f, (x,), (t,)))
+    for call in (push, lambda x, t: tp.jvp(f, (x,), (t,))):
         for _ in range(2):
             call(square, square)
-            with pytest.raises(tp.TranspileError, match="T303"):
+            with pytest.raises(tp.TranspileError, match=code):
                 call(wide, wide)

@@ -26,9 +26,8 @@ def faults(call: str) -> Iterator[str]:
             try:
                 subject.check((x,), STAGES, wanted)
             except Wrong as e:
-                if e.kind != "refused" and not call.startswith(
-                    "np.polyval"
-                ):  # of no coefficients NumPy has x's own type
+                # of no coefficients polyval has x's own type in NumPy
+                if e.kind != "refused" and not call.startswith("np.polyval"):
                     yield f"{call} of {cut}, {x.shape}: {e}"
             except Exception as e:
                 yield f"{call} of {cut}, {x.shape}: {e}"

@@ -128,7 +128,7 @@ class Specializer:
         try:
             return self.specialise(key, args, kwargs)
         except TranspileError as refused:
-            if all("T2" <= code < "T3" for code in refused.codes):  # they do not fit at all: the check has said so
+            if _OF_SHAPES.issuperset(refused.codes):  # they do not fit at all: the check has said so
                 return None
             raise refused from None
 
@@ -234,6 +234,7 @@ def no_collection() -> Iterator[None]:
             gc.enable()
 
 
+_OF_SHAPES = {"T202", "T203"}  # what is refused of shapes only
 _SIZES = 8  # programs of one key that are kept for other sizes
 _EARLIER = 8  # programs of one key that are kept for when a flag is what it was
 
