@@ -171,3 +171,39 @@ def test_what_is_refused_for_other_sizes_only(f: Any, code: str) -> None:
             call(square, square)
             with pytest.raises(tp.TranspileError, match=code):
                 call(wide, wide)
+
+
+def unpacked(x):
+    a, b = x
+    return a * b
+
+
+SIZES = [
+    (lambda x: 1.0 if x else 2.0, 1, 3),
+    (lambda x: x.item() * 2, 1, 3),
+    (lambda x: np.array([x, np.ones(2)]), 2, 3),
+    (lambda x: np.stack([x, np.ones(2)]), 2, 3),
+    (lambda x: x[np.array([True, False])], 2, 3),
+    (lambda x: x[np.array([True, False]), np.newaxis], 2, 3),
+    (lambda x: x[2], 3, 2),
+    (lambda x: np.squeeze(x, 0), 1, 3),
+    (lambda x: x + np.ones(2), 2, 3),
+    (lambda x: x.reshape(2, -1), 4, 5),
+    (lambda x: x @ np.ones(2), 2, 3),
+    (lambda x: np.linalg.inv(x.reshape(2, -1)), 4, 6),
+    (unpacked, 2, 3),
+    (unpacked, 2, 1),
+]
+
+
+@pytest.mark.parametrize("case", range(len(SIZES)))
+def test_sizes_that_do_not_fit_come_later(case: int) -> None:
+    """An error of Python's own kind, as in Python; a size of one is a kind of its own, and a first call has a diagnostic."""
+    f, first, later = SIZES[case]
+    call = tp.jit(lambda x: f(x))
+    call(np.arange(1.0, first + 1))
+    given = np.arange(1.0, later + 1)
+    with pytest.raises((ValueError, IndexError, TypeError)):
+        f(given)
+    with pytest.raises((ValueError, IndexError) if 1 not in (first, later) else tp.TranspileError):
+        call(given)
