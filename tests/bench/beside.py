@@ -2,14 +2,19 @@
 
 Both run at once, each on a core of its own, and change cores after each round: what disturbs the machine disturbs both. Of a
 problem's rounds the fastest one counts. The suites are those of the trees; what only one of them has is left out.
+
+Rows whose code is the same, letter by letter as it goes to LLVM, are marked: what they differ by is what this measures of nothing.
+(What they call of the runtime's library may differ.)
 """
 
 from __future__ import annotations
 
 import argparse
 import compileall
+import hashlib
 import json
 import os
+import re
 import statistics
 import subprocess
 import sys
@@ -17,11 +22,14 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 HERE = Path(__file__).parent
 TREE = HERE.parent.parent
 LOSS = 1.05  # a row that is slower by more is named
-Times = dict[str, dict[str, float]]  # of each problem: seconds of the first call, and of one that follows
+Times = dict[
+    str, dict[str, Any]
+]  # of each problem: seconds of the first call and of one that follows, and what LLVM was given
 
 
 # ------------------------------------------------------------------------------------------------------- one tree
@@ -46,10 +54,52 @@ def measure(tree: Path, core: int, size: str, only: str) -> Times:
     for problem in suites.all_problems():
         if problem.size == size and only in problem.key:
             call = peers.call_of("ours", problem)
-            first, _ = timed(call)
+            with modules() as given:
+                first, _ = timed(call)
             again = interleaved({"ours": call}, Pace(budget=1.0))["ours"]
-            times[problem.key] = {"first": first, "again": again.median}
+            times[problem.key] = {"first": first, "again": again.median, "code": digest(given)}
     return times
+
+
+@contextmanager
+def modules() -> Iterator[list[Any]]:
+    """What is handed to LLVM."""
+    from numba.core.codegen import JITCodeLibrary
+
+    taken = JITCodeLibrary.add_ir_module
+    given: list[Any] = []
+
+    def add_ir_module(library: Any, module: Any) -> None:
+        given.append(module)
+        taken(library, module)
+
+    JITCodeLibrary.add_ir_module = add_ir_module
+    try:
+        yield given
+    finally:
+        JITCodeLibrary.add_ir_module = taken
+
+
+_OWN = re.compile(r'ModuleID = "[^"]*\.[0-9a-f]{16,}"')  # the library's have numbers, and are compiled once
+_MEANINGLESS = (
+    (re.compile(r'"[^"]*"'), ""),  # names, and how long they are
+    (re.compile(r"\[\d+ x i8\](?=\* @| c$)", re.MULTILINE), ""),
+    (re.compile(r"%\.\d+(\.\d+)?"), "%"),
+    (re.compile(r"!\d+"), "!"),
+    (re.compile(r"\b\d{12,}\b"), ""),  # the keys of messages, which are made of the path of a file
+    (re.compile(r"\b(?:contract|reassoc|nsz|arcp|afn) "), ""),  # flags of an instruction are in no order
+)
+
+
+def digest(given: Sequence[Any]) -> str:
+    """Of the code of a function, without its names."""
+    texts = [text for text in map(str, given) if _OWN.search(text)]
+    found = hashlib.sha256()
+    for text in texts:
+        for pattern, instead in _MEANINGLESS:
+            text = pattern.sub(instead, text)
+        found.update(text.encode())
+    return found.hexdigest() if texts else ""
 
 
 # ------------------------------------------------------------------------------------------------------ two trees
@@ -69,8 +119,12 @@ def checked_out(revision: str) -> Iterator[Path]:
             subprocess.run(["git", "worktree", "remove", "--force", str(tree)], cwd=TREE, check=True)
 
 
-def round_of(trees: Sequence[Path], cores: Sequence[int], options: argparse.Namespace) -> list[Times]:
-    """The times of each tree on its core, measured at once where there are several cores."""
+def round_of(trees: Sequence[Path], cores: Sequence[int], libraries: str, options: argparse.Namespace) -> list[Times]:
+    """The times of each tree on its core, measured at once where there are several cores.
+
+    The compiled functions of the runtime are kept from round to round, beside none that were there before: some run faster in the
+    process that has compiled them than in those that follow (`np.linalg.solve` of small matrices by 6 %).
+    """
     command = [
         sys.executable,
         "-W",
@@ -86,9 +140,9 @@ def round_of(trees: Sequence[Path], cores: Sequence[int], options: argparse.Name
     with tempfile.TemporaryDirectory() as cache:
         running = []
         for tree, core in zip(trees, cores):
-            environment = {**os.environ, "TRANSPILE_CACHE_DIR": f"{cache}/{len(running)}"}
+            kept = {"TRANSPILE_CACHE_DIR": f"{cache}/{len(running)}", "NUMBA_CACHE_DIR": f"{libraries}/{len(running)}"}
             process = subprocess.Popen(
-                [*command, str(tree), str(core)], stdout=subprocess.PIPE, text=True, env=environment
+                [*command, str(tree), str(core)], stdout=subprocess.PIPE, text=True, env={**os.environ, **kept}
             )
             running.append(process)
             if len({*cores}) == 1:
@@ -103,28 +157,37 @@ def round_of(trees: Sequence[Path], cores: Sequence[int], options: argparse.Name
 
 def best(rounds: Sequence[Times]) -> Times:
     """The fastest of several rounds."""
-    return {key: {k: min(r[key][k] for r in rounds) for k in rounds[0][key]} for key in rounds[0]}
+    return {
+        key: {**one, **{k: min(r[key][k] for r in rounds) for k in ("first", "again")}}
+        for key, one in rounds[0].items()
+    }
 
 
 def table(before: Times, after: Times) -> str:
     """The rows, the slowest first, and the geometric means."""
     keys = [k for k in before if k in after]
     ratios = {what: {k: after[k][what] / before[k][what] for k in keys} for what in ("again", "first")}
+    same = {k for k in keys if before[k]["code"] and before[k]["code"] == after[k]["code"]}
     lines = [
         "| problem | before, ms | after, ms | ratio | first call: before, s | after, s | ratio |",
         "|---|---|---|---|---|---|---|",
     ]
     for k in sorted(keys, key=lambda k: -ratios["again"][k]):
-        x, y = before[k], after[k]
+        x, y, name = before[k], after[k], k + " (same code)" * (k in same)
         mark = "**" * (ratios["again"][k] > LOSS)
         lines.append(
-            f"| {k} | {1e3 * x['again']:.4g} | {1e3 * y['again']:.4g} | {mark}{ratios['again'][k]:.2f}{mark}"
+            f"| {name} | {1e3 * x['again']:.4g} | {1e3 * y['again']:.4g} | {mark}{ratios['again'][k]:.2f}{mark}"
             f" | {x['first']:.2f} | {y['first']:.2f} | {ratios['first'][k]:.2f} |"
         )
     means = {what: statistics.geometric_mean(r.values()) for what, r in ratios.items()}
     sums = [sum(t[k]["first"] for k in keys) for t in (before, after)]
     lines += ["", f"Geometric means: a call {means['again']:.3f}, the first call {means['first']:.3f};"]
     lines += [f"all first calls together {sums[0]:.1f} s before, {sums[1]:.1f} s after."]
+    if same:
+        of_nothing = [ratios["again"][k] for k in same]
+        lines += [
+            f"Of {len(keys)} rows {len(same)} have the same code: their ratios are {min(of_nothing):.2f} to {max(of_nothing):.2f}."
+        ]
     return "\n".join(lines)
 
 
@@ -143,7 +206,7 @@ def main() -> None:
     if not options.revision:
         parser.error("say with which revision to compare")
     cores = sorted(os.sched_getaffinity(0))[-2:] if hasattr(os, "sched_getaffinity") else [0]
-    with checked_out(options.revision) as other:
+    with checked_out(options.revision) as other, tempfile.TemporaryDirectory() as libraries:
         trees = [other, TREE]
         for tree in trees:
             for package in ("transpile", "runtime"):
@@ -151,7 +214,7 @@ def main() -> None:
         rounds: list[list[Times]] = []
         for k in range(options.rounds):
             pair = [cores[k % len(cores)], cores[(k + 1) % len(cores)]]
-            rounds.append(round_of(trees, pair, options))
+            rounds.append(round_of(trees, pair, libraries, options))
     print(table(*(best([r[side] for r in rounds]) for side in (0, 1))))
 
 

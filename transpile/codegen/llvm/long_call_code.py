@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from transpile.analysis.accesses import is_array
+from transpile.analysis.affine import Forms
 from transpile.codegen.llvm import long_calls
 from transpile.codegen.llvm.llvm_values import Array, Scalar, Value
 from transpile.codegen.llvm.stacks import Stacks
@@ -132,7 +133,8 @@ class Work:
 
     def __init__(self, writer: Watching, loop: nodes.For) -> None:
         self.writer, self.loop = writer, loop
-        self.lets = {s.var: s for s in statements(loop.body) if isinstance(s, nodes.Let)}
+        self.forms = Forms(loop.body)
+        self.lets = self.forms.lets
         self.ends: dict[nodes.Var, nodes.For] = {}
         self.counts: dict[tuple[nodes.Operand, nodes.Operand], Any] = {}  # the trips of loops with these ends
         self.doubles: dict[int, tuple[Any, Any]] = {}  # of LLVM's integers, by their identities
@@ -179,12 +181,22 @@ class Work:
             return None
         ends = (loop.start, loop.bound) if loop.step.value > 0 else (loop.bound, loop.start)
         if ends not in self.counts:
+            self.counts[ends] = self.of_block(*ends)
+        if self.counts[ends] is None:
             low, high = self.value(ends[0], False), self.value(ends[1], True)
             if low is None or high is None:
                 return None
             count = self.sum(high, low, -1)
             self.counts[ends] = count if low == 0 and self.is_size(ends[1]) else self.larger(count, 0, True)
         return self.quotient(self.counts[ends], abs(loop.step.value))
+
+    def of_block(self, low: nodes.Operand, high: nodes.Operand) -> int | None:
+        """How many lie between the ends of a block, of which the higher one is at most a number more than the lower one."""
+        let = self.lets.get(high) if isinstance(high, nodes.Var) else None
+        if let is None or record_of(let).extreme >= 0:
+            return None
+        apart = (self.forms.of(x).plus(self.forms.of(low), -1) for x in let.args)
+        return next((max(form.const, 0) for form in apart if not form.terms), None)
 
     def is_size(self, op: nodes.Operand) -> bool:
         """Whether it is the size of an array, which is not negative."""
