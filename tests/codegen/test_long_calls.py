@@ -489,6 +489,11 @@ def test_which_arrays_steer(fn):
 
 
 def steered(g, *args):
+    *kept, fn = as_loops(g, *args)
+    return steering(fn, kept)
+
+
+def as_loops(g, *args):
     from transpile.base.levels import jit_level
     from transpile.driver.backend import Options, lowered
     from transpile.driver.lifted_request import lift
@@ -497,5 +502,30 @@ def steered(g, *args):
     request = Request.of(args, {})
     request.make_static(g)
     assert jit_level(g) is not None
-    *kept, fn = lowered(lift(request, g), Options())
-    return steering(fn, kept)
+    return lowered(lift(request, g), Options())
+
+
+# ------------------------------------------------------------------------------------------------ the work of a trip
+
+
+def logarithms(x, y):
+    total = 0.0
+    for i in range(len(x)):
+        total += np.sum(np.log(y + x[i]) ** 2)
+    return total
+
+
+@pytest.mark.parametrize("transformed", [logarithms, tp.grad(logarithms)])
+def test_a_block_is_no_longer_than_it_is_written(transformed):
+    """So its work is a number before it runs, and not one that is computed from the sizes of arrays."""
+    from transpile.codegen.llvm.long_call_code import Work
+    from transpile.core import nodes
+    from transpile.core.walk import statements
+
+    (fn,) = as_loops(tp.jit(transformed), np.ones(3), np.ones(1000))
+    around = [s for s in statements(fn.body) if isinstance(s, nodes.For) and isinstance(s.step, nodes.Const)]
+    blocks = [s for s in around if s.step.value > 1]
+    assert blocks
+    for block in blocks:
+        inner = [s for s in statements(block.body) if isinstance(s, nodes.For)]
+        assert inner and {Work(None, block).trips(loop) for loop in inner} == {block.step.value}
