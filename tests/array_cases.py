@@ -39,6 +39,10 @@ def _pool() -> dict[str, Any]:
 
 
 POOL = _pool()
+METHODS = (
+    "inverted_cdf averaged_inverted_cdf closest_observation interpolated_inverted_cdf hazen weibull median_unbiased "
+    "normal_unbiased lower higher midpoint nearest"
+).split()
 WAYS = ("", ", axis=0", ", axis=-1", ", axis=1, keepdims=True", ", keepdims=True")
 
 REDUCTIONS = [
@@ -68,7 +72,13 @@ REDUCTIONS = [
     "np.average(x, axis=1, weights=xp, returned=True)  # list",
     *(f"np.quantile(v, {q})" for q in (0.3, 0.77)), *(f"np.quantile(x, {q}, axis=1)" for q in (0.3, 0.77)),
     "np.percentile(x, 30.0, keepdims=True)", "np.quantile(x, np.array([0.2, 0.6]), axis=0)", "np.quantile(v, 1.0)  # value",
-    "np.quantile(v, 0.0)  # value", *(f"np.quantile(v, 0.37, method={m!r})" for m in ("lower", "higher", "midpoint", "nearest")),
+    "np.quantile(v, 0.0)  # value", *(f"np.quantile(v, 0.37, method={m!r})" for m in METHODS),
+    *(f"np.nanquantile(x, [0.3, 0.71], axis=1, method={m!r})" for m in METHODS),
+    *(f"np.{f}(i23, 0.5, axis=0, method={m!r})  # value" for f in ("quantile", "nanquantile") for m in METHODS),
+    "np.quantile(x, [[0.2, 0.4], [0.6, 0.8]], axis=0)", "np.nanpercentile(holes, [20, 70], axis=1, method='hazen')  # value",
+    "np.quantile(x, 0.4, method='inverted_cdf', weights=pos)", "np.percentile(x, [15, 65], 0, method='inverted_cdf', weights=up3)",
+    "np.quantile(x, 0.4, axis=0, method='inverted_cdf', weights=up3, keepdims=True)",
+    "np.nanquantile(holes, 0.4, axis=1, method='inverted_cdf', weights=pos)  # value",
     *(f"np.{f}(holes{way})  # value" for f in (
         "nansum nanprod nanmean nanmax nanmin nanvar nanstd nanmedian nancumsum nancumprod").split() for way in WAYS[:3]),
     "np.nanquantile(x, 0.3)", "np.nanpercentile(x, 30.0, axis=1, keepdims=True)", "np.nanquantile(holes, 0.3, axis=0)  # value",
@@ -125,6 +135,7 @@ CREATION = [
     "np.linspace(0.5, 2.5, 5)", "np.linspace(0.5, 2.5, 5, endpoint=False)", "np.linspace(0, 1, 3)  # const",
     "np.linspace(a3, b3, 4)", "np.linspace(a3, 1.0, 4, axis=1)", "np.linspace(0.5, 2.5, 5, retstep=True)  # list",
     "np.linspace(0.0, 1.0)", "np.linspace(0.5, 2.0, 1)", "np.logspace(0.5, 1.5, 4)", "np.geomspace(0.5, 8.5, 4)",
+    "np.geomspace(pos, 2.5, 3)", "np.geomspace(up3[:, None], pos, 4, axis=-1, endpoint=False)", "np.geomspace(-pos, -up3[:, None], 3, axis=1)",
     "np.eye(3)  # const", "np.eye(3, 4, k=1)  # const", "np.identity(3)  # const", "np.tri(3, 4, k=-1)  # const",
     "np.array([[0.5, 1.5], [2.5, 3.5]])", "np.array([v, u])", "np.array([0.5, 1])", "np.asarray(v)", "np.array(0.5)",
     "np.array(v, ndmin=2)", "np.array([1, 2], dtype='float32')  # const", "np.array([[0.5, 2], [3, 1.5]])",
@@ -154,7 +165,8 @@ PRODUCTS = [
     *(f"np.{f}({a})" for f in ("dot", "matmul") for a in ("x, a4", "a3, x", "x, m42", "t, a4", "a3, t", "t, m42", "m22, t234[:, :2]")),
     "np.dot(t, t432.swapaxes(1, 2)[:, :, :1].swapaxes(0, 1))", "np.dot(0.5, v)", "np.dot(0.5, 1.5)", "np.dot(i3, a3)",
     "np.matmul(t41, t534)", "np.matmul(f32, m42)  # value", "np.inner(m32, a2)", "np.inner(x, m24)", "np.inner(t, m14)",
-    "np.inner(a4, t)", "np.outer(v, x)", "np.outer(0.5, v)", "np.vdot(x, y)", "np.vecdot(x, y)", "np.tensordot(t, t342, axes=2)",
+    "np.inner(a4, t)", "np.outer(v, x)", "np.outer(0.5, v)", "np.vdot(x, y)", "np.vecdot(x, y)", "np.vecdot(x, y, axis=0, keepdims=True)",
+    "np.tensordot(t, t342, axes=2)",
     "np.tensordot(t, t432, axes=((1, 2), (1, 0)))", "np.tensordot(t, m53, axes=((1,), (1,)))", "np.tensordot(x, y, axes=0)",
     "np.tensordot(x, m42, axes=1)", "np.tensordot(t, m42, axes=(-1, 0))",
     "np.einsum('ij,jk', x, m42)", "np.einsum('ij,jk->ik', x, m42)", "np.einsum('ii', m33)", "np.einsum('...i,i->...', t, a4)",
@@ -185,6 +197,10 @@ LINALG = [
     "np.linalg.solve(qs, t232)", "np.linalg.solve(qs, a3)", "np.linalg.solve(qs, m32)",
     "np.linalg.lstsq(m53, v, rcond=None)  # list value",
     *(f"np.linalg.matrix_power({a}, {n})" for a in ("q", "qs") for n in (0, 1, 2, 3, 5, -1, -2)),
+    *(f"np.linalg.pinv({a}, {o})" for a in ("x", "qs") for o in ("0.5", "rtol=0.01")), "np.linalg.pinv(spd, 0.3, hermitian=True)",
+    "np.linalg.pinv(spd, rtol=None)", "scipy.linalg.pinv(x, atol=0.1, rtol=0.2)", "np.linalg.svd(spd, hermitian=True)  # list",
+    "np.linalg.svd(q, hermitian=True)  # list value",
+    *(f"np.linalg.matrix_rank({a})  # value" for a in ("v", "qs, hermitian=True", "qs, 1.5", "x, rtol=0.4", "0.0 * v")),
     "np.linalg.matrix_rank(x)  # value", "np.linalg.cond(q, 1)", "np.linalg.cond(q, 'fro')", "np.linalg.cond(x)",
     "np.linalg.multi_dot([x, y.T, x])", "np.linalg.multi_dot([a3, x, q, a4])",
     *(f"scipy.linalg.solve_triangular({a}, a4, trans={t!r}, lower={low})" for a, low in (("low", True), ("low.T", False))

@@ -228,9 +228,9 @@ def f(x):
 tp.grad(f)(x)
 
 
-# T201: a method that is not there
+# T131: a method that is not there
 def f(x):
-    return np.sum(np.quantile(x, 0.5, method="inverted_cdf"))
+    return np.sum(np.quantile(x, 0.5, method="middle"))
 
 tp.grad(f)(x)
 

@@ -34,6 +34,7 @@ np.{sum,prod,nansum,nanprod,nanmean}(x, axis={None,0}, dtype={int,float,'float32
 np.{sum,mean,max,all,argmax,std,nansum,count_nonzero,add.reduce}(x, axis={[0],(0,),-1,2,(0,0),()})
 np.average(x, axis={0,1}, weights={np.arange(1.0,4.0),np.arange(1,4),np.ones(3,'float32')}, returned={True,False})
 np.{quantile,nanquantile}(x, {0.3,np.array([0.1,0.7])}, axis={None,0}, method={'lower','higher','nearest','midpoint','no'})
+np.{quantile,nanquantile}(x, {0.3,[0.1,0.7]}, method={'inverted_cdf','averaged_inverted_cdf','closest_observation'})
 np.{sort,argsort}(x, axis={0,None}, kind={'stable','quicksort','heapsort','mergesort','bogus','q',None})
 np.{sort,argsort,partition,argpartition}(x, {0,1}, order={None,'F','x'})
 np.{partition,argpartition}(x, 1, kind={'introselect','bogus',None,'stable'})

@@ -27,6 +27,8 @@ from transpile.numpy_api.api_arguments import (
     strong,
 )
 from transpile.numpy_api.entry_record import Entry, in_order
+from transpile.numpy_api.numpy_reduction import reduce
+from transpile.numpy_api.numpy_shape import moved
 from transpile.numpy_api.numpy_sorting import nonzero
 from transpile.ops import language as m
 from transpile.ops.slicing import along, at_least, fresh_size, new_axis, point, raise_if, settle_size
@@ -254,16 +256,17 @@ def _geomspace(
     b: Builder, start: Any, stop: Any, num: Any = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0
 ) -> Expr:
     """Even steps of the logarithm; both ends have one sign."""
-    first, last = (b.cast(x, "float64") if not x.type.is_float else x for x in numeric(b, start, stop))
-    shares = _linspace(b, 0.0, 1.0, num, endpoint, axis=axis)
-    if first.rank or last.rank:
-        raise RuleError(
-            "np.geomspace of arrays is not supported", "T201", "use np.exp(np.linspace(np.log(a), np.log(b)))"
-        )
+    first, last = numeric(b, start, stop)
+    within = np.result_type(first.dtype, last.dtype, dtype_of(dtype, "float64"))
+    first, last = (b.cast(x, within.name if within.kind == "f" else "float64") for x in (first, last))
     if not isinstance(start, (int, float)) or not isinstance(stop, (int, float)):
-        zero = m.logical_or(first.eq(0), last.eq(0))
-        raise_if(zero, "ValueError", "Geometric sequence cannot include zero")
-    return cast_to(first * b.elementwise("pow", last / first, shares, strong=True), dtype)
+        zeros = [reduce("any", x.eq(0)) if x.rank else x.eq(0) for x in (first, last)]
+        raise_if(m.logical_or(*zeros), "ValueError", "Geometric sequence cannot include zero")
+    rank = max(first.rank, last.rank)
+    shares = _linspace(b, 0.0, 1.0, num, endpoint)
+    shares = m.reshape(shares, (*shares.dims, *[Dim(1)] * rank)) if rank else shares
+    y = first * b.elementwise("pow", last / first, shares, strong=True)
+    return cast_to(moved(y, 0, axis), dtype)
 
 
 # ----------------------------------------------------------------------------------------------------- matrices

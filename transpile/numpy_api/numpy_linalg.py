@@ -26,9 +26,13 @@ from transpile.numpy_api.numpy_products import matmul
 from transpile.numpy_api.numpy_reduction import reduce
 from transpile.numpy_api.numpy_shape import moved, reshape
 from transpile.numpy_api.numpy_sorting import compressed
+from transpile.numpy_api.signatures import NO_VALUE
 from transpile.ops import language as m
+from transpile.ops.cumulative import flip
 from transpile.ops.factorisations import mirrored
 from transpile.ops.linalg import eye
+from transpile.ops.slicing import new_axis
+from transpile.ops.sorting import take_along
 
 try:  # what these functions return, since NumPy 1.25
     from numpy.linalg import _linalg as _results
@@ -221,11 +225,23 @@ def _svd(b: Builder, a: Any, full_matrices: bool = True, compute_uv: bool = True
         x = mirrored(x)
     if not compute_uv:
         return b.let("svdvals", x)
-    refuse_options("np.linalg.svd", hermitian=(bool(hermitian), False))
+    if hermitian:
+        return SVDResult(*_of_eigenvectors(*items(b.let("eigh", x, UPLO="L"))))
     if full_matrices and not b.surely(x.dims[-1], x.dims[-2]):
         u, _, vt = items(b.let("svd_full", x))
         return SVDResult(u, b.let("svdvals", x), vt)
     return SVDResult(*items(b.let("svd", x, full_matrices=False)))
+
+
+def _of_eigenvectors(values: Expr, vectors: Expr) -> tuple[Expr, Expr, Expr]:
+    """The singular values of a symmetric matrix and its vectors: those of its eigenvalues, which give the signs."""
+    last = values.rank - 1
+    order = flip(m.call("argsort", m.absolute(values), axis=last), last)
+    sizes, signs = (take_along(v, order, last) for v in (m.absolute(values), m.elementwise("copysign", 1.0, values)))
+    n = vectors.dims[-1]
+    columns = m.broadcast(new_axis(order, last), (*order.dims[:-1], n, n))
+    left = take_along(vectors, columns, last + 1)
+    return left, sizes, m.swap_last(left * new_axis(signs, last))
 
 
 def _svdvals(b: Builder, x: Any) -> Expr:
@@ -247,9 +263,38 @@ def _side(UPLO: Any) -> str:
     return str(side)
 
 
-def _pinv(b: Builder, a: Any, hermitian: Any = False) -> Expr:
+def _pinv(b: Builder, a: Any, rcond: Any = None, hermitian: Any = False, *, rtol: Any = NO_VALUE) -> Expr:
     x = matrix(b, a, "np.linalg.pinv", square=False)
-    return b.let("pinv", mirrored(x) if hermitian else x)
+    x = mirrored(x) if hermitian else x
+    if rcond is not None and rtol is not NO_VALUE:
+        raise RuleError("`rtol` and `rcond` can't be both set.", "T131")
+    if rcond is None and rtol is NO_VALUE:
+        return b.let("pinv", x)
+    share = rtol if rcond is None else rcond
+    factor = _rounding(x) if share is None else array(b, share)
+    if factor.rank > x.rank - 2:
+        raise RuleError("np.linalg.pinv takes one number, or one for each matrix", "T203")
+    return inverse_above(x, lambda largest: _last_new(factor) * largest)[0]
+
+
+def inverse_above(x: Expr, least: Callable[[Expr], Expr]) -> tuple[Expr, Expr]:
+    """The pseudoinverse and the rank, where singular values are 0 that are not above the ``least``, which the largest decides."""
+    u, values, vt = items(x.b.let("svd", x, full_matrices=False))
+    counts = values > least(reduce("max", values, -1, True, initial=0.0))
+    inverses = m.where(counts, 1 / m.where(counts, values, 1), 0)
+    y = m.matmul(m.swap_last(vt), new_axis(inverses, values.rank) * m.swap_last(u))
+    return y, reduce("sum", counts, -1)
+
+
+def _rounding(x: Expr) -> Expr:
+    """What NumPy takes for the relative rounding errors of a matrix."""
+    rows, columns = (x.b.dim(d) for d in x.dims[-2:])
+    return m.maximum(rows, columns, py=True) * float(np.finfo(x.dtype).eps)
+
+
+def _last_new(x: Expr) -> Expr:
+    """One number a matrix, beside its singular values."""
+    return new_axis(x, x.rank) if x.rank else x
 
 
 def _lstsq(build: Builder, a: Any, b: Any, rcond: Any = None) -> tuple[Expr, ...]:
@@ -306,8 +351,20 @@ def _matrix_power(b: Builder, a: Any, n: int) -> Expr:
     return total
 
 
-def _matrix_rank(b: Builder, A: Any) -> Expr:
-    return b.let("matrix_rank", matrix(b, A, "np.linalg.matrix_rank", square=False))
+def _matrix_rank(b: Builder, A: Any, tol: Any = None, hermitian: Any = False, *, rtol: Any = None) -> Expr:
+    if tol is not None and rtol is not None:
+        raise RuleError("`tol` and `rtol` can't be both set.", "T131")
+    (x,) = floats(b, A)
+    if x.rank < 2:
+        is_nonzero = x.ne(0)
+        return b.cast(reduce("any", is_nonzero) if x.rank else is_nonzero, "int64")
+    x = mirrored(x) if hermitian else x
+    if tol is None and rtol is None:
+        return b.let("matrix_rank", x)
+    values = b.let("svdvals", x)
+    if tol is not None:
+        return reduce("sum", values > _last_new(array(b, tol)), -1)
+    return reduce("sum", values > reduce("max", values, -1, True, initial=0.0) * _last_new(array(b, rtol)), -1)
 
 
 def _cond(b: Builder, x: Any, p: Any = None) -> Expr:
@@ -339,7 +396,7 @@ _LINALG: dict[str, Entry] = {
     "matrix_power": Entry(_matrix_power, static=("n",), memory="place"),
     "tensorinv": Entry(source="library_linalg:tensorinv", static=("ind",)),
     "tensorsolve": Entry(source="library_linalg:tensorsolve", static=("axes",), memory="array"),
-    "matrix_rank": Entry(_matrix_rank),
+    "matrix_rank": Entry(_matrix_rank, static=("hermitian",)),
     "cond": Entry(_cond, static=("p",)),
 }
 TABLE: dict[str, Entry] = {f"numpy.linalg.{name}": entry for name, entry in _LINALG.items()}

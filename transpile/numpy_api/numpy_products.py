@@ -77,13 +77,13 @@ def _vdot(build: Builder, a: Any, b: Any) -> Expr:
     return _dot(build, ravel(x), ravel(y)) if x.rank or y.rank else _dot(build, x, y)
 
 
-def _vecdot(b: Builder, x1: Any, x2: Any, axis: int = -1) -> Expr:
+def _vecdot(b: Builder, x1: Any, x2: Any, axis: int = -1, keepdims: bool = False) -> Expr:
     x, y = (v if axis_of(axis, v.rank) == v.rank - 1 else moved(v, axis, -1) for v in numeric(b, x1, x2))
     _agree(b, x, y, -1, -1, "the inner product")
     product = x * y
-    if product.type.is_bool:
-        return b.let("any", product, axes=(product.rank - 1,), keepdims=False)
-    return b.cast(b.let("sum", product, axes=(product.rank - 1,), keepdims=False), product.dtype)
+    how = "any" if product.type.is_bool else "sum"
+    found = b.cast(b.let(how, product, axes=(product.rank - 1,), keepdims=bool(keepdims)), product.dtype)
+    return moved(found, -1, axis) if keepdims and axis_of(axis, found.rank) != found.rank - 1 else found
 
 
 def _tensordot(build: Builder, a: Any, b: Any, axes: Any = 2) -> Expr:
@@ -257,8 +257,8 @@ _NUMPY: dict[str, Entry] = {
     "linalg.outer": Entry(_outer_of_vectors),
     "linalg.matmul": Entry(matmul),
     "vdot": Entry(_vdot),
-    "vecdot": Entry(_vecdot, static=("axis",)),
-    "linalg.vecdot": Entry(_vecdot, static=("axis",)),
+    "vecdot": Entry(_vecdot, static=("axis", "keepdims")),
+    "linalg.vecdot": Entry(lambda b, x1, x2, *, axis=-1: _vecdot(b, x1, x2, axis), static=("axis",)),
     "matvec": Entry(lambda b, x1, x2: _matvec(b, x1, x2)),
     "tensordot": Entry(_tensordot, static=("axes",), memory="array"),
     "linalg.tensordot": Entry(_tensordot, static=("axes",), memory="array"),

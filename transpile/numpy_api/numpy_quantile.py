@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,21 +14,26 @@ from transpile.errors import RuleError
 from transpile.numpy_api.api_arguments import array, axes_of, strong
 from transpile.numpy_api.entry_record import Entry
 from transpile.numpy_api.numpy_reduction import REDUCED, Axis, reduce
+from transpile.numpy_api.numpy_shape import ravel
 from transpile.ops import language as m
-from transpile.ops.slicing import gather, point, raise_if, slice_axis
+from transpile.ops.slicing import gather, new_axis, point, raise_if, slice_axis
 from transpile.ops.sorting import take_along
 
 
 def _sorted_along(x: Expr, axis: Axis) -> tuple[Expr, tuple[int, ...]]:
     """``x`` sorted along the reduced axes, which are merged into the last one."""
     axes = axes_of(axis, x.rank)
+    rows = _rows(x, axes)
+    return x.b.let("sort", rows, axis=rows.rank - 1), axes
+
+
+def _rows(x: Expr, axes: Sequence[int]) -> Expr:
+    """The reduced axes merged into a last one."""
     kept = [k for k in range(x.rank) if k not in axes]
+    moved = m.transpose(x, [*kept, *axes])
     if len(axes) == 1:
-        order = [*kept, *axes]
-        return x.b.let("sort", m.transpose(x, order), axis=x.rank - 1), axes
-    merged = m.transpose(x, [*kept, *axes])
-    flat = x.b.let("reshape", merged, dims=(*(x.dims[k] for k in kept), product([x.dims[k] for k in axes])))
-    return x.b.let("sort", flat, axis=len(kept)), axes
+        return moved
+    return m.reshape(moved, (*(x.dims[k] for k in kept), product([x.dims[k] for k in axes])))
 
 
 def _kept(y: Expr, x: Expr, axes: Sequence[int], keepdims: bool) -> Expr:
@@ -48,84 +53,200 @@ def _check_shares(b: Builder, q: Any, scale: float) -> None:
             continue
         inside = m.logical_and(share >= 0, share <= scale)
         what = "Percentiles must be in the range [0, 100]" if scale != 1 else "Quantiles must be in the range [0, 1]"
-        raise_if(m.logical_not(reduce("all", inside) if inside.rank else inside), "ValueError", what)
+        raise_if(m.logical_not(_all(inside)), "ValueError", what)
 
 
-def _quantile_of(b: Builder, a: Any, q: Any, axis: Axis, keepdims: bool, method: str, scale: float) -> Expr:
-    x = array(b, a)
-    chosen = method in _CHOSEN and not x.type.is_float  # integers, of which one is the result
-    if x.type.is_bool and not chosen:
-        raise RuleError(
-            "NumPy does not subtract truth values, which it would for a quantile", "T201", "use .astype(float)"
-        )
-    x = x if x.type.is_float or chosen else b.cast(x, "float64")
-    share = array(b, q)
-    if share.rank > 1:
-        raise RuleError("quantiles are a number or a vector", "T201")
-    _check_shares(b, q, scale)
-    if not x.rank:
-        axes_of(axis, 0)
-        return b.broadcast(strong(x), share.dims) if share.rank else strong(x)
-    ordered, axes = _sorted_along(x, axis)
-    if ordered.dims[-1] == Dim(0):
-        raise RuleError("there is no quantile of no entries", "T202")
-    n = m.size(ordered, (ordered.rank - 1,))
-    part_of = share / scale if scale != 1 else share
-    if method in _OPEN:
-        alpha, beta = _OPEN[method]
-        place = m.minimum(m.maximum(part_of * (n + (1 - alpha - beta)) + (alpha - 1), 0.0), n - 1)
-    else:
-        place = part_of * (n - 1)
+def _between(alpha: float, beta: float) -> Callable[[Expr, Expr], Expr]:
+    """By the plotting positions alpha, beta of Hyndman & Fan (1996)."""
+    return lambda q, n: _inside(q * (n + (1 - alpha - beta)) + (alpha - 1), n)
+
+
+def _inside(place: Expr, n: Expr) -> Expr:
+    return m.minimum(m.maximum(place, 0.0), n - 1)
+
+
+def _averaged(q: Expr, n: Expr) -> Expr:
+    """Half way to the next entry from a place that is one, or else the next entry."""
+    place = q * n - 1
     low = m.floor(place)
-    part = _PARTS[method](place, low) if method in _PARTS else place - low
-    first = b.cast(low, "int64")
-    second = m.minimum(first + 1, n - 1)
-    part = b.cast(part, x.dtype) if (share.type.weak or method in _CHOSEN) and not chosen else part
+    return _inside(m.where(place > low, low + 1, place + 0.5), n)
+
+
+def _closest(q: Expr, n: Expr) -> Expr:
+    """The entry after the place, but that at the place if it is one of an odd number (from 0)."""
+    place = q * n - 1.5
+    low = m.floor(place)
+    return m.maximum(m.where(m.logical_or(place > low, m.elementwise("mod", low, 2).eq(0)), low + 1, low), 0.0)
+
+
+def _half_way(q: Expr, n: Expr) -> Expr:
+    place = q * (n - 1)
+    return (m.floor(place) + m.elementwise("ceil", place)) * 0.5
+
+
+_INTERPOLATED: dict[str, Callable[[Expr, Expr], Expr]] = {
+    "linear": lambda q, n: q * (n - 1),
+    "midpoint": _half_way,
+    "averaged_inverted_cdf": _averaged,
+    "weibull": _between(0.0, 0.0),
+    "hazen": _between(0.5, 0.5),
+    "interpolated_inverted_cdf": _between(0.0, 1.0),
+    "median_unbiased": _between(1 / 3, 1 / 3),
+    "normal_unbiased": _between(3 / 8, 3 / 8),
+}
+"""Where among n sorted entries the share q of them ends, from 0: at one of them or between two."""
+_CHOSEN: dict[str, Callable[[Expr, Expr], Expr]] = {
+    "lower": lambda q, n: m.floor(q * (n - 1)),
+    "higher": lambda q, n: m.elementwise("ceil", q * (n - 1)),
+    "nearest": lambda q, n: m.elementwise("round", q * (n - 1)),
+    "inverted_cdf": lambda q, n: m.maximum(m.elementwise("ceil", q * n - 1), 0.0),
+    "closest_observation": _closest,
+}
+"""Which one it is, for the methods that give one of the entries."""
+
+
+def _at(ordered: Expr, place: Expr) -> Expr:
+    """The entries at these places of the last axis: those of each row, or the same in all."""
+    if place.rank == ordered.rank and place.rank > 1:
+        return take_along(ordered, place, place.rank - 1)
+    return gather(ordered, -1, place) if place.rank else point(ordered, -1, place)
+
+
+def _cut(ordered: Expr, share: Expr, n: Expr, method: str, is_weak: bool) -> Expr:
+    """The quantiles of rows that are sorted, of which the first n entries count."""
+    if method in _CHOSEN:
+        return _at(ordered, ordered.b.cast(_CHOSEN[method](share, n), "int64"))
+    place = _INTERPOLATED[method](share, n)
+    low = m.floor(place)
+    first, part = ordered.b.cast(low, "int64"), place - low
+    lower, upper = _at(ordered, first), _at(ordered, m.minimum(first + 1, n - 1))
+    return lower + (upper - lower) * (ordered.b.cast(part, ordered.dtype) if is_weak else part)
+
+
+def _quantile(scale: float, skips_nan: bool = False) -> Callable[..., Expr]:
+    """Quantiles of shares up to 1, or percentiles up to 100. NaN sorts last: one of them makes a row NaN, or they do not count."""
+
+    def build(
+        b: Builder,
+        a: Any,
+        q: Any,
+        axis: Axis = None,
+        method: str = "linear",
+        keepdims: bool = False,
+        *,
+        weights: Any = None,
+    ) -> Expr:
+        x, share = array(b, a), array(b, q)
+        if method not in _CHOSEN and method not in _INTERPOLATED:
+            known = ", ".join(map(repr, (*_INTERPOLATED, *_CHOSEN)))
+            raise RuleError(f"{method!r} is not a method of quantiles", "T131", f"there are {known}")
+        if x.type.is_bool and method not in _CHOSEN:
+            raise RuleError(
+                "NumPy does not subtract truth values, which it would for a quantile", "T201", "use .astype(float)"
+            )
+        if weights is not None and method != "inverted_cdf":
+            raise RuleError("Only method 'inverted_cdf' supports weights.", "T131")
+        if share.rank > 2:
+            raise RuleError("q must be a scalar or 1d", "T203")
+        x = x if x.type.is_float or method in _CHOSEN else b.cast(x, "float64")
+        _check_shares(b, q, scale)
+        if not x.rank:
+            axes_of(axis, 0)
+            return b.broadcast(strong(x), share.dims) if share.rank else strong(x)
+        x = _guarded(x) if skips_nan and x.type.is_float else x
+        axes = axes_of(axis, x.rank)
+        if any(x.dims[k] == Dim(0) for k in axes):
+            raise RuleError("there is no quantile of no entries", "T202")
+        part = b.cast(share, x.dtype) if share.type.weak and x.type.is_float else share
+        part = ravel(part) if part.rank > 1 else part
+        part = part / scale if scale != 1 else part
+        if weights is not None:
+            y = _weighted(_rows(x, axes), _rows(_weights(x, array(b, weights), axis), axes), part, skips_nan)
+        else:
+            y = _of_rows(_sorted_along(x, axis)[0], part, method, share.type.weak, skips_nan)
+        return _shaped(y, share.dims, x, axes, keepdims)
+
+    return build
+
+
+def _of_rows(ordered: Expr, share: Expr, method: str, is_weak: bool, skips_nan: bool) -> Expr:
+    """Of each row the quantile, or its quantiles along a last axis."""
+    last = ordered.rank - 1
+    if not ordered.type.is_float:
+        return _cut(ordered, share, m.size(ordered, (last,)), method, is_weak)
+    if not skips_nan:
+        y = _cut(ordered, share, m.size(ordered, (last,)), method, is_weak)
+        end = slice_axis(ordered, -1, ordered.dims[-1] - 1) if share.rank else point(ordered, -1, -1)
+        return m.where(m.isnan(end), np.nan, y)
+    valid = m.call("sum", m.logical_not(m.isnan(ordered)), axes=(last,), keepdims=True)
+    y = _cut(ordered, share, m.maximum(valid, 1), method, is_weak)
+    return y if share.rank else point(y, -1, 0)
+
+
+def _weights(x: Expr, weights: Expr, axis: Axis) -> Expr:
+    """One for each entry: those that are given, or those that are given along the axes, in the order of these."""
+    is_whole = weights.rank == x.rank
+    if axis is None and not is_whole:
+        raise RuleError("Axis must be specified when shapes of a and weights differ.", "T203")
+    order = [*range(x.rank)] if is_whole else [axes_of(k, x.rank)[0] for k in np.atleast_1d(axis).tolist()]
+    if weights.rank != len(order) or not all(x.b.same(d, x.dims[k]) for d, k in zip(weights.dims, order)):
+        raise RuleError("Shape of weights must be consistent with shape of a along specified axis.", "T203")
+    raise_if(reduce("any", weights < 0), "ValueError", "Weights must be non-negative.")
+    turned = m.transpose(weights, [order.index(k) for k in sorted(order)])
+    return m.expand(turned, [k for k in range(x.rank) if k not in order], x.dims)
+
+
+def _weighted(rows: Expr, weights: Expr, share: Expr, skips_nan: bool) -> Expr:
+    """Of each row the first entry at which the weights of it and all before have reached the share of their sum."""
+    b, last = rows.b, rows.rank - 1
+    if skips_nan and rows.type.is_float:
+        weights = m.where(m.isnan(rows), 0, weights)
+    order = m.call("argsort", rows, axis=last)
+    ordered, weights = take_along(rows, order, last), take_along(weights, order, last)
+    reached = m.call("cumsum", b.cast(weights, "float64"), axis=last)
+    total, least, largest = _end(reached, -1), _end(ordered, 0), _end(ordered, -1)
+    is_sum = m.logical_and(total > 0, total < np.inf)
+    if skips_nan and rows.type.is_float:
+        is_sum = m.logical_or(is_sum, m.isnan(least))
+    raise_if(m.logical_not(_all(is_sum)), "ValueError", "Weights included NaN, inf or were all zero.")
+    parts = reached / total
+    parts = b.cast(parts, share.dtype) if share.type.is_float else parts
+    parts = m.where(parts.eq(0), -1, parts)
     if share.rank:
-        lower, upper = gather(ordered, -1, first), gather(ordered, -1, second)
-        y = m.where(part > 0.5, upper, lower) if chosen else lower + (upper - lower) * part
-        if not chosen:
-            y = m.where(m.isnan(slice_axis(ordered, -1, ordered.dims[-1] - 1)), np.nan, y)
-        y = m.transpose(y, [y.rank - 1, *range(y.rank - 1)])
-        kept = tuple(Dim(1) if k in axes else d for k, d in enumerate(x.dims))
-        return b.let("reshape", y, dims=(share.dims[0], *kept)) if keepdims else y
-    lower, upper = point(ordered, -1, first), point(ordered, -1, second)
-    if chosen:
-        return _kept(m.where(part > 0.5, upper, lower), x, axes, keepdims)
-    return _kept(_nan_checked(lower + (upper - lower) * part, ordered), x, axes, keepdims)
+        parts, share = new_axis(parts, last), new_axis(share, 1)
+    is_row = not share.rank and last > 0
+    before = m.call("sum", parts < share, axes=(parts.rank - 1,), keepdims=is_row)
+    y = _at(ordered, m.minimum(before, m.size(ordered, (last,)) - 1))
+    if rows.type.is_float and not skips_nan:
+        y = m.where(m.isnan(largest), np.nan, y)
+    return point(y, -1, 0) if is_row else y
 
 
-_CHOSEN = ("lower", "higher", "nearest")
-"""The methods that give one of the elements."""
-_OPEN: dict[str, tuple[float, float]] = {
-    "weibull": (0.0, 0.0),
-    "hazen": (0.5, 0.5),
-    "interpolated_inverted_cdf": (0.0, 1.0),
-    "median_unbiased": (1 / 3, 1 / 3),
-    "normal_unbiased": (3 / 8, 3 / 8),
-}
-"""The plotting positions alpha, beta of Hyndman & Fan (1996) for the methods that interpolate."""
-_PARTS: dict[str, Callable[[Expr, Expr], Any]] = {
-    "lower": lambda place, low: place * 0.0,
-    "higher": lambda place, low: m.where(place > low, 1.0, 0.0),
-    "midpoint": lambda place, low: m.where(place > low, 0.5, 0.0),
-    "nearest": lambda place, low: m.elementwise("round", place) - low,
-}
+def _end(rows: Expr, k: int) -> Expr:
+    """The first or the last one of each row, beside what there is for each."""
+    if rows.rank == 1:
+        return point(rows, 0, k)
+    first = Dim(0) if k == 0 else rows.dims[-1] - 1
+    return slice_axis(rows, -1, first, first + 1)
+
+
+def _all(test: Expr) -> Expr:
+    return reduce("all", test) if test.rank else test
+
+
+def _shaped(y: Expr, shares: tuple[Dim, ...], x: Expr, axes: Sequence[int], keepdims: bool) -> Expr:
+    """The shares first, and what was reduced as ones where it is kept."""
+    if not shares:
+        return _kept(y, x, axes, keepdims)
+    y = m.transpose(y, [y.rank - 1, *range(y.rank - 1)])
+    rest = tuple(Dim(1) if k in axes else d for k, d in enumerate(x.dims)) if keepdims else y.dims[1:]
+    return m.reshape(y, (*shares, *rest)) if keepdims or len(shares) > 1 else y
 
 
 def _nan_checked(y: Expr, ordered: Expr) -> Expr:
     """NaN sorts last; one of them makes the result NaN."""
     last = point(ordered, -1, -1)
     return m.where(m.isnan(last), np.nan, y)
-
-
-def _quantile(scale: float) -> Callable[..., Expr]:
-    def build(b: Builder, a: Any, q: Any, axis: Axis = None, method: str = "linear", keepdims: bool = False) -> Expr:
-        if method != "linear" and method not in _PARTS and method not in _OPEN:
-            raise RuleError(f"the quantile method {method!r} is not supported", "T201", "use 'linear'")
-        return _quantile_of(b, a, q, axis, keepdims, method, scale)
-
-    return build
 
 
 def _median(b: Builder, a: Any, axis: Axis = None, keepdims: bool = False) -> Expr:
@@ -166,35 +287,8 @@ def _nan_median(b: Builder, a: Any, axis: Axis = None, keepdims: bool = False) -
     return _kept(point((low + high) / 2, -1, 0), x, axes, keepdims)
 
 
-def _nan_quantile(scale: float) -> Callable[..., Expr]:
-    """NaN sorts last: the quantile of what comes before. One share, linear between entries."""
-
-    def build(b: Builder, a: Any, q: Any, axis: Axis = None, method: str = "linear", keepdims: bool = False) -> Expr:
-        x = array(b, a)
-        if not x.type.is_float:
-            return _quantile(scale)(b, x, q, axis, method, keepdims)
-        share = array(b, q)
-        if method != "linear":
-            raise RuleError(f"np.nanquantile: the method {method!r} is not supported", "T201", "use 'linear'")
-        if share.rank:
-            if share.rank > 1 or not share.dims[0].is_const:
-                raise RuleError("np.nanquantile takes a number or a vector of known length", "T203")
-            one = [build(b, x, point(share, 0, k), axis, method, keepdims) for k in range(share.dims[0].const)]
-            return b.let("stack", *one, axis=0)
-        _check_shares(b, q, scale)
-        ordered, axes = _sorted_along(_guarded(x), axis)
-        last = ordered.rank - 1
-        valid = b.let("sum", m.logical_not(m.isnan(ordered)), axes=(last,), keepdims=True)
-        place = (share / scale if scale != 1 else share) * m.maximum(valid - 1, 0)
-        low = m.floor(place)
-        first = b.cast(low, "int64")
-        lower = take_along(ordered, first, last)
-        upper = take_along(ordered, m.minimum(first + 1, m.maximum(valid - 1, 0)), last)
-        part = place - low
-        y = lower + (upper - lower) * (b.cast(part, x.dtype) if share.type.weak else part)
-        return _kept(point(y, -1, 0), x, axes, keepdims)
-
-    return build
+def _memory(bound: Mapping[str, Any]) -> str:
+    return "new" if bound.get("weights") is None else "array"
 
 
 _STATIC = (*REDUCED, "method")
@@ -202,10 +296,10 @@ _STATIC = (*REDUCED, "method")
 _NUMPY: dict[str, Entry] = {
     "median": Entry(_median, static=_STATIC),
     "nanmedian": Entry(_nan_median, static=_STATIC, memory=lambda bound: "array" if bound.get("keepdims") else "new"),
-    "quantile": Entry(_quantile(1), static=_STATIC),
-    "nanquantile": Entry(_nan_quantile(1), static=_STATIC),
-    "nanpercentile": Entry(_nan_quantile(100), static=_STATIC),
-    "percentile": Entry(_quantile(100), static=_STATIC),
+    "quantile": Entry(_quantile(1), static=_STATIC, memory=_memory),
+    "nanquantile": Entry(_quantile(1, skips_nan=True), static=_STATIC, memory=_memory),
+    "nanpercentile": Entry(_quantile(100, skips_nan=True), static=_STATIC, memory=_memory),
+    "percentile": Entry(_quantile(100), static=_STATIC, memory=_memory),
 }
 
 TABLE: dict[str, Entry] = {f"numpy.{name}": entry for name, entry in _NUMPY.items()}

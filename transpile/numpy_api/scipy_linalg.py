@@ -19,10 +19,12 @@ from transpile.numpy_api.numpy_linalg import (
     _norm,
     _pinv,
     _qr,
+    _rounding,
     _square,
     _svd,
     _svdvals,
     general,
+    inverse_above,
     items,
     least_squares,
     matrix,
@@ -230,6 +232,17 @@ def _check(b: Builder, operands: list[Expr]) -> None:
         raise_if(m.logical_not(passes), "ValueError", "array must not contain infs or NaNs")
 
 
+def _scipy_pinv(b: Builder, a: Any, *, atol: Any = None, rtol: Any = None, return_rank: bool = False) -> Any:
+    if atol is None and rtol is None and not return_rank:
+        return _pinv(b, a)
+    x = matrix(b, a, "scipy.linalg.pinv", square=False)
+    share = _rounding(x) if rtol is None else array(b, rtol)
+    found = inverse_above(x, lambda largest: largest * share + (0.0 if atol is None else array(b, atol)))
+    if return_rank:
+        return found if x.rank == 2 else [*found]  # a list, of a stack
+    return found[0]
+
+
 _ENTRIES: dict[str, Entry] = {
     "solve_triangular": Entry(_solve_triangular, static=("trans", "lower", "unit_diagonal")),
     "solve": Entry(_scipy_solve, static=("lower", "assume_a", "transposed")),
@@ -243,7 +256,7 @@ _ENTRIES: dict[str, Entry] = {
     "svd": Entry(_scipy_svd, static=("full_matrices", "compute_uv", "lapack_driver")),
     "svdvals": Entry(lambda b, a: _svdvals(b, a)),
     "qr": Entry(_scipy_qr, static=("mode", "pivoting"), idle=("lwork",)),
-    "pinv": Entry(lambda b, a: _pinv(b, a)),
+    "pinv": Entry(_scipy_pinv, static=("return_rank",)),
     "lstsq": Entry(_scipy_lstsq, static=("lapack_driver",)),
     "eigh": Entry(_scipy_eigh, static=("lower", "eigvals_only")),
     "eigvalsh": Entry(_scipy_eigvalsh, static=("lower",)),
