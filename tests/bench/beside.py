@@ -4,7 +4,7 @@ Both run at once, each on a core of its own, and change cores after each round: 
 problem's rounds the fastest one counts. The suites are those of the trees; what only one of them has is left out.
 
 Rows whose code is the same, letter by letter as it goes to LLVM, are marked: what they differ by is what this measures of nothing.
-(What they call of the runtime's library may differ.)
+(What they call of the runtime's library may differ, and what LLVM is told to do with it.)
 """
 
 from __future__ import annotations

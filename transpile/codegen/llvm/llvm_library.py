@@ -7,6 +7,7 @@ trips.
 
 from __future__ import annotations
 
+import copy
 from functools import lru_cache
 from typing import Any
 
@@ -37,8 +38,27 @@ def _kind() -> type:
                 self._run_passes(loop_vectorize=False)
 
         def _run_passes(self, **options: bool) -> None:
-            passes, builder = self._codegen._module_pass_manager(**options)
+            passes, builder = _tuned(self._codegen)._module_pass_manager(**options)
             with self._recorded_timings.record("Module passes", builder):
                 passes.run(self._final_module, builder)
 
     return Library
+
+
+@lru_cache(maxsize=1)
+def _tuned(codegen: Any) -> Any:
+    """What makes the passes, which ask the target what is cheap: it knows more of this processor than Numba's."""
+    from llvmlite import binding
+    from numba.core import config
+
+    from transpile_runtime.compiled.machine import tuning
+
+    told = tuning(codegen._get_host_cpu_name(), codegen._tm_features)
+    if not told:
+        return codegen
+    options: dict[str, Any] = {"opt": config.OPT}
+    codegen._customize_tm_options(options)
+    options["features"] = f"{codegen._tm_features},{told}"
+    found = copy.copy(codegen)
+    found._tm = binding.Target.from_triple(binding.get_process_triple()).create_target_machine(**options)
+    return found
