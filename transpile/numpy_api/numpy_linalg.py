@@ -272,8 +272,7 @@ def _pinv(b: Builder, a: Any, rcond: Any = None, hermitian: Any = False, *, rtol
         return b.let("pinv", x)
     share = rtol if rcond is None else rcond
     factor = _rounding(x) if share is None else array(b, share)
-    if factor.rank > x.rank - 2:
-        raise RuleError("np.linalg.pinv takes one number, or one for each matrix", "T203")
+    factor = b.broadcast(factor, x.dims[:-2]) if factor.rank else factor
     return inverse_above(x, lambda largest: _last_new(factor) * largest)[0]
 
 

@@ -206,7 +206,7 @@ class _Relaxer:
 
         if entry.dtype_rule != "as_is":
             for k, arg in enumerate(args):
-                if (d := self.definition(arg, "cast")) is not None:
+                if (d := self.definition(arg, "cast")) is not None and _is_exact(d, wanted[k].dtype):
                     trial = [*args[:k], self.unshaped(d.args[0]), *args[k + 1 :]]
                     if d.params.get("explicit") and all(self.type(a).weak for a in trial):
                         continue  # Python's numbers do not wrap round
@@ -233,7 +233,7 @@ class _Relaxer:
 
     def stored(self, value: ir.Operand, dtype: str, add: bool) -> ir.Operand:
         value = self.unshaped(value, [])
-        while (d := self.definition(value, "cast")) is not None:
+        while (d := self.definition(value, "cast")) is not None and _is_exact(d, dtype):
             inner = self.unshaped(d.args[0])
             if add and promote(self.type(inner), Type(dtype)).dtype != dtype:
                 break
@@ -299,3 +299,8 @@ def _reaches(args: Sequence[ir.Operand], dims: Dims) -> bool:
 
 def _is_like(common: Dims, dims: Dims) -> bool:
     return len(common) == len(dims) and all(c.is_one == d.is_one for c, d in zip(common, dims))
+
+
+def _is_exact(cast: ir.Let, dtype: str) -> bool:
+    """Whether a cast rounds nothing that what comes after it, a cast to ``dtype``, would not round as well."""
+    return cast.params["dtype"] == dtype or np.can_cast(cast.args[0].type.dtype, cast.params["dtype"])
