@@ -27,9 +27,8 @@ from typing import Any
 HERE = Path(__file__).parent
 TREE = HERE.parent.parent
 LOSS = 1.05  # a row that is slower by more is named
-Times = dict[
-    str, dict[str, Any]
-]  # of each problem: seconds of the first call and of one that follows, and what LLVM was given
+Times = dict[str, dict[str, Any]]
+"""Of each problem: the seconds of the first call and of one that follows, and what LLVM was given, as a number."""
 
 
 # ------------------------------------------------------------------------------------------------------- one tree

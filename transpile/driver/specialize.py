@@ -128,7 +128,7 @@ class Specializer:
         try:
             return self.specialise(key, args, kwargs)
         except TranspileError as refused:
-            if REFUSED_BY_NUMPY.issuperset(refused.codes):  # they do not fit at all: the check has said so
+            if _REFUSED_BY_NUMPY.issuperset(refused.codes):  # they do not fit at all: the check has said so
                 return None
             raise refused from None
 
@@ -234,7 +234,7 @@ def no_collection() -> Iterator[None]:
             gc.enable()
 
 
-REFUSED_BY_NUMPY = {"T134", "T202", "T203", "T207", "T208", "T211", "T213", "T214"}
+_REFUSED_BY_NUMPY = {"T134", "T202", "T203", "T207", "T208", "T211", "T213", "T214"}
 """What no such sizes can do in Python either: there the call is an error of Python's own kind."""
 _SIZES = 8  # programs of one key that are kept for other sizes
 _EARLIER = 8  # programs of one key that are kept for when a flag is what it was

@@ -27,7 +27,7 @@ from transpile.numpy_api.api_arguments import (
     strong,
 )
 from transpile.numpy_api.entry_record import Entry, in_order
-from transpile.numpy_api.numpy_reduction import reduce
+from transpile.numpy_api.numpy_reduction import holds
 from transpile.numpy_api.numpy_shape import moved
 from transpile.numpy_api.numpy_sorting import nonzero
 from transpile.ops import language as m
@@ -205,8 +205,7 @@ def _linspace(
     if first.rank or last.rank:
         first, last = (b.broadcast(x, b.broadcast_dims([first.dims, last.dims])) for x in (first, last))
         y = _between(b, first, last, num, endpoint)
-        at = axis_of(axis, y.rank)
-        y = m.transpose(y, [*range(1, at + 1), 0, *range(at + 1, y.rank)]) if at else y
+        y = moved(y, 0, axis)
     else:
         axis_of(axis, 1)
         y = b.let(
@@ -260,7 +259,7 @@ def _geomspace(
     within = np.result_type(first.dtype, last.dtype, dtype_of(dtype, "float64"))
     first, last = (b.cast(x, within.name if within.kind == "f" else "float64") for x in (first, last))
     if not isinstance(start, (int, float)) or not isinstance(stop, (int, float)):
-        zeros = [reduce("any", x.eq(0)) if x.rank else x.eq(0) for x in (first, last)]
+        zeros = (holds("any", x.eq(0)) for x in (first, last))
         raise_if(m.logical_or(*zeros), "ValueError", "Geometric sequence cannot include zero")
     rank = max(first.rank, last.rank)
     shares = _linspace(b, 0.0, 1.0, num, endpoint)

@@ -27,7 +27,7 @@ from transpile.numpy_api.api_arguments import (
     strong,
 )
 from transpile.numpy_api.entry_record import Entry
-from transpile.numpy_api.numpy_reduction import ravel, reduce
+from transpile.numpy_api.numpy_reduction import holds, ravel
 from transpile.numpy_api.numpy_shape import moved, reshape
 from transpile.numpy_api.numpy_sorting import compressed
 from transpile.ops import language as m
@@ -255,7 +255,7 @@ _OUTSIDE = "index is out of bounds"
 def _check_inside(at: Expr, n: Expr, end: Expr) -> None:
     at = at.b.cast(at, "int64") if at.dtype != "int64" else at
     outside = m.logical_or(at < -n, at >= end)
-    raise_if(reduce("any", outside) if outside.rank else outside, "IndexError", _OUTSIDE)
+    raise_if(holds("any", outside), "IndexError", _OUTSIDE)
 
 
 def _delete(b: Builder, arr: Any, obj: Any, axis: Any = None) -> Expr:

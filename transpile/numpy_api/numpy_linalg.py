@@ -23,7 +23,7 @@ from transpile.numpy_api.api_arguments import (
 )
 from transpile.numpy_api.entry_record import Entry
 from transpile.numpy_api.numpy_products import matmul
-from transpile.numpy_api.numpy_reduction import reduce
+from transpile.numpy_api.numpy_reduction import holds, reduce
 from transpile.numpy_api.numpy_shape import moved, reshape
 from transpile.numpy_api.numpy_sorting import compressed
 from transpile.numpy_api.signatures import NO_VALUE
@@ -220,11 +220,9 @@ def _qr(b: Builder, a: Any, mode: str = "reduced") -> Any:
 
 
 def _svd(b: Builder, a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
-    x = matrix(b, a, "np.linalg.svd", square=False)
-    if hermitian:
-        x = mirrored(x)
+    x = matrix(b, a, "np.linalg.svd", square=bool(hermitian))
     if not compute_uv:
-        return b.let("svdvals", x)
+        return b.let("svdvals", mirrored(x) if hermitian else x)
     if hermitian:
         return SVDResult(*_of_eigenvectors(*items(b.let("eigh", x, UPLO="L"))))
     if full_matrices and not b.surely(x.dims[-1], x.dims[-2]):
@@ -271,27 +269,33 @@ def _pinv(b: Builder, a: Any, rcond: Any = None, hermitian: Any = False, *, rtol
     if rcond is None and rtol is NO_VALUE:
         return b.let("pinv", x)
     share = rtol if rcond is None else rcond
-    factor = _rounding(x) if share is None else array(b, share)
+    factor = rounding(x) if share is None else array(b, share)
     factor = b.broadcast(factor, x.dims[:-2]) if factor.rank else factor
-    return inverse_above(x, lambda largest: _last_new(factor) * largest)[0]
+    return inverse_above(x, factor)[0]
 
 
-def inverse_above(x: Expr, least: Callable[[Expr], Expr]) -> tuple[Expr, Expr]:
-    """The pseudoinverse and the rank, where singular values are 0 that are not above the ``least``, which the largest decides."""
+def inverse_above(x: Expr, share: Expr, least: Any = None) -> tuple[Expr, Expr]:
+    """The pseudoinverse and the rank, where singular values are 0 that are not larger than `_are_above` asks for."""
     u, values, vt = items(x.b.let("svd", x, full_matrices=False))
-    counts = values > least(reduce("max", values, -1, True, initial=0.0))
+    counts = _are_above(values, share, least)
     inverses = m.where(counts, 1 / m.where(counts, values, 1), 0)
     y = m.matmul(m.swap_last(vt), new_axis(inverses, values.rank) * m.swap_last(u))
     return y, reduce("sum", counts, -1)
 
 
-def _rounding(x: Expr) -> Expr:
+def rounding(x: Expr) -> Expr:
     """What NumPy takes for the relative rounding errors of a matrix."""
     rows, columns = (x.b.dim(d) for d in x.dims[-2:])
     return m.maximum(rows, columns, py=True) * float(np.finfo(x.dtype).eps)
 
 
-def _last_new(x: Expr) -> Expr:
+def _are_above(values: Expr, share: Expr, least: Any = None) -> Expr:
+    """Which singular values are larger than a share of the largest of their matrix, and what is the least."""
+    bound = _beside(share) * reduce("max", values, -1, values.rank > 1, initial=0.0)
+    return values > (bound if least is None else bound + least)
+
+
+def _beside(x: Expr) -> Expr:
     """One number a matrix, beside its singular values."""
     return new_axis(x, x.rank) if x.rank else x
 
@@ -315,16 +319,16 @@ def least_squares(x: Expr, y: Expr, rcond: float | None) -> tuple[Expr, ...]:
     """The solution, the sums of squares of what it leaves and whether LAPACK gives them, the rank, the singular values. Of these
     those count as 0 that are no larger than ``rcond`` times the largest; None stands for NumPy's default, -1 for LAPACK's."""
     found, values = m.call("lstsq", x, y, rcond=rcond), m.call("svdvals", x)
-    rank = m.call("matrix_rank", x) if rcond is None else _larger_than(values, rcond)
+    rank = m.call("matrix_rank", x) if rcond is None else _rank_of(values, rcond)
     rest = y - m.matmul(x, found)
     rows, columns = (x.b.dim(d) for d in x.dims)
     is_over = x.b.elementwise("logical_and", rows > columns, rank.eq(columns))
     return found, m.sum(rest * rest, (0,)), is_over, rank, values
 
 
-def _larger_than(values: Expr, share: float) -> Expr:
+def _rank_of(values: Expr, share: float) -> Expr:
     share = float(np.finfo(values.dtype).eps) / 2 if share == -1 else share
-    return m.sum(values > share * reduce("max", values, initial=0.0), (0,))
+    return m.sum(_are_above(values, values.b.expr(share)), (0,))
 
 
 def _matrix_power(b: Builder, a: Any, n: int) -> Expr:
@@ -355,15 +359,14 @@ def _matrix_rank(b: Builder, A: Any, tol: Any = None, hermitian: Any = False, *,
         raise RuleError("`tol` and `rtol` can't be both set.", "T131")
     (x,) = floats(b, A)
     if x.rank < 2:
-        is_nonzero = x.ne(0)
-        return b.cast(reduce("any", is_nonzero) if x.rank else is_nonzero, "int64")
+        return b.cast(holds("any", x.ne(0)), "int64")
     x = mirrored(x) if hermitian else x
     if tol is None and rtol is None:
         return b.let("matrix_rank", x)
     values = b.let("svdvals", x)
     if tol is not None:
-        return reduce("sum", values > _last_new(array(b, tol)), -1)
-    return reduce("sum", values > reduce("max", values, -1, True, initial=0.0) * _last_new(array(b, rtol)), -1)
+        return reduce("sum", values > _beside(array(b, tol)), -1)
+    return reduce("sum", _are_above(values, array(b, rtol)), -1)
 
 
 def _cond(b: Builder, x: Any, p: Any = None) -> Expr:

@@ -27,7 +27,7 @@ from transpile.numpy_api.api_arguments import (
 from transpile.numpy_api.entry_record import Entry
 from transpile.numpy_api.numpy_elementwise import isclose
 from transpile.numpy_api.numpy_join import concatenate as joined
-from transpile.numpy_api.numpy_reduction import as_vector, reduce
+from transpile.numpy_api.numpy_reduction import as_vector, holds, reduce
 from transpile.numpy_api.numpy_shape import reshape
 from transpile.ops import language as m
 from transpile.ops.language import matmul, transpose
@@ -189,7 +189,7 @@ def _corrcoef(b: Builder, x: Any, y: Any = None, rowvar: bool = True, *, dtype: 
 
 def _allclose(build: Builder, a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> Expr:
     close = isclose(build, array(build, a), array(build, b), rtol, atol, equal_nan)
-    return build.cast(reduce("all", close) if close.rank else close, BOOL)
+    return build.cast(holds("all", close), BOOL)
 
 
 def _array_equal(b: Builder, a1: Any, a2: Any, equal_nan: bool = False) -> Any:
@@ -213,7 +213,7 @@ def _all_equal(b: Builder, x: Expr, y: Expr, equal_nan: bool) -> Expr:
     equal = x.eq(y)
     if equal_nan and x.type.is_float and y.type.is_float:
         equal = m.logical_or(equal, m.logical_and(m.isnan(x), m.isnan(y)))
-    return b.cast(reduce("all", equal) if equal.rank else equal, BOOL)
+    return b.cast(holds("all", equal), BOOL)
 
 
 # ------------------------------------------------------------------------------------------- windows, polynomials

@@ -13,8 +13,7 @@ from transpile.core.dims import Dim, product
 from transpile.errors import RuleError
 from transpile.numpy_api.api_arguments import array, axes_of, strong
 from transpile.numpy_api.entry_record import Entry
-from transpile.numpy_api.numpy_reduction import REDUCED, Axis, reduce
-from transpile.numpy_api.numpy_shape import ravel
+from transpile.numpy_api.numpy_reduction import REDUCED, Axis, holds, ravel, weights_beside
 from transpile.ops import language as m
 from transpile.ops.slicing import gather, new_axis, point, raise_if, slice_axis
 from transpile.ops.sorting import take_along
@@ -23,8 +22,11 @@ from transpile.ops.sorting import take_along
 def _sorted_along(x: Expr, axis: Axis) -> tuple[Expr, tuple[int, ...]]:
     """``x`` sorted along the reduced axes, which are merged into the last one."""
     axes = axes_of(axis, x.rank)
-    rows = _rows(x, axes)
-    return x.b.let("sort", rows, axis=rows.rank - 1), axes
+    return _sorted(_rows(x, axes)), axes
+
+
+def _sorted(rows: Expr) -> Expr:
+    return rows.b.let("sort", rows, axis=rows.rank - 1)
 
 
 def _rows(x: Expr, axes: Sequence[int]) -> Expr:
@@ -53,7 +55,7 @@ def _check_shares(b: Builder, q: Any, scale: float) -> None:
             continue
         inside = m.logical_and(share >= 0, share <= scale)
         what = "Percentiles must be in the range [0, 100]" if scale != 1 else "Quantiles must be in the range [0, 1]"
-        raise_if(m.logical_not(_all(inside)), "ValueError", what)
+        raise_if(m.logical_not(holds("all", inside)), "ValueError", what)
 
 
 def _between(alpha: float, beta: float) -> Callable[[Expr, Expr], Expr]:
@@ -160,10 +162,14 @@ def _quantile(scale: float, skips_nan: bool = False) -> Callable[..., Expr]:
         part = b.cast(share, x.dtype) if share.type.weak and x.type.is_float else share
         part = ravel(part) if part.rank > 1 else part
         part = part / scale if scale != 1 else part
-        if weights is not None:
-            y = _weighted(_rows(x, axes), _rows(_weights(x, array(b, weights), axis), axes), part, skips_nan)
+        rows = _rows(x, axes)
+        if weights is None:
+            y = _of_rows(_sorted(rows), part, method, share.type.weak, skips_nan)
         else:
-            y = _of_rows(_sorted_along(x, axis)[0], part, method, share.type.weak, skips_nan)
+            given = array(b, weights)
+            raise_if(holds("any", given < 0), "ValueError", "Weights must be non-negative.")
+            whole = m.broadcast(weights_beside(x, given, axis), x.dims)
+            y = _weighted(rows, _rows(whole, axes), part, skips_nan)
         return _shaped(y, share.dims, x, axes, keepdims)
 
     return build
@@ -172,43 +178,28 @@ def _quantile(scale: float, skips_nan: bool = False) -> Callable[..., Expr]:
 def _of_rows(ordered: Expr, share: Expr, method: str, is_weak: bool, skips_nan: bool) -> Expr:
     """Of each row the quantile, or its quantiles along a last axis."""
     last = ordered.rank - 1
-    if not ordered.type.is_float:
-        return _cut(ordered, share, m.size(ordered, (last,)), method, is_weak)
-    if not skips_nan:
+    if not skips_nan or not ordered.type.is_float:
         y = _cut(ordered, share, m.size(ordered, (last,)), method, is_weak)
-        end = slice_axis(ordered, -1, ordered.dims[-1] - 1) if share.rank else point(ordered, -1, -1)
-        return m.where(m.isnan(end), np.nan, y)
+        return _nan_checked(y, slice_axis(ordered, -1, ordered.dims[-1] - 1) if share.rank else point(ordered, -1, -1))
     valid = m.call("sum", m.logical_not(m.isnan(ordered)), axes=(last,), keepdims=True)
     y = _cut(ordered, share, m.maximum(valid, 1), method, is_weak)
     return y if share.rank else point(y, -1, 0)
 
 
-def _weights(x: Expr, weights: Expr, axis: Axis) -> Expr:
-    """One for each entry: those that are given, or those that are given along the axes, in the order of these."""
-    is_whole = weights.rank == x.rank
-    if axis is None and not is_whole:
-        raise RuleError("Axis must be specified when shapes of a and weights differ.", "T203")
-    order = [*range(x.rank)] if is_whole else [axes_of(k, x.rank)[0] for k in np.atleast_1d(axis).tolist()]
-    if weights.rank != len(order) or not all(x.b.same(d, x.dims[k]) for d, k in zip(weights.dims, order)):
-        raise RuleError("Shape of weights must be consistent with shape of a along specified axis.", "T203")
-    raise_if(reduce("any", weights < 0), "ValueError", "Weights must be non-negative.")
-    turned = m.transpose(weights, [order.index(k) for k in sorted(order)])
-    return m.expand(turned, [k for k in range(x.rank) if k not in order], x.dims)
-
-
 def _weighted(rows: Expr, weights: Expr, share: Expr, skips_nan: bool) -> Expr:
     """Of each row the first entry at which the weights of it and all before have reached the share of their sum."""
     b, last = rows.b, rows.rank - 1
-    if skips_nan and rows.type.is_float:
+    skips_nan = skips_nan and rows.type.is_float
+    if skips_nan:
         weights = m.where(m.isnan(rows), 0, weights)
     order = m.call("argsort", rows, axis=last)
     ordered, weights = take_along(rows, order, last), take_along(weights, order, last)
     reached = m.call("cumsum", b.cast(weights, "float64"), axis=last)
-    total, least, largest = _end(reached, -1), _end(ordered, 0), _end(ordered, -1)
+    total = _end(reached, -1)
     is_sum = m.logical_and(total > 0, total < np.inf)
-    if skips_nan and rows.type.is_float:
-        is_sum = m.logical_or(is_sum, m.isnan(least))
-    raise_if(m.logical_not(_all(is_sum)), "ValueError", "Weights included NaN, inf or were all zero.")
+    if skips_nan:
+        is_sum = m.logical_or(is_sum, m.isnan(_end(ordered, 0)))
+    raise_if(m.logical_not(holds("all", is_sum)), "ValueError", "Weights included NaN, inf or were all zero.")
     parts = reached / total
     parts = b.cast(parts, share.dtype) if share.type.is_float else parts
     parts = m.where(parts.eq(0), -1, parts)
@@ -217,8 +208,7 @@ def _weighted(rows: Expr, weights: Expr, share: Expr, skips_nan: bool) -> Expr:
     is_row = not share.rank and last > 0
     before = m.call("sum", parts < share, axes=(parts.rank - 1,), keepdims=is_row)
     y = _at(ordered, m.minimum(before, m.size(ordered, (last,)) - 1))
-    if rows.type.is_float and not skips_nan:
-        y = m.where(m.isnan(largest), np.nan, y)
+    y = y if skips_nan else _nan_checked(y, _end(ordered, -1))
     return point(y, -1, 0) if is_row else y
 
 
@@ -230,10 +220,6 @@ def _end(rows: Expr, k: int) -> Expr:
     return slice_axis(rows, -1, first, first + 1)
 
 
-def _all(test: Expr) -> Expr:
-    return reduce("all", test) if test.rank else test
-
-
 def _shaped(y: Expr, shares: tuple[Dim, ...], x: Expr, axes: Sequence[int], keepdims: bool) -> Expr:
     """The shares first, and what was reduced as ones where it is kept."""
     if not shares:
@@ -243,10 +229,9 @@ def _shaped(y: Expr, shares: tuple[Dim, ...], x: Expr, axes: Sequence[int], keep
     return m.reshape(y, (*shares, *rest)) if keepdims or len(shares) > 1 else y
 
 
-def _nan_checked(y: Expr, ordered: Expr) -> Expr:
+def _nan_checked(y: Expr, last: Expr) -> Expr:
     """NaN sorts last; one of them makes the result NaN."""
-    last = point(ordered, -1, -1)
-    return m.where(m.isnan(last), np.nan, y)
+    return m.where(m.isnan(last), np.nan, y) if last.type.is_float else y
 
 
 def _median(b: Builder, a: Any, axis: Axis = None, keepdims: bool = False) -> Expr:
@@ -262,7 +247,7 @@ def _median(b: Builder, a: Any, axis: Axis = None, keepdims: bool = False) -> Ex
     else:
         n = b.dim(size)
         middle = (point(ordered, -1, (n - 1) // 2) + point(ordered, -1, n // 2)) / 2
-    return _kept(_nan_checked(middle, ordered), x, axes, keepdims)
+    return _kept(_nan_checked(middle, point(ordered, -1, -1)), x, axes, keepdims)
 
 
 def _guarded(x: Expr) -> Expr:

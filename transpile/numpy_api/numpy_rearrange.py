@@ -29,7 +29,7 @@ from transpile.numpy_api.api_arguments import (
     strong,
 )
 from transpile.numpy_api.entry_record import Entry
-from transpile.numpy_api.numpy_reduction import ravel, reduce
+from transpile.numpy_api.numpy_reduction import holds, ravel, reduce
 from transpile.numpy_api.numpy_shape import reshape, swapped
 from transpile.numpy_api.numpy_sorting import flat_nonzero
 from transpile.ops import language as m
@@ -347,7 +347,7 @@ def _indices(b: Builder, dimensions: Any, dtype: Any = int, sparse: bool = False
 def _unravel_index(b: Builder, indices: Any, shape: Any) -> tuple[Expr, ...]:
     dims, at = shape_of(b, shape), b.cast(array(b, indices), INT64)
     outside = m.logical_or(at < 0, at >= b.dim(product(dims)))
-    raise_if(reduce("any", outside) if outside.rank else outside, "ValueError", "index is out of bounds for the array")
+    raise_if(holds("any", outside), "ValueError", "index is out of bounds for the array")
     found = b.let("unravel_index", at, *(b.dim(d) for d in dims))
     return tuple(b.let("item", found, k=k) for k in range(len(dims)))
 
@@ -362,9 +362,7 @@ def _ravel_multi_index(b: Builder, multi_index: Any, dims: Any) -> Expr:
         index = places_of(b, "np.ravel_multi_index", given)
         index = b.cast(index, "int64") if index.type.is_int and not index.type.weak else index  # a place in all of them
         outside = m.logical_or(index < 0, index >= b.dim(d))
-        raise_if(
-            reduce("any", outside) if outside.rank else outside, "ValueError", "invalid entry in coordinates array"
-        )
+        raise_if(holds("any", outside), "ValueError", "invalid entry in coordinates array")
         total = index if total is None else total * b.dim(d) + index
     if total is None:
         raise RuleError("np.ravel_multi_index needs an index for each dimension", "T131")

@@ -34,6 +34,11 @@ def reduce(prim: str, x: Expr, axis: Axis = None, keepdims: bool = False, **para
     return x.b.let(prim, x, axes=axes, keepdims=bool(keepdims), **params)
 
 
+def holds(prim: str, test: Expr) -> Expr:
+    """Whether a test holds for ``all`` that there is, or for ``any``; of one number it is that test."""
+    return reduce(prim, test) if test.rank else test
+
+
 def _check_of_number(axis: Axis) -> None:
     """A number has no axes; NumPy lets 0 and -1 pass."""
     if axis is not None and axis not in (0, -1, ()):
@@ -280,7 +285,7 @@ def _position(prim: str, worst: float | None = None) -> Callable[..., Expr]:
         if worst is not None and x.type.is_float:
             missing = m.isnan(x)
             alone = reduce("all", missing, axis) if x.rank else missing
-            raise_if(reduce("any", alone) if alone.rank else alone, "ValueError", "All-NaN slice encountered")
+            raise_if(holds("any", alone), "ValueError", "All-NaN slice encountered")
             x = m.where(missing, worst, x)
         return b.let(prim, x, axis=None if axis is None else axis_of(axis, x.rank), keepdims=bool(keepdims))
 
@@ -308,30 +313,29 @@ def _average(
         return (y, b.broadcast(count, y.dims)) if returned else y
     w = array(b, weights)
     common = promote(x.type.strong, w.type.strong).dtype if x.type.is_float else "float64"
-    if w.rank != x.rank:
-        if axis is None:
-            raise RuleError("Axis must be specified when shapes of a and weights differ.", "T202")
-        given = [axis_of(k, x.rank) for k in (axis if isinstance(axis, (tuple, list)) else (axis,))]
-        if w.rank != len(given):
-            raise RuleError("Shape of weights must be consistent with shape of a along specified axis.", "T202")
-        if not all(b.same(d, x.dims[k]) for d, k in zip(w.dims, given)):
-            raise RuleError("Shape of weights must be consistent with shape of a along specified axis.", "T202")
-        total = reduce("sum", b.cast(w, common), None)
-        if given != [x.rank - 1]:
-            w = m.transpose(w, np.argsort(given).tolist()) if len(given) > 1 else w
-            sizes = iter(w.dims)
-            w = b.let("reshape", w, dims=tuple(next(sizes) if k in given else Dim(1) for k in range(x.rank)))
-    elif not all(b.same(d, e) for d, e in zip(x.dims, w.dims)):
-        raise RuleError("Axis must be specified when shapes of a and weights differ.", "T202")
-    else:
-        total = reduce("sum", b.cast(w, common), axis, keepdims)
-    raise_if(
-        reduce("any", total.eq(0)) if total.rank else total.eq(0),
-        "ZeroDivisionError",
-        "Weights sum to zero, can't be normalized",
-    )
+    of_all = b.cast(w, common)
+    total = reduce("sum", of_all, axis, keepdims) if w.rank == x.rank else reduce("sum", of_all)
+    w = weights_beside(x, w, axis)
+    raise_if(holds("any", total.eq(0)), "ZeroDivisionError", "Weights sum to zero, can't be normalized")
     y = reduce("sum", b.cast(x, common) * b.cast(w, common), axis, keepdims) / total
     return (y, b.broadcast(total, y.dims)) if returned else y
+
+
+def weights_beside(x: Expr, weights: Expr, axis: Axis) -> Expr:
+    """Weights of all entries, or of those along the axes, in the order of these: so that they are broadcast against ``x``."""
+    same = x.b.same
+    if weights.rank == x.rank and all(same(d, e) for d, e in zip(x.dims, weights.dims)):
+        return weights
+    if weights.rank == x.rank or axis is None:
+        raise RuleError("Axis must be specified when shapes of a and weights differ.", "T202")
+    given = [axis_of(k, x.rank) for k in (axis if isinstance(axis, (tuple, list)) else (axis,))]
+    if weights.rank != len(given) or not all(same(d, x.dims[k]) for d, k in zip(weights.dims, given)):
+        raise RuleError("Shape of weights must be consistent with shape of a along specified axis.", "T202")
+    if given == [x.rank - 1]:
+        return weights
+    turned = m.transpose(weights, np.argsort(given).tolist()) if len(given) > 1 else weights
+    sizes = iter(turned.dims)
+    return m.reshape(turned, [next(sizes) if k in given else Dim(1) for k in range(x.rank)])
 
 
 # ---------------------------------------------------------------------------------------------- ufunc methods

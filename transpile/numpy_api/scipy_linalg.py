@@ -19,7 +19,6 @@ from transpile.numpy_api.numpy_linalg import (
     _norm,
     _pinv,
     _qr,
-    _rounding,
     _square,
     _svd,
     _svdvals,
@@ -28,9 +27,10 @@ from transpile.numpy_api.numpy_linalg import (
     items,
     least_squares,
     matrix,
+    rounding,
     stacked,
 )
-from transpile.numpy_api.numpy_reduction import reduce
+from transpile.numpy_api.numpy_reduction import holds
 from transpile.numpy_api.numpy_shape import reshape
 from transpile.numpy_api.numpy_sorting import compressed
 from transpile.ops import language as m
@@ -226,7 +226,7 @@ def _finite(entry: Entry) -> Entry:
 
 def _check(b: Builder, operands: list[Expr]) -> None:
     finite = [b.elementwise("isfinite", x) for x in operands if x.type.is_float]
-    tests = [reduce("all", x) if x.rank else x for x in finite]
+    tests = [holds("all", x) for x in finite]
     if tests:
         passes = tests[0] if len(tests) == 1 else b.elementwise("logical_and", *tests)
         raise_if(m.logical_not(passes), "ValueError", "array must not contain infs or NaNs")
@@ -236,8 +236,8 @@ def _scipy_pinv(b: Builder, a: Any, *, atol: Any = None, rtol: Any = None, retur
     if atol is None and rtol is None and not return_rank:
         return _pinv(b, a)
     x = matrix(b, a, "scipy.linalg.pinv", square=False)
-    share = _rounding(x) if rtol is None else array(b, rtol)
-    found = inverse_above(x, lambda largest: largest * share + (0.0 if atol is None else array(b, atol)))
+    share = rounding(x) if rtol is None else array(b, rtol)
+    found = inverse_above(x, share, None if atol is None else array(b, atol))
     if return_rank:
         return found if x.rank == 2 else [*found]  # a list, of a stack
     return found[0]

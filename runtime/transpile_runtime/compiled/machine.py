@@ -33,7 +33,7 @@ def tuning(name, features):
 
     AMD's read and write the elements of a vector at many addresses no faster than one by one: GCC's tables have these instructions
     off for them (``x86-tune.def``, ``USE_GATHER``, ``USE_SCATTER``), LLVM's do not where there are vectors of 512 bits. A sweep
-    along columns takes 0.65 of the time without them, a Cholesky factor of each lane 0.74, of 16 kernels that have them none more.
+    along columns takes 0.65 of the time without them, a Cholesky factor of each lane 0.74, others that have them 0.87 to 1.03.
     """
     is_concerned = name.startswith("znver") and "+avx512f" in features.split(",")
     return "+prefer-no-gather,+prefer-no-scatter" if is_concerned and binding.llvm_version_info[0] >= 18 else ""
