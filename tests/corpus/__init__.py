@@ -54,6 +54,7 @@ MODULES = (
     "kernels_finance",
     "kernels_linear",
     "matches",
+    "two_things",
 )
 
 

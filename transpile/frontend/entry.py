@@ -95,6 +95,7 @@ class Tries:
         self.frozen: dict[Any, None] = {}
 
     def lifter(self, mutable: bool) -> Lifter:
+        self.symbols.present.clear()
         lx = self.make(self.symbols, mutable)
         lx.memo, lx.codes, lx.written, lx.frozen = self.memo, self.codes, self.written, self.frozen
         return lx
@@ -300,7 +301,7 @@ class Arguments:
     def leaf(self, leaf: ArgLeaf, name: str, written: str) -> Any:
         lx, k = self.lx, len(self.params)
         lx.symbols.written[k] = written
-        type_ = self._type(leaf, name, k)
+        type_ = self._type(leaf, k)
         var = ir.Var(name, type_)
         self.params.append(var)
         lx.params[var] = k
@@ -325,27 +326,27 @@ class Arguments:
         changes.argument(tree)
 
     def _integer(self, var: ir.Var, leaf: ArgLeaf) -> None:
-        symbol = f"{var.name}."
+        symbol = f"{var.name}.{self.lx.params[var]}."  # the name alone may be that of another: n_k, and k of n
         self.lx.b.bind_symbol(Dim.integer(symbol), var)
         if leaf.example is not None:
             self.lx.symbols.integers[symbol] = int(leaf.example)
 
-    def _type(self, leaf: ArgLeaf, name: str, k: int) -> Type:
+    def _type(self, leaf: ArgLeaf, k: int) -> Type:
         given: Type = leaf.type
         if self.lx.sizes is not None:
             return self.lx.sizes.type(given, k)
         sizes = np.shape(leaf.example) if leaf.example is not None else (None,) * len(given.dims)
         dims: list[Dim] = []
         for axis, (dim, size) in enumerate(zip(given.dims, sizes)):
-            dims.append(self._dim(dim, f"{k} {name}", k, axis, size, len(given.dims)))
+            dims.append(self._dim(dim, k, axis, size, len(given.dims)))
             self.lx.symbols.operand(self.lx, dims[-1])
         return given.with_dims(tuple(dims))
 
-    def _dim(self, dim: Dim, path: str, k: int, axis: int, size: int | None, rank: int) -> Dim:
+    def _dim(self, dim: Dim, k: int, axis: int, size: int | None, rank: int) -> Dim:
         """The symbol of an axis. A name that the caller gave (``Float[Array, "n d"]``) is shared, and checked."""
         symbols = self.lx.symbols
         wanted = dim.as_symbol
-        own = symbols.argument(path, k, axis, size, rank)
+        own = symbols.argument(k, k, axis, size, rank)
         anonymous = wanted is None and not dim.is_const or (wanted is not None and wanted[:1] in "?_")
         if anonymous or own.is_const:
             return own

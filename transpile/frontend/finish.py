@@ -23,6 +23,7 @@ from transpile.simplify.unread import prune
 
 def finish(lx: Lifter, fn: ir.Function) -> ir.Function:
     """The function with its sizes named and checked, and without what is dead."""
+    lx.symbols.forget_unread()
     taken = [v.name for v in fn.params]
     renamed = {k: Dim.symbol(v) for k, v in lx.symbols.final_names(taken).items()}
 

@@ -40,7 +40,7 @@ def operand(lx: Lifter, axis: NamedAxis) -> ir.Var:
     if axis.fixed:
         dim = Dim(axis.size or 0)
     else:
-        dim = lx.symbols.argument(f"axis {axis.name!r}", number, 0, axis.size, 1)
+        dim = lx.symbols.argument(axis, number, 0, axis.size, 1)
         lx.symbols.operand(lx, dim)
         for name in dim.symbols():
             lx.symbols.names.setdefault(name, axis.label)

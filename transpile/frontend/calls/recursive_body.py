@@ -83,7 +83,7 @@ class _Sizes:
         for axis, given in enumerate(type_.dims):
             dim = self.shared.get(given, given)
             if not given.is_const and dim is given:
-                dim = self.lx.symbols.argument(str(param), param, axis, None, type_.rank)
+                dim = self.lx.symbols.argument(param, param, axis, None, type_.rank)
                 self.lx.symbols.operand(self.lx, dim)
                 if given != ANY:
                     self.shared[given] = dim

@@ -85,7 +85,7 @@ def leaf(lx: Lifter, found: Captured) -> Any:
     example = found.example
     name = found.path.rpartition(".")[2] if found.steps and found.steps[-1][0] == "attr" else found.path
     name = "".join(c if c.isalnum() else "_" for c in name).strip("_") or "captured"
-    type_ = type_of_example(lx, example, found.path, lx.first_capture + len(lx.captures))
+    type_ = type_of_example(lx, found, lx.first_capture + len(lx.captures))
     var = ir.Var(name, type_)
     lx.captures[var] = found
     if found in lx.frozen:
@@ -99,18 +99,17 @@ def leaf(lx: Lifter, found: Captured) -> Any:
     return Array(cell)
 
 
-def type_of_example(lx: Lifter, example: Any, name: str, number: int) -> Type:
-    """The type of a captured value, its sizes symbols of their own."""
+def type_of_example(lx: Lifter, captured: Captured, number: int) -> Type:
+    """The type of a captured value, its sizes symbols of their own: of this place, whatever else has its name."""
+    example = captured.example
     if isinstance(example, (bool, int, float)) and not isinstance(example, np.generic):
         return lx.b.operand(example).type
     array = np.asarray(example)
     found = unsupported(array.dtype)
     if found is not None:
         code, message, hint = found
-        raise lx.error(code, f"{name!r} outside the function is {message}", hint=hint)
-    dims = tuple(
-        lx.symbols.argument(f"captured {name}", number, axis, size, array.ndim) for axis, size in enumerate(array.shape)
-    )
+        raise lx.error(code, f"{captured.path!r} outside the function is {message}", hint=hint)
+    dims = tuple(lx.symbols.argument(captured, number, axis, size, array.ndim) for axis, size in enumerate(array.shape))
     for d in dims:
         lx.symbols.operand(lx, d)
     return Type(array.dtype.name, dims)

@@ -145,7 +145,7 @@ class Sizes:
             return dim
         if dim not in self.known:
             symbols = self.lx.symbols
-            own = symbols.argument(str(dim), param, axis, self.outer.symbols.value(dim), 1)
+            own = symbols.argument(dim, param, axis, self.outer.symbols.value(dim), 1)
             name = own.as_symbol
             if name is not None and name in symbols.origins:
                 wanted = dim.as_symbol or name

@@ -7,7 +7,7 @@ function; one of them 1, it is specialised to 1. Without an example they are tak
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import chain, count
@@ -25,18 +25,28 @@ from transpile.frontend.values.values import Scalar
 
 @dataclass
 class Origin:
-    """A size of an argument: which parameter's, and its size in the example."""
+    """A size of an argument: which parameter's, and its size in the example.
+
+    ``place`` says which argument it is, the same in every attempt to lift: the position of an argument, the variable or attribute
+    outside that is read (`Captured`), a size of the function around. Never a name: two objects of one class have attributes of one
+    name, and so do the variables of two closures. ``param`` is its number in this attempt.
+    """
 
     param: int
     axis: int
     example: int | None
-    path: str = ""
+    place: Hashable = None
     rank: int = 1
 
 
 def _candidates(pool: str) -> Iterator[str]:
     """Names for a size, the likeliest first."""
     return chain(pool, (f"{pool[0]}{k}" for k in count(2)))
+
+
+def _mentions(dims: Iterable[Dim | str], names: set[str]) -> bool:
+    """Whether one of the sizes is made of one of these."""
+    return any(d in names if isinstance(d, str) else not names.isdisjoint(d.symbols()) for d in dims)
 
 
 def _is_leading(origin: Origin) -> bool:
@@ -62,6 +72,8 @@ class Symbols:
     """What is known of sizes. It outlives a `Restart`, so that what was learnt holds from the start."""
 
     origins: dict[str, Origin] = field(default_factory=dict)
+    of_places: dict[tuple[Hashable, int], str] = field(default_factory=dict)  # the symbol of an axis at a place
+    present: dict[str, None] = field(default_factory=dict)  # the symbols whose arguments this attempt has met
     equal: dict[str, Dim] = field(default_factory=dict)
     guards: dict[tuple[Dim, Dim], Guard] = field(default_factory=dict)
     from_around: dict[tuple[Dim, Dim], None] = field(default_factory=dict)  # equal: the function around checks it
@@ -364,15 +376,34 @@ class Symbols:
 
     # ---- names
 
-    def argument(self, path: str, param: int, axis: int, size: int | None, rank: int) -> Dim:
+    def argument(self, place: Hashable, param: int, axis: int, size: int | None, rank: int) -> Dim:
         """The size of an axis of an argument: the same symbol after each restart."""
-        for name, origin in self.origins.items():
-            if (origin.path, origin.axis) == (path, axis):
-                return self.resolve(Dim.symbol(name))
+        name = self.of_places.get((place, axis))
+        if name is not None:
+            self.origins[name].param = param
+            self.present.setdefault(name)
+            return self.resolve(Dim.symbol(name))
         pool = "nmpq" if axis == 0 else "dkhcr"
         name = next(n for n in _candidates(pool) if n not in self.origins)
-        self.origins[name] = Origin(param, axis, size, path, rank)
+        self.origins[name] = Origin(param, axis, size, place, rank)
+        self.of_places[place, axis] = name
+        self.present.setdefault(name)
         return Dim.symbol(name)
+
+    def forget_unread(self) -> None:
+        """Forgets the sizes of what an earlier attempt read and this one does not, and begins again if anything rests on it."""
+        gone = self.origins.keys() - self.present.keys()
+        for name in gone:
+            origin = self.origins.pop(name)
+            del self.of_places[origin.place, origin.axis]
+        pairs: tuple[MutableMapping[Any, Any], ...] = (self.guards, self.unequal, self.from_around)
+        taken: tuple[MutableMapping[Any, Any], ...] = (self.equal, self.forms)
+        rests = [(table, key) for table in pairs for key in table if _mentions(key, gone)]
+        rests += [(table, key) for table in taken for key, dim in table.items() if _mentions((key, dim), gone)]
+        for table, key in rests:
+            del table[key]
+        if rests:
+            raise Restart(f"sizes of {', '.join(sorted(gone))} are not read", self)
 
     def given(self, lx: Lifting, own: Dim, wanted: Dim) -> Dim:
         """The size of an axis that the caller named, or gave as a number: equal names are equal sizes."""
