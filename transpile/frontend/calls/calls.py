@@ -212,7 +212,7 @@ def code_of(lx: Lifter, opened: Any) -> Code:
     if found is None:
         located = opened.located
         name = "<lambda>" if located.is_lambda else located.node.name
-        found = Code(located.node, name, _placed(opened), opened.scope.lookup)
+        found = Code(located.node, name, _placed(opened), opened.scope.lookup, function=opened.key)
         found.ours = _is_ours(opened)
         found.named = _module(opened) != COMPOSITES
         if not located.is_lambda:

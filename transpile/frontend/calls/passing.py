@@ -94,16 +94,8 @@ def _key(tree: Any, sizes: bool) -> Any:
             value = tree.value
             if isinstance(value, inner_transforms.Stand):
                 return ("static", fingerprint(value.lifter, value.value))
-            return ("static", type(value), _hashed(value))
-    return ("other", type(tree), id(tree))
-
-
-def _hashed(value: Any) -> Any:
-    try:
-        hash(value)
-    except TypeError:
-        return id(value)
-    return value
+            return ("static", StaticTree(value))
+    return ("other", StaticTree(tree))
 
 
 def generalised(trees: Mapping[str, Any], others: Mapping[str, Any]) -> dict[str, Any]:

@@ -149,9 +149,9 @@ def _routine(
     lx: Lifter, code: Any, parent: Frame | None, trees: dict[str, Any], ops: Sequence[ir.Operand], node: Any
 ) -> Found:
     kept: Kept = lx.kept
-    wishes = kept.wishes.setdefault((id(code.node), id(parent), kind_of(trees)), {})
+    wishes = kept.wishes.setdefault((code.function, parent, kind_of(trees)), {})
     trees = equal_axes.granted(lx, trees, ops, list(wishes))
-    key = (id(code.node), id(parent), key_of(trees))
+    key = (code.function, parent, key_of(trees))
     known = kept.found.get(key)
     if known is not None and are_as_before(lx, known.names):
         return known

@@ -5,6 +5,7 @@ Numbers that only the run knows and arrays are told apart by which they are, not
 
 from __future__ import annotations
 
+from types import MethodType
 from typing import Any
 
 from transpile.core import nodes as ir
@@ -58,4 +59,24 @@ def _owned(lx: Lifter | None, cell: Cell) -> Cell:
 def _of_static(held: Any) -> Any:
     if isinstance(held, (str, bool, int, float)):
         return (type(held), repr(held))
-    return (type(held), id(getattr(held, "target", held)))
+    return (type(held), *_same(getattr(held, "target", held)))
+
+
+class _Same:
+    """Equal to another that is of the same object. It holds the object: what has been freed gives its ``id`` to others."""
+
+    __slots__ = ("held",)
+
+    def __init__(self, held: Any) -> None:
+        self.held = held
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.held is other.held
+
+    def __hash__(self) -> int:
+        return id(self.held)
+
+
+def _same(held: Any) -> tuple[_Same, ...]:
+    """What tells an object from others; each look at a method makes a new one of the same function and object."""
+    return (_Same(held.__func__), _Same(held.__self__)) if isinstance(held, MethodType) else (_Same(held),)

@@ -25,6 +25,9 @@ class Code:
     lookup: Callable[[str], Any]
     unassigned: frozenset[int] | None = None  # the ids of reads that may find no value; None: not known
     inner: dict[int, Code] = field(default_factory=dict)  # one Code for each definition inside
+    function: Any = (
+        None  # what it is the code of: a function that runs, or this definition; two closures may share the ``node``
+    )
     ours: bool = False  # of our own vocabulary (`transpile.lax`)
     named: bool = (
         True  # what its variables are called are names in what is printed: not in what is NumPy's (`known.COMPOSITES`)
@@ -82,7 +85,7 @@ class Code:
         """The code of a definition inside this one."""
         found = self.inner.get(id(node))
         if found is None:
-            found = Code(node, name, self.locate, self.lookup, named=self.named)
+            found = Code(node, name, self.locate, self.lookup, named=self.named, function=(self.function, id(node)))
             if isinstance(node, gast.FunctionDef):
                 found.unassigned = maybe_unassigned(node)
             self.inner[id(node)] = found
