@@ -8,7 +8,7 @@ tables; a missing entry is the refusal.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, NoReturn
 
 import gast
@@ -119,6 +119,14 @@ class Lifter(Lifting, ABC):
     @abstractmethod
     def apply(self, function: Any, args: Args, kwargs: Kwargs, node: Any = None) -> Any:
         """The result of a call of any value."""
+
+    def applied(self, function: Any, together: Iterable[Sequence[Any]], node: Any) -> list[Any]:
+        """What a function gives for each of these arguments, all of one place of the source."""
+        found: list[Any] = []
+        for k, args in enumerate(together):
+            with self.turn(k):
+                found.append(self.apply(function, list(args), {}, node))
+        return found
 
     @abstractmethod
     def known_call(self, name: str | Known, args: Args, kwargs: Kwargs, node: Any = None) -> Any:

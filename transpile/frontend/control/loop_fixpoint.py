@@ -11,7 +11,7 @@ from transpile.core import nodes as ir
 from transpile.core.dims import Dim
 from transpile.core.types import Type, computes_alike, promote
 from transpile.frontend.control import carries, dynamic_list_reads, dynamic_lists
-from transpile.frontend.control.slots import Again, Body, Key, Once, Slot, StructureChanges, same, state_around, text_of
+from transpile.frontend.control.slots import Again, Body, Key, Once, Slot, StructureChanges, same, state_around
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.resolve import name_lookup
 from transpile.frontend.restarts import Dead, NeedBuffer
@@ -55,6 +55,7 @@ class Carrying:
         others = rebound(assigned_in)
         self.own = [n for n in assigned(assigned_in) if n in others or not self._is_written(n)]
         self.handed = handed(body)
+        self.sites: dict[Cell, Any] = {}  # a cell by its name and its number among those of that name
         self.cells: dict[Cell, dict[int, None]] = {}  # containers of outside that the body changes: which items
         self.mixed: dict[Key, dict[int, None]] = {}  # leaves that are a number or an array of rank 0, by the trip
         self.late: dict[Key, Any] = {}  # names that only the body assigns and that later trips or statements read
@@ -212,7 +213,7 @@ class Carrying:
         slot = Slot(key, entry, places=places)
         name = dynamic_list_reads.name_of_count(name, entry)
         for k, op in self._entry_leaves(slot):
-            wanted = self.learnt.types.get((text_of(key), k))
+            wanted = self.learnt.types.get((self._site(key), k))
             if wanted is not None:
                 common = promote(op.type, wanted)
                 wanted = Type(common.dtype, op.type.dims, common.weak and not op.type.dims)
@@ -227,13 +228,24 @@ class Carrying:
                 memory.note_either(self.lx, slot.params[-1], before, op)
         return slot
 
+    def _site(self, key: Key) -> Any:
+        """The key in the memory of the loop, which outlives frames and cells. A name alone would be that of two objects of one
+        class, of two functions, or of one function that is called again in another iteration of an unrolled loop."""
+        if not isinstance(key, Cell):
+            frame, name = key
+            return (frame.code, frame.caller, frame.depth, name, self.lx.turns)
+        if key not in self.sites:
+            same = [c for c in self.entered.cells if c.name == key.name]
+            self.sites.update((c, (c.name, k, self.lx.turns)) for k, c in enumerate(same))
+        return self.sites[key]
+
     def _parameter(self, slot: Slot, k: int, name: str, type_: Type) -> ir.Var:
         """A parameter of the body, with the dtypes that it is known to have in other trips."""
         made = ir.Var(name or ir.SYNTHETIC, type_)
-        others = self.learnt.dtypes.get((text_of(slot.key), k))
+        others = self.learnt.dtypes.get((self._site(slot.key), k))
         if others:
             self.lx.b.others[made] = others
-        if (text_of(slot.key), k) in self.learnt.either:
+        if (self._site(slot.key), k) in self.learnt.either:
             self.lx.b.either.add(made)
         return made
 
@@ -253,7 +265,7 @@ class Carrying:
     def _late_slot(self, key: Key, value: Any) -> Slot:
         """A name that some trips assign: nothing, and a flag that says so, before the loop."""
         like, types = value
-        types = [self.learnt.types.get((text_of(key), k), t) for k, t in enumerate(types)]
+        types = [self.learnt.types.get((self._site(key), k), t) for k, t in enumerate(types)]
         slot = Slot(key, like)
         slot.inits = [*carries.undefined_like(self.lx, types), carries.FALSE]
         slot.params = [self._parameter(slot, k, key[1], t) for k, t in enumerate(types)]
@@ -366,7 +378,7 @@ class Carrying:
             for k, op, param in zip(slot.numbers, ops, slot.params):
                 wider = self._wider(slot, op, param)
                 if wider is not None:
-                    self.learnt.types[text_of(slot.key), k] = wider
+                    self.learnt.types[self._site(slot.key), k] = wider
                     learnt = True
                 learnt |= self._has_others(slot, k, op, param)
                 ready.append(op if isinstance(op, ir.Undef) or wider is not None else self._as(op, param.type))
@@ -383,7 +395,7 @@ class Carrying:
             return self._is_of_either(slot, k, op, param)
         known = self.lx.b.others.get(param, frozenset())
         found = {op.type.dtype, *(self.lx.b.others.get(op, ()) if isinstance(op, ir.Var) else ())} - {param.type.dtype}
-        self.learnt.dtypes[text_of(slot.key), k] = known | found
+        self.learnt.dtypes[self._site(slot.key), k] = known | found
         return not found <= known
 
     def _is_of_either(self, slot: Slot, k: int, op: ir.Operand, param: ir.Var) -> bool:
@@ -391,7 +403,7 @@ class Carrying:
             return False
         if not memory.are_either(self.lx, op, param):
             return False
-        self.learnt.either[text_of(slot.key), k] = None
+        self.learnt.either[self._site(slot.key), k] = None
         return True
 
     def _is_mixed(self, slot: Slot, end: Any) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 from transpile.core import nodes as ir
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.state import State
-from transpile.frontend.values.values import Cell, Items
+from transpile.frontend.values.values import Items
 
 Key = Any  # (frame, name), or a cell that holds a list, dict or instance
 
@@ -77,8 +77,3 @@ class Once:
 def same(a: Any, b: Any) -> bool:
     """Whether a name holds what it held before."""
     return a is b or (type(a) is type(b) and a == b)
-
-
-def text_of(key: Key) -> Any:
-    """The key in the memory of a loop, which outlives cells."""
-    return key.name if isinstance(key, Cell) else key[1]
