@@ -61,7 +61,7 @@ ALLOWED: Mapping[str, str] = {
         core/inline.py: _own
         core/types.py: Type.is_float
         driver/cache/cached_kernels.py: stem
-        driver/cache/fingerprint.py: _Likeness.other
+        driver/cache/fingerprint.py: Likeness.other
         driver/cache/fingerprint.py: _dotted
         driver/cache/fingerprint.py: _inside
         aggregates.py: _has_more_than_is_compared

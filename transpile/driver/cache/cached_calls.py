@@ -23,7 +23,7 @@ from transpile.base.beside import STARTED
 from transpile.base.captured import Place
 from transpile.base.levels import Jit, Level, peeled
 from transpile.driver.cache import cached_kernels, directory
-from transpile.driver.cache.fingerprint import PLAIN, Unlike, likeness, structure
+from transpile.driver.cache.fingerprint import PLAIN, Likeness, Unlike, likeness, structure
 from transpile.driver.cache.object_path import Lost, Trail, follow
 from transpile.driver.compiled import Compiled, Recipe
 from transpile.frontend.resolve.reads import MISSING, SAME, Read, leaf_kind, read_place
@@ -68,7 +68,7 @@ def store(target: Any, request: Any, recipe: Recipe, kernel: Any, places: Sequen
 
 def _store(target: Any, request: Any, recipe: Recipe, kernel: Any, places: Sequence[Place]) -> None:
     roots = _roots(target, request)
-    variant = _variant(request, recipe, kernel, places, Trail(roots))
+    variant = _variant(target, request, recipe, kernel, places, Trail(roots))
     key = _key(target, request)
     positions = tuple(sorted(request.known))
     if positions:
@@ -151,17 +151,35 @@ def _is_current() -> bool:
 # ------------------------------------------------------------------------------------------------------ variants
 
 
-def _variant(request: Any, recipe: Recipe, kernel: Any, places: Sequence[Place], trail: Trail) -> dict[str, Any]:
+def _variant(
+    target: Any, request: Any, recipe: Recipe, kernel: Any, places: Sequence[Place], trail: Trail
+) -> dict[str, Any]:
     _refuse_objects(recipe.out_tree)
+    like = _begun(target, request)
     return {
         "kernel": kernel.stem,
         "recipe": recipe._replace(trees=(), known=()),
-        "reads": _described(request.reads, trail),
-        "places": [(p.kind, trail.to(p.holder), p.name, p.steps, _kind(p.read())) for p in places],
+        "reads": _described(request.reads, trail, like),
+        "places": [(p.kind, trail.to(p.holder), p.name, p.steps, _at_place(p, like)) for p in places],
     }
 
 
-def _described(reads: Sequence[Read], trail: Trail) -> list[Any]:
+def _begun(target: Any, request: Any) -> Likeness:
+    """One description for all that a variant rests on, so that what was one object then must be one now. It has met the function
+    and the arguments."""
+    like = Likeness()
+    like.of(peeled(target)[1])
+    for tree in (*request.args, *request.kwargs.values()):
+        structure(tree, like.of)
+    return like
+
+
+def _at_place(place: Place, like: Likeness) -> Any:
+    """What stands at a place, and which of the objects that were met holds it."""
+    return like.number(place.holder), _kind(place.read())
+
+
+def _described(reads: Sequence[Read], trail: Trail, like: Likeness) -> list[Any]:
     """The reads with the ways to their holders: by what was read before, and only then by any other way."""
     paths: dict[int, Any] = {}
     while len(paths) < len(reads):
@@ -176,21 +194,29 @@ def _described(reads: Sequence[Read], trail: Trail) -> list[Any]:
             ):
                 trail.add(reads[k].value, (*paths[k], step))
     loose = [None if r.tree is None else tuple([k for k, _ in r.loose]) for r in reads]
-    return [(paths[k], r.kind, r.key, loose[k], _meaning(r.kind, r.value, loose[k])) for k, r in enumerate(reads)]
+    return [
+        (paths[k], r.kind, r.key, loose[k], _meaning(r.kind, r.holder, r.value, loose[k], like))
+        for k, r in enumerate(reads)
+    ]
 
 
-def _meaning(kind: str, value: Any, loose: tuple[int, ...] | None) -> str:
-    """What stood at a place, in short: of data its structure, and of the leaves that are ``loose`` what they are."""
+def _meaning(kind: str, holder: Any, value: Any, loose: tuple[int, ...] | None, like: Likeness) -> str:
+    """What stood at a place, in short: which object holds it, of data its structure, and of the leaves that are ``loose`` what
+    they are."""
+    return _hash((like.number(holder), _of_value(kind, value, loose, like)))
+
+
+def _of_value(kind: str, value: Any, loose: tuple[int, ...] | None, like: Likeness) -> Any:
     if value is MISSING:
         return "missing"
     if kind == "content":
-        return _hash([likeness(one.value) for one in value])
+        return [like.of(one.value) for one in value]
     if kind in SAME:
-        return _hash(likeness(value))
+        return like.of(value)
     leaves, tree = flatten(value)
     if loose:
-        return _hash((structure(tree), [_kind(leaves[k]) for k in loose if k < len(leaves)]))
-    return _hash(structure(tree) if isinstance(tree, Node) and leaves else likeness(value))
+        return (structure(tree, like.of), [_kind(leaves[k]) for k in loose if k < len(leaves)])
+    return structure(tree, like.of) if isinstance(tree, Node) and leaves else like.of(value)
 
 
 def _refuse_objects(tree: Tree) -> None:
@@ -204,10 +230,11 @@ def _refuse_objects(tree: Tree) -> None:
 
 def _revived(target: Any, request: Any, variant: Mapping[str, Any], roots: Mapping[str, Any]) -> Compiled | None:
     reads = []
+    like = _begun(target, request)
     for path, kind, key, loose, meaning in variant["reads"]:
         holder = follow(path, roots)
         value = MISSING if holder is MISSING else read_place(kind, holder, key)
-        if holder is MISSING or _meaning(kind, value, loose) != meaning:
+        if holder is MISSING or _meaning(kind, holder, value, loose, like) != meaning:
             return None
         leaves, tree = flatten(value)
         data: tuple[Any, ...] = () if loose is None else (tree, [(k, leaf_kind(leaves[k])) for k in loose])
@@ -215,7 +242,7 @@ def _revived(target: Any, request: Any, variant: Mapping[str, Any], roots: Mappi
     places = []
     for kind, path, name, steps, wanted in variant["places"]:
         places.append(Place(kind, follow(path, roots), name, steps))
-        if _kind(places[-1].read()) != wanted:
+        if _at_place(places[-1], like) != wanted:
             return None
     kernel = cached_kernels.find(variant["kernel"])
     if kernel is None:

@@ -34,15 +34,30 @@ class Unlike(Exception):
 
 def likeness(value: Any) -> Any:
     """What the value means; raises `Unlike` where that cannot be said. Of arrays only what makes a specialisation."""
-    return _Likeness().of(value)
+    return Likeness().of(value)
 
 
-class _Likeness:
-    """One description; what it has met before it names by number."""
+class Likeness:
+    """One description, of several things if need be; what it has met before it names by number.
+
+    So two descriptions are equal only if the same objects are one: two layers that share their weights are not two layers.
+
+    >>> one, other = object, [1]
+    >>> like = Likeness()
+    >>> like.of(other) == like.of(other)
+    False
+    """
 
     def __init__(self) -> None:
         self.met: dict[int, int] = {}
         self.held: list[Any] = []
+
+    def number(self, value: Any) -> int:
+        """Which object it is, of those that were met."""
+        if id(value) not in self.met:
+            self.met[id(value)] = len(self.met)
+            self.held.append(value)  # its id stays taken
+        return self.met[id(value)]
 
     def of(self, value: Any) -> Any:
         cls = type(value)
@@ -50,8 +65,7 @@ class _Likeness:
             return (cls.__name__, repr(value))
         if id(value) in self.met:
             return ("again", self.met[id(value)])
-        self.met[id(value)] = len(self.met)
-        self.held.append(value)  # its id stays taken
+        self.number(value)
         rule = _RULES.get(cls)
         if rule is not None:
             return (cls.__name__, rule(self, value))
@@ -82,7 +96,8 @@ class _Likeness:
 
     def function(self, value: types.FunctionType) -> Any:
         defaults = (value.__defaults__, value.__kwdefaults__)
-        return (value.__module__, value.__qualname__, code(value.__code__), [self.of(d) for d in defaults])
+        cells = [self.number(c) for c in value.__closure__ or ()]  # what they hold is listed where it is read
+        return (value.__module__, value.__qualname__, code(value.__code__), [self.of(d) for d in defaults], cells)
 
     def type_(self, cls: type) -> Any:
         """A class with all that is defined in it, and in those that it is derived from."""
@@ -126,8 +141,8 @@ def _module(value: types.ModuleType) -> Any:
     return value.__name__
 
 
-_RULES: dict[type, Callable[[_Likeness, Any], Any]] = {
-    types.FunctionType: _Likeness.function,
+_RULES: dict[type, Callable[[Likeness, Any], Any]] = {
+    types.FunctionType: Likeness.function,
     types.CodeType: lambda like, value: code(value),
     types.ModuleType: lambda like, value: _module(value),
     types.MethodType: lambda like, value: [like.of(value.__func__), like.of(value.__self__)],
@@ -136,11 +151,11 @@ _RULES: dict[type, Callable[[_Likeness, Any], Any]] = {
     classmethod: lambda like, value: like.of(value.__func__),
     property: lambda like, value: [like.of(f) for f in (value.fget, value.fset)],
     functools._lru_cache_wrapper: lambda like, value: like.of(value.__wrapped__),
-    tuple: _Likeness.items,
-    list: _Likeness.items,
-    dict: _Likeness.mapping,
-    set: _Likeness.members,
-    frozenset: _Likeness.members,
+    tuple: Likeness.items,
+    list: Likeness.items,
+    dict: Likeness.mapping,
+    set: Likeness.members,
+    frozenset: Likeness.members,
     slice: lambda like, value: [like.of(v) for v in (value.start, value.stop, value.step)],
 }
 
@@ -197,13 +212,13 @@ def _const(value: Any) -> Any:
     return (type(value).__name__, repr(value))
 
 
-def structure(tree: Tree) -> Any:
-    """What a structure means: its containers with their classes, and the values of what is not a leaf."""
+def structure(tree: Tree, of: Callable[[Any], Any] = likeness) -> Any:
+    """What a structure means: its containers with their classes, and the values of what is not a leaf, each described by ``of``."""
     if isinstance(tree, Leaf):
         return ("leaf", tree.k)
     if isinstance(tree, Static):
-        return ("static", likeness(tree.value))
+        return ("static", of(tree.value))
     assert isinstance(tree, Node), tree
-    cls = None if tree.cls is None else likeness(tree.cls)
+    cls = None if tree.cls is None else of(tree.cls)
     keys = [k.value if isinstance(k, Static) else k for k in tree.keys]
-    return (tree.kind, [likeness(k) for k in keys], cls, [structure(c) for c in tree.children])
+    return (tree.kind, [of(k) for k in keys], cls, [structure(c, of) for c in tree.children])
