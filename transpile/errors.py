@@ -19,7 +19,7 @@ from __future__ import annotations
 import linecache
 import os
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
@@ -156,10 +156,22 @@ class Diagnostic:
         return lines
 
 
-class TranspileError(Exception):
-    """A program or a request that cannot be transformed; ``diagnostics`` lists why, in the order of the source."""
+_VALUE_ERRORS = {"T134", "T202", "T203", "T211", "T214"}
+"""What NumPy refuses with a ValueError when it comes to it: shapes that do not fit."""
 
-    def __init__(self, diagnostics: Diagnostic | Iterable[Diagnostic]) -> None:
+
+class TranspileError(Exception):
+    """A program or a request that cannot be transformed; ``diagnostics`` lists why, in the order of the source.
+
+    Where NumPy itself would raise a ValueError (shapes that do not fit), it is a `ShapeError`, which is a ValueError too.
+    """
+
+    def __new__(cls, diagnostics: Diagnostic | Sequence[Diagnostic] = ()) -> TranspileError:
+        found = (diagnostics,) if isinstance(diagnostics, Diagnostic) else diagnostics
+        is_of_shapes = cls is TranspileError and found and all(d.code in _VALUE_ERRORS for d in found)
+        return super().__new__(ShapeError if is_of_shapes else cls, diagnostics)
+
+    def __init__(self, diagnostics: Diagnostic | Sequence[Diagnostic]) -> None:
         found = (diagnostics,) if isinstance(diagnostics, Diagnostic) else tuple(diagnostics)
         self.diagnostics: tuple[Diagnostic, ...] = tuple(dict.fromkeys(found))
         super().__init__(self.diagnostics)
@@ -173,7 +185,11 @@ class TranspileError(Exception):
 
     def within(self, context: str) -> TranspileError:
         """The same error, saying what was asked for where that is not said yet."""
-        return type(self)(d if d.context else replace(d, context=context) for d in self.diagnostics)
+        return type(self)([d if d.context else replace(d, context=context) for d in self.diagnostics])
+
+
+class ShapeError(TranspileError, ValueError):
+    """Shapes that do not fit, found when the function is transformed. NumPy raises a ValueError for them when it runs."""
 
 
 class RuleError(Exception):

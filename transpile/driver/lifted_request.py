@@ -69,7 +69,7 @@ def typed(request: Request, target: Any = None) -> tuple[list[Tree], dict[str, T
         try:
             return map_leaves(tree, leaf)
         except TranspileError as failed:
-            raise TranspileError(replace(d, loc=parameter_loc(target, at)) for d in failed.diagnostics) from None
+            raise TranspileError([replace(d, loc=parameter_loc(target, at)) for d in failed.diagnostics]) from None
 
     args = [one(t, k) for k, t in enumerate(request.args)]
     return args, {name: one(t, name) for name, t in request.kwargs.items()}

@@ -10,7 +10,7 @@ import numpy as np
 
 from transpile.core.builder import Expr, NotANumber
 from transpile.core.types import DTYPES
-from transpile.errors import NO_COMPLEX, RuleError
+from transpile.errors import NO_COMPLEX, RuleError, TranspileError
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.resolve.bindings import Known
 from transpile.frontend.values import memory
@@ -36,7 +36,7 @@ def build(lx: Lifter, name: str, entry: Entry, args: list[Any], kwargs: dict[str
     given = inspect.BoundArguments(entry.takes, OrderedDict(ready))
     try:
         return _of_type(lx, name, entry.build(lx.b, *given.args, **given.kwargs), ready.get("dtype"))
-    except NotANumber:
+    except (NotANumber, TranspileError):
         raise
     except (TypeError, IndexError, ValueError, AttributeError, ZeroDivisionError) as e:
         # a rule reads what NumPy would take; what it stumbles over is an argument of another kind
