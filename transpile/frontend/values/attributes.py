@@ -16,7 +16,7 @@ from transpile.core.dims import Dim
 from transpile.frontend.calls import at_index, library_calls, ways_out
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.resolve import known, name_lookup, reads, resolve
-from transpile.frontend.resolve.bindings import Known, Module, StaticClass, StaticValue
+from transpile.frontend.resolve.bindings import Known, Module, StaticClass, StaticValue, User
 from transpile.frontend.values import containers, contents, memory, operators, registered
 from transpile.frontend.values.convert import describe
 from transpile.frontend.values.values import Array, Bound, Method, Ref, Scalar, Static, Super, Tuple, Updates
@@ -232,6 +232,8 @@ _NOTHING = _Nothing()
 def _of_static(lx: Lifter, value: Static, name: str, node: Any) -> Any:
     held = value.value
     loc = lx.loc(node) if node is not None else lx.b.loc
+    if isinstance(held, User) and not isinstance(held.target, resolve.StaticFunction):
+        held = held.target  # what a function has been given, the arguments of a partial
     if isinstance(held, Module):
         return name_lookup.from_binding(lx, held.attr(name, loc), node)
     if isinstance(held, Known):
