@@ -1,7 +1,7 @@
 """Programs of the accepted language, one small one for each construct, and real kernels.
 
 In: nothing. Out: `all_programs()`, each with example arguments. A bug of the compiler arrives here
-first. The programs import nothing of transpile, except those of `nested_transforms` and `functional`.
+first. The programs import nothing of transpile, except those of `nested_transforms`, `functional` and `two_things`.
 """
 
 from importlib import import_module

@@ -5,6 +5,8 @@ from types import SimpleNamespace
 
 import numpy as np
 
+import transpile as tp
+
 from .program import Collection, normal
 
 PROGRAMS = Collection("two objects closure")
@@ -146,3 +148,19 @@ def one_helper_at_two_sizes(x, y):
 def integers_of_one_printed_name(a_b, a, x):
     """``a_b`` and the part ``b`` of ``a`` are two numbers."""
     return np.sum(x[:a_b]) + 10.0 * np.sum(x[: a["b"]]) + np.sum(np.ones(a["b"])) + np.sum(np.ones(a_b)) * x[0]
+
+
+def halved(v):
+    return np.sum(v * v) / 2.0
+
+
+def halved_often(x, steps):
+    """A gradient inside a function that is kept."""
+    if steps == 0:
+        return np.sum(np.sin(tp.grad(halved)(x)))
+    return halved_often(x * 0.9, steps - 1) + x[0]
+
+
+@program(args=lambda: (normal(3), 11), tags="recursion transforms")
+def gradient_inside_recursion(x, steps):
+    return halved_often(x, steps)

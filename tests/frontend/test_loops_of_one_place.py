@@ -96,9 +96,93 @@ def of_largest(x):
     return max((0.5, 1, 2), key=lambda step: -count(x, step)), count(x, 1)
 
 
+def counter():
+    n = 0
+
+    def bump(step):
+        nonlocal n
+        n = n + step
+        return n
+
+    return bump
+
+
+def of_frames_of_one_place(x):
+    whole, half = [counter() for _ in range(2)]
+    for _ in x:
+        whole(1)
+        half(0.5)
+    return whole(1), half(0.5), 2 ** whole(1)
+
+
+class Logged:
+    """Its operators note the type of what a loop adds up."""
+
+    def __init__(self, step, log):
+        self.step, self.log = step, log
+
+    def note(self, other):
+        self.log.append(count(X, other.step))
+        return True
+
+    def __add__(self, other):
+        self.note(other)
+        return self
+
+    def __radd__(self, other):
+        return self
+
+    def __lt__(self, other):
+        return self.note(other)
+
+    __gt__ = __lt__
+
+    def __bool__(self):
+        return self.note(self)
+
+
+def of_sums(x):
+    log = []
+    sum([Logged(3, log), Logged(0.5, log), Logged(1, log)])
+    return tuple(log)
+
+
+def of_comparisons(x):
+    log = []
+    assert Logged(3, log) < Logged(0.5, log) < Logged(1, log)
+    return tuple(log)
+
+
+def of_all(x):
+    log = []
+    assert all([Logged(0.5, log), Logged(1, log), Logged(3, log)])
+    return tuple(log)
+
+
+def of_max(x):
+    log = []
+    max([Logged(0.5, log), Logged(3, log), Logged(0.5, log), Logged(1, log)])
+    return tuple(log)
+
+
 @pytest.mark.parametrize(
     "f",
-    [objects, lists, frames, of_generator, of_map, of_loop, of_tree, of_reduce, of_largest],
+    [
+        objects,
+        lists,
+        frames,
+        of_generator,
+        of_map,
+        of_loop,
+        of_tree,
+        of_reduce,
+        of_largest,
+        of_frames_of_one_place,
+        of_sums,
+        of_comparisons,
+        of_all,
+        of_max,
+    ],
     ids=lambda f: f.__name__,
 )
 def test_types_are_those_of_each(f):

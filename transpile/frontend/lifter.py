@@ -8,7 +8,7 @@ tables; a missing entry is the refusal.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, NoReturn
 
 import gast
@@ -70,6 +70,7 @@ class Lifter(Lifting, ABC):
             frame = self.frame
             saved = frame.live, frame.stmt
             frame.live, frame.stmt = frame.code.liveness.after(stmt), stmt
+            frame.entered.clear()
             try:
                 with self.at(stmt), self.rules(stmt):
                     lift(self, stmt)
@@ -119,14 +120,6 @@ class Lifter(Lifting, ABC):
     @abstractmethod
     def apply(self, function: Any, args: Args, kwargs: Kwargs, node: Any = None) -> Any:
         """The result of a call of any value."""
-
-    def applied(self, function: Any, together: Iterable[Sequence[Any]], node: Any) -> list[Any]:
-        """What a function gives for each of these arguments, all of one place of the source."""
-        found: list[Any] = []
-        for k, args in enumerate(together):
-            with self.turn(k):
-                found.append(self.apply(function, list(args), {}, node))
-        return found
 
     @abstractmethod
     def known_call(self, name: str | Known, args: Args, kwargs: Kwargs, node: Any = None) -> Any:

@@ -132,14 +132,11 @@ class Lifting:
         """The same for a node and the chain of calls that leads to it, in every try."""
         return (id(node), self.frame.code, self.frame.caller, self.frame.depth)
 
-    @contextmanager
-    def turn(self, k: int) -> Iterator[None]:
-        """One of several times that one place of the source runs: an item of ``map``, a leaf of a tree, a key to sort by."""
-        turns, self.turns = self.turns, (*self.turns, k)
-        try:
-            yield
-        finally:
-            self.turns = turns
+    def turn(self, code: Any, caller: ir.Loc | None) -> tuple[Any, ...]:
+        """Tells apart the runs of one place: iterations of unrolled loops, items of ``map``, operators of one sum."""
+        count = self.frame.entered.get((code, caller), 0)
+        self.frame.entered[code, caller] = count + 1
+        return (self.frame.turns, self.turns, count)
 
     # ---- forks
 

@@ -31,6 +31,8 @@ class Frame:
     keep: bool = False  # a function that was defined in it may outlive it
     up: Frame | None = None  # the frame of the call
     result: Any = None  # what its return statement gave
+    turns: Any = ()  # which of several runs of one place it is, the same in every attempt: see `Lifting.turn`
+    entered: dict[Any, int] = field(default_factory=dict)  # how often its statement has entered each function
 
 
 @dataclass

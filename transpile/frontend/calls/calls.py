@@ -264,7 +264,8 @@ def enter(
     lx: Lifter, code: Code, parent: Frame | None, bound: Mapping[str, Any], caller: ir.Loc | None, depth: int
 ) -> Any:
     """Lifts the body of a function whose parameters are ``bound``; its result."""
-    frame = Frame(code, parent, caller, code.locals, depth=depth, up=lx.frame)
+    turns = lx.turn(code, caller)
+    frame = Frame(code, parent, caller, code.locals, depth=depth, up=lx.frame, turns=turns)
     for name, value in bound.items():
         if not name_lookup.is_outside(value):
             lx.state.vars[frame, name] = value

@@ -76,8 +76,9 @@ def _filter(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Generator:
         for inner in gast.walk(made):
             gast.copy_location(inner, node)
     lx.frame.keep = True
-    frame = Frame(lx.frame.code.inside(made, "<filter>"), lx.frame, lx.frame.caller, frozenset({"test", "items"}),
-                  depth=lx.frame.depth, up=lx.frame, keep=True)  # fmt: skip
+    code = lx.frame.code.inside(made, "<filter>")
+    frame = Frame(code, lx.frame, lx.frame.caller, frozenset({"test", "items"}), depth=lx.frame.depth, up=lx.frame, keep=True,
+                  turns=lx.turn(code, lx.frame.caller))  # fmt: skip
     lx.state.vars[frame, "test"], lx.state.vars[frame, "items"] = args
     return Generator(made, frame, args[1], iterators.new_cell(lx))
 

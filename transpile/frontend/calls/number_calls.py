@@ -177,15 +177,14 @@ def _of_many(lx: Lifter, value: Any, kwargs: Kwargs, node: Any, name: str) -> An
 def _of_known(lx: Lifter, items: Sequence[Any], kwargs: Kwargs, node: Any, name: str) -> Any:
     """Of items whose number is known."""
 
-    def keyed(k: int) -> Tuple:
-        with lx.turn(k):
-            return Tuple((items[k], lx.apply(kwargs["key"], [items[k]], {}, node)))
+    def keyed(item: Any) -> Tuple:
+        return Tuple((item, lx.apply(kwargs["key"], [item], {}, node)))
 
     if "key" not in kwargs:
         return functools.reduce(lambda best, item: _better(lx, best, item, name, node), items)
-    best = keyed(0)
-    for k in range(1, len(items)):
-        other = keyed(k)
+    best = keyed(items[0])
+    for item in items[1:]:
+        other = keyed(item)
         best = _chosen(lx, best, other, best.items[1], other.items[1], name, node)
     return best.items[0]
 
@@ -277,7 +276,7 @@ def _keys(lx: Lifter, items: Sequence[Any], key: Any, node: Any) -> list[Any]:
     """What the items are sorted by: asked of each once."""
     if key is None or isinstance(key, Static) and key.value is None:
         return list(items)
-    return lx.applied(key, ([v] for v in items), node)
+    return [lx.apply(key, [v], {}, node) for v in items]
 
 
 def _check_few(lx: Lifter, items: Sequence[Any], node: Any) -> None:

@@ -105,9 +105,8 @@ def _reduce(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     total = args[2] if len(args) > 2 else next(items, None)
     if total is None:
         raise lx.error("T131", "reduce of nothing", node)
-    for k, item in enumerate(items):
-        with lx.turn(k):
-            total = lx.apply(args[0], [total, item], {}, node)
+    for item in items:
+        total = lx.apply(args[0], [total, item], {}, node)
     return total
 
 

@@ -34,6 +34,7 @@ def lift_body(
     for _ in range(MAX_RESTARTS):
         inner = tries.lifter(True)
         inner.outer, inner.codes, inner.own_rules, inner.kept = lx, lx.codes, lx.own_rules, lx.kept
+        inner.transforms = lx.transforms
         inner.customs, inner.recalled, inner.pinned = lx.customs, lx.recalled, lx.pinned
         inner.sizes = _Sizes(inner, wish)
         try:

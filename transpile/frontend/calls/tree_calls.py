@@ -235,7 +235,7 @@ TABLE["transpile.tree.flatten_up_to"] = _flatten_up_to
 def _map(lx: Lifter, node: Any, f: Any, tree: Any, *rest: Any, is_leaf: IsLeaf = None) -> Any:
     first, shape = flat(lx, tree, is_leaf, node)
     others = [subtrees(lx, shape, other, node) for other in rest]
-    made = lx.applied(f, zip(first, *others), node)
+    made = [lx.apply(f, list(together), {}, node) for together in zip(first, *others)]
     return filled(lx, shape, made, node)
 
 
@@ -244,7 +244,7 @@ def _map_with_path(lx: Lifter, node: Any, f: Any, tree: Any, *rest: Any, is_leaf
     first, shape = flat(lx, tree, is_leaf, node)
     others = [subtrees(lx, shape, other, node) for other in rest]
     paths = [Tuple(path) for path in _paths(lx, tree, is_leaf, (), node)]
-    made = lx.applied(f, zip(paths, first, *others), node)
+    made = [lx.apply(f, list(together), {}, node) for together in zip(paths, first, *others)]
     return filled(lx, shape, made, node)
 
 

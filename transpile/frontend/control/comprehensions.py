@@ -68,7 +68,15 @@ def scope(lx: Lifter, node: Any) -> Frame:
     """A frame for the names of a comprehension."""
     code: Code = lx.frame.code.inside(node, "<comprehension>")
     targets = frozenset(assigned([g.target for g in node.generators]))
-    return Frame(code, lx.frame, lx.frame.caller, targets, depth=lx.frame.depth, up=lx.frame)
+    return Frame(
+        code,
+        lx.frame,
+        lx.frame.caller,
+        targets,
+        depth=lx.frame.depth,
+        up=lx.frame,
+        turns=lx.turn(code, lx.frame.caller),
+    )
 
 
 def elements(lx: Lifter, node: Any, items: Any, one: Callable[[], Any]) -> At | None:

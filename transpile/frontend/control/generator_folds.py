@@ -49,7 +49,16 @@ def fold(lx: Lifter, value: Any, start: Any, step: Callable[[Any, Any], Any], no
 
 def frame_of(lx: Lifter, node: Any) -> Frame:
     code: Code = lx.frame.code.inside(node, "<fold>") if node is not None else lx.frame.code
-    return Frame(code, lx.frame, lx.frame.caller, frozenset({TOTAL}), depth=lx.frame.depth, up=lx.frame, keep=True)
+    return Frame(
+        code,
+        lx.frame,
+        lx.frame.caller,
+        frozenset({TOTAL}),
+        depth=lx.frame.depth,
+        up=lx.frame,
+        keep=True,
+        turns=lx.turn(code, lx.frame.caller),
+    )
 
 
 def each(lx: Lifter, stream: Any, one: Callable[[Any], None], node: Any, value: Any) -> None:

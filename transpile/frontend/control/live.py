@@ -183,10 +183,7 @@ def _map(lx: Lifter, value: Iteration, parts: list[At], node: Any) -> At:
 
     def at(k: int) -> Any:
         items = together(k)
-        if items is END:
-            return END
-        with lx.turn(k):
-            return lx.apply(value.parts[0], list(items.items), {}, node)
+        return END if items is END else lx.apply(value.parts[0], list(items.items), {}, node)
 
     return at
 

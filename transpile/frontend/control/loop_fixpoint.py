@@ -233,10 +233,10 @@ class Carrying:
         class, of two functions, or of one function that is called again in another iteration of an unrolled loop."""
         if not isinstance(key, Cell):
             frame, name = key
-            return (frame.code, frame.caller, frame.depth, name, self.lx.turns)
+            return (frame.code, frame.caller, frame.depth, frame.turns, name, self.lx.turns)
         if key not in self.sites:
             same = [c for c in self.entered.cells if c.name == key.name]
-            self.sites.update((c, (c.name, k, self.lx.turns)) for k, c in enumerate(same))
+            self.sites.update((c, (c.name, k, self.frame.turns, self.lx.turns)) for k, c in enumerate(same))
         return self.sites[key]
 
     def _parameter(self, slot: Slot, k: int, name: str, type_: Type) -> ir.Var:

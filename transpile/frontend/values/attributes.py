@@ -195,6 +195,11 @@ def _bound(lx: Lifter, owner: Any, cls: Any, place: Any, held: Any, name: str) -
         return Bound(Static(held.__func__), (Static(cls),))
     if callable(held) and hasattr(type(held), "__get__"):
         return Bound(Static(held), (owner,))
+    if hasattr(type(held), "__get__"):
+        hint = "make it a property or a method"
+        raise lx.error(
+            "T121", f"{name!r} of {cls.__name__!r} is a descriptor: only properties are supported", None, hint
+        )
     return name_lookup.from_binding(lx, resolve.attribute(StaticValue(place), name))
 
 
