@@ -6,7 +6,7 @@ apart: arrays are allocated, or parameters, which the caller has seen to be diff
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from transpile.core import nodes as ir
@@ -139,6 +139,18 @@ class Touch:
     acts: bool = False  # prints: nothing visible may pass it
     visible: bool = False  # writes where the caller sees it
 
+    def include(self, other: Touch) -> None:
+        """Adds what another statement does."""
+        self.defs |= other.defs
+        self.uses |= other.uses
+        self.found += other.found
+        self.read |= other.read
+        self.written |= other.written
+        self.added |= other.added
+        self.raises |= other.raises
+        self.acts |= other.acts
+        self.visible |= other.visible
+
 
 class Touches:
     """The touches of the statements of one function, each computed once."""
@@ -186,30 +198,39 @@ class Touches:
             t.defs.update(block.params)
             t.uses.update(o for o in leaves(block) if isinstance(o, ir.Var))
             for inner in block.stmts:
-                u = self.of(inner)
-                t.defs |= u.defs
-                t.uses |= u.uses
-                t.found += u.found
-                t.read |= u.read
-                t.written |= u.written
-                t.added |= u.added
-                t.raises |= u.raises
-                t.acts |= u.acts
-                t.visible |= u.visible
+                t.include(self.of(inner))
         return t
 
     def ordered(self, first: ir.Stmt, second: ir.Stmt) -> bool:
         """Whether ``second`` must stay after ``first``."""
-        a, b = self.of(first), self.of(second)
-        if a.defs & b.uses or b.defs & a.uses:
-            return True
-        if (a.written | a.added) & b.read or a.read & (b.written | b.added):
-            return True
-        if a.written & (b.written | b.added) or a.added & b.written:
-            return True
-        if a.raises and b.found:  # it may be a check before it that has found the elements to be there
-            return True
-        return has_order(a, b)
+        return is_ordered(self.of(first), self.of(second))
+
+    def after(self, first: ir.Stmt, others: Sequence[ir.Stmt]) -> list[ir.Stmt]:
+        """Those of the statements behind ``first`` that must stay after it, or after another of them.
+
+        Each is asked once, against all of these together: what orders two statements orders a statement and a group.
+        """
+        group, found = Touch(), []
+        group.include(self.of(first))
+        for stmt in others:
+            own = self.of(stmt)
+            if is_ordered(group, own):
+                found.append(stmt)
+                group.include(own)
+        return found
+
+
+def is_ordered(a: Touch, b: Touch) -> bool:
+    """Whether what does ``b`` must stay after what does ``a``, a statement or several."""
+    if a.defs & b.uses or b.defs & a.uses:
+        return True
+    if a.written & b.read or a.added & b.read or a.read & (b.written | b.added):
+        return True
+    if a.written & (b.written | b.added) or a.added & b.written:
+        return True
+    if a.raises and b.found:  # it may be a check before it that has found the elements to be there
+        return True
+    return has_order(a, b)
 
 
 def has_order(a: Touch, b: Touch) -> bool:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from transpile.analysis.accesses import Access, Roots, Touch, Touches, has_order
+from transpile.analysis.accesses import Access, Roots, Touch, Touches, has_order, is_ordered
 from transpile.analysis.affine import Forms, Linear
 from transpile.analysis.element_dependence import never_meet
 from transpile.analysis.value_ranges import Facts
@@ -26,6 +26,8 @@ from transpile.core.walk import blocks, map_operands, statements
 from transpile.loops.loop_shape import Kind, kind_of
 
 LIMIT = 120  # statements of a fused loop
+TRIES = 12  # earlier loops that are looked at for one, of those where it would pay
+WINDOW = 300  # and statements: the time must not grow with their square
 
 
 def fuse(fn: ir.Function) -> ir.Function:
@@ -48,13 +50,9 @@ class _Fusion:
         at = 0
         while at < len(stmts):
             stmt = stmts[at]
-            if isinstance(stmt, ir.For):
-                for first in range(at - 1, -1, -1):
-                    joined = self.join(stmts, first, at)
-                    if joined is not None:
-                        stmts = joined
-                        at = first
-                        break
+            found = self.partner(stmts, at, stmt) if isinstance(stmt, ir.For) else None
+            if found is not None:
+                at, stmts = found
             at += 1
         stmts = [self.inside(s) if blocks(s) else s for s in stmts]
         self.facts = around
@@ -66,25 +64,40 @@ class _Fusion:
 
     # ---- two loops of one block
 
-    def join(self, stmts: list[ir.Stmt], first: int, second: int) -> list[ir.Stmt] | None:
-        """The statements with the loop at ``second`` in the one at ``first``; None if that cannot be, or does not pay."""
-        a, b = stmts[first], stmts[second]
-        if not isinstance(a, ir.For) or not isinstance(b, ir.For) or not have_one_range(a, b) or not self.pays(a, b):
-            return None
-        between = stmts[first + 1 : second]
-        after = self.followers(a, between)
-        if any(self.touches.ordered(s, b) for s in after) or not self.is_legal(a, b):
-            return None
-        before = [s for s in between if not any(s is o for o in after)]
-        return [*stmts[:first], *before, self.joined(a, b), *after, *stmts[second + 1 :]]
+    def partner(self, stmts: list[ir.Stmt], second: int, b: ir.For) -> tuple[int, list[ir.Stmt]] | None:
+        """The nearest earlier loop that the one at ``second`` can join, and pays in: its place, and the statements then.
 
-    def followers(self, loop: ir.For, between: list[ir.Stmt]) -> list[ir.Stmt]:
-        """Those of the statements after a loop that have to stay after it."""
-        found: list[ir.Stmt] = []
-        for s in between:
-            if self.touches.ordered(loop, s) or any(self.touches.ordered(f, s) for f in found):
-                found.append(s)
-        return found
+        One walk backwards: ``needed`` is what the loop needs of the statements between. Where the earlier loop must stay before
+        that, the two cannot meet.
+        """
+        needed, own, tried = Touch(), self.touches.of(b), 0
+        for first in range(second - 1, max(second - WINDOW, 0) - 1, -1):
+            a = stmts[first]
+            touch = self.touches.of(a)
+            if isinstance(a, ir.For) and have_one_range(a, b) and self.pays(a, b):
+                if not is_ordered(touch, needed) and self.is_legal(a, b):
+                    return first, self.join(stmts, first, second)
+                tried += 1
+                if tried == TRIES:
+                    return None
+            if is_ordered(touch, own) or is_ordered(touch, needed):
+                needed.include(touch)
+        return None
+
+    def join(self, stmts: list[ir.Stmt], first: int, second: int) -> list[ir.Stmt]:
+        """The statements with the loop at ``second`` in the one at ``first``."""
+        a, b = stmts[first], stmts[second]
+        assert isinstance(a, ir.For) and isinstance(b, ir.For)
+        between = stmts[first + 1 : second]
+        after = {id(s) for s in self.touches.after(a, between)}
+        before = [s for s in between if id(s) not in after]
+        return [
+            *stmts[:first],
+            *before,
+            self.joined(a, b),
+            *(s for s in between if id(s) in after),
+            *stmts[second + 1 :],
+        ]
 
     def pays(self, a: ir.For, b: ir.For) -> bool:
         one, two = self.touches.of(a), self.touches.of(b)

@@ -77,7 +77,7 @@ def product_of(code: Code, stmt: ir.Stmt, outer: ir.For) -> Product | None:
     if found is None:
         return None
     own = {c.index for c in found.letters}
-    around = {code.loop[i].index for i in code.loop if any(b is code.loop[i].body for b, _ in code.path[id(stmt)])}
+    around = code.indices_around(stmt)
     reads = [*found.reads, *(() if found.target is None else (found.target,))]
     forms = [f for r in reads for f in r.at] + [f for c in found.letters for f in (c.low, c.high)]
     if any(v in inside and v not in own and v not in around for f in forms for v in f.atoms):

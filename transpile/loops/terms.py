@@ -65,6 +65,7 @@ class Code:
         self.path: dict[int, Path] = {}
         self.definer: dict[ir.Var, ir.Stmt] = {}
         self.loop: dict[ir.Var, ir.For] = {}  # by index
+        self.index: dict[int, ir.Var] = {}  # of the loop with this body, by its id
         self.writers: dict[ir.Var, list[ir.Stmt]] = {}  # of roots
         self.readers: dict[ir.Var, list[ir.Stmt]] = {}  # of roots, by name or element
         self.sizes: dict[ir.Var, tuple[ir.Operand, ...]] = {}
@@ -85,6 +86,10 @@ class Code:
             self.insides[id(loop)] = {loop.index, *defined(loop.body)}
         return self.insides[id(loop)]
 
+    def indices_around(self, stmt: ir.Stmt) -> set[ir.Var]:
+        """The indices of the loops that a statement stands in."""
+        return {self.index[id(block)] for block, _ in self.path[id(stmt)] if id(block) in self.index}
+
     def place_of(self, var: ir.Var) -> int:
         return self.order.setdefault(var, len(self.order))
 
@@ -98,6 +103,7 @@ class Code:
             if isinstance(stmt, ir.For):
                 self.place_of(stmt.index)
                 self.loop[stmt.index] = stmt
+                self.index[id(stmt.body)] = stmt.index
             if isinstance(stmt, ir.Alloc):
                 self.sizes[stmt.var] = stmt.args if stmt.prim == "empty" else ()
             for a in accesses(stmt):

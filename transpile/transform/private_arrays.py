@@ -11,6 +11,7 @@ Its adjoint then belongs to the trip as well, so that no trip waits for another 
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from transpile.core import nodes as ir
@@ -28,21 +29,47 @@ def private(fn: ir.Function) -> ir.Function:
 
 
 def _block(block: ir.Block, form_of: FormOf) -> ir.Block:
-    stmts = list(block.stmts)
-    for alloc in [s for s in stmts if isinstance(s, ir.Alloc)]:
-        at = _owner(alloc, block, stmts, form_of)
-        if at is None:
+    stmts: list[ir.Stmt | None] = list(block.stmts)
+    places = _places(block.stmts)
+    for k, alloc in enumerate(block.stmts):
+        loop = _owner(alloc, block, stmts, places, form_of) if isinstance(alloc, ir.Alloc) else None
+        if loop is None:
             continue
-        loop = stmts[at]
-        assert isinstance(loop, (ir.For, ir.While))
+        (at,) = places[alloc.var]
         stmts[at] = replace(loop, body=replace(loop.body, stmts=[alloc, *loop.body.stmts]))
-        stmts = [s for s in stmts if s is not alloc]
-    return with_stmts(block, [with_blocks(s, lambda b: _block(b, form_of)) for s in stmts])
+        stmts[k] = None
+        for var in _touched(alloc):
+            del places[var][k]
+            places[var].setdefault(at)
+    return with_stmts(block, [with_blocks(s, lambda b: _block(b, form_of)) for s in stmts if s is not None])
 
 
-def _owner(alloc: ir.Alloc, block: ir.Block, stmts: list[ir.Stmt], form_of: FormOf) -> int | None:
-    """Where the only statement stands that touches the array, if it is a loop whose trips each fill it first."""
-    touching = [k for k, s in enumerate(stmts) if touches(s, alloc.var)]
+def _places(stmts: list[ir.Stmt]) -> dict[ir.Var, dict[int, None]]:
+    """For each value where the statements stand that touch it."""
+    found: dict[ir.Var, dict[int, None]] = {}
+    for k, stmt in enumerate(stmts):
+        for var in _touched(stmt):
+            found.setdefault(var, {}).setdefault(k)
+    return found
+
+
+def _touched(stmt: ir.Stmt) -> set[ir.Var]:
+    """What the statement, or one in it, reads or writes."""
+    inner = [stmt, *(s for b in blocks(stmt) for s in statements(b))]
+    found = {written(s) for s in inner} | {v for s in inner for v in reads(s)}
+    found.update(v for s in inner for b in blocks(s) for v in leaves(b))
+    return {v for v in found if isinstance(v, ir.Var)}
+
+
+def _owner(
+    alloc: ir.Alloc,
+    block: ir.Block,
+    stmts: list[ir.Stmt | None],
+    places: Mapping[ir.Var, Collection[int]],
+    form_of: FormOf,
+) -> ir.For | ir.While | None:
+    """The only statement that touches the array, if it is a loop whose trips each fill it first."""
+    touching = list(places.get(alloc.var, ()))
     if len(touching) != 1 or alloc.var in leaves(block):
         return None
     loop = stmts[touching[0]]
@@ -51,15 +78,12 @@ def _owner(alloc: ir.Alloc, block: ir.Block, stmts: list[ir.Stmt], form_of: Form
     if isinstance(loop, ir.While) and alloc.var in set(uses(loop.test)):
         return None
     first = next((s for s in loop.body.stmts if touches(s, alloc.var)), None)
-    return touching[0] if first is not None and fills(first, alloc.var, {}, form_of) else None
+    return loop if first is not None and fills(first, alloc.var, {}, form_of) else None
 
 
 def touches(stmt: ir.Stmt, buf: ir.Var) -> bool:
     """Whether the statement, or one in it, reads or writes the buffer."""
-    inner = [s for b in blocks(stmt) for s in statements(b)]
-    if any(written(s) is buf or buf in reads(s) for s in (stmt, *inner)):
-        return True
-    return any(buf in leaves(b) for s in (stmt, *inner) for b in blocks(s))
+    return buf in _touched(stmt)
 
 
 def fills(stmt: ir.Stmt, buf: ir.Var, around: dict[ir.Var, Dim], form_of: FormOf) -> bool:
