@@ -343,6 +343,40 @@ def test_beta_and_dirichlet_are_differentiable():
     np.testing.assert_allclose(found, (np.eye(3) * 4.0 - alpha[:, None]) / 16.0, atol=1e-2)
 
 
+def test_tiny_parameters_of_beta_and_dirichlet():
+    """Nearly all draws are 0 or 1: between ``e`` and ``1 - e`` lies a share of ``2 log(1 / e - 1) a b / (a + b)``. A draw of float32
+    is that of float64, rounded, and no parameter that a float32 holds is too small for it."""
+    a, b, n = 1e-4, 2e-4, 200_000
+    x = random.beta(random.key(0), a, b, (n,))
+    share = 2 * np.log(999.0) * a * b / (a + b)
+    between = np.sum((x > 1e-3) & (x < 1 - 1e-3))
+    assert abs(between - n * share) < 4 * np.sqrt(n * share)
+    assert abs(x.mean() - 1 / 3) < 4 * np.sqrt(2 / 9 / n)
+    np.testing.assert_array_equal(random.beta(random.key(0), a, b, (n,), np.float32), x.astype(np.float32))
+    for tiny in (1e-7, 1e-30, 1e-45):
+        found = random.beta(KEY, tiny, 2 * tiny, (300,), np.float32)
+        assert set(found) == {0.0, 1.0} and abs(found.mean() - 1 / 3) < 0.1
+        slopes = tp.grad(lambda a, t=tiny: np.sum(random.beta(KEY, a, 2 * t, (300,))))(tiny)
+        assert slopes == 0.0
+        found = random.dirichlet(KEY, np.full(3, tiny), (300,), np.float32)
+        np.testing.assert_array_equal(np.sort(found, axis=-1), [[0.0, 0.0, 1.0]] * 300)
+        assert not np.any(tp.grad(lambda a: np.sum(random.dirichlet(KEY, a, (30,))[:, 0]))(np.full(3, tiny)))
+
+
+def test_tiny_beta_has_the_slope_of_its_limit():
+    """A logit ``log(u) / a - log(v) / b``, ``u`` and ``v`` held, as it is where both gamma variables are nothing beside 1."""
+    a, b = np.full(20_000, 1e-3), np.full(20_000, 2e-3)
+    x = random.beta(KEY, a, b)
+    first, second = random.split(KEY)
+    logs = random.loggamma(first, a), random.loggamma(second, b)
+    seen = (x > 1e-6) & (x < 1 - 1e-6) & (logs[0] < -40) & (logs[1] < -40)
+    assert seen.sum() > 50
+    wanted = x * (1 - x) * (-logs[0] / a + scipy.special.digamma(a + 1) / a)
+    found = tp.grad(lambda a: np.sum(random.beta(KEY, a, b)))(a)
+    np.testing.assert_allclose(found[seen], wanted[seen], rtol=1e-9)
+    assert np.all(np.isfinite(found))
+
+
 def test_second_derivative_of_gamma():
     """Of the quantile, too: not of what the sampler happens to give."""
     a, h = np.array([0.4, 1.3, 5.0]), 2e-3

@@ -95,7 +95,7 @@ def _demand(exception: str, code: str) -> Any:
 
 _DRAWN = (
     "key PRNGKey split fold_in bits uniform normal randint bernoulli categorical choice permutation gumbel exponential laplace "
-    "logistic truncated_normal gamma beta dirichlet multivariate_normal rademacher"
+    "logistic truncated_normal gamma loggamma beta dirichlet multivariate_normal rademacher"
 ).split()
 
 TABLE: dict[str, Entry] = {

@@ -29,11 +29,11 @@ from transpile.random.continuous import (
     uniform,
 )
 from transpile.random.discrete import bernoulli, categorical, choice, permutation, rademacher, randint
-from transpile.random.gammas import beta, dirichlet, gamma
+from transpile.random.gammas import beta, dirichlet, gamma, loggamma
 from transpile.random.keys import PRNGKey, bits, fold_in, key, split
 
 __all__ = [
     "PRNGKey", "bernoulli", "beta", "bits", "categorical", "choice", "dirichlet", "exponential", "fold_in", "gamma", "gumbel",
-    "key", "laplace", "logistic", "multivariate_normal", "normal", "permutation", "rademacher", "randint", "split",
+    "key", "laplace", "loggamma", "logistic", "multivariate_normal", "normal", "permutation", "rademacher", "randint", "split",
     "truncated_normal", "uniform",
 ]  # fmt: skip

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import special
 
 from transpile_runtime import random as runtime
 
@@ -18,7 +19,16 @@ def gamma(key: Any, a: Any, shape: Any = None, dtype: Any = None) -> Any:
     >>> gamma(np.array([0, 42], np.uint32), 2.0, (2,)).round(6)
     array([1.352338, 1.824349])
     """
-    return np.exp(_log_gamma(runtime.single(key), a, shape, dtype))
+    return np.exp(_log_gamma(runtime.single(key), a, shape)).astype(_real(dtype))
+
+
+def loggamma(key: Any, a: Any, shape: Any = None, dtype: Any = None) -> Any:
+    """The logarithms of what `gamma` draws with the key: they are exact where a small shape leaves nothing of the number itself.
+
+    >>> loggamma(np.array([0, 42], np.uint32), 1e-5, (2,)).round(2)
+    array([ -13265.18, -145018.43])
+    """
+    return _log_gamma(runtime.single(key), a, shape).astype(_real(dtype))
 
 
 def beta(key: Any, a: Any, b: Any, shape: Any = None, dtype: Any = None) -> Any:
@@ -33,7 +43,7 @@ def beta(key: Any, a: Any, b: Any, shape: Any = None, dtype: Any = None) -> Any:
         shape = np.broadcast_shapes(np.shape(a), np.shape(b))
     first, second = runtime.split(runtime.single(key))
     # x / (x + y) of two gamma variables, of which both may be too small for a float
-    return 1.0 / (1.0 + np.exp(_log_gamma(second, b, shape, dtype) - _log_gamma(first, a, shape, dtype)))
+    return special.expit(_log_gamma(first, a, shape) - _log_gamma(second, b, shape)).astype(_real(dtype))
 
 
 def dirichlet(key: Any, alpha: Any, shape: Any = None, dtype: Any = None) -> Any:
@@ -49,14 +59,21 @@ def dirichlet(key: Any, alpha: Any, shape: Any = None, dtype: Any = None) -> Any
     if shape is None:
         shape = alpha.shape[:-1]
     lead = shape if isinstance(shape, (tuple, list)) else (shape,)
-    logs = _log_gamma(runtime.single(key), alpha, (*lead, alpha.shape[-1]), dtype)
-    terms = np.exp(logs - np.max(logs, axis=-1, keepdims=True))
-    return terms / np.sum(terms, axis=-1, keepdims=True)
+    logs = _log_gamma(runtime.single(key), alpha, (*lead, alpha.shape[-1]))
+    return special.softmax(logs, axis=-1).astype(_real(dtype))
 
 
-def _log_gamma(key: Any, a: Any, shape: Any, dtype: Any) -> Any:
-    """Logarithms of gamma variables, which do not underflow where a shape is small."""
+def _log_gamma(key: Any, a: Any, shape: Any) -> Any:
+    """Logarithms of gamma variables, which do not underflow where a shape is small.
+
+    They are float64 whatever the dtype of the draw: beside a logarithm of -1e7 a float32 holds no fraction, and the difference of
+    two of them is a draw's logit.
+    """
+    a = np.asarray(a).astype(np.float64)
+    return runtime.log_gamma(key, a if shape is None else np.broadcast_to(a, shape))
+
+
+def _real(dtype: Any) -> Any:
     dtype = np.dtype(np.float64 if dtype is None else dtype)
     runtime.demand_type(dtype == np.float64 or dtype == np.float32, f"the dtype is float64 or float32, not {dtype}")
-    a = np.asarray(a).astype(dtype)
-    return runtime.log_gamma(key, a if shape is None else np.broadcast_to(a, shape))
+    return dtype
