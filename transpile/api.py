@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Protocol, TypeAlias, 
 import numpy as np
 
 from transpile.aggregates import Static, flatten
-from transpile.base import options
+from transpile.base import options, untaken
 from transpile.base.captured import holding
 from transpile.base.foreign_arrays import as_arrays
 from transpile.base.held import Held
@@ -559,3 +559,12 @@ def eval_shape(f: Any, *args: Any, **kwargs: Any) -> Any:
     from transpile.driver.inspection import shapes
 
     return shapes(f, args, kwargs, ShapeDtype)
+
+
+def _inspect(f: Any, args: Sequence[Any], make: Any) -> Any:
+    from transpile.driver.inspection import results
+
+    return results(f, args, {}, make)
+
+
+untaken.inspect = _inspect

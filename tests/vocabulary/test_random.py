@@ -344,8 +344,8 @@ def test_beta_and_dirichlet_are_differentiable():
 
 
 def test_tiny_parameters_of_beta_and_dirichlet():
-    """Nearly all draws are 0 or 1: between ``e`` and ``1 - e`` lies a share of ``2 log(1 / e - 1) a b / (a + b)``. A draw of float32
-    is that of float64, rounded, and no parameter that a float32 holds is too small for it."""
+    """Nearly all draws are 0 or 1: between ``e`` and ``1 - e`` lies a share of ``2 log(1 / e - 1) a b / (a + b)``. A draw of
+    float32 is that of float64, rounded, and no parameter that a float32 holds is too small for it."""
     a, b, n = 1e-4, 2e-4, 200_000
     x = random.beta(random.key(0), a, b, (n,))
     share = 2 * np.log(999.0) * a * b / (a + b)

@@ -46,6 +46,11 @@ def text(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], stage: str
 
 def shapes(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], make: Callable[[Any, str], Any]) -> Any:
     """The result's structure with ``make(shape, dtype)`` for each leaf."""
+    return results(target, args, kwargs, lambda shape, dtype, is_weak: make(shape, dtype))
+
+
+def results(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], make: Callable[[Any, str, bool], Any]) -> Any:
+    """The result's structure with ``make(shape, dtype, is_weak)`` for each leaf."""
     request = Request.of(args, kwargs)
     core = lift(request, target)
     values: dict[Any, Any] = {core.params[k]: request.leaves[leaf] for k, leaf in enumerate(leaf_slots(core, request))}
@@ -64,7 +69,7 @@ def shapes(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], make: Ca
 
     def leaf(op: Any) -> Any:
         dims = [d.evaluate(sizes) for d in op.type.dims]
-        return make(tuple(d.const if d.is_const else None for d in dims), op.type.dtype)
+        return make(tuple(d.const if d.is_const else None for d in dims), op.type.dtype, op.type.weak)
 
     return rebuild(core.out_tree, [leaf(y) for y in core.body.yields])
 

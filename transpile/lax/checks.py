@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from transpile import tree
+from transpile.base import untaken
 from transpile.base.treedef import TreeDef, text
 from transpile.errors import TranspileError, error
 
@@ -108,14 +109,62 @@ def carried(what: str, before: Any, after: Any) -> Any:
 # ------------------------------------------------------------------------------------------------------- branches
 
 
-def either(pred: Any, then: Callable[[], Any], orelse: Callable[[], Any]) -> Any:
-    if np.ndim(pred) != 0:
-        raise not_one("pred of cond", f"an array of shape {np.shape(pred)}")
-    return then() if pred else orelse()
+def either(pred: Any, true_fun: Any, true_operands: Any, false_fun: Any, false_operands: Any) -> Any:
+    one_truth("pred of cond", pred)
+    _alike("cond", [(true_fun, true_operands), (false_fun, false_operands)], ("if it holds", "if not"))
+    return true_fun(*true_operands) if pred else false_fun(*false_operands)
+
+
+def _alike(what: str, sides: Sequence[untaken.Side], names: Sequence[str]) -> None:
+    """T118 or T205 unless all branches give alike trees, also those that are not taken."""
+    typed_sides = [(f, tree.map(_typed_truth, args)) for f, args in sides]
+    found = [(k, tree.flatten(y)) for k, y in untaken.structures(typed_sides, _kind)]
+    for (j, a), (k, b) in zip(found, found[1:]):
+        wrong = difference(f"what {what} gives", (names[j], names[k]), a, b, _may_meet, ("T118", "T205"))
+        if wrong is not None:
+            raise error(wrong[0], wrong[1], hint=BRANCH_HINT)
+    if found:
+        untaken.passed(typed_sides)
+
+
+def _typed_truth(leaf: Any) -> Any:
+    """The compiler takes Python's truth values as known, and gives them back as such."""
+    return np.bool_(leaf) if type(leaf) is bool else leaf
+
+
+def _kind(shape: tuple[int | None, ...], dtype: str, is_weak: bool) -> Kind:
+    sizes = ", ".join("?" if n is None else str(n) for n in shape)
+    word = {"int64": "int", "float64": "float"}[dtype] if is_weak else dtype
+    return Kind(dtype, shape, is_weak, f"{word}[{sizes}]" if shape else word)
+
+
+def _may_meet(a: Kind, b: Kind) -> bool:
+    """Whether leaves of branches are alike: sizes that only the run knows may be."""
+    if len(a.shape) != len(b.shape) or any(None not in (m, n) and m != n for m, n in zip(a.shape, b.shape)):
+        return False
+    return becomes(a, b) or becomes(b, a)
+
+
+def one_truth(what: str, value: Any, kinds: str = "biuf") -> Any:
+    """One truth value or a number (``kinds``: of NumPy's kinds), or the diagnostic that says what is given instead."""
+    if not is_one_truth(kind_of(value), kinds):
+        is_typed = isinstance(value, (bool, int, float, np.ndarray, np.generic))
+        word = (
+            f"of type {kind_of(value).word}" if is_typed else "None" if value is None else f"a {type(value).__name__}"
+        )
+        raise not_one(what, word)
+    return value
+
+
+def is_one_truth(kind: Kind, kinds: str) -> bool:
+    return not len(kind.shape) and kind.dtype != "" and np.dtype(kind.dtype).kind in kinds
 
 
 def not_one(what: str, found: str) -> TranspileError:
-    return error("T211", f"{what} is {found}, not one truth value", hint="use np.where or select for arrays")
+    return error("T211", f"{what} is {found}, not one truth value", hint=TRUTH_HINT)
+
+
+TRUTH_HINT = "give one truth value: np.all, np.any or & for several; np.where or select for arrays"
 
 
 def functions(true_fun: Any, false_fun: Any) -> None:
@@ -129,6 +178,7 @@ def one_of(index: Any, branches: Any, operands: tuple[Any, ...]) -> Any:
     wrong = wrong_branches(branches) or wrong_integer("the index of switch", kind_of(index))
     if wrong is not None:
         raise error("T131", wrong, hint=SWITCH_HINT)
+    _alike("switch", [(f, operands) for f in branches], [f"in branch {k}" for k in range(len(branches))])
     return branches[min(max(operator.index(index), 0), len(branches) - 1)](*operands)
 
 
@@ -143,7 +193,7 @@ def wrong_branches(branches: Any) -> str | None:
 
 def selected(pred: Any, on_true: Any, on_false: Any) -> None:
     found = wrong_selection(
-        *(kind_of(v) if np.ndim(v) == 0 else kind_of(np.asarray(v)) for v in (pred, on_true, on_false))
+        *(kind_of(np.asarray(v) if isinstance(v, (list, tuple)) else v) for v in (pred, on_true, on_false))
     )
     if found is not None:
         raise error(*found)
@@ -161,6 +211,22 @@ def wrong_selection(pred: Kind, a: Kind, b: Kind, same: Any = lambda p, q: tuple
 
 
 # ---------------------------------------------------------------------------------------------------------- scans
+
+
+def unrolled(what: str, given: Any) -> None:
+    """Refuses a number of iterations to unroll that is none."""
+    wrong = wrong_unrolling(what, given)
+    if wrong is not None:
+        raise error("T131", wrong, hint=UNROLL_HINT)
+
+
+def wrong_unrolling(what: str, given: Any) -> str | None:
+    if np.ndim(given) == 0 and np.asarray(given).dtype.kind in "biu" and given >= 0:
+        return None
+    return f"unroll of {what} is {given!r}, not an integer of 0 and more"
+
+
+UNROLL_HINT = "leave it out: it means nothing here"
 
 
 def length(what: str, xs: Any, given: Any) -> int:
@@ -220,6 +286,46 @@ def along(axis: int, start: int, stop: int, step: int) -> Any:
     return (*[slice(None)] * axis, slice(start, stop, step))
 
 
+# ------------------------------------------------------------------------------------------------------ solutions
+
+
+def callables(what: str, **functions: Any) -> None:
+    for name, value in functions.items():
+        if not callable(value):
+            raise no_function(what, name, type(value).__name__)
+
+
+def no_function(what: str, name: str, word: str) -> TranspileError:
+    return error("T131", f"{name} of {what} is no function: it is {word}")
+
+
+def solution(what: str, wanted: str, solved: Any, like: Any, has_aux: bool, f: Callable[[Any], Any]) -> Any:
+    """What ``solve`` gives; T307 unless the solution, and ``f`` of it, are like what it is a solution for."""
+    if has_aux and not (isinstance(solved, (tuple, list)) and len(solved) == 2):
+        raise error("T307", f"solve of {what} gives {typed(*reversed(_asked(solved)))}, not a pair of a solution and more",
+                    hint=SOLUTION_HINT)  # fmt: skip
+    found = solved[0] if has_aux else solved
+    if any(not k.dtype or np.dtype(k.dtype).kind != "f" for k in _asked(found)[0]):
+        raise error("T302", "a solution that is not of floating point", hint="begin with 1.0 instead of 1")
+    for part, value in ((f"solve of {what}", lambda: found), (wanted, lambda: f(found))):
+        wrong = unlike(part, _asked(value()), _asked(like))
+        if wrong is not None:
+            raise error("T307", wrong, hint=SOLUTION_HINT)
+    return solved
+
+
+def unlike(what: str, found: Asked, like: Asked) -> str | None:
+    """What is wrong with a tree that must be as another, if something is. Integers and floats are solved for alike."""
+    if found[1] == like[1] and all(
+        len(a.shape) == len(b.shape) and a.dtype and b.dtype for a, b in zip(*found[:1], like[0])
+    ):
+        return None
+    texts = [typed(shape, iter(kinds)) for kinds, shape in (found, like)]
+    return f"{what} gives {texts[0]} where a solution is {texts[1]}"
+
+
+SOLUTION_HINT = "all have one structure, with the same shapes"
+
 # --------------------------------------------------------------------------------------------------------- slices
 
 
@@ -256,6 +362,7 @@ def no_axis(what: str) -> str:
 
 
 def at_most(what: str, size: int, n: int) -> None:
+    integer(f"a size of {what}", size)
     if not 0 <= size <= n:
         raise error("T203", f"{what}: {size} elements of an axis of {n}")
 
@@ -277,6 +384,10 @@ def _box(starts: Sequence[int], sizes: Sequence[int]) -> Any:
 
 
 def same_dtype(what: str, operand: Any, update: Any) -> None:
-    a, b = np.asarray(operand).dtype, np.asarray(update).dtype
-    if a != b:
-        raise error("T201", f"{what} of an array of {a} with an update of {b}", hint="convert it with .astype(...)")
+    a, b = kind_of(operand), kind_of(update)
+    if a.dtype != b.dtype or not a.dtype:
+        raise error("T201", other_dtype(what, a, b), hint="convert it with .astype(...)")
+
+
+def other_dtype(what: str, a: Kind, b: Kind) -> str:
+    return f"{what} of an array of {a.dtype or a.word} with an update of {b.dtype or b.word}"

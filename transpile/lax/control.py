@@ -17,8 +17,9 @@ _UNSET: Any = object()
 def cond(pred: Any, true_fun: Any, false_fun: Any, *operands: Any, operand: Any = _UNSET) -> Any:
     """``true_fun(*operands)`` if ``pred`` holds, else ``false_fun(*operands)``; only the one that is taken is computed.
 
-    ``pred`` is one truth value (T211 if it is an array). In transformed code both results have one structure (T118), with equal
-    shapes and dtypes (T205). The older form ``cond(pred, true_operand, true_fun, false_operand, false_fun)`` is taken too.
+    ``pred`` is one truth value or number (T211 if it is not). Both results have one structure (T118), with equal shapes and dtypes
+    (T205): the compiler looks at the one that is not computed.
+    The older form ``cond(pred, true_operand, true_fun, false_operand, false_fun)`` is taken too.
 
     >>> cond(3 > 2, lambda x: x + 1, lambda x: x - 1, 10)
     11
@@ -26,18 +27,18 @@ def cond(pred: Any, true_fun: Any, false_fun: Any, *operands: Any, operand: Any 
     19
     """
     if len(operands) == 2 and not callable(true_fun) and callable(false_fun) and callable(operands[1]):
-        return checks.either(pred, lambda: false_fun(true_fun), lambda: operands[1](operands[0]))
+        return checks.either(pred, false_fun, (true_fun,), operands[1], (operands[0],))
     if operand is not _UNSET:
         operands = (operand,)
     checks.functions(true_fun, false_fun)
-    return checks.either(pred, lambda: true_fun(*operands), lambda: false_fun(*operands))
+    return checks.either(pred, true_fun, operands, false_fun, operands)
 
 
 def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any, operand: Any = _UNSET) -> Any:
     """``branches[index](*operands)``; an index below the first is 0, one beyond the last is the last. Only that branch is computed.
 
-    ``index`` is one integer, ``branches`` a sequence of functions (T131 if not). In transformed code all results have one structure
-    (T118), with equal shapes and dtypes (T205).
+    ``index`` is one integer, ``branches`` a sequence of functions (T131 if not). All results have one structure (T118), with equal
+    shapes and dtypes (T205).
 
     >>> [switch(k, [lambda x: x, lambda x: 2 * x, lambda x: x**2], 5) for k in (-3, 0, 1, 2, 9)]
     [5, 5, 10, 25, 25]
@@ -50,14 +51,14 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any, o
 def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], init_val: Any) -> Any:
     """What ``val = body_fun(val)`` leaves after as many times as ``cond_fun(val)`` holds, from ``init_val``.
 
-    The carried value keeps its structure (T119), shapes and dtypes (T206); a Python number may become NumPy's. It has derivatives
-    in forward and in reverse mode.
+    ``cond_fun(val)`` is one truth value (T211). The carried value keeps its structure (T119), shapes and dtypes (T206); a
+    Python number may become NumPy's. It has derivatives in forward and in reverse mode.
 
     >>> while_loop(lambda c: c[0] < 100, lambda c: (2 * c[0], c[1] + 1), (1, 0))
     (128, 7)
     """
     val = init_val
-    while cond_fun(val):
+    while checks.one_truth("what cond_fun of while_loop gives", cond_fun(val), "b"):
         val = checks.carried("while_loop", val, body_fun(val))
     return val
 
@@ -66,13 +67,16 @@ def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any], init_
     """What ``val = body_fun(i, val)`` leaves for each ``i`` of ``range(lower, upper)``, from ``init_val``.
 
     The bounds are integers, of which only the run may know the values. The carried value keeps its structure (T119), shapes and
-    dtypes (T206); a Python number may become NumPy's. ``unroll`` is taken, and means nothing here.
+    dtypes (T206); a Python number may become NumPy's. ``unroll`` is a truth value or an integer of 0 and more (T131), and means
+    nothing here.
 
     >>> fori_loop(0, 4, lambda i, x: x * np.arange(1, 3), np.ones(2))
     array([ 1., 16.])
     """
     checks.integer("lower of fori_loop", lower)
     checks.integer("upper of fori_loop", upper)
+    if unroll is not None:
+        checks.unrolled("fori_loop", unroll)
     val = init_val
     for i in range(lower, upper):
         val = checks.carried("fori_loop", val, body_fun(i, val))

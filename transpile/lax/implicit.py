@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from transpile.lax import checks
+
 Function = Callable[..., Any]
 
 
@@ -30,7 +32,8 @@ def custom_root(
     >>> round(cube_root(8.0), 9), round(grad(cube_root)(8.0), 9)
     (2.0, 0.083333333)
     """
-    return solve(f, initial_guess)
+    checks.callables("custom_root", f=f, solve=solve, tangent_solve=tangent_solve)
+    return checks.solution("custom_root", "f of custom_root", solve(f, initial_guess), initial_guess, has_aux, f)
 
 
 def custom_linear_solve(
@@ -53,4 +56,8 @@ def custom_linear_solve(
     >>> solved(2.0, 3.0), grad(solved, (0, 1))(2.0, 3.0)
     (1.5, (-0.75, 0.5))
     """
-    return solve(matvec, b)
+    checks.callables("custom_linear_solve", matvec=matvec, solve=solve)
+    if transpose_solve is not None:
+        checks.callables("custom_linear_solve", transpose_solve=transpose_solve)
+    wanted = "matvec of custom_linear_solve"
+    return checks.solution("custom_linear_solve", wanted, solve(matvec, b), b, has_aux, matvec)

@@ -24,13 +24,14 @@ def scan(
     ``xs`` is a tree of arrays with equally many rows (T203), or None with a ``length``. The carry keeps its structure (T119),
     shapes and dtypes (T206); a Python number may become NumPy's. Of what ``f`` gives as ``y`` (a tree, or None) each leaf becomes
     an array with one row for each row of ``xs``. With ``reverse`` the last row comes first, and the rows of ``y`` stand where
-    those of ``xs`` do. ``unroll`` is taken, and means nothing here.
+    those of ``xs`` do. ``unroll`` is a truth value or an integer of 0 and more (T131), and means nothing here.
 
     >>> scan(lambda total, x: (total + x, total), 0.0, np.array([1.0, 2.0, 3.0]))
     (np.float64(6.0), array([0., 1., 3.]))
     >>> scan(lambda c, _: (2 * c, {"c": c}), 1, None, length=4)
     (16, {'c': array([1, 2, 4, 8])})
     """
+    checks.unrolled("scan", unroll)
     n = checks.length("scan", xs, length)
     if checks.is_nothing(n):
         last, y = checks.pair(f(checks.now(init), tree.map(_any_row, xs)))

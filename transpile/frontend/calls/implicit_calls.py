@@ -11,15 +11,18 @@ from typing import Any
 
 from transpile.aggregates import ArgLeaf, Node, map_leaves, number_leaves
 from transpile.core import nodes as ir
-from transpile.frontend.calls import arity, inner_transforms
+from transpile.frontend.calls import arity, inner_transforms, tree_calls
 from transpile.frontend.calls.implicit_core import Made
 from transpile.frontend.calls.inner_transforms import Passed, Stand, at_call, from_tree, lifted, spliced_with
+from transpile.frontend.calls.lax_kinds import asked, is_function
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.resolve import closure_conversion
 from transpile.frontend.resolve.bindings import User
 from transpile.frontend.resolve.closure_conversion import Around
 from transpile.frontend.restarts import NeedStatic
+from transpile.frontend.values.convert import describe
 from transpile.frontend.values.values import Static
+from transpile.lax import checks
 from transpile.numpy_api.library_implicit import root_tangent, solution_pullback, solution_tangent
 
 DEEPEST = 1  # rules of linear solutions whose own solution has a rule; in those it is differentiated through
@@ -101,10 +104,12 @@ def _user(function: Any) -> Any:
 def root(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     """``custom_root(f, initial_guess, solve, tangent_solve, has_aux=False)``."""
     f, guess, solve, tangent_solve, has_aux = _bound(lx, "custom_root", args, kwargs, node)
+    _callables(lx, "custom_root", {"f": f, "solve": solve, "tangent_solve": tangent_solve}, node)
     passed = Passed(lx)
     trees = [passed.tree(guess)]
     primal = _lifted(lx, [f, solve], _solved, trees, passed.ops, node)
     made = Made(lx, primal, passed.ops, bool(lx.static(has_aux, "has_aux", node)), node)
+    _check_tree(lx, "solve of custom_root", made, guess, node)
     opened = Opened(lx, f, made.solution, made.outs, node)
     _check_like(lx, "f of custom_root", opened.fn, made, node)
     if not opened.params:
@@ -123,6 +128,9 @@ def linear_solve(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     """``custom_linear_solve(matvec, b, solve, transpose_solve=None, symmetric=False, has_aux=False)``."""
     matvec, b, solve, transpose, symmetric, has_aux = _bound(lx, "custom_linear_solve", args, kwargs, node)
     is_symmetric, aux = bool(lx.static(symmetric, "symmetric", node)), bool(lx.static(has_aux, "has_aux", node))
+    is_given = not (isinstance(transpose, Static) and transpose.value is None)
+    given = {"matvec": matvec, "solve": solve, **({"transpose_solve": transpose} if is_given else {})}
+    _callables(lx, "custom_linear_solve", given, node)
     if is_symmetric:
         transpose = solve
     is_open = isinstance(transpose, Static) and transpose.value is None
@@ -135,6 +143,7 @@ def linear_solve(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     tree = map_leaves(tree, lambda leaf: ArgLeaf(next(floats).type, None, leaf.zero_dim))
     primal = _lifted(lx, [matvec, solve], _solved, [tree], passed.ops, node)
     made = Made(lx, primal, passed.ops, aux, node)
+    _check_tree(lx, "solve of custom_linear_solve", made, b, node)
     opened = Opened(lx, matvec, made.solution, made.outs, node)
     _check_like(lx, "matvec of custom_linear_solve", opened.fn, made, node)
 
@@ -204,6 +213,21 @@ def _bound(lx: Lifter, name: str, args: Args, kwargs: Kwargs, node: Any) -> list
     given = set(bound.arguments)
     bound.apply_defaults()
     return [v if k in given else lx.const(v) for k, v in bound.arguments.items()]
+
+
+def _callables(lx: Lifter, what: str, functions: dict[str, Any], node: Any) -> None:
+    for name, value in functions.items():
+        if not is_function(lx, value):
+            raise tree_calls.placed(lx, checks.no_function(what, name, describe(lx, value)), node)
+
+
+def _check_tree(lx: Lifter, what: str, made: Made, like: Any, node: Any) -> None:
+    """Refuses a solution that has another structure than what it begins with."""
+    tree = made.primal.out_tree.children[0] if made.has_aux else made.primal.out_tree
+    found = asked(lx, from_tree(lx, tree, made.results), node)
+    wrong = checks.unlike(what, found, asked(lx, like, node))
+    if wrong is not None:
+        raise lx.error("T307", wrong, node, checks.SOLUTION_HINT)
 
 
 def _check_like(lx: Lifter, what: str, fn: ir.Function, made: Made, node: Any) -> None:

@@ -26,7 +26,7 @@ class Made:
         self.lx, self.primal, self.given = lx, primal, given
         self.ops = [*given, *(outside(lx, c) for c in primal.captured)]
         self.results, self.sizes = results_of(lx.b, primal, self.ops)
-        tree = primal.out_tree
+        self.has_aux, tree = has_aux, primal.out_tree
         if has_aux and not (isinstance(tree, Node) and tree.kind == "tuple" and len(tree.children) == 2):
             raise lx.error("T308", "has_aux=True: solve must return a pair (solution, auxiliary)", node)
         main = tree.children[0] if has_aux else tree

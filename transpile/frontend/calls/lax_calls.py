@@ -7,20 +7,16 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from transpile.core import nodes as ir
-from transpile.frontend.calls import inner_transforms, tree_calls
-from transpile.frontend.calls.lax_kinds import asked, kind_of, same_shape
+from transpile.frontend.calls import both_sides, inner_transforms, tree_calls
+from transpile.frontend.calls.lax_kinds import asked, is_function, kind_of, same_shape
 from transpile.frontend.control import branches, carries, dynamic_list_reads, truth
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.resolve import statics
 from transpile.frontend.values import attributes
 from transpile.frontend.values.convert import describe, new_list
 from transpile.frontend.values.values import (
-    Array,
-    Bound,
     Cell,
-    Closure,
     Items,
-    Method,
     Ref,
     Scalar,
     SliceOf,
@@ -56,30 +52,43 @@ def _integer(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     return value
 
 
-def _is_function(lx: Lifter, value: Any) -> bool:
-    if isinstance(value, (Closure, Bound, Method)):
-        return True
-    return not isinstance(value, (Scalar, Array, Tuple)) and bool(
-        lx.static(lx.known_call("builtins.callable", [value], {}))
-    )
-
-
 def _functions(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Static:
     for name, value in zip(("true_fun", "false_fun"), args):
-        if not _is_function(lx, value):
+        if not is_function(lx, value):
             message = f"{name} of cond is no function: it is {describe(lx, value)}"
             raise lx.error("T131", message, node, checks.COND_HINT)
     return Static(None)
 
 
 def _either(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    pred, then, orelse = args
-    kind = kind_of(lx, pred) if isinstance(pred, (Scalar, Array)) else None
-    if kind is not None and len(kind.shape):
-        failed = checks.not_one("pred of cond", f"of type {kind.word}")
+    pred, then, given, orelse, others = args
+    _one_truth(lx, [Static("pred of cond"), pred], {}, node)
+    sides = [
+        lambda: lx.apply(then, list(given.items), {}, node),
+        lambda: lx.apply(orelse, list(others.items), {}, node),
+    ]
+    test, names = truth.truth(lx, pred, node), ("if it holds", "if not")
+    if isinstance(test, ir.Const):
+        both_sides.compared(lx, [(then, given), (orelse, others)], "cond", names, node)
+    return _chosen(lx, test, sides, "cond", names, node)
+
+
+def _one_truth(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
+    what, value, *kinds = args
+    is_known = isinstance(value, Static) and isinstance(value.value, (bool, int, float))
+    kind = checks.kind_of(value.value) if is_known else kind_of(lx, value)
+    if not checks.is_one_truth(kind, kinds[0].value if kinds else "biuf"):
+        failed = checks.not_one(what.value, f"of type {kind.word}" if kind.dtype else kind.word)
         raise tree_calls.placed(lx, failed, node)
-    sides = [lambda: lx.apply(then, [], {}, node), lambda: lx.apply(orelse, [], {}, node)]
-    return _chosen(lx, truth.truth(lx, pred, node), sides, "cond", ("if it holds", "if not"), node)
+    return value
+
+
+def _unrolled(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Static:
+    what, given = args
+    wrong = checks.wrong_unrolling(what.value, lx.static(given, "the argument 'unroll'", node))
+    if wrong is not None:
+        raise lx.error("T131", wrong, node, checks.UNROLL_HINT)
+    return Static(None)
 
 
 def _chosen(
@@ -138,9 +147,9 @@ def _wrong_branches(lx: Lifter, functions: Any, node: Any) -> str | None:
         isinstance(functions, Tuple) or isinstance(functions, Ref) and lx.state.cells[functions.cell].kind == "list"
     )
     if not is_sequence:
-        return checks.wrong_branches((lambda: None) if _is_function(lx, functions) else None)
+        return checks.wrong_branches((lambda: None) if is_function(lx, functions) else None)
     several = lx.unrolled(functions, node)
-    return checks.wrong_branches([(lambda: None) if _is_function(lx, f) else None for f in several])
+    return checks.wrong_branches([(lambda: None) if is_function(lx, f) else None for f in several])
 
 
 def _selected(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Static:
@@ -244,6 +253,6 @@ TABLE: dict[str, Any] = {
     for name, rule in {
         "carried": _carried, "either": _either, "functions": _functions, "one_of": _one_of, "selected": _selected,
         "length": _length, "is_nothing": _is_nothing, "pair": _pair, "now": _now, "stacked": _stacked,
-        "equally_long": _equally_long, "integer": _integer,
+        "equally_long": _equally_long, "integer": _integer, "one_truth": _one_truth, "unrolled": _unrolled,
     }.items()
 }  # fmt: skip

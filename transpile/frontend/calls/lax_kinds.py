@@ -6,9 +6,10 @@ from typing import Any
 
 from transpile.frontend.calls import tree_calls
 from transpile.frontend.lifter import Lifter
+from transpile.frontend.resolve.bindings import User
 from transpile.frontend.values import attributes
 from transpile.frontend.values.convert import describe
-from transpile.frontend.values.values import Array, Scalar
+from transpile.frontend.values.values import Array, Bound, Closure, Method, Scalar, Static, Tuple
 from transpile.lax.checks import Asked, Kind
 
 
@@ -28,3 +29,13 @@ def asked(lx: Lifter, value: Any, node: Any) -> Asked:
 def same_shape(lx: Lifter, a: Kind, b: Kind) -> bool:
     """Whether two leaves have one shape, or are taken to have it and checked."""
     return len(a.shape) == len(b.shape) and all(lx.b.same(p, q) for p, q in zip(a.shape, b.shape))
+
+
+def is_function(lx: Lifter, value: Any) -> bool:
+    if isinstance(value, (Closure, Bound, Method)):
+        return True
+    if isinstance(value, Static) and isinstance(value.value, User):  # of a file that is not run, too
+        return True
+    return not isinstance(value, (Scalar, Array, Tuple)) and bool(
+        lx.static(lx.known_call("builtins.callable", [value], {}))
+    )

@@ -104,6 +104,9 @@ def _replaced(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
 
 def _at_most(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Static:
     what, size, n = args
+    wrong = checks.wrong_integer(f"a size of {what.value}", kind_of(lx, size))
+    if wrong is not None:
+        raise lx.error("T131", wrong, node, checks.INTEGER_HINT)
     if statics.is_known(lx, size) and statics.is_known(lx, n):
         try:
             checks.at_most(what.value, statics.known(lx, size), statics.known(lx, n))
@@ -130,9 +133,8 @@ def _last_axis(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
 def _same_dtype(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Static:
     what, operand, update = args
     a, b = kind_of(lx, operand), kind_of(lx, update)
-    if a.dtype != b.dtype:
-        message = f"{what.value} of an array of {a.dtype} with an update of {b.dtype}"
-        raise lx.error("T201", message, node, "convert it with .astype(...)")
+    if a.dtype != b.dtype or not a.dtype:
+        raise lx.error("T201", checks.other_dtype(what.value, a, b), node, "convert it with .astype(...)")
     return Static(None)
 
 
