@@ -307,3 +307,20 @@ def mean_gradient_by_batch(w, x, y):
 @case(RNG.standard_normal((4, 5, 3)), RNG.standard_normal((4, 3, 2)), X)
 def sums_of_products(a, b, v):
     return lax.psum(a @ b, "i"), lax.psum(v @ b, "i"), lax.psum(np.outer(v, v), "i")
+
+
+@case(V)
+def numbered_by_data(x):
+    """The number of a lane needs no other lane: it may be asked for in branches and loops that data decide."""
+    y = x * lax.axis_index("i") if x > 0.3 else np.sin(x + lax.axis_index("i"))
+    while abs(y) < lax.axis_index("i") + 0.5:
+        y = 1.5 * y + 0.1 * lax.axis_index("i") + 0.2
+    return (y * lax.axis_index("i") if y > 1.0 else y * y) + lax.axis_index("i")
+
+
+@case(X)
+def numbered_in_lanes_of_lanes(x):
+    def own(v):
+        return v * lax.axis_index(("i", "j")) if v > 0.0 else v + lax.axis_index("i") - 2.0 * lax.axis_index("j")
+
+    return tp.vmap(own, axis_name="j")(x)

@@ -11,6 +11,7 @@ Statistics 37 (1988).
 
 import importlib.util
 import math
+import operator
 import sys
 from functools import wraps
 
@@ -42,6 +43,14 @@ def demand_type(test, message):
     """Raises TypeError unless the test holds."""
     if not test:
         raise TypeError(message)
+
+
+def axis_number(axis):
+    """The number of an axis; TypeError unless it is an integer."""
+    demand_type(
+        not isinstance(axis, (bool, np.bool_)) and hasattr(axis, "__index__"), f"an axis is an integer, not {axis!r}"
+    )
+    return operator.index(axis)
 
 
 def compiled_if_large(function):

@@ -40,6 +40,7 @@ MODULES = (
     "special",
     "wrong_elsewhere",
     "found_by_fuzz",
+    "found_lax",
     "everyday",
     "everyday_loops",
     "everyday_systems",

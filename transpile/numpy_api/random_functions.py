@@ -93,6 +93,13 @@ def _demand(exception: str, code: str) -> Any:
     return build
 
 
+def _axis_number(b: Builder, axis: Any) -> Expr:
+    """A variable from outside is read when the function is transformed."""
+    if isinstance(axis, bool) or not isinstance(axis, int):
+        raise RuleError(f"an axis is an integer, not {axis!r}", "T201")
+    return b.expr(axis)
+
+
 _DRAWN = (
     "key PRNGKey split fold_in bits uniform normal randint bernoulli categorical choice permutation gumbel exponential laplace "
     "logistic truncated_normal gamma loggamma beta dirichlet multivariate_normal rademacher"
@@ -101,6 +108,7 @@ _DRAWN = (
 TABLE: dict[str, Entry] = {
     "transpile_runtime.random.demand": Entry(_demand("ValueError", "T131"), static=("message",)),
     "transpile_runtime.random.demand_type": Entry(_demand("TypeError", "T201"), static=("message",)),
+    "transpile_runtime.random.axis_number": Entry(_axis_number, static=("axis",)),
     "transpile_runtime.random.single": Entry(_single, memory="place"),
     "transpile_runtime.random.split": Entry(_split),
     "transpile_runtime.random.fold_in": Entry(_fold_in),

@@ -83,7 +83,7 @@ def categorical(
     >>> categorical(np.array([0, 42], np.uint32), np.log([0.1, 0.2, 0.7]), shape=(4,))
     array([2, 2, 2, 2])
     """
-    logits = np.asarray(logits)
+    logits, axis = np.asarray(logits), runtime.axis_number(axis)
     if logits.dtype.kind != "f":
         logits = logits.astype(np.float64)
     runtime.demand(
@@ -117,7 +117,7 @@ def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False) -> A
     >>> permutation(np.array([0, 42], np.uint32), 5)
     array([4, 2, 3, 0, 1])
     """
-    x = np.asarray(x)
+    x, axis = np.asarray(x), runtime.axis_number(axis)
     rank = max(x.ndim, 1)
     runtime.demand(-rank <= axis < rank, f"axis {axis} is out of bounds for an array of {rank} dimensions")
     if x.ndim == 0:
@@ -150,7 +150,7 @@ def choice(
     >>> choice(np.array([0, 42], np.uint32), 10, (4,))
     array([5, 8, 3, 1])
     """
-    a, shape = np.asarray(a), _sizes(shape)
+    a, shape, axis = np.asarray(a), _sizes(shape), runtime.axis_number(axis)
     is_known = a.ndim > 0 or a.dtype.kind in "iu"
     runtime.demand_type(is_known, f"what is chosen from is an array or an integer, not {a.dtype}")
     size = a if a.ndim == 0 else a.shape[axis]

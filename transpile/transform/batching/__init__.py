@@ -19,8 +19,10 @@ from transpile.core import nodes as ir
 from transpile.core.watch import station
 from transpile.errors import error
 from transpile.simplify.expansion import expanded
+from transpile.simplify.tidy import tidy
 from transpile.transform.batching.all_lane_function import Emit
 from transpile.transform.batching.contradictions import Escapes
+from transpile.transform.batching.decided import Decided
 from transpile.transform.batching.decisions import decided
 from transpile.transform.batching.direction_cost import is_worth_an_axis
 
@@ -51,6 +53,8 @@ def batch(
     given = [None if k == axis else a is not None for k, a in enumerate(axes)]
     try:
         found = decided(fn, given, together, unit, count=count)
+        if _contradicts(found, outs):  # what a branch hands on unchanged does not differ
+            found = decided(tidy(fn), given, together, unit, count=count)
     except Escapes as size:
         raise _size_differs(fn, size.var) from None
     fn, mapped = found.fn, found.mapped
@@ -62,6 +66,13 @@ def batch(
             message = f"a result of {fn.name!r} for which out_axes is None differs between lanes"
             raise error("T603", message, fn.loc, hint)
     return Emit(found, axes, outs, count, of_lanes, checked).run()
+
+
+def _contradicts(found: Decided, outs: Sequence[int | None]) -> bool:
+    """Whether a result that is to be the same in all lanes may differ."""
+    return any(
+        out is None and isinstance(y, ir.Var) and found.mapped.has(y) for y, out in zip(found.fn.body.yields, outs)
+    )
 
 
 def of_lanes(fn: ir.Function, given: Pattern, together: bool) -> ir.Function:

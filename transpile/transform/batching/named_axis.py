@@ -52,6 +52,8 @@ class _Sized(Cloner):
     def __init__(self, var: ir.Var, size: ir.Operand, renamed: dict[str, Dim]) -> None:
         super().__init__({}, renamed.get if renamed else None)
         self.var, self.size, self.renamed = var, size, renamed
+        self.number = ir.Var("lane", INT)  # of the lane: one for all that stand in a branch or a loop
+        self.is_read, self.depth = False, 0
 
     def operand(self, operand: ir.Operand) -> ir.Operand:
         """A number that has no value on one side of a branch, and nobody reads there, is 0: it can wait for all lanes."""
@@ -62,6 +64,9 @@ class _Sized(Cloner):
     def function(self, fn: ir.Function) -> ir.Function:
         done = super().function(fn)
         axis = self.mapping[self.var]
+        if self.is_read:
+            assert isinstance(axis, ir.Var)
+            done.body.stmts.insert(0, ir.Let(self.number, "axis_index", (axis,), {}, fn.loc))
         done.body.yields = tuple(self.size if y is axis else y for y in done.body.yields)
         return done
 
@@ -75,13 +80,18 @@ class _Sized(Cloner):
         return new
 
     def block(self, block: ir.Block) -> ir.Block:
+        self.depth += 1
         stmts: list[ir.Stmt] = []
         for stmt in block.stmts:
             if isinstance(stmt, ir.Let) and stmt.prim == "dim" and stmt.args[0] is self.var:
                 self.mapping[stmt.var] = self.size
+            elif isinstance(stmt, ir.Let) and stmt.prim == "axis_index" and stmt.args[0] is self.var and self.depth > 1:
+                self.mapping[stmt.var], self.is_read = self.number, True
             else:
                 stmts.append(stmt)
-        return super().block(replace(block, stmts=stmts))
+        done = super().block(replace(block, stmts=stmts))
+        self.depth -= 1
+        return done
 
 
 def apart(stmt: ir.Stmt) -> Exception:
