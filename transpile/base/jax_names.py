@@ -39,8 +39,6 @@ _INSTEAD = {
         "min": "write np.minimum",
         "full_like": "write np.full_like",
         "iota": "write np.arange",
-        "cummax": "write np.maximum.accumulate",
-        "cummin": "write np.minimum.accumulate",
         "conv": "write np.convolve, or a sum over windows",
         "conv_general_dilated": "write np.convolve, or a sum over windows",
         "gather": "write x[index], or x.at[index].get(...)",

@@ -26,6 +26,7 @@ from transpile.lax.collectives import (
 )
 from transpile.lax.control import cond, fori_loop, select, stop_gradient, switch, while_loop
 from transpile.lax.implicit import custom_linear_solve, custom_root
+from transpile.lax.running_folds import cumlogsumexp, cummax, cummin, cumprod, cumsum
 from transpile.lax.scans import associative_scan, map, scan
 from transpile.lax.slices import (
     dynamic_index_in_dim,
@@ -38,7 +39,8 @@ from transpile.lax.slices import (
 )
 
 __all__ = [
-    "all_gather", "associative_scan", "axis_index", "axis_size", "cond", "custom_linear_solve", "custom_root",
+    "all_gather", "associative_scan", "axis_index", "axis_size", "cond", "cumlogsumexp", "cummax", "cummin", "cumprod",
+    "cumsum", "custom_linear_solve", "custom_root",
     "dynamic_index_in_dim", "dynamic_slice", "dynamic_slice_in_dim", "dynamic_update_index_in_dim", "dynamic_update_slice",
     "dynamic_update_slice_in_dim", "fori_loop", "map", "pmax", "pmean", "pmin", "ppermute", "psum", "psum_scatter", "scan",
     "select", "stop_gradient", "switch", "top_k", "while_loop",

@@ -213,17 +213,17 @@ def wrong_selection(pred: Kind, a: Kind, b: Kind, same: Any = lambda p, q: tuple
 # ---------------------------------------------------------------------------------------------------------- scans
 
 
-def unrolled(what: str, given: Any) -> None:
-    """Refuses a number of iterations to unroll that is none."""
-    wrong = wrong_unrolling(what, given)
+def unrolled(what: str, given: Any, name: str = "unroll") -> None:
+    """Refuses a number of iterations at once that is none."""
+    wrong = wrong_unrolling(what, given, name)
     if wrong is not None:
         raise error("T131", wrong, hint=UNROLL_HINT)
 
 
-def wrong_unrolling(what: str, given: Any) -> str | None:
+def wrong_unrolling(what: str, given: Any, name: str) -> str | None:
     if np.ndim(given) == 0 and np.asarray(given).dtype.kind in "biu" and given >= 0:
         return None
-    return f"unroll of {what} is {given!r}, not an integer of 0 and more"
+    return f"{name} of {what} is {given!r}, not an integer of 0 and more"
 
 
 UNROLL_HINT = "leave it out: it means nothing here"
@@ -277,6 +277,20 @@ def stacked(ys: Sequence[Any], reverse: bool) -> Any:
 
 def equally_long(left: Sequence[Any], right: Sequence[Any]) -> None:
     """Says that parts of arrays have the same sizes, which they have: transformed code need not ask again."""
+
+
+def cumulative(what: str, operand: Any, axis: Any, kinds: str = "iuf") -> None:
+    found = wrong_cumulative(what, kind_of(operand), kinds, integer(f"the axis of {what}", axis))
+    if found is not None:
+        raise error(*found)
+
+
+def wrong_cumulative(what: str, kind: Kind, kinds: str, axis: int) -> tuple[str, str] | None:
+    """The code and the text of what is wrong with the arguments of a running sum, if something is."""
+    if not kind.dtype or np.dtype(kind.dtype).kind not in kinds:
+        return "T201", f"{what} of {kind.word}, not of an array of {'floats' if kinds == 'f' else 'numbers'}"
+    rank = len(kind.shape)
+    return None if -rank <= axis < rank else ("T203", f"{what} along axis {axis} of an array of rank {rank}")
 
 
 def along(axis: int, start: int, stop: int, step: int) -> Any:

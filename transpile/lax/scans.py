@@ -57,11 +57,13 @@ def _no_rows(y: Any) -> Any:
 
 def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> Any:
     """``f(x)`` for each row ``x`` of ``xs``, a tree of arrays with equally many rows (T203): each leaf of the results is an array
-    with as many rows. ``batch_size`` is taken, and means nothing here.
+    with as many rows. ``batch_size``, an integer of 0 and more (T131), means nothing here: a compiled loop needs no batches.
 
     >>> map(lambda row: np.sum(row**2), np.array([[1.0, 2.0], [3.0, 4.0]]))
     array([ 5., 25.])
     """
+    if batch_size is not None:
+        checks.unrolled("map", batch_size, "batch_size")
     return scan(lambda _, x: (None, f(x)), None, xs)[1]
 
 

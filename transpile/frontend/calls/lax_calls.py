@@ -84,8 +84,9 @@ def _one_truth(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
 
 
 def _unrolled(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Static:
-    what, given = args
-    wrong = checks.wrong_unrolling(what.value, lx.static(given, "the argument 'unroll'", node))
+    what, given, *names = args
+    name = names[0].value if names else "unroll"
+    wrong = checks.wrong_unrolling(what.value, lx.static(given, f"the argument {name!r}", node), name)
     if wrong is not None:
         raise lx.error("T131", wrong, node, checks.UNROLL_HINT)
     return Static(None)
@@ -233,6 +234,16 @@ def _equally_long(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Static:
     return Static(None)
 
 
+def _cumulative(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Static:
+    what, operand, axis, *kinds = args
+    _integer(lx, [Static(f"the axis of {what.value}"), axis], {}, node)
+    k = lx.static(axis, f"the axis of {what.value}", node)
+    found = checks.wrong_cumulative(what.value, kind_of(lx, operand), kinds[0].value if kinds else "iuf", k)
+    if found is not None:
+        raise lx.error(found[0], found[1], node)
+    return Static(None)
+
+
 def _columns(lx: Lifter, like: Any, wholes: Iterator[Any]) -> Any:
     """A tree like an element of a list, of whole arrays."""
     match like:
@@ -254,5 +265,6 @@ TABLE: dict[str, Any] = {
         "carried": _carried, "either": _either, "functions": _functions, "one_of": _one_of, "selected": _selected,
         "length": _length, "is_nothing": _is_nothing, "pair": _pair, "now": _now, "stacked": _stacked,
         "equally_long": _equally_long, "integer": _integer, "one_truth": _one_truth, "unrolled": _unrolled,
+        "cumulative": _cumulative,
     }.items()
 }  # fmt: skip

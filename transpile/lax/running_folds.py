@@ -1,0 +1,68 @@
+"""Running sums, products and extremes along an axis, as arrays of the shape and dtype of what is given.
+
+``operand`` is an array of numbers (T201 for truth values and what is no array), ``axis`` one that it has (T203). With ``reverse``
+they begin at the end.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from transpile.lax import checks
+
+
+def cumsum(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
+    """Running sums; those of narrow integers wrap around.
+
+    >>> cumsum(np.array([1.0, 2.0, 4.0])), cumsum(np.array([1.0, 2.0, 4.0]), reverse=True)
+    (array([1., 3., 7.]), array([7., 6., 4.]))
+    """
+    checks.cumulative("cumsum", operand, axis)
+    return _turned(np.cumsum(_turned(operand, axis, reverse), axis=axis).astype(operand.dtype), axis, reverse)
+
+
+def cumprod(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
+    """Running products; those of narrow integers wrap around.
+
+    >>> cumprod(np.array([[1, 2], [3, 4]]), axis=1)
+    array([[ 1,  2],
+           [ 3, 12]])
+    """
+    checks.cumulative("cumprod", operand, axis)
+    return _turned(np.cumprod(_turned(operand, axis, reverse), axis=axis).astype(operand.dtype), axis, reverse)
+
+
+def cummax(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
+    """The greatest element so far, NaN from the first NaN on.
+
+    >>> cummax(np.array([1.0, 3.0, 2.0]))
+    array([1., 3., 3.])
+    """
+    checks.cumulative("cummax", operand, axis)
+    return _turned(np.maximum.accumulate(_turned(operand, axis, reverse), axis=axis), axis, reverse)
+
+
+def cummin(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
+    """The least element so far, NaN from the first NaN on.
+
+    >>> cummin(np.array([1, 3, 2]), reverse=True)
+    array([1, 2, 2])
+    """
+    checks.cumulative("cummin", operand, axis)
+    return _turned(np.minimum.accumulate(_turned(operand, axis, reverse), axis=axis), axis, reverse)
+
+
+def cumlogsumexp(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
+    """``log(cumsum(exp(x)))`` of floats (T201), which neither overflows nor underflows.
+
+    >>> cumlogsumexp(np.array([0.0, 0.0, 1000.0])).round(6)
+    array([   0.      ,    0.693147, 1000.      ])
+    """
+    checks.cumulative("cumlogsumexp", operand, axis, "f")
+    return _turned(np.logaddexp.accumulate(_turned(operand, axis, reverse), axis=axis), axis, reverse)
+
+
+def _turned(x: Any, axis: int, reverse: bool) -> Any:
+    return np.flip(x, axis) if reverse else x
