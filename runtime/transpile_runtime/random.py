@@ -325,6 +325,122 @@ def log_gamma(key, a):
     return found.reshape(a.shape).astype(a.dtype)[()]
 
 
+def poisson(key, lam):
+    """How many events there are of the means ``lam``, an array ``[..., *shape]`` for keys ``uint32[..., 2]``: floats; -1 where a
+    mean is negative or none.
+
+    Each number has a key of its own. Small means: the quantile of one number in [0, 1). Others: Hormann, The transformed rejection
+    method for generating Poisson random variables, Insurance: Mathematics and Economics 12 (1993); probabilities by Loader, Fast
+    and accurate computation of binomial probabilities (2000).
+    """
+    key, lam = _checked(key), np.asarray(lam, np.float64)
+    own, mean = split(key, lam.shape[key.ndim - 1 :]).reshape(-1, 2), lam.reshape(-1)
+    found = np.where(mean >= 0, mean, -1.0)
+    with np.errstate(all="ignore"):
+        few = np.flatnonzero((mean > 0) & (mean < 10))
+        found[few] = _searched(_at(own[few], 0), np.exp(-mean[few]), mean[few], lambda k, mean: mean / (k + 1), 200.0)
+        left, attempt = np.flatnonzero((mean >= 10) & (mean < 1e300)), 0
+        while left.size:
+            some = mean[left]
+            b = 0.931 + 2.53 * np.sqrt(some)
+            a = -0.059 + 0.02483 * b
+            u, v = _at(own[left], 2 * attempt + 1) - 0.5, _at(own[left], 2 * attempt + 2)
+            near = 0.5 - np.abs(u)
+            k = np.floor((2.0 * a / near + b) * u + some + 0.43)
+            bound = np.log(v * (1.1239 + 1.1328 / (b - 3.4)) / (a / (near * near) + b))
+            tested = (k >= 0) & (v > 0) & ~((near < 0.013) & (v > near)) & (bound <= _log_poisson(k, some))
+            good = (near > 0) & ((near >= 0.07) & (v <= 0.9277 - 3.6224 / (b - 2.0)) | tested)
+            found[left[good]] = k[good]
+            left, attempt = left[~good], attempt + 1
+    return found.reshape(lam.shape)[()]
+
+
+def binomial(key, n, p):
+    """How many of ``n`` trials succeed, each with probability ``p``: arrays ``[..., *shape]`` for keys ``uint32[..., 2]``; floats,
+    NaN where there is no such distribution. As `poisson`, with Hormann, The generation of binomial random variates, Journal of
+    Statistical Computation and Simulation 46 (1993).
+    """
+    key = _checked(key)
+    n, p = (np.asarray(x, np.float64) for x in (n, p))
+    shape = n.shape
+    own, n, p = split(key, shape[key.ndim - 1 :]).reshape(-1, 2), np.floor(n.reshape(-1)), p.reshape(-1)
+    with np.errstate(all="ignore"):
+        q = np.minimum(p, 1.0 - p)
+        valid, many = (n >= 0) & (p >= 0) & (p <= 1), n > 1e300
+        found = np.where(valid, 0.0, np.nan)
+        some = valid & ~many & (q > 0) & (n > 0)
+        few = np.flatnonzero(some & (n * q < 10))
+        trials, odds = n[few], (q / (1.0 - q))[few]
+        least = np.exp(trials * np.log1p(-q[few]))
+        found[few] = _searched(
+            _at(own[few], 0),
+            least,
+            (trials, odds),
+            lambda k, both: (both[0] - k) / (k + 1) * both[1],
+            np.minimum(trials, 200.0),
+        )
+        left, attempt = np.flatnonzero(some & (n * q >= 10)), 0
+        while left.size:
+            m, s = n[left], q[left]
+            spread = np.sqrt(m * s * (1.0 - s))
+            b = 1.15 + 2.53 * spread
+            a = -0.0873 + 0.0248 * b + 0.01 * s
+            u, v = _at(own[left], 2 * attempt + 1) - 0.5, _at(own[left], 2 * attempt + 2)
+            near = 0.5 - np.abs(u)
+            k = np.floor((2.0 * a / near + b) * u + m * s + 0.5)
+            bound = np.log(v * (2.83 + 5.1 / b) * spread / (a / (near * near) + b))
+            inside = (k >= 0) & (k <= m) & (v > 0)
+            highest = _log_binomial(np.floor((m + 1.0) * s), m, s)
+            tested = inside & (bound <= _log_binomial(np.where(inside, k, 1.0), m, s) - highest)
+            good = (near > 0) & ((near >= 0.07) & (v <= 0.92 - 4.2 / b) | tested)
+            found[left[good]] = k[good]
+            left, attempt = left[~good], attempt + 1
+        found = np.where(valid & ~many & (p > 0.5), n - found, found)
+        found = np.where(valid & many & (p > 0), np.inf, found)
+    return found.reshape(shape)[()]
+
+
+def _searched(u, share, parameters, ratio, most):
+    """The quantiles of ``u`` of a distribution on 0, 1, ...: ``share`` is that of 0, ``ratio`` that of the next one to it."""
+    k, share, total = np.zeros(u.shape), share.copy(), share.copy()
+    more = (u >= total) & (k < most)
+    while more.any():
+        share = np.where(more, share * ratio(k, parameters), share)
+        k = np.where(more, k + 1, k)
+        total = np.where(more, total + share, total)
+        more = (u >= total) & (k < most)
+    return k
+
+
+_HALF_LOG = 0.9189385332046728  # log(2 pi) / 2
+_LESS_STIRLING = np.array(
+    [0.0, *(math.lgamma(k + 1.0) - (k + 0.5) * math.log(k) + k - _HALF_LOG for k in range(1, 16))]
+)
+
+
+def _less_stirling(k):
+    """``log(k!)`` less Stirling's formula for it."""
+    series = (1.0 / 12.0 - (1.0 / 360.0 - 1.0 / 1260.0 / (k * k)) / (k * k)) / k
+    return np.where(k < 16, _LESS_STIRLING[np.clip(k, 0, 15).astype(np.int64)], series)
+
+
+def _deviance(k, mean):
+    """``k log(k / mean) + mean - k``, also where both are large and near."""
+    e = (k - mean) / mean
+    return mean * ((1.0 + e) * np.log1p(e) - e)
+
+
+def _log_poisson(k, lam):
+    return np.where(k == 0, -lam, -_less_stirling(k) - _deviance(k, lam) - 0.5 * np.log(k) - _HALF_LOG)
+
+
+def _log_binomial(k, n, q):
+    rest = n - k
+    found = _less_stirling(n) - _less_stirling(k) - _less_stirling(rest) - _deviance(k, n * q)
+    found = found - _deviance(rest, n * (1.0 - q)) + 0.5 * np.log(n / (k * rest)) - _HALF_LOG
+    return np.where(k == 0, n * np.log1p(-q), np.where(rest == 0, n * np.log(q), found))
+
+
 def _at(keys, place):
     """The number in [0, 1) of a place under each of the keys."""
     words = fold_in(keys, place).astype(np.uint64)

@@ -68,6 +68,10 @@ OF_OUR_OWN: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
         _examples(KEY, dims=[tuple(map(Dim, s)) for s in SIZES], dtype=["float64", "float32"]),
     ),
     "random_fold_in": _examples((*KEY, np.uint32(3))),
+    "random_poisson": _examples(*((*KEY, np.linspace(0.3, 25.0, math.prod(s)).reshape(s)[()]) for s in SIZES)),
+    "random_binomial": _examples(
+        *((*KEY, np.full(s, 40.0)[()], np.linspace(0.1, 0.9, math.prod(s)).reshape(s)[()]) for s in SIZES)
+    ),
     "random_log_gamma": _examples(*((*KEY, np.linspace(0.3, 2.5, math.prod(s)).reshape(s)[()]) for s in SIZES)),
 }
 ELEMENTWISE = [(name, -1) for name, p in PRIMS.items() if p.elementwise and name in POINTS]

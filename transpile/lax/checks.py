@@ -316,8 +316,7 @@ def no_function(what: str, name: str, word: str) -> TranspileError:
 def solution(what: str, wanted: str, solved: Any, like: Any, has_aux: bool, f: Callable[[Any], Any]) -> Any:
     """What ``solve`` gives; T307 unless the solution, and ``f`` of it, are like what it is a solution for."""
     if has_aux and not (isinstance(solved, (tuple, list)) and len(solved) == 2):
-        raise error("T307", f"solve of {what} gives {typed(*reversed(_asked(solved)))}, not a pair of a solution and more",
-                    hint=SOLUTION_HINT)  # fmt: skip
+        raise error("T308", "has_aux=True: solve must return a pair (solution, auxiliary)")
     found = solved[0] if has_aux else solved
     if any(not k.dtype or np.dtype(k.dtype).kind != "f" for k in _asked(found)[0]):
         raise error("T302", "a solution that is not of floating point", hint="begin with 1.0 instead of 1")

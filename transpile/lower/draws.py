@@ -100,14 +100,19 @@ def folded_in(lw: Lowering, stmt: Any, how: Any) -> Elements:
 
 
 def shaped(lw: Lowering, stmt: Any, how: Any) -> Elements:
-    keys, shapes, entry = _keys(lw, stmt), lw.steady(lw.elements(stmt.args[1]), "a"), entry_of(stmt)
+    keys, entry = _keys(lw, stmt), entry_of(stmt)
+    operands = [lw.steady(lw.elements(a), "a") for a in stmt.args[1:]]
+    sizes = operands[0].sizes
     lead = keys.rank - 1
     wide, own = Type("float64"), stmt.var.type.dtype
 
     def at(idx: Sequence[Expr]) -> Expr:
-        a = lw.compute("cast", [shapes.at(idx)], wide, {})
-        place = _place(lw, idx[lead:], shapes.sizes[lead:])
-        found = _block(lw, entry, "float64", *_words(lw, keys, idx[:lead]), place, a)
+        own_operands = [lw.compute("cast", [x.at(idx)], wide, {}) for x in operands]
+        place = _place(lw, idx[lead:], sizes[lead:])
+        found = _block(lw, entry, "float64", *_words(lw, keys, idx[:lead]), place, *own_operands)
         return lw.compute("cast", [found], Type(own), {})
 
-    return replace(_each(lw, keys, shapes.sizes, own, at).also(shapes), cheap=False)
+    found = _each(lw, keys, sizes, own, at)
+    for x in operands:
+        found = found.also(x)
+    return replace(found, cheap=False)

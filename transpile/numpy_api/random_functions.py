@@ -61,6 +61,26 @@ def _log_gamma(b: Builder, key: Any, a: Any) -> Expr:
     return b.let("random_log_gamma", x, b.cast(shape, shape.type.strong))
 
 
+def _counts(name: str) -> Any:
+    def build(b: Builder, key: Any, *operands: Any) -> Expr:
+        parts = [array(b, x) for x in operands]
+        if any(p.dtype != "float64" for p in parts):
+            raise RuleError(
+                f"the parameters of {name} are float64, not {', '.join(str(p.type) for p in parts)}", "T201"
+            )
+        return b.let(f"random_{name}", _keys(b, key), *(b.cast(p, p.type.strong) for p in parts))
+
+    return build
+
+
+def _poisson(b: Builder, key: Any, lam: Any) -> Any:
+    return _counts("poisson")(b, key, lam)
+
+
+def _binomial(b: Builder, key: Any, n: Any, p: Any) -> Any:
+    return _counts("binomial")(b, key, n, p)
+
+
 def _between(b: Builder, u: Any, low: Any, high: Any) -> Expr:
     """Between 0 and 1 it is the number itself."""
     x = array(b, u)
@@ -102,7 +122,9 @@ def _axis_number(b: Builder, axis: Any) -> Expr:
 
 _DRAWN = (
     "key PRNGKey split fold_in bits uniform normal randint bernoulli categorical choice permutation gumbel exponential laplace "
-    "logistic truncated_normal gamma loggamma beta dirichlet multivariate_normal rademacher"
+    "logistic truncated_normal gamma loggamma beta dirichlet multivariate_normal rademacher "
+    "ball binomial cauchy chisquare geometric maxwell "
+    "orthogonal pareto poisson rayleigh t weibull_min"
 ).split()
 
 TABLE: dict[str, Entry] = {
@@ -118,6 +140,8 @@ TABLE: dict[str, Entry] = {
         _draw("random_normal", "float64", "float64", "float32"), static=("dtype",)
     ),
     "transpile_runtime.random.log_gamma": Entry(_log_gamma),
+    "transpile_runtime.random.poisson": Entry(_poisson),
+    "transpile_runtime.random.binomial": Entry(_binomial),
     "transpile_runtime.random.between": Entry(_between),
     "transpile_runtime.random.offset": Entry(_offset),
     **{f"transpile.random.{name}": Entry(source=f"transpile.random:{name}") for name in _DRAWN},

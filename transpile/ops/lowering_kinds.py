@@ -261,7 +261,7 @@ class FoldedIn(LoweringKind):
 
 
 class ShapedDraw(LoweringKind):
-    """Numbers of a key, each by its place and an operand."""
+    """Numbers of a key, each by its place and operands of the shape of the draw."""
 
 
 BY_KIND: Mapping[str, LoweringKind] = {

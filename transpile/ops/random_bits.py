@@ -66,6 +66,14 @@ def _log_gamma_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-unt
     return None, (y_bar * log_gamma_slope(y, args[1]) if wants[1] else None)
 
 
+def _counts(name: str, operands: int) -> Op:
+    args = ", ".join(f"{{{k}}}" for k in range(operands + 1))
+    return Op(
+        f"random_{name}", lambda types, params: types[1].strong, f"transpile_runtime.random.{name}({args})", kind="draw",
+        lowering=ShapedDraw(), entry=f"random.{name}", jvp=ZERO, vjp=ZERO, cost=3, linear=True, family="draw",
+    )  # fmt: skip
+
+
 TABLE = [
     # new keys of a key
     Op("random_split", _split_type, "transpile_runtime.random.split({0}, {dims})", kind="draw", lowering=SplitKeys(),
@@ -78,6 +86,9 @@ TABLE = [
     Op("random_log_gamma", lambda types, params: types[1].strong, "transpile_runtime.random.log_gamma({0}, {1})",
          kind="draw", lowering=ShapedDraw(), entry="random.log_gamma", jvp=_log_gamma_jvp, vjp=_log_gamma_vjp, cost=3,
          family="draw"),
+    # how many events there are, as floats: of a mean; of a number of trials and a probability
+    _counts("poisson", 1),
+    _counts("binomial", 2),
     # args[0] in [0, 1) stretched to what lies between two bounds
     Op("random_between", same, "transpile_runtime.random.between({0}, {1}, {2})", "elementwise", partials=(
         lambda y, u, low, high: where(high < low, 0.0, high - low),  # where nothing lies between them it is the lower one

@@ -81,4 +81,6 @@ TABLE = [
     *draw("normal32", "random.normals32"),
     *draw("normal64", "random.normals"),
     number("random.log_gamma"),
+    number("random.poisson"),
+    number("random.binomial"),
 ]  # fmt: skip

@@ -28,12 +28,15 @@ from transpile.random.continuous import (
     truncated_normal,
     uniform,
 )
+from transpile.random.counts import binomial, geometric, poisson
 from transpile.random.discrete import bernoulli, categorical, choice, permutation, rademacher, randint
-from transpile.random.gammas import beta, dirichlet, gamma, loggamma
+from transpile.random.gammas import ball, beta, chisquare, dirichlet, gamma, loggamma, t
 from transpile.random.keys import PRNGKey, bits, fold_in, key, split
+from transpile.random.quantiles import cauchy, maxwell, orthogonal, pareto, rayleigh, weibull_min
 
 __all__ = [
-    "PRNGKey", "bernoulli", "beta", "bits", "categorical", "choice", "dirichlet", "exponential", "fold_in", "gamma", "gumbel",
-    "key", "laplace", "loggamma", "logistic", "multivariate_normal", "normal", "permutation", "rademacher", "randint", "split",
-    "truncated_normal", "uniform",
+    "PRNGKey", "ball", "bernoulli", "beta", "binomial", "bits", "categorical", "cauchy", "chisquare", "choice", "dirichlet",
+    "exponential", "fold_in", "gamma", "geometric", "gumbel", "key", "laplace", "loggamma", "logistic", "maxwell",
+    "multivariate_normal", "normal", "orthogonal", "pareto", "permutation", "poisson", "rademacher", "randint", "rayleigh",
+    "split", "t", "truncated_normal", "uniform", "weibull_min",
 ]  # fmt: skip

@@ -105,7 +105,7 @@ def multivariate_normal(
     """Normal vectors of a mean ``[..., d]`` and a covariance ``[..., d, d]``: an array ``[*shape, d]``.
 
     shape: what the leading axes of both broadcast to, by default that. method: "cholesky", "eigh" or "svd" (for covariances that
-    are singular). The draw is differentiable in mean and covariance.
+    are singular, whose eigenvalues are 0 but for rounding). The draw is differentiable in mean and covariance.
 
     >>> multivariate_normal(np.array([0, 42], np.uint32), np.array([1.0, 2.0]), np.eye(2)).round(6)
     array([ 0.815288, -0.169825])
@@ -121,11 +121,19 @@ def multivariate_normal(
         factor = np.linalg.cholesky(cov)
     elif method == "eigh":
         values, vectors = np.linalg.eigh(cov)
-        factor = vectors * np.sqrt(values)[..., None, :]
+        factor = vectors * _roots(values)[..., None, :]
     else:
         u, values, _ = np.linalg.svd(cov, full_matrices=False)
-        factor = u * np.sqrt(values)[..., None, :]
+        factor = u * _roots(values)[..., None, :]
     return (mean + np.matmul(factor, z[..., None])[..., 0]).astype(z.dtype)
+
+
+def _roots(values: Any) -> Any:
+    """Square roots of the eigenvalues of a covariance: what is 0 but for rounding, below it too, is 0; NaN of what is negative."""
+    is_zero = np.abs(values) <= values.shape[-1] * _step(values) * np.max(
+        np.abs(values), axis=-1, initial=0.0, keepdims=True
+    )
+    return np.where(is_zero, 0.0, np.sqrt(np.where(is_zero, 1.0, values))).astype(values.dtype)
 
 
 def _positive(key: Any, shape: Any, dtype: Any) -> Any:

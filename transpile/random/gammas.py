@@ -63,6 +63,51 @@ def dirichlet(key: Any, alpha: Any, shape: Any = None, dtype: Any = None) -> Any
     return special.softmax(logs, axis=-1).astype(_real(dtype))
 
 
+def chisquare(key: Any, df: Any, shape: Any = None, dtype: Any = None) -> Any:
+    """Numbers of the chi-squared distribution with ``df`` degrees of freedom: an array of the shape, by default of that of ``df``.
+
+    The draw is differentiable in ``df``.
+
+    >>> chisquare(np.array([0, 42], np.uint32), 4.0, (2,)).round(6)
+    array([2.704676, 3.648697])
+    """
+    return (2.0 * np.exp(_log_gamma(runtime.single(key), np.asarray(df) / 2.0, shape))).astype(_real(dtype))
+
+
+def t(key: Any, df: Any, shape: Any = None, dtype: Any = None) -> Any:
+    """Numbers of Student's distribution with ``df`` degrees of freedom: an array of the shape, by default of that of ``df``.
+
+    The draw is differentiable in ``df``.
+
+    >>> t(np.array([0, 42], np.uint32), 3.0, (2,)).round(6)
+    array([-3.42731 , -0.378285])
+    """
+    first, second = runtime.split(runtime.single(key))
+    half = np.asarray(df).astype(np.float64) / 2.0
+    z = runtime.normal(first, np.shape(df) if shape is None else shape)
+    return (z * np.exp(0.5 * (np.log(half) - _log_gamma(second, half, shape)))).astype(_real(dtype))
+
+
+def ball(key: Any, d: Any, p: Any = 2, shape: Any = (), dtype: Any = None) -> Any:
+    """Points of the unit ball of dimension ``d`` in the norm ``p``, uniformly distributed: an array ``[*shape, d]``.
+
+    F. Barthe, O. Guedon, S. Mendelson and A. Naor, A probabilistic approach to the geometry of the l_p^n-ball, 2005.
+
+    >>> points = ball(np.array([0, 42], np.uint32), 3, shape=(100,))
+    >>> bool(np.all(np.sum(points**2, axis=-1) <= 1.0))
+    True
+    """
+    lead = shape if isinstance(shape, (tuple, list)) else (shape,)
+    first, second = runtime.split(runtime.single(key))
+    own = runtime.split(first)
+    exponent = 1.0 / np.asarray(p).astype(np.float64)
+    powers = np.exp(_log_gamma(own[0], exponent, (*lead, d)))
+    signs = np.where(runtime.unit(own[1], (*lead, d)) < 0.5, 1.0, -1.0)
+    e = -np.log1p(-runtime.unit(second, (*lead, 1)))
+    x = signs * powers**exponent / (np.sum(powers, axis=-1, keepdims=True) + e) ** exponent
+    return x.astype(_real(dtype))
+
+
 def _log_gamma(key: Any, a: Any, shape: Any) -> Any:
     """Logarithms of gamma variables, which do not underflow where a shape is small.
 

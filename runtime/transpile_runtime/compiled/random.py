@@ -158,3 +158,115 @@ def log_gamma(first, second, place, a):
         attempt += 1
     found = math.log(d) + 3.0 * math.log(v)
     return found + math.log1p(-unit64(first, second, 0)) / a if a < 1.0 else found
+
+
+@njit
+def _floor(x):
+    return x if abs(x) >= 4503599627370496.0 else float(math.floor(x))
+
+
+@njit
+def _less_stirling(k):
+    """``log(k!)`` less Stirling's formula for it."""
+    if k < 16.0:
+        return math.lgamma(k + 1.0) - (k + 0.5) * math.log(k) + k - 0.9189385332046728
+    return (1.0 / 12.0 - (1.0 / 360.0 - 1.0 / 1260.0 / (k * k)) / (k * k)) / k
+
+
+@njit
+def _deviance(k, mean):
+    """``k log(k / mean) + mean - k``, also where both are large and near."""
+    e = (k - mean) / mean
+    return mean * ((1.0 + e) * math.log1p(e) - e)
+
+
+@njit
+def _log_poisson(k, lam):
+    if k == 0.0:
+        return -lam
+    return -_less_stirling(k) - _deviance(k, lam) - 0.5 * math.log(k) - 0.9189385332046728
+
+
+@njit
+def poisson(first, second, place, lam):
+    """The number of events of a mean ``lam``, as `transpile_runtime.random.poisson` draws it."""
+    if not 0.0 < lam < 1e300:
+        return 0.0 if lam == 0.0 else lam if lam > 0.0 else -1.0
+    first, second = threefry(first, second, place)
+    if lam < 10.0:
+        u, k = unit64(first, second, 0), 0.0
+        share = math.exp(-lam)
+        total = share
+        while u >= total and k < 200.0:
+            k += 1.0
+            share *= lam / k
+            total += share
+        return k
+    b = 0.931 + 2.53 * math.sqrt(lam)
+    a = -0.059 + 0.02483 * b
+    scale = 1.1239 + 1.1328 / (b - 3.4)
+    attempt = 0
+    while True:
+        u, v = unit64(first, second, 2 * attempt + 1) - 0.5, unit64(first, second, 2 * attempt + 2)
+        near = 0.5 - abs(u)
+        if near > 0.0:
+            k = _floor((2.0 * a / near + b) * u + lam + 0.43)
+            if near >= 0.07 and v <= 0.9277 - 3.6224 / (b - 2.0):
+                return k
+            if k >= 0.0 and v > 0.0 and not (near < 0.013 and v > near):
+                if math.log(v * scale / (a / (near * near) + b)) <= _log_poisson(k, lam):
+                    return k
+        attempt += 1
+
+
+@njit
+def _log_binomial(k, n, q):
+    if k == 0.0:
+        return n * math.log1p(-q)
+    if k == n:
+        return n * math.log(q)
+    rest = n - k
+    found = _less_stirling(n) - _less_stirling(k) - _less_stirling(rest) - _deviance(k, n * q)
+    return found - _deviance(rest, n * (1.0 - q)) + 0.5 * math.log(n / (k * rest)) - 0.9189385332046728
+
+
+@njit
+def binomial(first, second, place, n, p):
+    """How many of ``n`` trials succeed, each with probability ``p``, as `transpile_runtime.random.binomial` draws it."""
+    if not (n >= 0.0 and 0.0 <= p <= 1.0):
+        return math.nan
+    if n > 1e300:
+        return math.inf if p > 0.0 else 0.0
+    n = _floor(n)
+    q = min(p, 1.0 - p)
+    if q == 0.0 or n == 0.0:
+        return n if p > 0.5 else 0.0
+    first, second = threefry(first, second, place)
+    k = 0.0
+    if n * q < 10.0:
+        u = unit64(first, second, 0)
+        share = math.exp(n * math.log1p(-q))
+        total = share
+        while u >= total and k < n and k < 200.0:
+            share *= (n - k) / (k + 1.0) * (q / (1.0 - q))
+            k += 1.0
+            total += share
+        return n - k if p > 0.5 else k
+    spread = math.sqrt(n * q * (1.0 - q))
+    b = 1.15 + 2.53 * spread
+    a = -0.0873 + 0.0248 * b + 0.01 * q
+    highest = _log_binomial(_floor((n + 1.0) * q), n, q)
+    attempt = 0
+    while True:
+        u, v = unit64(first, second, 2 * attempt + 1) - 0.5, unit64(first, second, 2 * attempt + 2)
+        near = 0.5 - abs(u)
+        if near > 0.0:
+            k = _floor((2.0 * a / near + b) * u + n * q + 0.5)
+            if near >= 0.07 and v <= 0.92 - 4.2 / b:
+                break
+            if 0.0 <= k <= n and v > 0.0:
+                bound = math.log(v * (2.83 + 5.1 / b) * spread / (a / (near * near) + b))
+                if bound <= _log_binomial(k, n, q) - highest:
+                    break
+        attempt += 1
+    return n - k if p > 0.5 else k

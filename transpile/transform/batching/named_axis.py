@@ -85,7 +85,7 @@ class _Sized(Cloner):
         for stmt in block.stmts:
             if isinstance(stmt, ir.Let) and stmt.prim == "dim" and stmt.args[0] is self.var:
                 self.mapping[stmt.var] = self.size
-            elif isinstance(stmt, ir.Let) and stmt.prim == "axis_index" and stmt.args[0] is self.var and self.depth > 1:
+            elif self.depth > 1 and _is_collective(stmt) and _is_number(stmt) and stmt.args[-1] is self.var:
                 self.mapping[stmt.var], self.is_read = self.number, True
             else:
                 stmts.append(stmt)
@@ -101,6 +101,10 @@ def apart(stmt: ir.Stmt) -> Exception:
     message = f"{what} over all lanes stands where lanes take different ways"
     hint = "take it out of the branch or loop that the data of a lane decide; np.where chooses between two values"
     return error("T605", message, named.loc, hint)
+
+
+def _is_number(stmt: ir.Let) -> bool:
+    return record_of(stmt).collective == "numbered"
 
 
 def _is_collective(stmt: ir.Stmt) -> TypeGuard[ir.Let]:

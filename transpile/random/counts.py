@@ -1,0 +1,72 @@
+"""Numbers of events: integers of distributions, and floats that are integers. They have no derivative."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from transpile_runtime import random as runtime
+
+
+def poisson(key: Any, lam: Any, shape: Any = None, dtype: Any = None) -> Any:
+    """Numbers of events of a mean ``lam``, int64 or of another integer dtype: an array of the shape, by default of that of ``lam``.
+
+    -1 where a mean is negative or NaN (0 in an unsigned dtype); what the dtype does not hold is its greatest number. The numbers
+    are not those of JAX.
+
+    >>> poisson(np.array([0, 42], np.uint32), 4.0, (5,))
+    array([2, 5, 3, 4, 0])
+    """
+    dtype = _whole("poisson", dtype)
+    lam = np.asarray(lam).astype(np.float64)
+    counts = runtime.poisson(runtime.single(key), lam if shape is None else np.broadcast_to(lam, shape))
+    return _fitted(counts, -1.0, dtype)
+
+
+def binomial(key: Any, n: Any, p: Any, shape: Any = None, dtype: Any = None) -> Any:
+    """How many of ``n`` trials succeed, each with probability ``p``: floats, an array of the shape, by default of what those of
+    ``n`` and ``p`` broadcast to.
+
+    NaN where ``n`` is negative or ``p`` no probability. The numbers are not those of JAX.
+
+    >>> binomial(np.array([0, 42], np.uint32), 10, 0.5, (5,))
+    array([4., 6., 4., 5., 2.])
+    """
+    dtype = np.dtype(np.float64 if dtype is None else dtype)
+    runtime.demand_type(dtype == np.float64 or dtype == np.float32, f"the dtype is float64 or float32, not {dtype}")
+    if shape is None:
+        shape = np.broadcast_shapes(np.shape(n), np.shape(p))
+    n, p = (np.broadcast_to(np.asarray(x).astype(np.float64), shape) for x in (n, p))
+    return runtime.binomial(runtime.single(key), n, p).astype(dtype)
+
+
+def geometric(key: Any, p: Any, shape: Any = None, dtype: Any = None) -> Any:
+    """Numbers of trials up to the first success, 1 and more, int64 or of another integer dtype: an array of the shape, by default
+    of that of ``p``.
+
+    What the dtype does not hold is its greatest number.
+
+    >>> geometric(np.array([0, 42], np.uint32), 0.3, (5,))
+    array([ 3, 12,  2,  1,  2])
+    """
+    dtype = _whole("geometric", dtype)
+    p = np.asarray(p)
+    if p.dtype.kind != "f":
+        p = p.astype(np.float64)
+    u = runtime.unit(runtime.single(key), p.shape if shape is None else shape, p.dtype)
+    u = np.where(u == 0, np.ones_like(u), u)
+    return _fitted(np.floor(np.log(u) / np.log1p(-p)) + 1, 1.0, dtype)
+
+
+def _whole(what: str, dtype: Any) -> Any:
+    dtype = np.dtype(np.int64 if dtype is None else dtype)
+    runtime.demand_type(dtype.kind in "iu", f"{what} gives integers, not {dtype}")
+    return dtype
+
+
+def _fitted(counts: Any, least: float, dtype: Any) -> Any:
+    """Floats as integers; ``most`` is the largest float64 that the dtype holds."""
+    bits = 8 * dtype.itemsize - (dtype.kind == "i")
+    most = 2.0**bits - (2.0 ** (bits - 53) if bits > 53 else 1.0)
+    return np.clip(counts, 0.0 if dtype.kind == "u" else least, most).astype(dtype)
