@@ -57,8 +57,8 @@ def cummin(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
 def cumlogsumexp(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
     """``log(cumsum(exp(x)))`` of floats (T201), which neither overflows nor underflows.
 
-    >>> cumlogsumexp(np.array([0.0, 0.0, 1000.0])).round(6)
-    array([   0.      ,    0.693147, 1000.      ])
+    >>> cumlogsumexp(np.array([-1000.0, -1000.0, 0.0])).round(6)
+    array([-1000.      ,  -999.306853,     0.      ])
     """
     checks.cumulative("cumlogsumexp", operand, axis, "f")
     return _turned(np.logaddexp.accumulate(_turned(operand, axis, reverse), axis=axis), axis, reverse)
