@@ -11,7 +11,7 @@ export MPLBACKEND := Agg
 
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test test-pythons wheel test-all test-matrix test-wild test-guards test-faults oracle audit check bench beside accuracy fuzz golden docs new-op clean
+.PHONY: help demo test test-pythons wheel test-all test-matrix test-wild test-guards test-faults test-peers oracle sample audit check bench beside accuracy fuzz golden docs new-op clean
 
 help:
 	@echo 'make demo         train a network on the handwritten digits, with a generated gradient'
@@ -24,6 +24,8 @@ help:
 	@echo 'make test-guards  compiled programs in memory with guard pages, and with memory refused (two hours)'
 	@echo 'make test-faults  plant faults in the compiler, see each one caught'
 	@echo 'make oracle       what the compiler gives for every program, compared with what is frozen (ten minutes)'
+	@echo 'make sample       a twentieth of the oracle and of the faults, another one for each commit (three minutes)'
+	@echo 'make test-peers   the tests beside JAX and PyTorch, which are skipped elsewhere'
 	@echo 'make audit        what each pass changes, and what leaving it out costs (two hours; goes on where it stopped)'
 	@echo 'make check        format, lint, types and the quick tests, in seconds'
 	@echo 'make bench        gradients beside JAX, PyTorch and C written by hand (an hour)'
@@ -51,9 +53,10 @@ $(STAMP)-demo: EXTRAS := demo
 $(STAMP)-test: EXTRAS := test,demo
 $(STAMP)-check: EXTRAS := test,check
 $(STAMP)-bench: EXTRAS := bench
+$(STAMP)-peers: EXTRAS := test,demo,peers
 $(STAMP)-accuracy: EXTRAS := accuracy
 $(STAMP)-wild: EXTRAS := test,wild
-$(STAMP)-demo $(STAMP)-test $(STAMP)-check $(STAMP)-bench $(STAMP)-accuracy $(STAMP)-wild: pyproject.toml | $(STAMP)-venv
+$(STAMP)-demo $(STAMP)-test $(STAMP)-check $(STAMP)-bench $(STAMP)-peers $(STAMP)-accuracy $(STAMP)-wild: pyproject.toml | $(STAMP)-venv
 	$(PY) -m pip install --quiet --editable '.[$(EXTRAS)]'
 	@touch $@
 
@@ -77,6 +80,9 @@ test-pythons:
 	  echo "--- $$($$p -V)"; $(MAKE) --no-print-directory VENV=$(VENV)-$$v PYTHON=$$p test || failed=1; \
 	done; exit $$failed
 
+# The tests that ask JAX or PyTorch; nothing is skipped for want of them.
+PEERS := $(shell grep -rlE '"jax"|"torch"' --include='test_*.py' tests)
+
 # What is tried is the wheel: nothing of this tree but the examples and the tests is where it runs.
 TRIED := tests/face/test_api.py tests/face/test_cli.py tests/face/test_command.py tests/codegen/test_jit.py tests/test_corpus.py
 wheel: $(STAMP)-venv
@@ -87,6 +93,9 @@ wheel: $(STAMP)-venv
 	@where=$$(mktemp -d) && cp -r examples tests pyproject.toml README.md $$where && cd $$where && \
 	  $(CURDIR)/$(VENV)-wheel/bin/python examples/digits.py && \
 	  $(CURDIR)/$(VENV)-wheel/bin/python -m pytest -q -n 2 -m 'not slow and not numba' $(TRIED); status=$$?; rm -rf $$where; exit $$status
+
+test-peers: $(STAMP)-peers
+	$(PY) -m pytest -q -n 2 -rs $(PEERS)
 
 test-matrix: $(STAMP)-test
 	@failed=0; for part in 0 1 2 3 4 5 6 7; do \
@@ -104,6 +113,12 @@ test-faults: $(STAMP)-test
 
 oracle: $(STAMP)-test
 	$(PY) tests/oracle/run.py
+
+# A part of the programs and of the faults, another one for each commit.
+PART ?= $(shell echo $$(( 0x$$(git rev-parse --short=7 HEAD 2>/dev/null || echo 0) % 20 + 1 )))
+sample: $(STAMP)-test
+	$(PY) tests/oracle/run.py --part $(PART)/20
+	$(PY) tests/faults/run.py --part $(PART)/20
 
 audit: $(STAMP)-wild
 	$(PY) tests/audit/run.py --write

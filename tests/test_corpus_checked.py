@@ -37,7 +37,6 @@ def cases():
 
 
 @pytest.mark.parametrize("program", cases())
-@pytest.mark.sampled(8)
 def test_a_program(program):
     if program.name in NO_DIFFERENCES:
         pytest.skip(NO_DIFFERENCES[program.name])
