@@ -48,23 +48,29 @@ def positions(specs: Sequence[ArgSpec], count: int, names: Sequence[str]) -> dic
     return found
 
 
+def title(core: ir.Function, fn: Any) -> str:
+    """What a function is called in messages: a lambda as Python calls it, also where the text calls it otherwise."""
+    own = getattr(fn, "__name__", "")
+    return own + core.name.removeprefix("function") if own == "<lambda>" else core.name
+
+
 def select(
-    core: ir.Function, argnums: Any, argnames: Any, count: int, names: Sequence[str]
+    core: ir.Function, argnums: Any, argnames: Any, count: int, names: Sequence[str], fn: Any
 ) -> tuple[list[Named], Callable[[list[Tree]], Tree]]:
     """The differentiated arguments, and how one tree for each of them becomes the structure of the derivative."""
     slots = positions(core.arg_tree, count, names)
     chosen: list[Named] = []
     if argnums is not None:
         for k in argnums if isinstance(argnums, tuple) else (argnums,):
-            chosen.append(_at(core, slots, k))
+            chosen.append(_at(core, slots, k, fn))
     if argnames is not None:
         for name in argnames if isinstance(argnames, tuple) else (argnames,):
-            chosen.append(_by_name(core, name, count))
+            chosen.append(_by_name(core, name, count, fn))
     if not chosen:
-        raise error("T310", f"nothing to differentiate {core.name!r} with respect to", core.loc)
+        raise error("T310", f"nothing to differentiate {title(core, fn)!r} with respect to", core.loc)
     leaves = [k for _, t in chosen for k in leaf_numbers(t)]
     if len(set(leaves)) < len(leaves):
-        raise error("T306", f"argnums and argnames name an argument of {core.name!r} twice", core.loc)
+        raise error("T306", f"argnums and argnames name an argument of {title(core, fn)!r} twice", core.loc)
     single = isinstance(argnums, int) and argnames is None or argnums is None and isinstance(argnames, str)
     if single:
         return chosen, lambda trees: trees[0]
@@ -73,21 +79,23 @@ def select(
     return chosen, lambda trees: Node("tuple", tuple(trees))
 
 
-def _at(core: ir.Function, slots: dict[int, Named], k: int) -> Named:
+def _at(core: ir.Function, slots: dict[int, Named], k: int, fn: Any) -> Named:
     place = k if k >= 0 else max(slots, default=-1) + 1 + k
     if place not in slots:
         plural = "" if len(slots) == 1 else "s"
         raise error(
-            "T306", f"argnums {k} is out of range: {core.name!r} was given {len(slots)} argument{plural}", core.loc
+            "T306",
+            f"argnums {k} is out of range: {title(core, fn)!r} was given {len(slots)} argument{plural}",
+            core.loc,
         )
     return slots[place]
 
 
-def _by_name(core: ir.Function, name: str, count: int) -> Named:
+def _by_name(core: ir.Function, name: str, count: int, fn: Any) -> Named:
     _, named = call_trees(core.arg_tree, count)
     if name not in named:
         known = ", ".join(repr(n) for n in named)
-        message = f"{core.name!r} was given no argument {name!r}"
+        message = f"{title(core, fn)!r} was given no argument {name!r}"
         raise error("T407", message, core.loc, hint=f"the arguments of this call are {known}")
     return name, named[name]
 
@@ -127,9 +135,7 @@ def _refuse_tree(tree: Tree, fn: Any, at: int | str) -> None:
     name = getattr(fn, "__name__", "function")
     if isinstance(tree, Static):
         message = f"{argument_text(fn, at)} of {name!r} has nothing to differentiate: it is {structure_text(tree)}"
-        is_object = at == 0 and "." in getattr(fn, "__qualname__", "")
-        hint = "it is the object of a method: argnums=1 is the first argument after it" if is_object else ""
-        raise error("T302", message, parameter_loc(fn, at), hint)
+        raise error("T302", message, parameter_loc(fn, at), _other_argument(tree.value, fn, at))
     for k, leaf in enumerate(walk_leaves(tree)):
         type_ = getattr(leaf, "type", None)
         if type_ is not None and not type_.is_float:
@@ -140,6 +146,17 @@ def _refuse_tree(tree: Tree, fn: Any, at: int | str) -> None:
             raise error(
                 "T302", f"{what} of {name!r} is differentiated but is {type_text(leaf)}", parameter_loc(fn, at), hint
             )
+
+
+def _other_argument(value: Any, fn: Any, at: int | str) -> str:
+    """Which argument to name in place of one that has nothing to differentiate."""
+    method = getattr(type(value), getattr(fn, "__name__", ""), None)
+    if at == 0 and method is not None and getattr(method, "__code__", 0) is getattr(fn, "__code__", None):
+        return "it is the object of a method: argnums=1 is the first argument after it"
+    following = parameter_name(fn, at + 1) if isinstance(at, int) else None
+    if following is None or not isinstance(at, int):
+        return ""
+    return f"argnums says which argument is differentiated: argnums={at + 1} is {following}"
 
 
 _NO_FLOAT = "pass 1.0 instead of 1, or convert it with float(...) or .astype(float)"
@@ -178,31 +195,31 @@ def without_numbers(tree: Tree) -> Tree:
     return Static(None) if isinstance(tree, Static) and is_leaf(tree.value) else tree
 
 
-def split_aux(core: ir.Function) -> tuple[Tree, Tree]:
+def split_aux(core: ir.Function, fn: Any) -> tuple[Tree, Tree]:
     """The trees of the output and of what comes along with it."""
     tree = core.out_tree
     if not (isinstance(tree, Node) and tree.kind == "tuple" and len(tree.children) == 2):
         found = structure_text(tree, lambda leaf: str(core.body.yields[leaf.k].type))
         raise error(
-            "T308", f"has_aux=True: {core.name!r} must return a pair (output, auxiliary), not {found}", core.loc
+            "T308", f"has_aux=True: {title(core, fn)!r} must return a pair (output, auxiliary), not {found}", core.loc
         )
     return tree.children[0], tree.children[1]
 
 
-def scalar_first(core: ir.Function, main: Tree, aux: Tree) -> ir.Function:
+def scalar_first(core: ir.Function, main: Tree, aux: Tree, fn: Any) -> ir.Function:
     """The function with its scalar output first and what is auxiliary behind it."""
     if not isinstance(main, Leaf):
         hint = "return one number; with has_aux=True, a pair (number, auxiliary)"
         if isinstance(main, Static) and main.value is None:
             hint = "it ends without 'return', or always raises: return one number"
         found = structure_text(main, lambda leaf: str(core.body.yields[leaf.k].type))
-        raise error("T301", f"{core.name!r} returns {found}; a gradient needs one number", core.loc, hint)
+        raise error("T301", f"{title(core, fn)!r} returns {found}; a gradient needs one number", core.loc, hint)
     output = core.body.yields[main.k]
     if output.type.dims:
         hint = "reduce it (np.sum, an element), or use jacrev, jacfwd or vjp"
-        raise error("T301", f"{core.name!r} returns {output.type}; a gradient needs a scalar", core.loc, hint)
+        raise error("T301", f"{title(core, fn)!r} returns {output.type}; a gradient needs a scalar", core.loc, hint)
     if not output.type.is_float:
-        raise error("T305", f"{core.name!r} returns {output.type}, which has no derivative", core.loc)
+        raise error("T305", f"{title(core, fn)!r} returns {output.type}, which has no derivative", core.loc)
     _, old = number_leaves([aux])
     return with_results(core, (output, *(core.body.yields[leaf.k] for leaf in old)))
 

@@ -75,10 +75,10 @@ def _same(level: Level, inner: Lift, fn: Any, args: Args, kwargs: Kwargs) -> ir.
 def _gradient(level: Grad, inner: Lift, fn: Any, args: Args, kwargs: Kwargs) -> ir.Function:
     refuse_early(fn, args, kwargs, level.argnums, level.argnames)
     core = inner(fn, args, kwargs)
-    chosen, shape = select(core, level.argnums, level.argnames, len(args), tuple(kwargs))
+    chosen, shape = select(core, level.argnums, level.argnames, len(args), tuple(kwargs), fn)
     wrt = differentiable(core, chosen)
-    main, aux = split_aux(core) if level.has_aux else (core.out_tree, Static(None))
-    core = scalar_first(core, main, aux)
+    main, aux = split_aux(core, fn) if level.has_aux else (core.out_tree, Static(None))
+    core = scalar_first(core, main, aux, fn)
     n_aux = len(core.body.yields) - 1
     done = vjp(core, wrt, value=level.value, seeds=False, aux=n_aux)
     # its results: the value, if wanted; what is auxiliary; the adjoints
@@ -136,7 +136,7 @@ def _pullback(level: Pullback, inner: Lift, fn: Any, args: Args, kwargs: Kwargs)
     core = inner(fn, primals, {})
     trees, _ = call_trees(core.arg_tree, len(primals))
     wrt = float_leaves(core, trees)
-    main, _ = split_aux(core) if level.has_aux else (core.out_tree, None)
+    main, _ = split_aux(core, fn) if level.has_aux else (core.out_tree, None)
     core = _keep_results(core, main)
     check_like([core.out_tree], [cotangent], core, "cotangent")
     done = transpose(core, wrt) if isinstance(level, Transpose) else vjp(core, wrt, seeds=True)
@@ -175,9 +175,9 @@ def _keep_results(core: ir.Function, main: Tree) -> ir.Function:
 def _jacobian(level: Jacobian, inner: Lift, fn: Any, args: Args, kwargs: Kwargs) -> ir.Function:
     refuse_early(fn, args, kwargs, level.argnums, level.argnames)
     core = inner(fn, args, kwargs)
-    chosen, shape = select(core, level.argnums, level.argnames, len(args), tuple(kwargs))
+    chosen, shape = select(core, level.argnums, level.argnames, len(args), tuple(kwargs), fn)
     wrt = differentiable(core, chosen)
-    main, aux = split_aux(core) if level.has_aux else (core.out_tree, Static(None))
+    main, aux = split_aux(core, fn) if level.has_aux else (core.out_tree, Static(None))
     (main, aux), old = number_leaves([main, aux])
     core = with_results(core, [core.body.yields[leaf.k] for leaf in old])
     rows = list(leaf_numbers(main))
@@ -220,7 +220,7 @@ def example_sizes(core: ir.Function, args: Args, kwargs: Kwargs) -> dict[str, in
 
 def _flat(level: Flat, inner: Lift, fn: Any, args: Args, kwargs: Kwargs) -> ir.Function:
     core = inner(fn, args, kwargs)
-    chosen, shape = select(core, level.argnums, level.argnames, len(args), tuple(kwargs))
+    chosen, shape = select(core, level.argnums, level.argnames, len(args), tuple(kwargs), fn)
     wrt = differentiable(core, chosen)
     return _hvp(level, fn, (_flat_forward if level.forward else _flat_reverse)(level, core, wrt, chosen, shape))
 

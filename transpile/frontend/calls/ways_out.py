@@ -42,6 +42,9 @@ def of_call(name: str) -> str:
         )
     if name.startswith(_SOLVERS):
         return "call it outside, with a compiled derivative (jac=tp.jit(tp.grad(f))), or write the iteration as a loop"
+    found = _of_object(name, package)
+    if found:
+        return found
     if package == "builtins" and last in _EFFECTS:
         return "do that outside of the function"
     if package in ("numpy", "scipy", "math", "builtins"):
@@ -50,6 +53,27 @@ def of_call(name: str) -> str:
         also = f"there is {package.replace('numpy', 'np')}.{near[0]}; or " if is_near else ""
         return f"{also}write it out as a function of your own (loops are fast), or {OUTSIDE}"
     return f"write it out as a function of your own, or {OUTSIDE}"
+
+
+def _of_object(name: str, package: str) -> str:
+    """What to do instead of calling what belongs to an object of a library that is no array."""
+    own = next((hint for start, hint in _OBJECTS.items() if name == start or name.startswith(f"{start}.")), "")
+    is_method = package == "builtins" and name.count(".") > 1
+    if is_method and name.split(".")[1] in ("set", "frozenset"):
+        return "a set is only read here (x in s, len(s), for x in s): make it outside of the function, or use a list or a dict"
+    return own
+
+
+_LOG = "log outside of the function, what it returns; print(...) runs here as it is"
+_OBJECTS = {
+    "logging": _LOG,
+    "warnings": "warn outside of the function; print(...) runs here as it is",
+    "pandas": "take its numbers outside of the function, and pass them in: frame['x'].to_numpy()",
+    "polars": "take its numbers outside of the function, and pass them in: frame['x'].to_numpy()",
+    "scipy.sparse": "there are no sparse matrices here: pass A.toarray(), or A.data, A.indices, A.indptr with a loop over the rows",
+    "matplotlib": "plot outside of the function, what it returns",
+}
+"""By the module of a library, or the start of its name: the way out for what is no function of numbers."""
 
 
 def _names(package: str) -> list[str]:
