@@ -2,7 +2,8 @@
 
 A leaf is what can be computed with: an array, a NumPy scalar, a Python int, float or complex. Tuples, lists, dicts, named tuples,
 dataclasses and instances of registered classes (`transpile.tree`) are nodes. All else (None, strings, flags, callables, dtypes,
-objects of other classes) is static: part of the structure, compared by value where that is all that it is, else by identity.
+objects of other classes) is static: part of the structure, compared by value where that is all that it is, else by identity. What a
+node has beside its children (`Content`) is compared by all that it holds.
 
 >>> leaves, tree = flatten({"w": 1.5, "b": (2.0, None)})
 >>> leaves
@@ -24,6 +25,8 @@ from types import FunctionType
 from typing import Any
 
 import numpy as np
+
+from transpile.base.content import Itself, content, copied, is_hashed, lasts
 
 
 class Leaf:
@@ -71,7 +74,19 @@ class Static:
 
     def __init__(self, value: Any) -> None:
         self.value = value
-        self._key = (type(value), _identity(value))
+        self._key = (type(value), self._meaning(value))
+
+    @staticmethod
+    def _meaning(value: Any) -> Any:
+        return _identity(value)
+
+    def lasts(self) -> bool:
+        """Whether the same object always means the same: what has no hash may have another content by then."""
+        return is_hashed(self.value)
+
+    def fresh(self) -> Any:
+        """The value, for somebody who may change it."""
+        return self.value
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Static) and self._key == other._key
@@ -80,24 +95,24 @@ class Static:
         return hash(self._key)
 
     def __reduce__(self) -> Any:
-        return Static, (self.value,)  # the key may hold an id
+        return type(self), (self.value,)  # the key may hold an object that is equal to no other
 
     def __repr__(self) -> str:
-        return f"Static({self.value!r})"
+        return f"{type(self).__name__}({self.value!r})"
 
 
 def _identity(value: Any) -> Any:
     if type(value) in (float, complex):
         return repr(value)  # -0.0 is not 0.0, nan is nan
+    if isinstance(value, np.generic):
+        return (value.dtype, value.tobytes())
     if type(value) is slice:
         return tuple(map(Static, (value.start, value.stop, value.step)))
+    if type(value) is tuple:
+        return tuple(map(Static, value))
     if type(value) in (set, frozenset):
         return frozenset(map(Static, value))
-    try:
-        hash(value)
-    except (TypeError, ValueError):  # ValueError: a memoryview that may be written
-        return ("id", id(value))  # the Static holds a reference, so the id stays taken
-    return ("id", id(value)) if _has_more_than_is_compared(value) else value
+    return value if is_hashed(value) and not _has_more_than_is_compared(value) else Itself(value)
 
 
 def _has_more_than_is_compared(value: Any) -> bool:
@@ -114,6 +129,22 @@ def exact_keys(keys: tuple[Any, ...]) -> tuple[Any, ...]:
     return keys if all(type(k) is str for k in keys) else tuple(map(Static, keys))
 
 
+class Content(Static):
+    """What a node has beside its children: equal to another if both hold the same, all the way down."""
+
+    __slots__ = ()
+
+    @staticmethod
+    def _meaning(value: Any) -> Any:
+        return content(value)
+
+    def lasts(self) -> bool:
+        return lasts(self.value)
+
+    def fresh(self) -> Any:
+        return copied(self.value)
+
+
 class Meta:
     """A field of a registered dataclass that is a part of the structure, whatever it is."""
 
@@ -123,10 +154,10 @@ class Meta:
         self.value = value
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is Meta and Static(other.value) == Static(self.value)
+        return type(other) is Meta and Content(other.value) == Content(self.value)
 
     def __hash__(self) -> int:
-        return hash(Static(self.value))
+        return hash(Content(self.value))
 
     def __repr__(self) -> str:
         return f"Meta({self.value!r})"
@@ -154,7 +185,7 @@ class Registered:
         if self.flatten is None:
             return _by_fields(value, self.fields, self.meta)
         children, aux = self.flatten(value)
-        return "registered", tuple(children), (Static(aux),), type(value)
+        return "registered", tuple(children), (Content(aux),), type(value)
 
 
 REGISTERED: dict[type, Registered] = {}
@@ -222,7 +253,7 @@ def _flatten(value: Any, leaves: list[Any]) -> Tree:
         leaves.append(value)
         return Leaf(len(leaves) - 1)
     if type(value) is Meta:
-        return Static(value.value)
+        return Content(value.value)
     found = open_node(value)
     if found is None:
         return Static(value)
@@ -268,10 +299,11 @@ def overriding(value: Any, fields: Sequence[str]) -> tuple[str, ...]:
 def _reads_its_own_way(cls: type) -> bool:
     """Whether a class that is derived from ``dict`` says itself what it holds."""
     own = [c for c in cls.__mro__ if issubclass(c, dict) and c.__module__ not in ("builtins", "collections")]
-    return any(name in vars(c) for c in own for name in _READING)
+    return any(name in vars(c) for c in own for name in READING)
 
 
-_READING = ("__contains__", "__getitem__", "__iter__", "__len__", "get", "items", "keys", "values")
+READING = ("__contains__", "__getitem__", "__iter__", "__len__", "get", "items", "keys", "values")
+"""What of a class that is derived from a container of Python's decides what is read of its instances."""
 
 _OPENERS: dict[type, Callable[[Any], Any]] = {
     tuple: lambda v: ("tuple", v, (), None),
@@ -294,6 +326,22 @@ def unflatten(tree: Tree, leaves: Sequence[Any]) -> Any:
 def close_node(node: Node, children: Sequence[Any]) -> Any:
     """The container that a node stands for, with these children."""
     return _CLOSERS[node.kind](node, children)
+
+
+def close_own(node: Node, children: Sequence[Any]) -> Any:
+    """The same for somebody who may change it: what it has beside its children is no other one's."""
+    keys = tuple(Content(k.fresh()) for k in node.keys) if node.kind == "registered" else node.keys
+    return close_node(Node(node.kind, (), keys, node.cls), children)
+
+
+def kept(tree: Tree) -> Tree:
+    """The structure, of which nothing is changed in place later."""
+    if isinstance(tree, Content):
+        return tree if tree.lasts() else Content(tree.fresh())
+    if not isinstance(tree, Node):
+        return tree
+    keys = tuple(map(kept, tree.keys)) if tree.kind == "registered" else tree.keys
+    return Node(tree.kind, tuple(map(kept, tree.children)), keys, tree.cls)
 
 
 def _close_registered(node: Node, children: Sequence[Any]) -> Any:
@@ -337,6 +385,13 @@ def walk_leaves(tree: Tree) -> Iterator[Leaf | ArgLeaf]:
     elif isinstance(tree, Node):
         for child in tree.children:
             yield from walk_leaves(child)
+
+
+def has_content(tree: Tree) -> bool:
+    """Whether something in the tree stands beside the children of a node."""
+    if isinstance(tree, Node):
+        return tree.kind == "registered" or any(map(has_content, tree.children))
+    return isinstance(tree, Content)
 
 
 def map_leaves(tree: Tree, f: Callable[[Any], Any]) -> Any:

@@ -56,6 +56,7 @@ MODULES = (
     "kernels_linear",
     "matches",
     "two_things",
+    "found_structures",
 )
 
 

@@ -71,7 +71,8 @@ def jit(
         hint = f"True, False, or some of {', '.join(sorted(_FLAGS))}"
         raise error("T505", f"unknown fastmath={unknown or fastmath!r}", hint=hint)
     flags = tuple(sorted(fastmath)) if several else bool(fastmath)
-    numbers, names = _numbers(static_argnums), _names(static_argnames)
+    numbers = _numbers(() if static_argnums is None else static_argnums)
+    names = _names(() if static_argnames is None else static_argnames)
     numbers = numbers if isinstance(numbers, tuple) else (numbers,)
     names = names if isinstance(names, tuple) else (names,)
     return (Jit(target, numbers, names, flags, parallel, cache),)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from transpile.aggregates import Static, exact_keys, open_node
+from transpile.aggregates import Content, Meta, Static, exact_keys, open_node
 from transpile.base.foreign_arrays import Foreign, is_foreign
 from transpile.errors import error
 
@@ -51,7 +51,7 @@ def _collect_other(v: Any, t: type, leaves: list[Any], key: list[Any]) -> None:
     if found is None:
         if is_foreign(t):
             raise Foreign
-        key.append(Static(v))
+        key.append(Content(v.value) if t is Meta else Static(v))
         return
     kind, children, names, cls = found
     children = list(children)

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from transpile.aggregates import Leaf, Node, Static, Tree, flatten, overriding
+from transpile.aggregates import Leaf, Node, Static, Tree, flatten, is_leaf, overriding
 from transpile.frontend.resolve.reads import MISSING, Read
 
 FAILURES = (NameError, AttributeError, LookupError, ValueError, TypeError)
@@ -65,6 +65,19 @@ class Scope:
         if _is_name(key) or isinstance(key, str) and key.isidentifier() and key.endswith("__"):  # ``m.__class__``
             return f"{self.constant(holder)}.{key}"
         return f"{self.constant(getattr)}({self.constant(holder)}, {self.constant(key)})"
+
+    def read(self, read: Read) -> str:
+        """The text that reads again what was read."""
+        if read.kind != "number":
+            return self.place(read.kind, read.holder, read.key)
+        kind, name, steps = read.key
+        text = self.place(kind, read.holder, name)
+        for step, key in steps:
+            if step == "item":
+                text = f"{text}[{self.constant(key)}]"
+            else:
+                text = f"{text}.{key}" if _is_name(key) else f"{self.constant(getattr)}({text}, {self.constant(key)})"
+        return text
 
     def is_global(self, kind: str, holder: Any, key: Any) -> bool:
         """Whether a place is a name of the function's own module."""
@@ -138,7 +151,7 @@ def structure(scope: Scope, tree: Tree, value: str, look: Look) -> bool:
         look(tree, value)
         return True
     if isinstance(tree, Static):
-        if not _is_constant(tree.value):
+        if not tree.lasts():
             return False
         scope.need(f"{value} is {scope.constant(tree.value)}")  # another that is equal takes the long way
         return True
@@ -187,15 +200,6 @@ def same_array_kind(scope: Scope, example: Any, value: str) -> None:
         scope.need(f"1 not in {value}.shape")
 
 
-def _is_constant(value: Any) -> bool:
-    """Whether the same object means the same: what has no hash may have another content by then."""
-    try:
-        hash(value)
-    except (TypeError, ValueError):
-        return False
-    return True
-
-
 # ------------------------------------------------------------------------------------------------ what was read
 
 
@@ -204,12 +208,12 @@ def unchanged(scope: Scope, reads: Iterable[Read]) -> None:
     for read in reads:
         if read.tree is not None:
             _same_structure(scope, read)
-        elif read.kind == "number" or read.now() is not read.value:  # at the end of a way, or another that is equal
+        elif is_leaf(read.value) and read.kind == "number" or read.now() is not read.value:  # or another that is equal
             scope.need(f"{scope.constant(read.holds)}()")
         elif read.value is MISSING:
             _absent(scope, read)
         else:
-            scope.need(f"{scope.place(read.kind, read.holder, read.key)} is {scope.constant(read.value)}")
+            scope.need(f"{scope.read(read)} is {scope.constant(read.value)}")
 
 
 def _absent(scope: Scope, read: Read) -> None:
@@ -232,7 +236,7 @@ def _same_structure(scope: Scope, read: Read) -> None:
             if leaf.k in loose and isinstance(examples[leaf.k], np.ndarray):
                 same_array_kind(scope, examples[leaf.k], value)
 
-        if structure(scope, read.tree, scope.bind(scope.place(read.kind, read.holder, read.key)), look):
+        if structure(scope, read.tree, scope.bind(scope.read(read)), look):
             return
     scope.lines, scope.tests, scope.count = lines, tests, count
     scope.need(f"{scope.constant(read.holds)}()")

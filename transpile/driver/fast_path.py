@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from transpile.aggregates import Leaf, Node, Static, Tree, close_node
+from transpile.aggregates import Content, Leaf, Node, Static, Tree, close_own
 from transpile.base.captured import HOLDERS, Place
 from transpile.base.zeros import is_minus_zero
 from transpile.driver.conditions import Scope, commonest, same_array_kind, structure, unchanged
@@ -134,7 +134,11 @@ def result(scope: Scope, tree: Tree, leaves: Sequence[str]) -> str:
     if isinstance(tree, Leaf):
         return leaves[tree.k]
     if isinstance(tree, Static):
-        return scope.constant(tree.value)
+        return (
+            scope.constant(tree.value)
+            if tree.lasts() or not isinstance(tree, Content)
+            else f"{scope.constant(tree.fresh)}()"
+        )
     assert isinstance(tree, Node), tree
     parts = [result(scope, child, leaves) for child in tree.children]
     if tree.kind == "tuple":
@@ -143,4 +147,4 @@ def result(scope: Scope, tree: Tree, leaves: Sequence[str]) -> str:
         return f"[{', '.join(parts)}]"
     if tree.kind == "dict" and tree.cls is None:
         return "{" + ", ".join(f"{scope.constant(k)}: {p}" for k, p in zip(tree.keys, parts)) + "}"
-    return f"{scope.constant(close_node)}({scope.constant(tree)}, ({', '.join(parts)},))"
+    return f"{scope.constant(close_own)}({scope.constant(tree)}, ({', '.join(parts)},))"

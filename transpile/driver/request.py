@@ -9,7 +9,22 @@ from typing import Any
 
 import numpy as np
 
-from transpile.aggregates import ArgLeaf, Node, Tree, flatten, leaf_numbers, number_leaves, unflatten
+from transpile.aggregates import (
+    ArgLeaf,
+    Content,
+    Meta,
+    Node,
+    Static,
+    Tree,
+    flatten,
+    is_leaf,
+    kept,
+    leaf_numbers,
+    number_leaves,
+    open_node,
+    unflatten,
+)
+from transpile.base.content import parts
 from transpile.base.foreign_arrays import as_arrays
 from transpile.base.levels import Jit, Pullback, Pushforward, jit_level, peeled
 from transpile.driver.program import slim
@@ -23,7 +38,7 @@ class Request:
     """
 
     def __init__(self, args: list[Tree], kwargs: dict[str, Tree], leaves: list[Any], given: tuple[Any, Any]) -> None:
-        self.args, self.kwargs, self.leaves, self.given = args, kwargs, leaves, given
+        self.args, self.kwargs, self.leaves, self.given = list(args), kwargs, leaves, given
         self.known: set[int] = set()
         self.reads: list[Any] = []
         self.own: set[int] = set()  # the leaves that are arrays of the function's own arguments, not tangents
@@ -39,7 +54,7 @@ class Request:
         trees: list[Tree] = []
         for value in (*args, *kwargs.values()):
             found, tree = flatten(value)
-            trees += number_leaves([tree], start=len(leaves))[0]
+            trees += number_leaves([kept(tree)], start=len(leaves))[0]
             leaves += found
         named = dict(zip(kwargs, trees[len(args) :]))
         return Request(trees[: len(args)], named, leaves, (tuple(args), dict(kwargs)))
@@ -70,6 +85,11 @@ class Request:
         trees = [args[k] for k in level.static_argnums if -len(args) <= k < len(args)]
         trees += [kwargs[n] for n in level.static_argnames if n in kwargs]
         trees += [args[names.index(n)] for n in level.static_argnames if n in names and names.index(n) < len(args)]
+        for k in declared(target, len(self.args)):
+            self.args[k] = _by_content(self.args[k])
+        for n in level.static_argnames:
+            if n in self.kwargs:
+                self.kwargs[n] = _by_content(self.kwargs[n])
         for k in (k for tree in trees for k in leaf_numbers(tree)):
             if isinstance(self.leaves[k], np.ndarray):
                 raise error("T409", "a static argument cannot be an array", hint="pass it as an ordinary argument")
@@ -82,6 +102,37 @@ class Request:
             if isinstance(level, (Pushforward, Pullback)) and args and isinstance(args[0], Node):
                 args, kwargs = list(args[0].children), {}
         return args, kwargs
+
+
+def declared(target: Any, count: int) -> list[int]:
+    """Which of ``count`` positional arguments ``jit`` was told are static; none where a call takes primals and tangents."""
+    level = jit_level(target)
+    if level is None or any(isinstance(one, (Pushforward, Pullback)) for one in peeled(target)[0]):
+        return []
+    names = _parameter_names(target)[0] if level.static_argnames else []
+    found = {k % count for k in level.static_argnums if -count <= k < count}
+    return sorted(found | {names.index(n) for n in level.static_argnames if n in names and names.index(n) < count})
+
+
+def is_by_content(value: Any) -> bool:
+    """Whether a static argument is one that is compared by what it holds: an object or a set, no tree of leaves."""
+    return type(value) not in _PLAIN and not is_leaf(value) and open_node(value) is None and parts(value) is not None
+
+
+_PLAIN = frozenset((str, int, float, bool, type(None)))
+
+
+def by_content(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Sequence[Any], Mapping[str, Any]]:
+    """The arguments of a call as its key takes them: static ones that are compared by what they hold are parts of the structure."""
+    level, places = jit_level(target), declared(target, len(args))
+    assert level is not None
+    named = {n for n in level.static_argnames if n in kwargs and is_by_content(kwargs[n])}
+    args = [Meta(v) if k in places and is_by_content(v) else v for k, v in enumerate(args)]
+    return args, {n: Meta(v) if n in named else v for n, v in kwargs.items()}
+
+
+def _by_content(tree: Tree) -> Tree:
+    return kept(Content(tree.value)) if isinstance(tree, Static) and is_by_content(tree.value) else tree
 
 
 def _parameter_names(target: Any) -> tuple[list[str], bool]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from transpile.aggregates import Leaf, Node, Static, Tree, close_node, open_node
+from transpile.aggregates import Leaf, Node, Static, Tree, close_own, open_node
 
 Convert = Callable[[Any], Any]
 Wanted = tuple[str, str] | None  # "python" (float, int), "numpy" (a scalar) or "array" (of rank 0), and the dtype
@@ -68,9 +68,9 @@ def rebuild(tree: Tree, leaves: Sequence[Any]) -> Any:
     if isinstance(tree, Leaf):
         return leaves[tree.k]
     if isinstance(tree, Static):
-        return tree.value
+        return tree.fresh()
     assert isinstance(tree, Node)
-    return close_node(tree, [rebuild(c, leaves) for c in tree.children])
+    return close_own(tree, [rebuild(c, leaves) for c in tree.children])
 
 
 def adjust_tree(tree: Tree | None, convert: Sequence[Convert | None]) -> Callable[[Any], Any] | None:
@@ -93,7 +93,7 @@ def _adjust(tree: Tree, value: Any, convert: Sequence[Convert | None]) -> Any:
         c = convert[tree.k]
         return value if c is None else c(value)
     if not isinstance(tree, Node):
-        return tree.value if isinstance(tree, Static) else value
+        return tree.fresh() if isinstance(tree, Static) else value
     found = open_node(value)
     assert found is not None, value
-    return close_node(tree, [_adjust(t, v, convert) for t, v in zip(tree.children, found[1])])
+    return close_own(tree, [_adjust(t, v, convert) for t, v in zip(tree.children, found[1])])

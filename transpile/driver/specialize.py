@@ -24,7 +24,7 @@ from transpile.driver.errstate import is_watched, watched
 from transpile.driver.failing_lanes import of_lanes
 from transpile.driver.fast_path import MISS
 from transpile.driver.program import Program
-from transpile.driver.request import Request
+from transpile.driver.request import Request, by_content
 from transpile.errors import TranspileError
 from transpile_runtime.compiled.again import OtherSizes
 from transpile_runtime.memory import keep_freed
@@ -43,6 +43,8 @@ class Specializer:
 
     def __init__(self, target: Any) -> None:
         self.target, self.said = target, of_lanes(target)
+        level = jit_level(target)
+        self.has_static = level is not None and bool(level.static_argnums or level.static_argnames)
         self.table: dict[tuple[Any, ...], Program | Split] = {}
         self.named: dict[tuple[Any, ...], Callable[..., Any]] = {}  # by the number of arguments and the names of others
         self.sizes: dict[tuple[Any, ...], deque[Program]] = {}  # that take other things of sizes
@@ -60,13 +62,8 @@ class Specializer:
                 out = front(*args, *kwargs.values())
                 if out is not MISS:
                     return out
-        leaves: list[Any] = []
-        key: list[Any] = []
         try:
-            collect(args, leaves, key)
-            if kwargs:
-                key.append(tuple(kwargs))
-                collect(kwargs.values(), leaves, key)
+            leaves, key = self.seen(args, kwargs)
         except Foreign:
             return self.ordinary(as_arrays(tuple(args)), as_arrays(dict(kwargs)))
         found = self.table.get(tuple(key))
@@ -82,11 +79,21 @@ class Specializer:
         self.put_before(found, len(args), tuple(kwargs))  # type: ignore[arg-type]
         return out
 
-    def since(self, args: Sequence[Any]) -> Callable[[], bool]:
-        """Whether what stands outside is what it was in the last call with arguments like these."""
+    def seen(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[list[Any], list[Any]]:
+        """The leaves of a call and its key."""
         leaves: list[Any] = []
         key: list[Any] = []
+        if self.has_static:
+            args, kwargs = by_content(self.target, args, kwargs)
         collect(args, leaves, key)
+        if kwargs:
+            key.append(tuple(kwargs))
+            collect(kwargs.values(), leaves, key)
+        return leaves, key
+
+    def since(self, args: Sequence[Any]) -> Callable[[], bool]:
+        """Whether what stands outside is what it was in the last call with arguments like these."""
+        leaves, key = self.seen(args, {})
         found = self.table.get(tuple(key))
         if type(found) is Split:
             found = found.table.get(_values(found, leaves))

@@ -8,7 +8,7 @@ from typing import Any
 import gast
 import numpy as np
 
-from transpile.aggregates import ArgLeaf, ArgSpec, Leaf, Node, number_leaves, part_text
+from transpile.aggregates import ArgLeaf, ArgSpec, Content, Leaf, Node, number_leaves, part_text
 from transpile.aggregates import Static as StaticTree
 from transpile.core import nodes as ir
 from transpile.core.dims import Dim
@@ -20,7 +20,7 @@ from transpile.frontend.calls.recursion import Kept
 from transpile.frontend.finish import finish
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.lifting import Transforms
-from transpile.frontend.resolve import closure_conversion, resolve, statics
+from transpile.frontend.resolve import capture, closure_conversion, resolve, statics
 from transpile.frontend.resolve import name_lookup as names
 from transpile.frontend.resolve.bindings import Known
 from transpile.frontend.resolve.closure_conversion import Sizes
@@ -28,7 +28,7 @@ from transpile.frontend.restarts import Dead, NeedRoutine, NeedValue, Restart
 from transpile.frontend.sources.locate import head
 from transpile.frontend.sources.sources import Code
 from transpile.frontend.state import Frame
-from transpile.frontend.values import changes, memory, outputs, read_only, registered
+from transpile.frontend.values import changes, memory, outputs, read_only, registered, structure_values
 from transpile.frontend.values.symbols import Symbols
 from transpile.frontend.values.values import (
     Array,
@@ -47,6 +47,7 @@ from transpile.numpy_api.entries import entries
 from transpile.numpy_api.signatures import POSITIONAL, signature
 
 MAX_RESTARTS = 60
+MANY = 4  # integers outside that differ in the number of an item only: when so many had to be known, all are taken as they are
 
 
 def lift(
@@ -64,7 +65,8 @@ def lift(
     """The core function, lifted by what ``make`` makes: see `transpile.frontend.whole_lifter.lift`."""
     kept = Tries(make, Symbols())
     functions = Kept() if outer is None else outer.kept
-    for _ in range(MAX_RESTARTS):
+    restarts = 0
+    while restarts < MAX_RESTARTS:
         lx = kept.lifter(mutable)
         lx.pinned, lx.kept = pinned, functions
         lx.transforms = transforms if outer is None else outer.transforms
@@ -75,10 +77,12 @@ def lift(
         except Restart as again:
             if again.symbols is not None and again.symbols is not kept.symbols:
                 raise
+            restarts += 1
         except NeedRoutine as needed:
             functions.keep(needed.code)
             kept = Tries(make, Symbols())  # what was learnt in line does not hold
-        except NeedValue as needed:
+            restarts += 1
+        except NeedValue as needed:  # as many as there are numbers outside, and no more
             if not kept.froze(lx, needed):
                 statics.resolve_need(lx, needed)
     raise error("T206", "the types of this function do not settle")
@@ -93,6 +97,7 @@ class Tries:
         self.codes: dict[Any, Any] = {}
         self.written: dict[int, None] = {}
         self.frozen: dict[Any, None] = {}
+        self.needed: dict[Any, int] = {}  # how many captured integers of a kind
 
     def lifter(self, mutable: bool) -> Lifter:
         self.symbols.present.clear()
@@ -100,12 +105,20 @@ class Tries:
         lx.memo, lx.codes, lx.written, lx.frozen = self.memo, self.codes, self.written, self.frozen
         return lx
 
+    def freeze(self, found: Any) -> None:
+        """Takes a captured integer as it is now; where several were needed that differ in the number of an item, all of them."""
+        self.frozen[found] = None
+        kind = capture.kind_of(found)
+        self.needed[kind] = self.needed.get(kind, 0) + 1
+        if self.needed[kind] == MANY:
+            self.frozen[kind] = None
+
     def froze(self, lx: Lifter, needed: NeedValue) -> bool:
         """Whether a captured integer gives the value: it is taken as it is now."""
         for var in needed.sources:
             found = lx.captures.get(var)
             if found is not None and not var.type.dims and var.type.is_int:
-                self.frozen[found] = None
+                self.freeze(found)
                 return True
         return False
 
@@ -244,6 +257,8 @@ class Arguments:
         match tree:
             case ArgLeaf():
                 return self.leaf(tree, name, written or name)
+            case Content():
+                return self.lx.structural(tree.value)
             case StaticTree():
                 return self._static(tree.value)
             case Node():
@@ -257,8 +272,7 @@ class Arguments:
             return closure_conversion.brought(self.lx, value.lifter, value.value)
         if isinstance(value, np.generic):
             return Scalar(self.lx.b.operand(value))
-        return names.from_binding(self.lx, resolve.bind(value, resolve.Captured(resolve.Root("", "object", value), (), value))) \
-            if callable(value) or hasattr(value, "__dict__") else self.lx.const(value)  # fmt: skip
+        return structure_values.outside(self.lx, value)
 
     def _node(self, tree: Node, name: str, written: str) -> Any:
         own = tree.keys if tree.kind != "registered" else ()

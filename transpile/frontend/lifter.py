@@ -105,6 +105,10 @@ class Lifter(Lifting, ABC):
         reads.note_content(value)
         return Static(value)
 
+    @abstractmethod
+    def structural(self, value: Any) -> Any:
+        """The abstract value of a Python object that belongs to a structure: of another content it is another structure."""
+
     # ---- values that must be known now
 
     @abstractmethod

@@ -75,6 +75,9 @@ class Lifting:
         self.captured_values: dict[Any, Any] = {}
         self.captured_cells: dict[Cell, Any] = {}  # what captured arrays and containers hold
         self.axes = axis_names.bound()  # the axes of vmaps that have names here, the innermost last
+        self.instances: dict[Cell, Any] = {}  # the instances of registered classes that stand outside
+        self.fixed_values: dict[Any, Any] = {}  # what belongs to structures, by its content
+        self.fixed_cells: dict[Cell, Any] = {}  # and of its arrays and containers the Python objects
         self.frozen: dict[Any, None] = {}  # captured integers that must be known
         self.checked: dict[ir.Var, int] = {}  # their parameters, and the values that they must have at each call
         self.outer_states: list[State] = []  # the states around the one that is being changed

@@ -14,7 +14,7 @@ from transpile.frontend.control.statements import STATEMENTS
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.lifting import Transforms
 from transpile.frontend.resolve import statics
-from transpile.frontend.values import attributes, comparisons, convert, memory, subscripts
+from transpile.frontend.values import attributes, comparisons, convert, memory, structure_values, subscripts
 from transpile.frontend.values.expressions import EXPRESSIONS
 
 
@@ -37,6 +37,7 @@ class WholeLifter(Lifter):
     unrolled = live.unrolled
     generated = comprehensions.unrolled
     sorted_items = number_calls.sorted_items
+    structural = structure_values.fixed
     item = subscripts.read
     attribute = attributes.read
     is_equal = comparisons.is_equal

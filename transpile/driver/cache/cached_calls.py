@@ -189,7 +189,7 @@ def _described(reads: Sequence[Read], trail: Trail, like: Likeness) -> list[Any]
             paths[k] = trail.to(reads[k].holder)
             step = ("content", "") if reads[k].kind == "cell" else (reads[k].kind, reads[k].key)
             if (
-                reads[k].kind not in (*SAME, "has", "content", "object", "number", "names")
+                reads[k].kind not in (*SAME, "has", "content", "object", "number", "fields")
                 and reads[k].value is not MISSING
             ):
                 trail.add(reads[k].value, (*paths[k], step))
@@ -216,7 +216,7 @@ def _of_value(kind: str, value: Any, loose: tuple[int, ...] | None, like: Likene
     leaves, tree = flatten(value)
     if loose:
         return (structure(tree, like.of), [_kind(leaves[k]) for k in loose if k < len(leaves)])
-    return structure(tree, like.of) if isinstance(tree, Node) and leaves else like.of(value)
+    return structure(tree, like.of) if isinstance(tree, Node) else like.of(value)
 
 
 def _refuse_objects(tree: Tree) -> None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import enum
 import functools
+import hashlib
 import sys
 import types
 from collections.abc import Callable
@@ -18,7 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from transpile.aggregates import Leaf, Node, Static, Tree
+from transpile.aggregates import Content, Leaf, Node, Static, Tree
+from transpile.base.content import parts
 from transpile.base.levels import level_of
 from transpile.base.treedef import TreeDef
 from transpile.custom import Custom
@@ -37,6 +39,11 @@ def likeness(value: Any) -> Any:
     return Likeness().of(value)
 
 
+def likeness_of_content(value: Any) -> Any:
+    """The same of what belongs to a structure: the entries of arrays too, and what objects hold that are compared by it."""
+    return Likeness(whole=True).of(value)
+
+
 class Likeness:
     """One description, of several things if need be; what it has met before it names by number.
 
@@ -48,7 +55,8 @@ class Likeness:
     False
     """
 
-    def __init__(self) -> None:
+    def __init__(self, whole: bool = False) -> None:
+        self.whole = whole
         self.met: dict[int, int] = {}
         self.held: list[Any] = []
 
@@ -78,6 +86,12 @@ class Likeness:
             return ("native", _dotted(value))
         if isinstance(value, np.dtype):
             return ("dtype", value.str, repr(value))
+        if self.whole and isinstance(value, np.ndarray) and not value.dtype.hasobject:
+            entries = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
+            return ("array", self.of(type(value)), value.dtype.str, value.shape, entries)
+        held = parts(value) if self.whole else None
+        if held is not None:
+            return ("content", self.of(type(value)), [self.of(v) for v in held.items])
         if isinstance(value, np.ndarray):
             return ("array", self.of(type(value)), value.dtype.str, [n == 1 for n in value.shape])
         if isinstance(value, np.generic):
@@ -217,8 +231,12 @@ def structure(tree: Tree, of: Callable[[Any], Any] = likeness) -> Any:
     if isinstance(tree, Leaf):
         return ("leaf", tree.k)
     if isinstance(tree, Static):
-        return ("static", of(tree.value))
+        return ("static", _of_static(tree, of))
     assert isinstance(tree, Node), tree
     cls = None if tree.cls is None else of(tree.cls)
-    keys = [k.value if isinstance(k, Static) else k for k in tree.keys]
-    return (tree.kind, [of(k) for k in keys], cls, [structure(c, of) for c in tree.children])
+    keys = [_of_static(k, of) if isinstance(k, Static) else of(k) for k in tree.keys]
+    return (tree.kind, keys, cls, [structure(c, of) for c in tree.children])
+
+
+def _of_static(one: Static, of: Callable[[Any], Any]) -> Any:
+    return likeness_of_content(one.value) if isinstance(one, Content) else of(one.value)

@@ -141,11 +141,19 @@ def _method(lx: Lifter, function: Method, args: Args, kwargs: Kwargs, node: Any)
     return methods.call(lx, function.owner, function.name, args, kwargs, node)
 
 
-def _instance(lx: Lifter, function: Ref, args: Args, kwargs: Kwargs, node: Any) -> Any:
+def _instance(lx: Lifter, function: Any, args: Args, kwargs: Kwargs, node: Any) -> Any:
     """A call of an object of the program's own: of its ``__call__``."""
-    if lx.state.cells[function.cell].kind != "instance":
+    items = None if isinstance(function, Tuple) else lx.state.cells[function.cell]
+    if not (_has_call(function.cls) if items is None else items.kind == "instance" or _has_call(items.cls)):
         raise lx.error("T130", f"{describe(lx, function)} cannot be called", node, ways_out.CALLABLE)
     return apply(lx, lx.attribute(function, "__call__", node), args, kwargs, node)
+
+
+def _has_call(cls: Any) -> bool:
+    """Whether the class of a tuple or list says what a call of it is."""
+    if isinstance(cls, StaticClass):
+        return "__call__" in cls.methods
+    return any("__call__" in vars(c) for c in getattr(cls, "__mro__", ()))
 
 
 def _class(lx: Lifter, held: Any, args: Args, kwargs: Kwargs, node: Any) -> Any:
@@ -366,5 +374,5 @@ def _listed(names_: list[str]) -> str:
 
 
 _CALLABLES: dict[type, Callable[..., Any]] = {
-    Static: _static, Closure: _closure, Bound: _bound, Method: _method, Ref: _instance,
+    Static: _static, Closure: _closure, Bound: _bound, Method: _method, Ref: _instance, Tuple: _instance,
 }  # fmt: skip

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from transpile.aggregates import ArgLeaf, Leaf, Node, flatten, map_leaves, number_leaves
+from transpile.aggregates import ArgLeaf, Content, Leaf, Node, flatten, map_leaves, number_leaves
 from transpile.aggregates import Static as StaticTree
 from transpile.base.captured import Place
 from transpile.base.held import Held
@@ -314,7 +314,7 @@ class Passed:
                 if state.kind in dynamic_list_reads.KINDS:
                     message = "a list whose length depends on the data cannot be an argument of this function"
                     raise self.lx.error("T131", message, hint="pass np.array(...) of it")
-                if state.kind == "instance" and registered.of(state.cls) is not None:
+                if registered.of(state.cls) is not None:
                     return registered.as_node(self.lx, value, state.cls, self.tree)
                 kind = {"instance": "dataclass"}.get(state.kind, state.kind)
                 return Node(kind, tuple(self.tree(v) for v in state.items), state.keys or (), state.cls)
@@ -462,6 +462,8 @@ def from_tree(lx: Lifter, tree: Any, ops: Sequence[ir.Operand], leaf: Callable[[
             if leaf is not None:
                 return leaf(tree.k)
             return memory.new_array(lx, ops[tree.k]) if tree.zero_dim else lx.value(ops[tree.k])
+        case Content():
+            return lx.structural(tree.value)
         case StaticTree():
             return tree.value.value if isinstance(tree.value, Stand) else lx.const(tree.value)
         case Node():

@@ -94,7 +94,7 @@ def _key(tree: Any, sizes: bool) -> Any:
             value = tree.value
             if isinstance(value, inner_transforms.Stand):
                 return ("static", fingerprint(value.lifter, value.value))
-            return ("static", StaticTree(value))
+            return ("static", tree)
     return ("other", StaticTree(tree))
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from transpile.aggregates import Meta, is_leaf, open_node
 from transpile.base import making
+from transpile.base.content import attributes
 from transpile.core import nodes as ir
 from transpile.core.leaf_types import unsupported
 from transpile.core.types import Type
@@ -26,7 +27,7 @@ def captured(lx: Lifter, found: Captured, node: Any = None) -> Any:
     cached = lx.captured_values.get(found)
     if cached is None:
         cached = lx.captured_values[found] = _new(lx, found)
-    _present(lx, cached)
+    present(lx, cached)
     return cached
 
 
@@ -48,7 +49,7 @@ def _new(lx: Lifter, found: Captured) -> Any:
         ("item", k) for k in (keys if kind == "dict" else range(len(parts)))
     ]  # fmt: skip
     values = [
-        Static(part.value) if type(part) is Meta else captured(lx, found.child(*step))
+        _field(lx, part.value) if type(part) is Meta else captured(lx, found.child(*step))
         for part, step in zip(parts, steps)
     ]
     if kind in ("tuple", "namedtuple"):
@@ -58,17 +59,36 @@ def _new(lx: Lifter, found: Captured) -> Any:
     return Ref(cell)
 
 
+def _field(lx: Lifter, value: Any) -> Any:
+    """A field that belongs to the structure; numbers are known, and no loop carries them."""
+    return Static(value) if isinstance(value, (bool, int, float)) else lx.structural(value)
+
+
 def _instance(lx: Lifter, found: Captured, example: Any) -> Any:
     """An instance of a registered class: its attributes are read, whatever its own function makes of them."""
-    held = getattr(example, "__dict__", None)
-    if held is None:
-        return lx.const(example)
-    reads.note("names", example, "", tuple(held))
-    for name, value in held.items():
-        reads.note_data("attr", example, name, value)
+    base = next((c for c in (list, dict) if isinstance(example, c)), None)
+    if base is not None:
+        return _derived(lx, found, example, base)
+    held = attributes(example)
+    reads.note_fields(found, tuple(held))
+    parts = [found.child("attr", k) for k in held]
+    for part in parts:  # by the way to it: another object may come to stand there
+        reads.note_way(part)
     cell = Cell(found.path, readonly=_outside("instance"))
-    values = tuple(captured(lx, found.child("attr", k)) for k in held)
+    values = tuple(captured(lx, part) for part in parts)
     lx.captured_cells[cell] = Items("instance", values, tuple(held), type(example))
+    lx.instances[cell] = example
+    return Ref(cell)
+
+
+def _derived(lx: Lifter, found: Captured, example: Any, base: type) -> Any:
+    """An instance of a registered class that is a list or a dict: what it holds is read."""
+    keys = tuple(dict.keys(example)) if base is dict else None
+    cell = Cell(found.path, readonly=_outside(base.__name__))
+    steps = range(list.__len__(example)) if keys is None else keys
+    lx.captured_cells[cell] = Items(
+        base.__name__, tuple(captured(lx, found.child("item", k)) for k in steps), keys, type(example)
+    )
     return Ref(cell)
 
 
@@ -88,7 +108,7 @@ def leaf(lx: Lifter, found: Captured) -> Any:
     type_ = type_of_example(lx, found, lx.first_capture + len(lx.captures))
     var = ir.Var(name, type_)
     lx.captures[var] = found
-    if found in lx.frozen:
+    if found in lx.frozen or kind_of(found) in lx.frozen:
         lx.checked[var] = example
         reads.note_number(found)
         return lx.const(int(example))
@@ -97,6 +117,12 @@ def leaf(lx: Lifter, found: Captured) -> Any:
     cell = Cell(name, readonly=OUTSIDE)
     lx.captured_cells[cell] = memory.held(lx, var)
     return Array(cell)
+
+
+def kind_of(found: Captured) -> Any:
+    """The same for integers outside that differ in the number of an item only: those of ``edges[k]["from"]``."""
+    steps = tuple((kind, "") if kind == "item" and isinstance(key, int) else (kind, key) for kind, key in found.steps)
+    return ("kind", found.root, steps)
 
 
 def type_of_example(lx: Lifter, captured: Captured, number: int) -> Type:
@@ -115,7 +141,7 @@ def type_of_example(lx: Lifter, captured: Captured, number: int) -> Type:
     return Type(array.dtype.name, dims)
 
 
-def _present(lx: Lifter, value: Any) -> None:
+def present(lx: Lifter, value: Any) -> None:
     """A captured cell may have been met first in a branch that was left: it is in this state, too."""
     match value:
         case Array() | Ref():
@@ -123,15 +149,16 @@ def _present(lx: Lifter, value: Any) -> None:
                 lx.state.cells[value.cell] = lx.captured_cells[value.cell]
             if isinstance(value, Ref):
                 for item in lx.captured_cells[value.cell].items:
-                    _present(lx, item)
+                    present(lx, item)
         case Tuple():
             for item in value.items:
-                _present(lx, item)
+                present(lx, item)
 
 
 def static_tree(lx: Lifter, value: Any) -> Any:
     """The abstract value of a Python object: literals are constants, containers are containers."""
-    value = value.value if type(value) is Meta else value
+    if type(value) is Meta:
+        return _field(lx, value.value)
     if isinstance(value, np.ndarray):
         return lx.value(_literal_array(lx, value))
     opened = open_node(value)

@@ -25,6 +25,7 @@ import numpy as np
 
 from transpile.aggregates import Leaf, Static, flatten, is_leaf, open_node
 from transpile.base.captured import Place
+from transpile.base.content import attributes
 
 MISSING = object()
 SAME = ("function", "default")  # kinds of which the very object is asked for
@@ -36,7 +37,7 @@ class Read:
 
     ``kind``: global, cell, attr, item; function: an attribute of a function, default: one of its defaults by name, the same object
     or another; has: whether there is such an attribute; content: what a set or deque holds; object: the holder itself; number: one
-    at the end of steps from a place; names: the attributes of an object.
+    or something else at the end of steps from a place; fields: the attributes of an object there.
     `MISSING` is the value of a name that the module does not have, which is therefore Python's own.
     """
 
@@ -84,8 +85,8 @@ _NOW: dict[str, Callable[[Any, Any], Any]] = {
     "function": lambda holder, key: getattr(holder, key, MISSING),
     "default": lambda holder, key: holder.get(key, MISSING),
     "object": lambda holder, key: holder,
-    "names": lambda holder, key: tuple(vars(holder)),
     "number": lambda holder, key: _at_steps(holder, key),
+    "fields": lambda holder, key: tuple(attributes(_at_steps(holder, key))),
     "has": hasattr,
     "content": lambda holder, key: content(holder),
 }
@@ -108,7 +109,7 @@ def recorded() -> Iterator[list[Read]]:
 
 def note(kind: str, holder: Any, key: Any, value: Any) -> None:
     """Remembers what stands at a place outside, unless that cannot be told from its next reading."""
-    contains = kind not in (*SAME, "content", "names") and open_node(value) is not None
+    contains = kind not in (*SAME, "content") and open_node(value) is not None
     _noted(Read(kind, holder, key, value, *(_of_data(value) if contains else ())), (kind, id(holder), key))
 
 
@@ -146,6 +147,9 @@ def settled(reads: Iterable[Read], places: Iterable[Place]) -> list[Read]:
 
 def _start(read: Read) -> tuple[Any, ...]:
     """The place of a read, as `transpile.base.captured.Place.key` says it."""
+    if read.kind == "number":
+        kind, name, steps = read.key
+        return (kind, id(read.holder), name if kind == "global" else "", steps)
     of_object = read.kind in ("attr", "item", "object")
     steps = ((read.kind, read.key),) if read.kind in ("attr", "item") else ()
     return ("object" if of_object else read.kind, id(read.holder), read.key if read.kind == "global" else "", steps)
@@ -230,6 +234,20 @@ def note_number(found: Any) -> None:
     else:
         read = Read(root.kind, root.holder, root.name, found.example)
     _noted(read, ("number", id(root.holder), key))
+
+
+def note_way(found: Any) -> None:
+    """Remembers what stands at the end of the steps of a `transpile.frontend.resolve.bindings.Captured`."""
+    value, key = found.example, (found.root.kind, found.root.name, found.steps)
+    is_data = is_leaf(value) or open_node(value) is not None
+    read = Read("number", found.root.holder, key, value, *(_of_data(value) if is_data else ()))
+    _noted(read, ("number", id(found.root.holder), key))
+
+
+def note_fields(found: Any, names: tuple[str, ...]) -> None:
+    """Remembers the names of the attributes of what stands there."""
+    key = (found.root.kind, found.root.name, found.steps)
+    _noted(Read("fields", found.root.holder, key, names), ("fields", id(found.root.holder), key))
 
 
 def _at_steps(holder: Any, key: tuple[str, str, tuple[tuple[str, Any], ...]]) -> Any:

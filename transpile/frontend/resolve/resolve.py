@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from transpile.aggregates import flatten
+from transpile.aggregates import flatten, has_content
 from transpile.base.jax_names import way_out
 from transpile.base.levels import level_of
 from transpile.core import nodes as ir
@@ -115,8 +115,8 @@ def bind(obj: Any, captured: Captured) -> Binding:
         return _bind_callable(obj)
     if isinstance(obj, functools.partial) or transparent(obj) is not None:
         return User(obj)
-    leaves, _ = flatten(obj)
-    return captured if leaves else StaticValue(obj)
+    leaves, tree = flatten(obj)
+    return captured if leaves or has_content(tree) else StaticValue(obj)
 
 
 def _bind_callable(obj: Any) -> Binding:

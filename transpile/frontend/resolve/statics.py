@@ -60,6 +60,8 @@ def _scalar(lx: Lifter, value: Scalar) -> Any:
 
 
 def _array(lx: Lifter, value: Array) -> Any:
+    if value.cell in lx.fixed_cells:
+        return lx.fixed_cells[value.cell]
     if memory.type_of(lx, value.cell).dims:
         raise Unknown(None)
     return _scalar(lx, Scalar(memory.read(lx, value.cell)))
@@ -71,10 +73,14 @@ def _tuple(lx: Lifter, value: Tuple) -> Any:
 
 
 def _ref(lx: Lifter, value: Ref) -> Any:
+    if value.cell in lx.fixed_cells:
+        return lx.fixed_cells[value.cell]
     state: Items = lx.state.cells[value.cell]
     if state.kind not in ("list", "dict"):
         raise Unknown(None)
     items = [known(lx, v) for v in state.items]
+    if state.cls is not None:
+        return state.cls(zip(state.keys or (), items) if state.kind == "dict" else items)
     return dict(zip(state.keys or (), items)) if state.kind == "dict" else items
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,7 +18,7 @@ from transpile.frontend.calls import at_index, library_calls, ways_out
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.resolve import known, name_lookup, reads, resolve
 from transpile.frontend.resolve.bindings import Known, Module, StaticClass, StaticValue, User
-from transpile.frontend.values import containers, contents, memory, operators, registered
+from transpile.frontend.values import containers, contents, derived_containers, memory, operators, registered
 from transpile.frontend.values.convert import describe
 from transpile.frontend.values.values import Array, Bound, Method, Ref, Scalar, Static, Super, Tuple, Updates
 from transpile.numpy_api.entry_record import METHODS, PROPERTIES
@@ -140,6 +141,10 @@ def _of_ref(lx: Lifter, value: Ref, name: str, node: Any) -> Any:
         contents.items(lx, value, node) if lx.state.cells[value.cell].kind != "grown" else lx.state.cells[value.cell]
     )
     if state.kind != "instance":
+        order = getattr(state.cls, "__mro__", ()) if derived_containers.base_of(state.cls) is not None else ()
+        found = _in_classes([c for c in order if reads.is_written(c)], name)
+        if found is not None:
+            return _bound(lx, value, state.cls, *found, name)
         return Method(value, name) if (state.kind, name) in containers.METHODS else None
     _check_read(lx, state.cls, name, node)
     if name in (state.keys or ()) and not making.is_descriptor(state.cls, name):
@@ -184,11 +189,13 @@ def _of_written(lx: Lifter, cls: StaticClass, name: str, owner: Any = None) -> A
 
 def _bound(lx: Lifter, owner: Any, cls: Any, place: Any, held: Any, name: str) -> Any:
     """What stands under a name in class ``place``, for an instance of ``cls``."""
-    if callable(held) or isinstance(held, (property, staticmethod, classmethod)):
+    if callable(held) or isinstance(held, (property, functools.cached_property, staticmethod, classmethod)):
         for one in {cls: None, place: None}:  # of both: it may be overridden later, or ``super`` may have asked
             reads.note_member(one, name)
     if isinstance(held, property):
         return lx.apply(Static(held.fget), [owner], {}, None)
+    if isinstance(held, functools.cached_property):
+        return lx.apply(Static(held.func), [owner], {}, None)
     if isinstance(held, staticmethod):
         return Static(held.__func__)
     if isinstance(held, classmethod):

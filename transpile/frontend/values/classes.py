@@ -14,7 +14,7 @@ from transpile.frontend.lifter import Lifter
 from transpile.frontend.resolve import reads
 from transpile.frontend.resolve.bindings import StaticClass, User
 from transpile.frontend.resolve.literals import evaluate
-from transpile.frontend.values import attributes, overloads
+from transpile.frontend.values import attributes, derived_containers, overloads
 from transpile.frontend.values.values import Cell, Items, Ref, Static, Tuple
 
 Args = list[Any]
@@ -41,6 +41,9 @@ def construct(lx: Lifter, cls: Any, args: Args, kwargs: Kwargs, node: Any) -> An
 
 def _plain(lx: Lifter, cls: Any, args: Args, kwargs: Kwargs, node: Any) -> Ref:
     """An instance of a class whose ``__init__`` sets the attributes."""
+    base = derived_containers.base_of(cls)
+    if base is not None:
+        return derived_containers.made(lx, cls, lx.known_call(f"builtins.{base.__name__}", args, kwargs, node))
     own = [c for c in cls.__mro__ if c is not object]
     odd = next((n for c in own for n in _UNUSUAL if n in vars(c)), None)
     if type(cls) is not type or not all(overloads.is_written(c) for c in own) or odd is not None:
@@ -108,7 +111,7 @@ def _dataclass(lx: Lifter, cls: Any, args: Args, kwargs: Kwargs, node: Any) -> R
     how = REGISTERED.get(cls)
     meta = how.meta if how is not None else ()
     given = {f.name: f.default for f in taken if f.default is not dataclasses.MISSING}
-    defaults = {k: lx.const(v) if k in meta else lx.outside(v) for k, v in given.items()}
+    defaults = {k: lx.structural(v) if k in meta else lx.outside(v) for k, v in given.items()}
     made_later = {f.name: None for f in taken if f.default_factory is not dataclasses.MISSING}
     positional = [f.name for f in taken if not f.kw_only]
     names = [f.name for f in taken]

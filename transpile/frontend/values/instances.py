@@ -18,7 +18,7 @@ from transpile.frontend.lifter import Lifter
 from transpile.frontend.resolve import known, reads, statics
 from transpile.frontend.resolve.bindings import Known, Module, StaticClass, User
 from transpile.frontend.resolve.static_file import StaticFunction
-from transpile.frontend.values import contents, overloads
+from transpile.frontend.values import contents, derived_containers, overloads
 from transpile.frontend.values.convert import describe
 from transpile.frontend.values.values import (
     Array,
@@ -98,6 +98,8 @@ def _of_array(lx: Lifter, value: Array) -> Any:
 
 def _of_ref(lx: Lifter, value: Ref) -> Any:
     state = contents.items(lx, value)
+    if derived_containers.base_of(state.cls) is not None:
+        return state.cls
     return {"list": list, "grown": list, "counted": list, "dict": dict}.get(state.kind, state.cls)
 
 

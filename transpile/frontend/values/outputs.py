@@ -11,7 +11,7 @@ from transpile.base import making
 from transpile.core import nodes as ir
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.resolve import statics
-from transpile.frontend.values import contents, memory, registered
+from transpile.frontend.values import contents, derived_containers, memory, registered
 from transpile.frontend.values.convert import describe
 from transpile.frontend.values.values import (
     Array,
@@ -76,6 +76,8 @@ class _Results:
             message = "a list whose length depends on the data cannot be returned"
             raise self.lx.error("T204", message, hint="return np.array(...) of it")
         state = contents.items(self.lx, value)
+        if derived_containers.base_of(state.cls) is not None:
+            return self._registered(value, state.cls)
         kind = {"instance": "dataclass"}.get(state.kind, state.kind)
         cls = state.cls if kind == "dataclass" else None
         if isinstance(cls, type):

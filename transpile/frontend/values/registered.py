@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from transpile.aggregates import REGISTERED, Node, Registered
-from transpile.aggregates import Static as StaticTree
+from transpile.aggregates import REGISTERED, Content, Node, Registered
 from transpile.frontend.lifter import Lifter
-from transpile.frontend.resolve import statics
 from transpile.frontend.resolve.static_file import StaticFunction
-from transpile.frontend.values import contents
+from transpile.frontend.values import contents, structure_values
 from transpile.frontend.values.convert import describe
-from transpile.frontend.values.values import Cell, Items, Ref, Scalar, Static, Tuple
+from transpile.frontend.values.values import Cell, Items, Ref, Static, Tuple
 
 
 def of(cls: Any) -> Registered | None:
@@ -21,12 +19,11 @@ def of(cls: Any) -> Registered | None:
 
 
 def settled(lx: Lifter, cls: Any, keys: Sequence[Any], items: Sequence[Any]) -> tuple[Any, ...]:
-    """The fields of an instance: numbers among those that belong to the structure are known, and no loop carries them."""
+    """The fields of an instance, those that belong to the structure as they are kept."""
     how = of(cls)
     if how is None or not how.meta:
         return tuple(items)
-    known = [isinstance(v, Scalar) and k in how.meta and statics.is_known(lx, v) for k, v in zip(keys, items)]
-    return tuple(Static(statics.known(lx, v)) if is_known else v for v, is_known in zip(items, known))
+    return tuple(structure_values.settled(lx, v) if k in how.meta else v for k, v in zip(keys, items))
 
 
 def _function(lx: Lifter, function: Any) -> Any:
@@ -54,15 +51,20 @@ def taken_apart(lx: Lifter, value: Any, cls: Any, node: Any = None) -> tuple[str
         )
         raise lx.error("T131", message, node)
     children, aux = found.items
-    known = lx.static(aux, f"what {cls.__name__!r} has beside its children", node)
-    return "registered", tuple(lx.unrolled(children, node)), (StaticTree(known),)
+    if (
+        isinstance(value, Ref) and value.cell in lx.instances
+    ):  # the structure of what stands outside is asked for at each call
+        known = how.flatten(lx.instances[value.cell])[1]
+    else:
+        known = structure_values.python(lx, aux, f"what {cls.__name__!r} has beside its children", node)
+    return "registered", tuple(lx.unrolled(children, node)), (Content(known),)
 
 
 def put_together(lx: Lifter, cls: Any, aux: Any, children: Sequence[Any], node: Any = None) -> Any:
     """The instance with these children."""
     how = of(cls)
     assert how is not None
-    return lx.apply(_function(lx, how.unflatten), [lx.const(aux), Tuple(tuple(children))], {}, node)
+    return lx.apply(_function(lx, how.unflatten), [lx.structural(aux), Tuple(tuple(children))], {}, node)
 
 
 def keys(lx: Lifter, value: Any, cls: Any, node: Any = None) -> list[Any] | None:
@@ -78,8 +80,13 @@ def as_node(lx: Lifter, value: Any, cls: Any, tree: Callable[[Any], Any]) -> Nod
     """The node that an instance is, its children by ``tree``."""
     kind, children, names = taken_apart(lx, value, cls)
     meta = children if kind == "registered" else children[: len(of(cls).fields)]  # type: ignore[union-attr]
-    known = [StaticTree(lx.static(c, f"the field {k!r}")) for k, c in zip(names[len(meta) :], children[len(meta) :])]
+    known = [beside(lx, k, c) for k, c in zip(names[len(meta) :], children[len(meta) :])]
     return Node(kind, (*(tree(c) for c in meta), *known), names, cls)
+
+
+def beside(lx: Lifter, name: str, value: Any, node: Any = None) -> Content:
+    """What a field holds that belongs to the structure."""
+    return Content(structure_values.python(lx, value, f"the field {name!r}", node))
 
 
 def from_node(lx: Lifter, node: Any, items: Sequence[Any]) -> Any:

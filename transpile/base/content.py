@@ -1,0 +1,234 @@
+"""What a value holds, all the way down: how what belongs to a structure (beside the children of a node) is compared and kept.
+
+Two values have one content if they are of one type and hold the same: entries of arrays, items of lists and dicts, attributes of
+objects whose class says which of them are equal. Functions, classes and objects of other classes are themselves, and nothing else.
+
+>>> content([1, {"a": np.zeros(2)}]) == content([1, {"a": np.zeros(2)}])
+True
+>>> content([1]) == content([True]), content(0.0) == content(-0.0)
+(False, False)
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABCMeta
+from collections import OrderedDict, defaultdict, deque
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from types import FunctionType, MappingProxyType, MemberDescriptorType, SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+
+class Itself:
+    """An object that is equal to no other; it is held, so that no other has its address."""
+
+    __slots__ = ("held",)
+
+    def __init__(self, held: Any) -> None:
+        self.held = held
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Itself and self.held is other.held
+
+    def __hash__(self) -> int:
+        return id(self.held)
+
+
+class Parts(NamedTuple):
+    """What a value is made of: its parts, how one is made of others, and whether they may be replaced in place."""
+
+    items: Sequence[Any]
+    again: Callable[[list[Any]], Any]
+    changes: bool
+
+
+_ATOMS = frozenset(
+    (type(None), str, int, bool, bytes, type(Ellipsis), type(NotImplemented), range, FunctionType, type, np.dtype)
+)
+
+
+def content(value: Any) -> Any:
+    """What the value holds, as something that can be hashed and compared."""
+    return _content(value, {})
+
+
+def _content(value: Any, around: dict[int, int]) -> Any:
+    cls = type(value)
+    if cls in _ATOMS:
+        return (cls, value)
+    if cls is float or cls is complex:
+        return (cls, repr(value))  # -0.0 is not 0.0, nan is nan
+    if id(value) in around:
+        return ("around", around[id(value)])
+    around[id(value)] = len(around)
+    try:
+        return (cls, _inside(value, around))
+    finally:
+        del around[id(value)]
+
+
+def _inside(value: Any, around: dict[int, int]) -> Any:
+    if isinstance(value, np.generic):
+        return (value.dtype, value.tobytes())
+    if type(value) is np.ndarray and not value.dtype.hasobject:
+        return (value.dtype, value.shape, value.tobytes())
+    found = parts(value)
+    if found is None:
+        return Itself(value) if not is_hashed(value) else value
+    held = [_content(v, around) for v in found.items]
+    return frozenset(held) if isinstance(value, (set, frozenset)) else tuple(held)
+
+
+def is_hashed(value: Any) -> bool:
+    """Whether the value has a hash."""
+    try:
+        hash(value)
+    except (TypeError, ValueError):  # ValueError: a memoryview that may be written
+        return False
+    return True
+
+
+def lasts(value: Any) -> bool:
+    """Whether nothing in the value can be changed in place, so that the same object always has one content."""
+    return _lasts(value, set())
+
+
+def _lasts(value: Any, around: set[int]) -> bool:
+    if type(value) in _ATOMS or isinstance(value, (float, complex, np.generic)):
+        return True
+    found = parts(value)
+    if found is None:
+        return is_hashed(value)
+    if found.changes or id(value) in around:
+        return False
+    return all(_lasts(v, {*around, id(value)}) for v in found.items)
+
+
+def copied(value: Any) -> Any:
+    """A value of the same content, which later changes of this one do not reach; the value itself where there can be none."""
+    return _copied(value, set())
+
+
+def _copied(value: Any, around: set[int]) -> Any:
+    if id(value) in around or _lasts(value, set()):
+        return value
+    if type(value) is np.ndarray and not value.dtype.hasobject:
+        return value.copy()
+    found = parts(value)
+    return value if found is None else found.again([_copied(v, {*around, id(value)}) for v in found.items])
+
+
+# --------------------------------------------------------------------------------------------------------- parts
+
+
+def parts(value: Any) -> Parts | None:
+    """The parts of a value that is compared by them; None of one that is what it is."""
+    cls = type(value)
+    rule = _PARTS.get(cls)
+    if rule is not None:
+        return rule(value)
+    if isinstance(value, tuple) and hasattr(cls, "_fields") and cls.__eq__ is tuple.__eq__:
+        return Parts(value, lambda new: tuple.__new__(cls, new), False)
+    return _of_object(value) if is_compared_by_state(cls) else None
+
+
+def _of_dict(value: Any) -> Parts:
+    cls = type(value)
+    return Parts(
+        [*value.keys(), *value.values()], lambda new: cls(zip(new[: len(new) // 2], new[len(new) // 2 :])), True
+    )
+
+
+def _of_defaultdict(value: Any) -> Parts:
+    keys, made_by = len(value), value.default_factory
+    return Parts([made_by, *value.keys(), *value.values()],
+                 lambda new: defaultdict(made_by, zip(new[1 : keys + 1], new[keys + 1 :])), True)  # fmt: skip
+
+
+def _of_objects(value: np.ndarray) -> Parts:
+    def again(new: list[Any]) -> np.ndarray:
+        made = np.empty(value.shape, value.dtype)
+        made.reshape(-1)[:] = new[1:]
+        return made
+
+    return Parts([value.shape, *value.reshape(-1).tolist()], again, True)
+
+
+_PARTS: dict[type, Callable[[Any], Parts]] = {
+    tuple: lambda value: Parts(value, tuple, False),
+    list: lambda value: Parts(value, list, True),
+    dict: _of_dict,
+    OrderedDict: _of_dict,
+    defaultdict: _of_defaultdict,
+    MappingProxyType: lambda value: Parts([dict(value)], lambda new: MappingProxyType(new[0]), True),
+    set: lambda value: Parts(list(value), set, True),
+    frozenset: lambda value: Parts(list(value), frozenset, False),
+    slice: lambda value: Parts((value.start, value.stop, value.step), lambda new: slice(*new), False),
+    bytearray: lambda value: Parts([bytes(value)], lambda new: bytearray(new[0]), True),
+    deque: lambda value: Parts([value.maxlen, *value], lambda new: deque(new[1:], new[0]), True),
+    SimpleNamespace: lambda value: Parts([dict(vars(value))], lambda new: SimpleNamespace(**new[0]), True),
+    np.ndarray: _of_objects,
+}
+
+
+# ------------------------------------------------------------------------------------------------------- objects
+
+
+def is_compared_by_state(cls: type) -> bool:
+    """Whether a class is written in Python, says itself which of its objects are equal, and has nothing but attributes."""
+    known = _BY_STATE.get(cls)
+    if known is None:
+        own = isinstance(cls.__eq__, FunctionType) and not cls.__module__.startswith("transpile.frontend")
+        known = _BY_STATE[cls] = own and all(c is object or _is_plain(c) for c in cls.__mro__)
+    return known
+
+
+_BY_STATE: dict[type, bool] = {}
+
+
+def _is_plain(cls: type) -> bool:
+    """Whether the objects of a class have no memory but attributes and slots: it does not come from one that is made in C."""
+    return cls.__module__ == "typing" or type(cls) in (type, ABCMeta) and cls.__flags__ & _HEAP != 0
+
+
+_HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE
+
+
+def state(value: Any) -> dict[str, Any]:
+    """The attributes that an object holds itself, not what it has computed of others and kept."""
+    return {
+        n: v for n, v in attributes(value).items() if not isinstance(getattr(type(value), n, None), cached_property)
+    }
+
+
+def attributes(value: Any) -> dict[str, Any]:
+    """The attributes that an object holds itself, those in slots too."""
+    found: dict[str, Any] = {}
+    for cls in reversed(type(value).__mro__):
+        for name, member in vars(cls).items():
+            if isinstance(member, MemberDescriptorType):
+                try:
+                    found[name] = member.__get__(value)
+                except AttributeError:
+                    continue  # it has no value yet
+    return {**found, **getattr(value, "__dict__", {})}
+
+
+def with_state(cls: type, held: Mapping[str, Any]) -> Any:
+    """An object of a class with these attributes; nothing of the class's own runs."""
+    made: Any = object.__new__(cls)
+    for name, value in held.items():
+        object.__setattr__(made, name, value)
+    return made
+
+
+def _of_object(value: Any) -> Parts:
+    held, cls = state(value), type(value)
+    names = sorted(held)
+    is_frozen = dataclasses.is_dataclass(cls) and cls.__dataclass_params__.frozen  # type: ignore[attr-defined]
+    return Parts(
+        [tuple(names), *(held[n] for n in names)], lambda new: with_state(cls, dict(zip(names, new[1:]))), not is_frozen
+    )
