@@ -15,6 +15,7 @@ from __future__ import annotations
 import builtins
 import dataclasses
 import functools
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
@@ -25,7 +26,7 @@ from transpile.base import treedef
 from transpile.base.jax_names import missing
 from transpile.base.treedef import DictKey, FlattenedIndexKey, GetAttrKey, SequenceKey, TreeDef
 from transpile.base.unravel import Unravel
-from transpile.errors import error
+from transpile.errors import TranspileError, error
 
 __all__ = [
     "DictKey", "FlattenedIndexKey", "GetAttrKey", "SequenceKey", "TreeDef", "all", "flatten", "keystr", "leaves", "map",
@@ -86,25 +87,24 @@ def map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf = None) ->
     return shape.unflatten([f(*together) for together in zip(first, *others)])
 
 
-def map_with_path(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf = None) -> Any:
+def map_with_path(
+    f: Callable[..., Any],
+    tree: Any,
+    *rest: Any,
+    is_leaf: Callable[..., bool] | None = None,
+    is_leaf_takes_path: bool = False,
+) -> Any:
     """As `map` with ``f(path, leaf, ...)``; a path is a tuple of `DictKey`, `SequenceKey`, `GetAttrKey` and `FlattenedIndexKey`.
+    With ``is_leaf_takes_path`` it is ``is_leaf(path, subtree)`` that says what is a leaf too.
 
     >>> map_with_path(lambda path, x: keystr(path), {"w": [1.0, 2.0]})
     {'w': ["['w'][0]", "['w'][1]"]}
     """
-    first, shape = flatten(tree, is_leaf)
+    asked = is_leaf if is_leaf is None or is_leaf_takes_path else lambda path, subtree: is_leaf(subtree)
+    first: list[Any] = []
+    shape = treedef.flatten_with_paths(tree, asked, (), first)
     others = [shape.flatten_up_to(other) for other in rest]
-    return shape.unflatten([f(*together) for together in zip(_paths(tree, is_leaf, ()), first, *others)])
-
-
-def _paths(tree: Any, is_leaf: IsLeaf, here: tuple[Any, ...]) -> list[tuple[Any, ...]]:
-    opened = None if is_leaf is not None and is_leaf(tree) else treedef.opened(tree)
-    if opened is None:
-        return [here]
-    shape, children = opened
-    keys = treedef.keyed(tree, shape)
-    return [path for mark, key, child in zip(shape.children, keys, children) if mark.kind != "meta"
-            for path in _paths(child, is_leaf, (*here, key))]  # fmt: skip
+    return shape.unflatten([f(path, leaf, *together) for (path, leaf), *together in zip(first, *others)])
 
 
 def keystr(keys: Sequence[Any]) -> str:
@@ -141,10 +141,20 @@ def transpose(outer_treedef: TreeDef, inner_treedef: TreeDef | None, pytree_to_t
     >>> transpose(structure([0, 0]), structure({"a": 0, "b": 0}), [{"a": 1, "b": 2}, {"a": 3, "b": 4}])
     {'a': [1, 3], 'b': [2, 4]}
     """
-    parts = outer_treedef.flatten_up_to(pytree_to_transpose)
-    if inner_treedef is None:
-        inner_treedef = structure(parts[0])
-    rows = [inner_treedef.flatten_up_to(part) for part in parts]
+    try:
+        parts = outer_treedef.flatten_up_to(pytree_to_transpose)
+        if inner_treedef is None:
+            inner_treedef = structure(parts[0])
+        rows = [inner_treedef.flatten_up_to(part) for part in parts]
+    except TranspileError:
+        found = (
+            None
+            if inner_treedef is None
+            else treedef.counted(outer_treedef, inner_treedef, leaves(pytree_to_transpose))
+        )
+        if inner_treedef is None or found is None:
+            raise
+        rows = found
     return inner_treedef.unflatten([outer_treedef.unflatten(column) for column in zip(*rows)])
 
 
@@ -153,6 +163,8 @@ def transpose(outer_treedef: TreeDef, inner_treedef: TreeDef | None, pytree_to_t
 
 def ravel_pytree(pytree: Any) -> tuple[Any, Callable[[Any], Any]]:
     """All leaves as one array of rank 1, and the function that makes a tree of such an array again. Numbers come back as NumPy's.
+    Leaves of one dtype are then of that of the array that is given; if they are of several, an array of another dtype than the
+    one made here is a TypeError.
 
     >>> flat, unravel = ravel_pytree({"w": np.array([[1.0, 2.0]]), "b": 3.0})
     >>> flat, unravel(10 * flat)
@@ -219,6 +231,10 @@ def register_dataclass(
         given, wanted = {*data_fields, *meta_fields, *drop_fields}, {f.name for f in own}
         if given != wanted:
             raise TypeError(f"{nodetype.__name__} has the fields {sorted(wanted)}, {sorted(given)} are named")
+    named = Counter([*data_fields, *meta_fields, *drop_fields])
+    twice = [name for name, count in named.items() if count > 1]
+    if twice:
+        raise TypeError(f"fields of {nodetype.__name__} are named twice: {', '.join(twice)}")
     _register(nodetype, Registered(fields=tuple(data_fields), meta=tuple(meta_fields)))
     return nodetype
 

@@ -18,7 +18,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from transpile.aggregates import REGISTERED, Meta, Node, Static, close_node, open_node
+from transpile.aggregates import REGISTERED, Content, Meta, Node, close_node, open_node
+from transpile.base.content import is_hashed
 from transpile.errors import TranspileError, error
 
 
@@ -27,8 +28,10 @@ class TreeDef:
     are in the order of its leaves, ``order`` is the order in which they are put in again."""
 
     __slots__ = ("children", "cls", "keys", "kind", "num_leaves", "order")
-    __lifter_methods__: ClassVar = {name: f"transpile.tree.{name}" for name in ("unflatten", "flatten_up_to")}
-    __lifter_constants__ = ("num_leaves",)
+    __lifter_methods__: ClassVar = {
+        name: f"transpile.tree.{name}" for name in ("unflatten", "flatten_up_to", "compose")
+    }
+    __lifter_constants__ = ("num_leaves", "num_nodes")
 
     def __init__(
         self,
@@ -52,14 +55,25 @@ class TreeDef:
         """The subtrees of ``tree`` that stand where this structure has leaves; T203 if it is no prefix of it."""
         return subtrees(self, tree)
 
-    def _parts(self) -> tuple[Any, ...]:
-        return self.kind, self.cls, self.keys, self.children
+    def compose(self, inner: TreeDef) -> TreeDef:
+        """The structure with the ``inner`` one in the place of each leaf."""
+        if self.kind == "leaf":
+            return inner
+        return TreeDef(self.kind, [c.compose(inner) for c in self.children], self.keys, self.cls, self.order)
+
+    @property
+    def num_nodes(self) -> int:
+        """How many containers and leaves there are, each None among them."""
+        return (self.kind != "meta") + sum([c.num_nodes for c in self.children])
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is TreeDef and self._parts() == other._parts()
+        if not isinstance(other, TreeDef):
+            return False
+        same = self.kind == other.kind and self.cls == other.cls and self.children == other.children
+        return same and _same_keys(self, other)
 
     def __hash__(self) -> int:
-        return hash(self._parts())
+        return hash((self.kind, self.cls, tuple(map(_rough, self.keys)), self.children))
 
     def __reduce__(self) -> Any:
         return TreeDef, (self.kind, self.children, self.keys, self.cls, self.order)
@@ -69,6 +83,28 @@ class TreeDef:
 
 
 LEAF, NONE = TreeDef("leaf"), TreeDef("none")
+
+
+def _same_keys(a: TreeDef, b: TreeDef) -> bool:
+    """Whether two containers have the same keys; what a node has beside its children may be equal in its own class's eyes too."""
+    if a.kind in ("registered", "meta"):
+        return a.keys == b.keys or _are_equal(a.keys[0].value, b.keys[0].value)
+    return a.keys == b.keys
+
+
+def _are_equal(a: Any, b: Any) -> bool:
+    try:
+        return type(a) is type(b) and not isinstance(a, np.ndarray) and bool(a == b)
+    except Exception:  # arrays in it, whose comparison is no truth value
+        return False
+
+
+def _rough(value: Any) -> Any:
+    """The same hash for what is equal; what has none counts by its type."""
+    value = value.value if isinstance(value, Content) else value
+    if type(value) is tuple:
+        return hash(tuple(map(_rough, value)))
+    return hash(value) if is_hashed(value) and _are_equal(value, value) else hash(type(value))
 
 
 class DictKey(NamedTuple):
@@ -117,13 +153,17 @@ def key_of(kind: str, keys: Sequence[Any], k: int) -> Any:
 
 
 def in_order(keys: Iterable[Any], cls: Any = None) -> tuple[Any, ...]:
-    """The keys of a dict as its leaves are ordered: sorted if they can be, those of an OrderedDict as they are."""
+    """The keys of a dict in the order of its leaves: sorted, by type first if there are several; of an OrderedDict as they are."""
     if cls is not None:
         return tuple(keys)
     try:
         return tuple(sorted(keys))
     except TypeError:
-        return tuple(keys)
+        kinds = {type(k): None for k in keys}
+        if len(kinds) == 1:
+            return tuple(keys)
+    by_name = sorted(kinds, key=lambda c: (c.__module__, c.__qualname__))
+    return tuple(k for c in by_name for k in in_order([k for k in keys if type(k) is c]))
 
 
 # ------------------------------------------------------------------------------------------- trees of Python objects
@@ -178,7 +218,7 @@ def opened(value: Any) -> tuple[TreeDef, tuple[Any, ...]] | None:
         ordered = in_order(keys, cls)
         return TreeDef(kind, [LEAF] * len(keys), ordered, cls, tuple(keys)), tuple(value[k] for k in ordered)
     parts = tuple(children)
-    marks = [TreeDef("meta", (), (Static(c.value),)) if type(c) is Meta else LEAF for c in parts]
+    marks = [TreeDef("meta", (), (Content(c.value),)) if type(c) is Meta else LEAF for c in parts]
     return TreeDef(kind, marks, keys, cls), parts
 
 
@@ -260,7 +300,7 @@ def _same_container(shape: TreeDef, tree: Any) -> Sequence[Any] | None:
 
 def alike(a: TreeDef, b: TreeDef) -> bool:
     """Whether two containers are of one kind and have as many children, under the same keys."""
-    if (a.kind, a.cls, a.keys, len(a.children)) != (b.kind, b.cls, b.keys, len(b.children)):
+    if (a.kind, a.cls, len(a.children)) != (b.kind, b.cls, len(b.children)) or not _same_keys(a, b):
         return False
     return all(x == y for x, y in zip(a.children, b.children) if y.kind == "meta")
 
@@ -291,6 +331,33 @@ def text(shape: TreeDef, words: Iterator[str] | None = None) -> str:
         case "registered":
             return f"{shape.cls.__name__}({', '.join(parts)})"
     return f"{shape.cls.__name__}({', '.join(f'{k}={p}' for k, p in zip(shape.keys, parts))})"
+
+
+def flatten_with_paths(value: Any, is_leaf: Any, here: tuple[Any, ...], found: list[Any]) -> TreeDef:
+    """As `flatten`, of pairs (path, leaf); ``is_leaf`` is asked of both."""
+    opening = None if is_leaf is not None and is_leaf(here, value) else opened(value)
+    if opening is None:
+        found.append((here, value))
+        return LEAF
+    shape, children = opening
+    parts = [
+        mark if mark.kind == "meta" else flatten_with_paths(child, is_leaf, (*here, key), found)
+        for mark, key, child in zip(shape.children, keyed(value, shape), children)
+    ]
+    return TreeDef(shape.kind, parts, shape.keys, shape.cls, shape.order)
+
+
+def counted(outer: TreeDef, inner: TreeDef, leaves: Sequence[Any]) -> list[list[Any]] | None:
+    """The leaves of a tree of trees, in rows, where the outer structure has a class that takes apart what is inside its children
+    too, so that they are told apart by their number only; None where they must be told apart by their places."""
+    if not has_registered(outer) or len(leaves) != outer.num_leaves * inner.num_leaves:
+        return None
+    return [list(leaves[k * inner.num_leaves : (k + 1) * inner.num_leaves]) for k in range(outer.num_leaves)]
+
+
+def has_registered(shape: TreeDef) -> bool:
+    """Whether a registered class says itself what its children are."""
+    return shape.kind == "registered" or any(map(has_registered, shape.children))
 
 
 def keyed(value: Any, shape: TreeDef) -> list[Any]:

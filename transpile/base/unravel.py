@@ -15,12 +15,15 @@ def unravelled(treedef: TreeDef, shapes: Any, dtypes: Any, flat: Any) -> Any:
     size = sum([math.prod(shape) for shape in shapes])
     if np.shape(flat) != (size,):
         raise ValueError(f"unravel was given an array of shape {np.shape(flat)}, expected {(size,)}")
+    if len(set(dtypes)) > 1 and flat.dtype != np.result_type(*dtypes):
+        raise TypeError(f"unravel was given an array of dtype {flat.dtype}, expected dtype {np.result_type(*dtypes)}")
+    is_mixed = len(set(dtypes)) > 1
     parts = []
     start = 0
     for shape, dtype in zip(shapes, dtypes):
         stop = start + math.prod(shape)
         part = np.reshape(flat[start:stop], shape) if len(shape) > 0 else flat[start]
-        parts.append(part.astype(dtype))
+        parts.append(part.astype(dtype) if is_mixed else part)
         start = stop
     return treedef.unflatten(parts)
 
@@ -32,6 +35,15 @@ class Unravel:
 
     def __init__(self, treedef: TreeDef, shapes: tuple[tuple[int, ...], ...], dtypes: tuple[Any, ...]) -> None:
         self.treedef, self.shapes, self.dtypes = treedef, shapes, dtypes
+
+    def _parts(self) -> tuple[Any, ...]:
+        return self.treedef, self.shapes, self.dtypes
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Unravel and self._parts() == other._parts()
+
+    def __hash__(self) -> int:
+        return hash(self._parts())
 
     def __call__(self, flat: Any) -> Any:
         return unravelled(self.treedef, self.shapes, self.dtypes, flat)

@@ -12,7 +12,6 @@ import numpy as np
 
 from transpile import tree
 from transpile.aggregates import REGISTERED
-from transpile.aggregates import Static as StaticTree
 from transpile.base import treedef
 from transpile.base.treedef import LEAF, NONE, TreeDef
 from transpile.base.unravel import unravelled
@@ -21,7 +20,7 @@ from transpile.frontend.control import truth
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.resolve import statics
 from transpile.frontend.resolve.bindings import Known, StaticClass, User
-from transpile.frontend.values import attributes, contents, registered
+from transpile.frontend.values import attributes, contents, derived_containers, registered
 from transpile.frontend.values.convert import describe, new_list
 from transpile.frontend.values.values import Bound, Cell, Items, Ref, Scalar, Static, Tuple
 
@@ -51,6 +50,8 @@ def opened(lx: Lifter, value: Any, node: Any = None) -> tuple[TreeDef, tuple[Any
 
 def _of_ref(lx: Lifter, value: Ref, node: Any) -> tuple[TreeDef, tuple[Any, ...]] | None:
     state = contents.items(lx, value, node)
+    if derived_containers.base_of(state.cls) is not None:
+        return _of_registered(lx, value, state.cls, node)
     if state.kind == "list":
         return TreeDef("list", [LEAF] * len(state.items)), state.items
     if state.kind == "dict":
@@ -77,7 +78,7 @@ def _of_registered(lx: Lifter, value: Any, cls: Any, node: Any) -> tuple[TreeDef
     if kind == "registered":
         return TreeDef(kind, [LEAF] * len(children), keys, cls), children
     meta = len(registered.of(cls).fields)  # type: ignore[union-attr]
-    known = [StaticTree(lx.static(c, f"the field {k!r}", node)) for k, c in zip(keys[meta:], children[meta:])]
+    known = [registered.beside(lx, k, c, node) for k, c in zip(keys[meta:], children[meta:])]
     return TreeDef(kind, [LEAF] * meta + [TreeDef("meta", (), (k,)) for k in known], keys, cls), children
 
 
@@ -118,10 +119,12 @@ def _flatten(lx: Lifter, value: Any, is_leaf: IsLeaf, found: list[Any], node: An
     return TreeDef(shape.kind, parts, shape.keys, shape.cls, shape.order)
 
 
-def _is_leaf(lx: Lifter, value: Any, is_leaf: IsLeaf, node: Any) -> bool:
+def _is_leaf(lx: Lifter, value: Any, is_leaf: IsLeaf, node: Any, path: tuple[Any, ...] | None = None) -> bool:
+    """What ``is_leaf`` says, of the path too if there is one."""
     if is_leaf is None or isinstance(is_leaf, Static) and is_leaf.value is None:
         return False
-    return bool(lx.static(lx.apply(is_leaf, [value], {}, node), "what is_leaf says", node))
+    args = [value] if path is None else [Tuple(path), value]
+    return bool(lx.static(lx.apply(is_leaf, args, {}, node), "what is_leaf says", node))
 
 
 def filled(lx: Lifter, shape: TreeDef, leaves: Sequence[Any], node: Any = None) -> Any:
@@ -138,7 +141,7 @@ def _filled(lx: Lifter, shape: TreeDef, leaves: Iterator[Any], node: Any) -> Any
         case "none":
             return Static(None)
         case "meta":
-            return lx.const(shape.keys[0].value)
+            return lx.structural(shape.keys[0].value)
     return closed(lx, shape, [_filled(lx, c, leaves, node) for c in shape.children], node)
 
 
@@ -231,6 +234,13 @@ def _flatten_up_to(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
 TABLE["transpile.tree.flatten_up_to"] = _flatten_up_to
 
 
+def _compose(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Static:
+    return Static(_shape(lx, args[0], node).compose(_shape(lx, args[1], node)))
+
+
+TABLE["transpile.tree.compose"] = _compose
+
+
 @_rule("map")
 def _map(lx: Lifter, node: Any, f: Any, tree: Any, *rest: Any, is_leaf: IsLeaf = None) -> Any:
     first, shape = flat(lx, tree, is_leaf, node)
@@ -240,28 +250,36 @@ def _map(lx: Lifter, node: Any, f: Any, tree: Any, *rest: Any, is_leaf: IsLeaf =
 
 
 @_rule("map_with_path")
-def _map_with_path(lx: Lifter, node: Any, f: Any, tree: Any, *rest: Any, is_leaf: IsLeaf = None) -> Any:
-    first, shape = flat(lx, tree, is_leaf, node)
+def _map_with_path(
+    lx: Lifter, node: Any, f: Any, tree: Any, *rest: Any, is_leaf: IsLeaf = None, is_leaf_takes_path: Any = False
+) -> Any:
+    takes_path = is_leaf_takes_path is not False and lx.static(is_leaf_takes_path, "is_leaf_takes_path", node)
+    first: list[Any] = []
+    shape = _flatten_with_paths(lx, tree, is_leaf, (() if takes_path else None, ()), first, node)
     others = [subtrees(lx, shape, other, node) for other in rest]
-    paths = [Tuple(path) for path in _paths(lx, tree, is_leaf, (), node)]
-    made = [lx.apply(f, list(together), {}, node) for together in zip(paths, first, *others)]
+    made = [lx.apply(f, [Tuple(path), leaf, *together], {}, node) for (path, leaf), *together in zip(first, *others)]
     return filled(lx, shape, made, node)
 
 
-def _paths(lx: Lifter, value: Any, is_leaf: IsLeaf, here: tuple[Any, ...], node: Any) -> list[tuple[Any, ...]]:
-    found = None if _is_leaf(lx, value, is_leaf, node) else opened(lx, value, node)
-    if found is None:
-        return [here]
-    shape, children = found
+def _flatten_with_paths(
+    lx: Lifter, value: Any, is_leaf: IsLeaf, ways: tuple[Any, tuple[Any, ...]], found: list[Any], node: Any
+) -> TreeDef:
+    """``ways``: the path that ``is_leaf`` is given, if it is given one, and the path."""
+    asked, here = ways
+    opening = None if _is_leaf(lx, value, is_leaf, node, asked) else opened(lx, value, node)
+    if opening is None:
+        found.append((here, value))
+        return LEAF
+    shape, children = opening
     keys = registered.keys(lx, value, shape.cls, node) if shape.kind in ("registered", "dataclass") else None
     if keys is None:
         keys = [_key(lx, treedef.key_of(shape.kind, shape.keys, k)) for k in range(len(children))]
-    return [
-        path
-        for mark, key, child in zip(shape.children, keys, children)
-        if mark.kind != "meta"
-        for path in _paths(lx, child, is_leaf, (*here, key), node)
-    ]
+    parts = []
+    for mark, key, child in zip(shape.children, keys, children):
+        way = (*here, key)
+        further = (None if asked is None else way, way)
+        parts.append(mark if mark.kind == "meta" else _flatten_with_paths(lx, child, is_leaf, further, found, node))
+    return TreeDef(shape.kind, parts, shape.keys, shape.cls, shape.order)
 
 
 def _key(lx: Lifter, key: Any) -> Tuple:
@@ -291,10 +309,18 @@ def _all(lx: Lifter, node: Any, tree: Any, *, is_leaf: IsLeaf = None) -> Any:
 @_rule("transpose")
 def _transpose(lx: Lifter, node: Any, outer_treedef: Any, inner_treedef: Any, pytree_to_transpose: Any) -> Any:
     outer = _shape(lx, outer_treedef, node)
-    parts = subtrees(lx, outer, pytree_to_transpose, node)
     is_open = isinstance(inner_treedef, Static) and inner_treedef.value is None
-    inner = flat(lx, parts[0], None, node)[1] if is_open else _shape(lx, inner_treedef, node)
-    rows = [subtrees(lx, inner, part, node) for part in parts]
+    inner = None if is_open else _shape(lx, inner_treedef, node)
+    try:
+        parts = subtrees(lx, outer, pytree_to_transpose, node)
+        inner = flat(lx, parts[0], None, node)[1] if inner is None else inner
+        rows = [subtrees(lx, inner, part, node) for part in parts]
+    except TranspileError:
+        leaves = flat(lx, pytree_to_transpose, None, node)[0]
+        found = None if inner is None else treedef.counted(outer, inner, leaves)
+        if inner is None or found is None:
+            raise
+        rows = found
     return filled(lx, inner, [filled(lx, outer, column, node) for column in zip(*rows)], node)
 
 
