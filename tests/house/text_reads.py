@@ -52,7 +52,7 @@ ALLOWED: Mapping[str, str] = {
         codegen/layout.py: _place
         codegen/expression_nodes.py: dotted
         codegen/numpy/printed_imports.py: Imports.names
-        codegen/numpy/printed_imports.py: Imports.static
+        codegen/numpy/printed_imports.py: Imports.defined
         codegen/numpy/printed_shapes.py: _Shaper.natural
         codegen/numpy/printable_form.py: Printable.augmented
         codegen/numpy/variable_names.py: _Classes.derived

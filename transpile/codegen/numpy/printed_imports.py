@@ -6,12 +6,15 @@ import ast
 import builtins
 import math
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from transpile.aggregates import REGISTERED
+from transpile.base import making
+from transpile.base.content import is_compared_by_state, state
 from transpile.codegen.expression_nodes import dotted
 from transpile.codegen.import_statements import imported, imported_from
 from transpile.codegen.templates import literal
@@ -73,48 +76,65 @@ class Imports:
 
     def cls(self, cls: Any) -> ast.expr:
         """The class of a result: imported where it can be, else left to who runs the text."""
-        name = cls.__name__
-        if not isinstance(
-            cls, type
-        ):  # of a module that is not executed: `transpile.frontend.resolve.bindings.StaticClass`
-            if cls.importable is None:
-                raise error(
-                    "T501", f"a result of class {name!r} cannot be made by a text of its own: no file has the class"
-                )
-            self.members.setdefault(cls.importable, set()).add(name)
-        elif cls.__module__ not in ("__main__", "builtins") and cls.__qualname__ == name and not _is_generated(cls):
-            self.members.setdefault(cls.__module__, set()).add(name)
-        elif cls.__module__ != "builtins":
-            self.classes[name] = cls
+        if isinstance(cls, type):
+            return ast.Name(cls.__name__ if cls.__module__ == "builtins" else self.named(cls, cls.__name__), ast.Load())
+        name = cls.__name__  # of a module that is not executed: `transpile.frontend.resolve.bindings.StaticClass`
+        if cls.importable is None:
+            raise error(
+                "T501", f"a result of class {name!r} cannot be made by a text of its own: no file has the class"
+            )
+        self.members.setdefault(cls.importable, set()).add(name)
         return ast.Name(name, ast.Load())
+
+    def named(self, value: Any, name: str, otherwise: str = "") -> str:
+        """The name of a class or function: imported where it stands under its own in a module and no other has the name, else one
+        that who runs the text defines."""
+        module = value.__module__
+        there = getattr(sys.modules.get(module), name, None) if module != "__main__" and name.isidentifier() else None
+        if there is value and all(name not in names for m, names in self.members.items() if m != module):
+            if name not in self.classes:
+                self.members.setdefault(module, set()).add(name)
+                return name
+        return self.defined(value, otherwise or name)
+
+    def defined(self, value: Any, name: str) -> str:
+        """A name that who runs the text defines."""
+        name = re.sub(r"\W", "_", name)
+        while self.classes.get(name, value) is not value or any(name in names for names in self.members.values()):
+            name += "_"
+        self.classes[name] = value
+        return name
 
     def of_class(self, cls: Any, which: str) -> ast.expr:
         """The function that a class was registered with: imported where it can be, else left to who runs the text."""
         function = getattr(REGISTERED[cls], which)
-        name = getattr(function, "__name__", "")
-        if function.__module__ != "__main__" and getattr(function, "__qualname__", "") == name and name.isidentifier():
-            self.members.setdefault(function.__module__, set()).add(name)
-        else:
-            name = f"{which}_{cls.__name__}"
-            self.classes[name] = function
-        return ast.Name(name, ast.Load())
+        return ast.Name(self.named(function, getattr(function, "__name__", ""), f"{which}_{cls.__name__}"), ast.Load())
 
     def static(self, value: Any) -> ast.expr:
         """A part of a result that is no number: a literal, a member of a module, else a name that who runs the text defines."""
         if value is None or type(value) in (bool, int, float, complex, str):
             return literal(value)
-        if type(value) is tuple:
-            return ast.Tuple([self.static(v) for v in value], ast.Load())
+        if type(value) in (tuple, list):
+            made = ast.Tuple if type(value) is tuple else ast.List
+            return made([self.static(v) for v in value], ast.Load())
+        if type(value) is dict:
+            return ast.Dict([self.static(k) for k in value], [self.static(v) for v in value.values()])
+        if type(value) is np.ndarray and value.dtype.kind in "biuf":
+            name = "bool_" if value.dtype == bool else value.dtype.name
+            entries = [self.static(value.tolist()), self.visit(dotted(f"np.{name}"))]
+            return ast.Call(self.visit(dotted("np.array")), entries, [])
+        if isinstance(value, type):
+            return self.cls(value)
+        if is_compared_by_state(type(value)):
+            held = state(value)
+            if making.is_made_by_keywords(type(value), held):
+                return ast.Call(self.cls(type(value)), [], [ast.keyword(n, self.static(v)) for n, v in held.items()])
         name = getattr(value, "__name__", None) or type(value).__name__
         if getattr(np, name, None) is value:
             return self.visit(dotted(f"np.{name}"))
         if getattr(math, name, None) is value:
             return self.visit(dotted(f"math.{name}"))
-        name = re.sub(r"\W", "_", name)
-        while name in self.classes and self.classes[name] is not value:
-            name += "_"
-        self.classes[name] = value
-        return ast.Name(name, ast.Load())
+        return ast.Name(self.defined(value, name), ast.Load())
 
     def groups(self) -> list[list[ast.stmt]]:
         """The import statements, the standard library first."""
@@ -124,10 +144,6 @@ class Imports:
             other.insert(0, imported("numpy", "np"))
         members = [imported_from(m, *sorted(names)) for m, names in sorted(self.members.items())]
         return [g for g in (standard, other, members) if g]
-
-
-def _is_generated(cls: type) -> bool:
-    return "." in cls.__qualname__ or "<" in cls.__module__
 
 
 def _fields(node: Any) -> Iterator[tuple[str, Any]]:
