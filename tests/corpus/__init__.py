@@ -41,6 +41,7 @@ MODULES = (
     "wrong_elsewhere",
     "found_by_fuzz",
     "found_lax",
+    "found_numbers",
     "everyday",
     "everyday_loops",
     "everyday_systems",

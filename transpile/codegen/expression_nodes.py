@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
 
 LOAD = ast.Load()
 OPERATORS: dict[str, type[ast.operator]] = {
@@ -37,6 +40,15 @@ def number(value: int | float) -> ast.expr:
     if isinstance(value, (int, float)) and not isinstance(value, bool) and (value < 0 or repr(value) == "-0.0"):
         return ast.UnaryOp(ast.USub(), ast.Constant(-value))
     return ast.Constant(value)
+
+
+def shortest(value: Any, dtype: str) -> Any:
+    """The shortest number that is the value in this dtype: 0.1 for the float32 0.10000000149011612."""
+    if dtype not in ("float16", "float32") or not np.isfinite(value):
+        return value
+    kind = np.dtype(dtype).type
+    found = float(str(kind(value)))
+    return found if kind(found) == value else value
 
 
 def call(fn: ast.expr, *args: ast.expr, **keywords: ast.expr) -> ast.Call:

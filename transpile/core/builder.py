@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from transpile.core import nodes as ir
+from transpile.core.constant_casts import cast_constant
 from transpile.core.dims import Dim, product
 from transpile.core.integers import Integers, computed, is_exact
 from transpile.core.peephole import definition, simplify
@@ -344,7 +345,7 @@ class Builder:
         if x.dtype == dtype and x.type.weak == weak:
             return x
         if isinstance(x.op, ir.Const):
-            return Expr(self, _cast_const(x.op, dtype, weak))
+            return Expr(self, cast_constant(x.op, dtype, weak))
         if isinstance(x.op, ir.Undef):
             return Expr(self, ir.Undef(Type(dtype, x.dims, weak)))
         return self.let("cast", x, dtype=dtype, weak=weak)
@@ -569,18 +570,6 @@ def unify_any(a: Dim, b: Dim) -> Dim | None:
     if a.is_const and b.is_const:
         return a if a == b else None
     return b if b.is_const else a
-
-
-def _cast_const(const: ir.Const, dtype: str, weak: bool) -> ir.Const:
-    kind = np.dtype(dtype).kind
-    python: Any = {"b": bool, "i": int, "u": int, "f": float}[kind]
-    value = const.value
-    if kind in "iu" and isinstance(value, float):
-        value = int(value)
-    elif kind in "iu" and not const.type.weak:  # NumPy's integers wrap round
-        least, end = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
-        value = (value - least) % (end - least + 1) + least
-    return ir.Const(python(value), Type(dtype, (), weak))
 
 
 __all__ = ["Builder", "Expr", "constant"]

@@ -55,7 +55,7 @@ def stack(b: Builder, parts: Sequence[Expr], axis: int, code: str = "T202") -> E
 def same_dtype(b: Builder, parts: Sequence[Expr], weak: bool = False) -> list[Expr]:
     """The parts in their common dtype; Python numbers count as arrays of float64 or int64, as ``np.asarray`` makes
     them, or, ``weak``, as numbers."""
-    common = promote(*(p.type if weak else p.type.strong for p in parts))
+    common = promote(*(p.type if weak else strong_type(p) for p in parts))
     return [b.cast(p, common.dtype) for p in parts]
 
 
@@ -72,7 +72,13 @@ def floats(b: Builder, *values: Any) -> list[Expr]:
 
 def strong(x: Expr) -> Expr:
     """A NumPy scalar where there is a Python one."""
-    return x.b.cast(x, x.type.strong)
+    return x.b.cast(x, strong_type(x))
+
+
+def strong_type(x: Expr) -> Type:
+    """The type of the array that NumPy makes of it: an integer of Python's that only uint64 holds is one."""
+    is_large = isinstance(x.op, ir.Const) and x.type.weak and x.type.is_int and 2**63 <= x.op.value < 2**64
+    return Type("uint64") if is_large else x.type.strong
 
 
 def shape_text(dims: Sequence[Dim]) -> str:

@@ -25,6 +25,7 @@ from transpile.numpy_api.api_arguments import (
     shape_of,
     size_of,
     strong,
+    strong_type,
 )
 from transpile.numpy_api.entry_record import Entry, in_order
 from transpile.numpy_api.numpy_reduction import holds
@@ -74,8 +75,13 @@ def _empty_like(b: Builder, prototype: Any, dtype: Any = None, shape: Any = None
 def _full(b: Builder, shape: Any, fill_value: Any, dtype: Any = None, order: str = "C") -> Expr:
     _check_order(order)
     value, dims = array(b, fill_value), shape_of(b, shape)
-    dtype = dtype_of(dtype, value.dtype)
-    return _everywhere(b, b.cast(value, dtype), dims)
+    dtype = dtype_of(dtype, strong_type(value).dtype)
+    return _everywhere(b, b.cast(_to_fill(value), dtype), dims)
+
+
+def _to_fill(value: Expr) -> Expr:
+    """A float is cast as an array is, not as ``int`` does it; an integer of Python's has to fit."""
+    return strong(value) if value.type.is_float else value
 
 
 def _everywhere(b: Builder, value: Expr, dims: tuple[Dim, ...]) -> Expr:
@@ -90,7 +96,7 @@ def _everywhere(b: Builder, value: Expr, dims: tuple[Dim, ...]) -> Expr:
 def _full_like(b: Builder, a: Any, fill_value: Any, dtype: Any = None, shape: Any = None) -> Expr:
     x = array(b, a)
     dims = x.dims if shape is None else shape_of(b, shape)
-    made = _everywhere(b, b.cast(array(b, fill_value), dtype_of(dtype, x.dtype)), dims)
+    made = _everywhere(b, b.cast(_to_fill(array(b, fill_value)), dtype_of(dtype, x.dtype)), dims)
     return b.like(made, x) if dtype is None else made
 
 

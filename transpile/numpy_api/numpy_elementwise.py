@@ -16,7 +16,7 @@ from transpile.core.builder import Builder, Expr
 from transpile.core.promotion import OPERAND_TYPES
 from transpile.core.types import FLOAT, INT, Type
 from transpile.errors import RuleError
-from transpile.numpy_api.api_arguments import demand_integers, from_nested, must_agree
+from transpile.numpy_api.api_arguments import demand_integers, from_nested, must_agree, strong_type
 from transpile.numpy_api.entry_record import Entry
 from transpile.numpy_api.numpy_sorting import nonzero
 from transpile.ops import language as m
@@ -87,7 +87,7 @@ def _where(b: Builder, condition: Any, x: Any = None, y: Any = None) -> Any:
 def strong(b: Builder, x: Any) -> Expr:
     """The argument as a NumPy value."""
     x = operand(b, x)
-    return b.cast(x, x.type.strong)
+    return b.cast(x, strong_type(x))
 
 
 def _nan_to_num(b: Builder, x: Any, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Expr:

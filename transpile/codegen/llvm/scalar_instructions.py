@@ -107,9 +107,20 @@ class Scalars:
     def cast(self, x: Scalar, to: Any) -> Scalar:
         if x.type == to:
             return x
-        if x.type in self.types.real_domain and to in self.types.unsigned_domain and to.bitwidth < 64:
-            x = self.cast(x, self.types.int64)  # LLVM leaves open what a negative number is
+        if x.type in self.types.real_domain and to in self.types.integer_domain:
+            return self.truncated(x, to)
         return Scalar(self.context.cast(self.builder, x.value, x.type, to), to)
+
+    def truncated(self, x: Scalar, to: Any) -> Scalar:
+        """A float as an integer, as C programs do it where LLVM leaves open what comes out: narrow ones take the low bits of wider
+        ones, a negative number is what it is as a signed one."""
+        if to.bitwidth < 64 and (not to.signed or to.bitwidth < 32):
+            x = self.cast(x, self.types.int64 if not to.signed else self.types.int32)
+        found = self.context.cast(self.builder, x.value, x.type, to)
+        if x.type in self.types.real_domain and not to.signed:
+            is_large = self.builder.fcmp_ordered(">=", x.value, self.constant(2.0**63, x.type).value)
+            found = self.builder.select(is_large, found, self.cast(x, self.types.int64).value)
+        return Scalar(found, to)
 
     def truth(self, x: Scalar) -> Any:
         """A boolean as LLVM tests it."""

@@ -6,7 +6,7 @@ import ast
 import math
 from collections.abc import Iterator, Sequence
 
-from transpile.codegen.expression_nodes import LOAD, call, dotted, number, operator
+from transpile.codegen.expression_nodes import LOAD, call, dotted, number, operator, shortest
 from transpile.core import nodes as ir
 from transpile.core.types import Type
 
@@ -57,7 +57,7 @@ def constant(op: ir.Const) -> ast.expr:
     value, dtype = op.value, op.type.dtype
     if isinstance(value, bool):
         return ast.Constant(value)
-    node = number(value)
+    node = number(shortest(value, dtype))
     if isinstance(value, float) and not math.isfinite(value):
         node = dotted("math.nan" if math.isnan(value) else "math.inf")
         node = ast.UnaryOp(ast.USub(), node) if value < 0 else node

@@ -16,6 +16,7 @@ from dataclasses import replace
 import numpy as np
 
 from transpile.core import nodes as ir
+from transpile.core.constant_casts import cast_constant
 from transpile.core.dims import Dim
 from transpile.core.promotion import OPERAND_TYPES
 from transpile.core.types import Type, promote
@@ -103,7 +104,7 @@ class _Relaxer:
                 break
             if d.prim == "full" and not self.is_same_dtype(d.args[0], d.var.type.dtype):
                 break
-            operand = d.args[0]
+            operand = _rounded(d.args[0], d.var.type.dtype)
         return operand
 
     def is_same_dtype(self, operand: ir.Operand, dtype: str) -> bool:
@@ -207,7 +208,7 @@ class _Relaxer:
         if entry.dtype_rule != "as_is":
             for k, arg in enumerate(args):
                 if (d := self.definition(arg, "cast")) is not None and _is_exact(d, wanted[k].dtype):
-                    trial = [*args[:k], self.unshaped(d.args[0]), *args[k + 1 :]]
+                    trial = [*args[:k], _rounded(self.unshaped(d.args[0]), d.var.type.dtype), *args[k + 1 :]]
                     if d.params.get("explicit") and all(self.type(a).weak for a in trial):
                         continue  # Python's numbers do not wrap round
                     if _common(trial) == _common(args) and agrees(trial):
@@ -234,7 +235,7 @@ class _Relaxer:
     def stored(self, value: ir.Operand, dtype: str, add: bool) -> ir.Operand:
         value = self.unshaped(value, [])
         while (d := self.definition(value, "cast")) is not None and _is_exact(d, dtype):
-            inner = self.unshaped(d.args[0])
+            inner = _rounded(self.unshaped(d.args[0]), d.var.type.dtype)
             if add and promote(self.type(inner), Type(dtype)).dtype != dtype:
                 break
             if not add and d.params["dtype"] != dtype:
@@ -259,6 +260,12 @@ class _Relaxer:
             out.append(let)
             return var
         return operand
+
+
+def _rounded(operand: ir.Operand, dtype: str) -> ir.Operand:
+    """The operand; a constant, which is printed without its dtype, as the number that it is in this one."""
+    is_other = isinstance(operand, ir.Const) and operand.type.dtype != dtype and np.dtype(dtype).kind == "f"
+    return cast_constant(operand, dtype) if is_other else operand  # type: ignore[arg-type]
 
 
 def _is_truth(var: ir.Var) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from transpile.codegen.expression_nodes import LOAD, boolean, call, dotted, number, operator, variable
+from transpile.codegen.expression_nodes import LOAD, boolean, call, dotted, number, operator, shortest, variable
 from transpile.codegen.numpy.exact_integers import OBJECT
 from transpile.codegen.numpy.expression_trees import Nested
 from transpile.codegen.numpy.place_nodes import place, subscript, transposed
@@ -48,7 +48,7 @@ class Expressions:
 
     def constant(self, const: ir.Const, strict: bool) -> ast.expr:
         value = const.value.item() if isinstance(const.value, np.generic) else const.value
-        node = number(value)
+        node = number(shortest(value, const.type.dtype))
         if isinstance(value, float) and not np.isfinite(value):
             node = dotted("np.nan") if value != value else dotted("np.inf")
             node = ast.UnaryOp(ast.USub(), node) if value < 0 else node

@@ -57,10 +57,16 @@ def scalar_type(lx: Lifter, cls: type, args: Args, node: Any) -> Any:
         return lx.value(lx.b.cast(0, dtype))
     x, dtype = lx.array(args[0]), building.dtype_name(lx, cls, node)
     is_number = not x.dims and not x.type.is_float and x.type.weak
-    if is_number and np.dtype(dtype).kind in "iu" and not (isinstance(x.op, ir.Const) and abs(x.op.value) < 2**31):
+    if is_number and np.dtype(dtype).kind in "iu" and not _holds(dtype, x.op):
         params = {"dtype": dtype, "weak": False, "explicit": True}  # a number of Python's does not wrap round
         return lx.value(Expr(lx.b, lx.b.bind(ir.SYNTHETIC, Type(dtype), "cast", (x.op,), params)))
     return lx.value(lx.b.cast(x, dtype))
+
+
+def _holds(dtype: str, number: ir.Operand) -> bool:
+    """Whether an integer is known that the dtype has, or one that is refused when the code is made."""
+    ends = np.iinfo(dtype)
+    return isinstance(number, ir.Const) and (abs(number.value) < 2**31 or ends.min <= number.value <= ends.max)
 
 
 # --------------------------------------------------------------------------------------------- writes by function

@@ -64,7 +64,8 @@ def compare(lx: Lifter, op: gast.cmpop, left: Any, right: Any, node: Any) -> Any
             return found
     if statics.is_known(lx, left) and statics.is_known(lx, right):
         try:
-            return lx.const(bool(_python(op)(statics.known(lx, left), statics.known(lx, right))))
+            with np.errstate(all="ignore"):
+                return lx.const(bool(_python(op)(_in_its_dtype(lx, left), _in_its_dtype(lx, right))))
         except TypeError as e:
             raise lx.error("T120", str(e), node) from None
     x, y = lx.operand(left, node), lx.operand(right, node)
@@ -72,6 +73,13 @@ def compare(lx: Lifter, op: gast.cmpop, left: Any, right: Any, node: Any) -> Any
     if known is not None:
         return lx.const(known)
     return lx.value(memory.of_either(lx, lx.b.elementwise(RECORDS[type(op)].name, x, y).op, x, y))
+
+
+def _in_its_dtype(lx: Lifter, value: Any) -> Any:
+    """What is known of a value; of a number of NumPy's that number, which meets others as NumPy says."""
+    found = statics.known(lx, value)
+    type_ = lx.operand(value).type if isinstance(value, (Scalar, Array)) else BOOL
+    return found if type_.weak else np.dtype(type_.dtype).type(found)
 
 
 def _by_form(lx: Lifter, op: gast.cmpop, x: ir.Operand, y: ir.Operand) -> bool | None:

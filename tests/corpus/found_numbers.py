@@ -1,0 +1,25 @@
+"""Numbers of NumPy's: constants that are rounded, narrow integers, truth values, numbers that are indexed."""
+
+import numpy as np
+
+from .program import Collection, normal
+
+PROGRAMS = Collection("found-numbers")
+program = PROGRAMS.program
+
+
+TENTH = float(np.float32(0.1))
+
+
+@program(args=lambda: (normal(2),), tags="float32 constant", expect=np.full(2, TENTH))
+def constant_of_float32(x):
+    """A constant of float32 is rounded before it meets float64."""
+    return np.sum(x * np.float32(0.1))
+
+
+@program(args=lambda: (normal(2),), tags="float32 constant full", expect=np.array([TENTH, TENTH + 1.0]))
+def filled_with_float32(x):
+    """An array of float32 that holds one constant, beside float64; an integer that float32 has not."""
+    y = np.zeros(2)
+    y[:] = np.array(0.1, np.float32)
+    return x[0] * y[0] + np.sum(x[1:] * np.full(1, 0.1, np.float32)) + x[1] * (np.float32(16777217) - 16777215)
