@@ -2,6 +2,8 @@
 
 import numpy as np
 
+import transpile as tp
+
 from .program import Collection, normal
 
 PROGRAMS = Collection("found-numbers")
@@ -23,3 +25,11 @@ def filled_with_float32(x):
     y = np.zeros(2)
     y[:] = np.array(0.1, np.float32)
     return x[0] * y[0] + np.sum(x[1:] * np.full(1, 0.1, np.float32)) + x[1] * (np.float32(16777217) - 16777215)
+
+
+@program(args=lambda: (normal(2, 3), np.array([[1, 1, 100], [200, 3, 7]], np.uint8)), tags="uint8 bool matmul vmap")
+def inner_products_of_lanes(x, n):
+    """The inner products of lanes wrap round in narrow integers, and are truth values of truth values."""
+    whole = tp.vmap(lambda a: a @ a)(n)
+    either = tp.vmap(lambda a: np.dot(a, a))(n > 150)
+    return np.sum(x[:, 0] * whole) + np.sum(np.where(either, x[:, 1], 2.0 * x[:, 2]))

@@ -15,7 +15,7 @@ from transpile.numpy_api.numpy_rearrange import flip
 from transpile.numpy_api.numpy_reduction import as_vector, ravel
 from transpile.numpy_api.numpy_shape import moved, reshape
 from transpile.ops import language as m
-from transpile.ops.contraction import einsum, outer, tensordot
+from transpile.ops.contraction import einsum, inner, outer, tensordot
 from transpile.ops.slicing import at_least, point
 
 
@@ -80,9 +80,7 @@ def _vdot(build: Builder, a: Any, b: Any) -> Expr:
 def _vecdot(b: Builder, x1: Any, x2: Any, axis: int = -1, keepdims: bool = False) -> Expr:
     x, y = (v if axis_of(axis, v.rank) == v.rank - 1 else moved(v, axis, -1) for v in numeric(b, x1, x2))
     _agree(b, x, y, -1, -1, "the inner product")
-    product = x * y
-    how = "any" if product.type.is_bool else "sum"
-    found = b.cast(b.let(how, product, axes=(product.rank - 1,), keepdims=bool(keepdims)), product.dtype)
+    found = inner(x, y, bool(keepdims))
     return moved(found, -1, axis) if keepdims and axis_of(axis, found.rank) != found.rank - 1 else found
 
 

@@ -80,6 +80,14 @@ def _summed(x: Expr, axis: int) -> Expr:
     return m.sum(x, (axis,))
 
 
+def inner(x: Expr, y: Expr, keepdims: bool = False) -> Expr:
+    """The inner products along the last axis, of the dtype of the operands as in NumPy: narrow integers wrap round, of truth values
+    it is whether there is a pair that is true."""
+    terms = x * y
+    how = "any" if terms.type.is_bool else "sum"
+    return x.b.cast(x.b.let(how, terms, axes=(terms.rank - 1,), keepdims=keepdims), terms.dtype)
+
+
 def product(x: Expr, y: Expr) -> Expr:
     """The matrix product in an adjoint; with a matrix of one number it is a sum."""
     if x.rank > 2 or y.rank > 2:

@@ -14,6 +14,7 @@ from transpile.core import nodes as ir
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim, product
 from transpile.core.types import Type
+from transpile.ops.contraction import inner
 from transpile.ops.tables import record_of
 
 Differs = Callable[[ir.Operand], bool]
@@ -227,6 +228,11 @@ def _cast(w: Emitter, made: Made) -> ir.Operand:
     return w.b.cast(w.of(made.args[0]), made.type.dtype).op
 
 
+def _can_cast(made: Made, differs: Differs) -> bool:
+    """Not a number of uint64 as one of Python's, which the lanes hold in int64: each is asked whether it fits."""
+    return not (made.type.weak and made.args[0].type.dtype == "uint64" and made.type.is_int)
+
+
 def _join(w: Emitter, made: Made) -> ir.Operand:
     return let(w, made, [w.whole(a) for a in made.args], axis=made.params["axis"] + 1)
 
@@ -258,7 +264,7 @@ def _matmul(w: Emitter, made: Made) -> ir.Operand:
     p, q = x.type.rank, y.type.rank
     if w.differs(x) and w.differs(y):
         if p == q == 1:
-            return _summed(w, made, w.of(x), w.of(y))
+            return inner(w.b.expr(w.of(x)), w.b.expr(w.of(y))).op
         return _of_matrices(w, made, w.of(x), w.of(y), p, q)
     if w.differs(x):
         if q <= 2 and p <= 2:
@@ -275,11 +281,6 @@ def _matmul(w: Emitter, made: Made) -> ir.Operand:
     if p <= 2 and q >= 2:
         return let(w, made, (x, w.of(y)))
     return _of_matrices(w, made, x, w.of(y), p, q)
-
-
-def _summed(w: Emitter, made: Made, x: ir.Operand, y: ir.Operand) -> ir.Operand:
-    product = w.b.elementwise("mul", x, y)
-    return w.b.let("sum", product, axes=(1,), keepdims=False).op
 
 
 def _of_matrices(w: Emitter, made: Made, x: ir.Operand, y: ir.Operand, p: int, q: int) -> ir.Operand:
@@ -352,9 +353,9 @@ def _tensordot(w: Emitter, made: Made) -> ir.Operand:
     mine = [k for k in range(x.type.rank) if k not in first]
     theirs = [k for k in range(y.type.rank) if k not in second]
     rows, columns = [x.type.dims[k] for k in mine], [y.type.dims[k] for k in theirs]
-    inner = [x.type.dims[k] for k in first]
-    left = _flat(w, transposed(w, w.of(x), (0, *(k + 1 for k in (*mine, *first)))), rows, inner)
-    right = _flat(w, transposed(w, w.of(y), (0, *(k + 1 for k in (*second, *theirs)))), inner, columns)
+    summed = [x.type.dims[k] for k in first]
+    left = _flat(w, transposed(w, w.of(x), (0, *(k + 1 for k in (*mine, *first)))), rows, summed)
+    right = _flat(w, transposed(w, w.of(y), (0, *(k + 1 for k in (*second, *theirs)))), summed, columns)
     product = w.b.let("matmul", left, right).op
     return _reshaped(w, product, (w.lanes, *rows, *columns))
 
@@ -434,7 +435,7 @@ FAMILIES: dict[str, Family] = {
     "stacked": Family(_stacked),
     "full": Family(_full),
     "same": Family(_same),
-    "cast": Family(_cast),
+    "cast": Family(_cast, _can_cast),
     "join": Family(_join),
     "trace": Family(_trace, lambda made, differs: made.args[0].type.rank == 2),
     "query": Family(_query, _only_first),
