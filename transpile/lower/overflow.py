@@ -106,6 +106,9 @@ def _cast(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> Expr | None:
     (x,) = args
     if is_weak(stmt.var.type) and x.type.is_float:
         _whole(lw, stmt, args)
+    if is_weak(stmt.var.type) and x.dtype == "uint64":
+        text = "the number does not fit in the 64 bits of an integer of compiled code"
+        _refuse(lw, _test(lw, "greater", x, ir.Const(MOST, Type(x.dtype))), "OverflowError", text)
     if stmt.params.get("place"):
         _check_place(lw, x, stmt.var.type.dtype)
     check_narrow(lw, stmt.args[0], stmt.var.type.dtype)

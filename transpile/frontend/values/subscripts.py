@@ -11,6 +11,7 @@ import numpy as np
 
 from transpile.core import nodes as ir
 from transpile.core.dims import Dim
+from transpile.core.types import INT
 from transpile.frontend.calls import at_index, grids
 from transpile.frontend.control import dynamic_list_reads, dynamic_lists, range_items
 from transpile.frontend.lifter import Lifter
@@ -214,8 +215,13 @@ def _point(p: _Parser, op: ir.Operand) -> None:
     if isinstance(op, ir.Const) and n.is_const and not -n.const <= op.value < n.const:
         message = f"index {op.value} is out of bounds for axis {p.axis} with size {n.const}"
         raise p.lx.error("T207", message, p.node)
-    p.items.append(ir.Point(p.slot(op)))
+    p.items.append(ir.Point(p.slot(_whole_number(p.lx, op))))
     p.axis += 1
+
+
+def _whole_number(lx: Lifter, op: ir.Operand) -> ir.Operand:
+    """An integer, as Python's ``__index__`` gives it: of what only uint64 holds there is none."""
+    return lx.b.cast(op, INT).op if op.type.dtype == "uint64" else op
 
 
 def _slice(p: _Parser, part: SliceOf) -> None:
@@ -229,7 +235,7 @@ def _slice(p: _Parser, part: SliceOf) -> None:
             raise p.lx.error(
                 "T207", f"a slice's bound must be an integer, not {op.type}", p.node, "use //, or int(...)"
             )
-        slots.append(p.slot(op))
+        slots.append(p.slot(_whole_number(p.lx, op)))
     if slots[2] is not None and isinstance(p.args[slots[2]], ir.Const) and p.args[slots[2]].value == 1:  # type: ignore[union-attr]
         slots[2] = None
     if slots[1] is not None and slots[2] is None:
