@@ -33,3 +33,11 @@ def inner_products_of_lanes(x, n):
     whole = tp.vmap(lambda a: a @ a)(n)
     either = tp.vmap(lambda a: np.dot(a, a))(n > 150)
     return np.sum(x[:, 0] * whole) + np.sum(np.where(either, x[:, 1], 2.0 * x[:, 2]))
+
+
+@program(args=lambda: (normal(3), np.array([True, False, True])), tags="bool power")
+def powers_of_truth_values(x, t):
+    """A square of truth values is int8, which wraps round; other powers of them have 64 bits."""
+    narrow = (t**2) * np.int8(100) * np.int8(2)
+    wide = np.power(t, 2) * np.int8(100) * np.int8(2)
+    return np.sum(x * narrow + x * wide) + x[1] * (t[0] ** 2 * 300)

@@ -211,6 +211,8 @@ class _Relaxer:
                     trial = [*args[:k], _rounded(self.unshaped(d.args[0]), d.var.type.dtype), *args[k + 1 :]]
                     if d.params.get("explicit") and all(self.type(a).weak for a in trial):
                         continue  # Python's numbers do not wrap round
+                    if entry.is_power and trial[k].type.is_bool:
+                        continue  # the square of an array of truth values has another dtype than other powers
                     if _common(trial) == _common(args) and agrees(trial):
                         args = trial
         if self.narrow and entry.dtype_rule != "as_is" and not agrees(args):

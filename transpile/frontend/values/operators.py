@@ -37,7 +37,13 @@ def binary(lx: Lifter, prim: str, left: Any, right: Any, node: Any = None) -> An
     if prim == "matmul":
         return lx.known_call("numpy.matmul", [left, right], {}, node)
     refuse_either(lx, operator_of(prim).sign, node, x, y)
+    if isinstance(left, Array) and x.type.is_bool and record_of(prim).is_power and _is_two(y):
+        return lx.value(lx.b.elementwise("square", x, strong=True))  # for NumPy, not of the dtype of other powers
     return lx.value(memory.of_either(lx, arithmetic(lx, prim, x, y), x, y))
+
+
+def _is_two(op: ir.Operand) -> bool:
+    return isinstance(op, ir.Const) and op.type.weak and op.type.is_int and op.value == 2
 
 
 def refuse_either(lx: Lifter, sign: str, node: Any, *operands: ir.Operand) -> None:
