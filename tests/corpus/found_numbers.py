@@ -41,3 +41,9 @@ def powers_of_truth_values(x, t):
     narrow = (t**2) * np.int8(100) * np.int8(2)
     wide = np.power(t, 2) * np.int8(100) * np.int8(2)
     return np.sum(x * narrow + x * wide) + x[1] * (t[0] ** 2 * 300)
+
+
+@program(args=lambda: (normal(3), np.array([100, 3, 99], np.int8)), tags="int8 sum generator")
+def sums_of_narrow_integers(x, n):
+    """Python's sum of narrow integers is one of them, and wraps round."""
+    return x[0] * sum(n) + x[1] * sum(v * 2 for v in n if v > 3) + x[2] * sum(v * w for v in n for w in n)

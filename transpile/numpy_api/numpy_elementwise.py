@@ -321,9 +321,10 @@ def _reduced(b: Builder, values: Any, name: str, prim: str, empty: Any) -> Expr:
     if isinstance(found, list):
         total = b.expr(empty)
         for k, x in enumerate(found):
-            total = x if k == 0 else b.elementwise(prim, total, x)
+            total = x if k == 0 and not x.type.is_bool else b.elementwise(prim, total, x)
         return total
-    return b.let({"add": "sum", "mul": "prod"}[prim], found, axes=(0,), keepdims=False)
+    total = b.let({"add": "sum", "mul": "prod"}[prim], found, axes=(0,), keepdims=False)
+    return total if found.type.is_bool else b.cast(total, found.dtype)  # narrow integers wrap round, one after another
 
 
 def _fsum(b: Builder, seq: Any) -> Expr:

@@ -94,7 +94,7 @@ def _sum(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
         raise lx.error("T131", f"sum of {type(total.value).__name__}", node, hint="use ''.join(...)")
     found = live.known_items(lx, args[0], node)
     if found is None and isinstance(args[0], Array) and len(memory.type_of(lx, args[0].cell).dims) > 1:
-        rows = lx.known_call("numpy.sum", [args[0], lx.const(0)], {}, node)
+        rows = _rows(lx, args[0], node)
         return rows if _is_zero(total) else binary(lx, "add", total, rows, node)
     if found is None:
         return _folded(lx, args[0], total, "add", node)
@@ -102,6 +102,13 @@ def _sum(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
         plain = _is_zero(total) and isinstance(item, (Scalar, Array))
         total = _plus(lx, item) if plain else binary(lx, "add", total, item, node)
     return total
+
+
+def _rows(lx: Lifter, value: Array, node: Any) -> Any:
+    """The sum of an array's rows, in its own dtype: narrow integers wrap round, as they do when they are added."""
+    total = lx.known_call("numpy.sum", [value, lx.const(0)], {}, node)
+    type_ = memory.type_of(lx, value.cell)
+    return total if type_.is_bool else lx.value(lx.b.cast(lx.operand(total), type_.dtype))
 
 
 def _plus(lx: Lifter, item: Any) -> Any:
@@ -123,7 +130,7 @@ def _is_zero(value: Any) -> bool:
 
 def _folded(lx: Lifter, value: Any, total: Any, prim: str, node: Any) -> Any:
     """A sum or product over what a loop runs over."""
-    return generator_folds.fold(lx, value, total, lambda a, b: binary(lx, prim, a, b, node), node)
+    return generator_folds.fold(lx, value, total, lambda a, b: binary(lx, prim, a, b, node), node, adapts=True)
 
 
 def _extreme(lx: Lifter, args: Args, kwargs: Kwargs, node: Any, name: str) -> Any:

@@ -9,7 +9,7 @@ import gast
 
 from transpile.core import nodes as ir
 from transpile.core.dims import Dim
-from transpile.core.types import INT
+from transpile.core.types import INT, computes_alike
 from transpile.frontend.control import branches, comprehensions, iteration, iterators, live, loops, truth
 from transpile.frontend.control.loop_fixpoint import Carrying
 from transpile.frontend.control.slots import Body, StructureChanges
@@ -19,32 +19,64 @@ from transpile.frontend.sources.sources import Code
 from transpile.frontend.state import Frame
 from transpile.frontend.values import assignment
 from transpile.frontend.values.convert import describe
-from transpile.frontend.values.values import Generator, Maybe
+from transpile.frontend.values.values import Generator, Maybe, Scalar
 
 TOTAL = "total"
 
 
-def fold(lx: Lifter, value: Any, start: Any, step: Callable[[Any, Any], Any], node: Any) -> Any:
-    """``step(step(start, first), second)...`` over an iterable whose length only the run knows."""
+class OtherDtype(Exception):
+    """An integer of Python's meets NumPy's numbers of another dtype: the fold begins in that one."""
+
+    def __init__(self, frame: Frame, dtype: str) -> None:
+        super().__init__(dtype)
+        self.frame, self.dtype = frame, dtype
+
+
+def fold(lx: Lifter, value: Any, start: Any, step: Callable[[Any, Any], Any], node: Any, adapts: bool = False) -> Any:
+    """``step(step(start, first), second)...`` over an iterable whose length only the run knows. ``adapts``: the step is an operator,
+    so that a start that is an integer of Python's may as well be one of the dtype that it gives with the first item."""
     if start is None:
         message = f"{describe(lx, value)} cannot be folded without a start: it may be empty"
         raise lx.error("T113", message, node, "give a start: the first item, and the rest to fold")
     outer = frame_of(lx, node)
     saved, lx.frame = lx.frame, outer
+    before = lx.state.fork()
     try:
-        lx.state.vars[outer, TOTAL] = start
-
-        def one(item: Any) -> None:
-            lx.state.vars[outer, TOTAL] = step(lx.state.vars[outer, TOTAL], item)
-
-        if isinstance(value, Generator):
-            generated(lx, value, one, node)
-        else:
-            each(lx, iteration.stream(lx, value, node), one, node, value)
-        found = lx.state.vars.pop((outer, TOTAL))
-        return found.value if isinstance(found, Maybe) else found
+        return _folded(lx, outer, value, start, step, node, adapts)
+    except OtherDtype as other:
+        if other.frame is not outer:
+            raise
+        lx.frame, lx.state = outer, before
+        start = lx.value(lx.b.cast(lx.operand(start, node), other.dtype))
+        return _folded(lx, outer, value, start, step, node, False)
     finally:
         lx.frame = saved
+
+
+def _folded(
+    lx: Lifter, outer: Frame, value: Any, start: Any, step: Callable[[Any, Any], Any], node: Any, adapts: bool
+) -> Any:
+    total = (outer, TOTAL)
+    lx.state.vars[total] = start
+
+    def one(item: Any) -> None:
+        before = lx.state.vars[total]
+        found = lx.state.vars[total] = step(before, item)
+        if adapts and _is_unlike(before, found):
+            raise OtherDtype(outer, found.op.type.dtype)
+
+    if isinstance(value, Generator):
+        generated(lx, value, one, node)
+    else:
+        each(lx, iteration.stream(lx, value, node), one, node, value)
+    result = lx.state.vars.pop(total)
+    return result.value if isinstance(result, Maybe) else result
+
+
+def _is_unlike(before: Any, after: Any) -> bool:
+    """Whether a number is an integer of Python's, and what came of it one of NumPy's that computes otherwise."""
+    is_python = isinstance(before, Scalar) and before.op.type == INT
+    return is_python and isinstance(after, Scalar) and not computes_alike(before.op.type, after.op.type)
 
 
 def frame_of(lx: Lifter, node: Any) -> Frame:
