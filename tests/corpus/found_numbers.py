@@ -43,7 +43,32 @@ def powers_of_truth_values(x, t):
     return np.sum(x * narrow + x * wide) + x[1] * (t[0] ** 2 * 300)
 
 
-@program(args=lambda: (normal(3), np.array([100, 3, 99], np.int8)), tags="int8 sum generator")
+@program(args=lambda: (normal(3), np.array([6, 3, -4], np.int8)), tags="int8 sum generator")
 def sums_of_narrow_integers(x, n):
-    """Python's sum of narrow integers is one of them, and wraps round."""
+    """Python's sum of narrow integers is one of them."""
     return x[0] * sum(n) + x[1] * sum(v * 2 for v in n if v > 3) + x[2] * sum(v * w for v in n for w in n)
+
+
+@program(args=lambda: (normal(4),), tags="newaxis scalar concatenate")
+def numbers_with_axes(x):
+    """NumPy's numbers are indexed with None, ..., () and True, as arrays of rank 0 are."""
+    shifted = np.concatenate([x[1:], (x[0] * x[1])[None]])
+    scaled = np.mean(x)[None, None] * x + np.sum(x)[...]
+    return np.sum(shifted * scaled) + np.sum(np.linalg.norm(x)[True]) + np.dot(x, x)[()]
+
+
+@program(args=lambda: (normal(3),), tags="iinfo finfo")
+def limits_of_dtypes(x):
+    """What the dtypes hold."""
+    return np.sum(np.clip(x * 1e10, np.iinfo(np.int32).min, np.iinfo(np.int32).max)) / np.iinfo(np.int32).max + (
+        np.sum(x) / (1.0 + np.finfo(x[0]).eps)
+    )
+
+
+@program(args=lambda: (normal(3),), tags="seterr")
+def reactions_put_back(x):
+    """What floating-point errors do is set, and set back."""
+    old = np.seterr(over="ignore")
+    y = np.exp(x)
+    np.seterr(**old)
+    return np.sum(y)

@@ -35,8 +35,8 @@ def read(lx: Lifter, value: Any, index: Any, node: Any = None) -> Any:
     """A part of a value."""
     if isinstance(value, Array):
         return read_array(lx, value, index, node)
-    if isinstance(value, Scalar) and value.op.type.strong == value.op.type and _is_whole(index):
-        return memory.new_array(lx, value.op) if _is_ellipsis(index) else value
+    if isinstance(value, Scalar) and not value.op.type.weak:
+        return _of_number(lx, value, index, node)
     if isinstance(value, RangeOf):
         return range_items.item(lx, value, index, node)
     if dynamic_list_reads.is_grown(lx, value):
@@ -50,8 +50,12 @@ def read(lx: Lifter, value: Any, index: Any, node: Any = None) -> Any:
     return rule(lx, value, index, node)
 
 
-def _is_whole(index: Any) -> bool:
-    return isinstance(index, Tuple) and not index.items or isinstance(index, Static) and index.value is Ellipsis
+def _of_number(lx: Lifter, value: Scalar, index: Any, node: Any) -> Any:
+    """Of a number of NumPy's: as of an array of rank 0, in memory of its own."""
+    if isinstance(index, (SliceOf, Ref)) or isinstance(index, Scalar) and not index.op.type.is_bool:
+        hint = "a number has no elements; [None] makes an array of one entry of it"
+        raise lx.error("T120", f"{describe(lx, value)} cannot be indexed so", node, hint)
+    return read_array(lx, memory.new_array(lx, value.op), index, node)
 
 
 # ------------------------------------------------------------------------------------------------- of containers
@@ -111,7 +115,8 @@ def read_array(lx: Lifter, value: Array, index: Any, node: Any = None) -> Any:
     """A view for a basic subscript, a new array for an advanced one."""
     step, args = parse(lx, memory.type_of(lx, value.cell).dims, index, node)
     parts = index.items if isinstance(index, Tuple) else (index,)
-    copied = value.cell.flat or any(isinstance(p, Array) for p in parts)  # an array of rank 0 is an array of indices
+    # an array of rank 0 is an array of indices, a truth value is a mask
+    copied = value.cell.flat or any(isinstance(p, Array) or _is_truth(p) for p in parts)
     if step.is_basic and copied:
         return lx.value(memory.read_place(lx, *memory.place(lx, value.cell, step, args)))
     if step.is_basic:
@@ -128,6 +133,7 @@ class _Parser:
     items: list[ir.Item] = field(default_factory=list)
     args: list[ir.Operand] = field(default_factory=list)
     axis: int = 0
+    truths: int = 0
 
     def slot(self, op: Any) -> int:
         self.args.append(self.lx.b.operand(op))
@@ -140,6 +146,8 @@ def parse(lx: Lifter, dims: tuple[Dim, ...], index: Any, node: Any = None) -> tu
     parser = _Parser(lx, dims, node)
     for part in ready:
         _ITEMS[kind(part)](parser, part)
+    if parser.truths > 1 or parser.truths and any(isinstance(i, (ir.Point, ir.Gather, ir.Mask)) for i in parser.items):
+        raise lx.error("T207", "a truth value as an index beside other integers or masks", node, "write None for it")
     _broadcast_gathers(parser)
     return ir.Index(tuple(parser.items)), tuple(parser.args)
 
@@ -171,6 +179,10 @@ def _broadcast_gathers(p: _Parser) -> None:
 
 def _is_ellipsis(part: Any) -> bool:
     return isinstance(part, Static) and part.value is Ellipsis
+
+
+def _is_truth(part: Any) -> bool:
+    return isinstance(part, Scalar) and part.op.type.is_bool
 
 
 def _prepared(lx: Lifter, part: Any, node: Any) -> Any:
@@ -206,7 +218,7 @@ def kind(part: Any) -> str:
     if isinstance(part, SliceOf):
         return "slice"
     if part.type.is_bool:
-        return "mask" if part.type.dims else "other"
+        return "mask" if part.type.dims else "truth"
     return "gather" if part.type.dims else "point"
 
 
@@ -264,6 +276,15 @@ def _newaxis(p: _Parser, part: Any) -> None:
     p.items.append(ir.NewAxis())
 
 
+def _truth(p: _Parser, op: ir.Operand) -> None:
+    """True is a mask of no axes, which gives an axis of one entry."""
+    if not isinstance(op, ir.Const) or not op.value:
+        hint = "test it with if, or take the entries of an array of truth values"
+        raise p.lx.error("T207", "a truth value that is not known to be True cannot be an index", p.node, hint)
+    p.items.append(ir.NewAxis())
+    p.truths += 1
+
+
 def _gather(p: _Parser, op: ir.Operand) -> None:
     p.items.append(ir.Gather(p.slot(op)))
     p.axis += 1
@@ -282,7 +303,8 @@ def _other(p: _Parser, part: Any) -> None:
 
 
 _ITEMS: dict[str, Callable[[_Parser, Any], None]] = {
-    "point": _point, "slice": _slice, "newaxis": _newaxis, "gather": _gather, "mask": _mask, "other": _other,
+    "point": _point, "slice": _slice, "newaxis": _newaxis, "gather": _gather, "mask": _mask,
+    "truth": _truth, "other": _other,
 }  # fmt: skip
 
 
