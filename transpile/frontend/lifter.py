@@ -16,6 +16,7 @@ import numpy as np
 
 from transpile.core import nodes as ir
 from transpile.core.builder import Expr
+from transpile.core.types import DTYPES
 from transpile.frontend.calls.result_types import Pair, Signature
 from transpile.frontend.lifting import Lifting
 from transpile.frontend.resolve import reads
@@ -99,7 +100,8 @@ class Lifter(Lifting, ABC):
 
     def const(self, value: Any) -> Any:
         """The abstract value of a Python object."""
-        if isinstance(value, (bool, int, float, complex, np.complexfloating)):
+        is_numpy = isinstance(value, np.generic) and value.dtype.name in DTYPES
+        if is_numpy or isinstance(value, (bool, int, float, complex, np.complexfloating)):
             with self.rules():
                 return Scalar(self.b.operand(value))
         reads.note_content(value)

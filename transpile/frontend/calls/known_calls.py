@@ -11,6 +11,7 @@ from transpile.frontend.calls import (
     arity,
     array_calls,
     collective_calls,
+    floating_errors,
     implicit_calls,
     inner_transforms,
     iterator_calls,
@@ -88,12 +89,18 @@ _PURE = frozenset(
 )
 
 
+_EFFECTS = frozenset(
+    "fromfile genfromtxt get_printoptions getbufsize geterrcall load loadtxt memmap save savetxt savez savez_compressed "
+    "set_printoptions setbufsize seterrcall".split()
+)  # NumPy's functions that read or change what is outside
+
+
 def _folded(lx: Lifter, found: Known, obj: Any, args: list[Any], kwargs: dict[str, Any]) -> Any:
     """A call of a function without effect whose arguments are all known now."""
     if found.name.partition(".")[0] not in ("numpy", "math", "operator", "builtins") or not callable(obj):
         return None
     root, _, name = found.name.partition(".")
-    if found.name.startswith("numpy.random") or root == "builtins" and name not in _PURE:
+    if found.name.startswith("numpy.random") or (root == "numpy" and name in _EFFECTS) or root == "builtins" and name not in _PURE:
         return None
     if not all(statics.is_known(lx, v) for v in (*args, *kwargs.values())):
         return None
@@ -107,5 +114,5 @@ def _folded(lx: Lifter, found: Known, obj: Any, args: list[Any], kwargs: dict[st
 SPECIAL: dict[str, Special] = {
     **iterator_calls.TABLE, **number_calls.TABLE, **object_calls.TABLE, **instances.TABLE, **array_calls.TABLE,
     **tree_calls.TABLE, **lax_calls.TABLE, **lax_slices.TABLE,
-    **implicit_calls.TABLE, **collective_calls.TABLE,
+    **implicit_calls.TABLE, **collective_calls.TABLE, **floating_errors.TABLE,
 }  # fmt: skip

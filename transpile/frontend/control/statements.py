@@ -8,7 +8,7 @@ from typing import Any
 import gast
 
 from transpile.core import nodes as ir
-from transpile.frontend.calls import calls, formatting
+from transpile.frontend.calls import calls, floating_errors, formatting
 from transpile.frontend.control import branches, loops, truth
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.resolve import inner_imports, name_lookup
@@ -104,15 +104,8 @@ def _with(lx: Lifter, node: gast.With) -> None:
                 "T106", "'with' of anything but np.errstate cannot be transformed", item.context_expr, _OUTSIDE
             )
         if name == "numpy.errstate" and isinstance(made, gast.Call):
-            for k in made.keywords:
-                if k.arg is not None:
-                    setting = lx.static(lx.expr(k.value), "a setting of np.errstate", k.value)
-                    if k.arg not in _FAULTS or setting not in _REACTIONS:
-                        raise lx.error("T131", f"np.errstate has no setting {k.arg}={setting!r}", item.context_expr)
-                    if setting in ("raise", "call"):
-                        message = f"np.errstate({k.arg}={setting!r}) inside a function is not followed"
-                        raise lx.error("T106", message, made, "put it around the call, where it is")
-                    lx.errstate[k.arg] = setting
+            given = {k.arg: lx.expr(k.value) for k in made.keywords if k.arg is not None}
+            floating_errors.note(lx, "np.errstate", given, made)
     lx.block(node.body)
 
 
@@ -120,10 +113,6 @@ _OUTSIDE = "do it around the call, and pass in what the function needs"
 _CONTEXTS = frozenset(
     "numpy.errstate numpy.printoptions warnings.catch_warnings contextlib.nullcontext catch_warnings nullcontext".split()
 )
-
-
-_FAULTS = ("all", "divide", "over", "under", "invalid")
-_REACTIONS = (None, "ignore", "warn", "raise", "call", "print", "log")
 
 
 def _delete(lx: Lifter, node: gast.Delete) -> None:

@@ -250,7 +250,7 @@ def _of_static(lx: Lifter, value: Static, name: str, node: Any) -> Any:
         return name_lookup.from_binding(lx, held.attr(name, loc), node)
     if isinstance(held, Known):
         return _of_known(lx, held, name, node)
-    if isinstance(held, np.dtype):
+    if isinstance(held, (np.dtype, np.finfo, np.iinfo)):
         return lx.const(getattr(held, name)) if hasattr(held, name) else None
     if isinstance(held, (str, bytes)):
         return Method(value, name)

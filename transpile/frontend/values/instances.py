@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from transpile.core import nodes as ir
 from transpile.core.types import Type, promote
 from transpile.errors import TranspileError
 from transpile.frontend.calls.building import dtype_name
@@ -309,6 +310,19 @@ def _result_type(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     return Static(np.dtype(promote(*found).dtype))
 
 
+def _limits(cls: type) -> Any:
+    def call(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
+        """``np.finfo(x)`` of a number, of which the dtype decides."""
+        if kwargs or len(args) != 1 or not isinstance(args[0], Scalar) or isinstance(args[0].op, ir.Const):
+            return NotImplemented
+        type_ = lx.operand(args[0], node).type
+        if type_.is_float != (cls is np.finfo) or type_.is_bool:
+            raise lx.error("T201", f"np.{cls.__name__} of {type_}", node)
+        return Static(cls(type_.dtype))
+
+    return call
+
+
 def _callable(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     (value,) = args
     if isinstance(value, (Bound, Method)):
@@ -330,4 +344,6 @@ TABLE: dict[str, Any] = {
     "builtins.callable": _callable,
     "numpy.isscalar": _isscalar,
     "numpy.result_type": _result_type,
+    "numpy.finfo": _limits(np.finfo),
+    "numpy.iinfo": _limits(np.iinfo),
 }
