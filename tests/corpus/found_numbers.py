@@ -72,3 +72,9 @@ def reactions_put_back(x):
     y = np.exp(x)
     np.seterr(**old)
     return np.sum(y)
+
+
+@program(args=lambda: (normal(3), np.array([2, 5, 200], np.uint8)), tags="float16 uint8", tol=1e-6)
+def roots_of_small_integers(x, image):
+    """The square root of a uint8 is a float16."""
+    return np.sum(x * np.sqrt(image)) + x[0] * np.hypot(image[0], image[1])

@@ -23,6 +23,7 @@ from transpile.driver.machine_code import Source, build
 from transpile.errors import error
 from transpile.loops import optimise
 from transpile.lower import lower
+from transpile.lower.half_precision import HALF, in_single_precision
 from transpile.lower.lowered_functions import functions
 from transpile.simplify.placeholders import is_any, with_placeholders
 from transpile.transform.array_passes import CLEAN, EXPANDED, LIVE, PROPERTIES
@@ -40,6 +41,9 @@ def text_of(core: ir.Function, options: Options = USUAL) -> tuple[str, dict[int,
 
 def lowered_together(cores: Sequence[ir.Function], options: Options) -> list[ir.Function]:
     """Several core functions, no two of one name, and what they keep, lowered."""
+    for core in cores:
+        if any(y.type.dtype == HALF for y in core.body.yields):
+            raise error("T502", f"a result of {core.name!r} is float16, which Numba does not have", core.loc, hint=_NO_HALF)
     return list({fn.name: fn for core in cores for fn in lowered(core, options)}.values())
 
 
@@ -92,6 +96,12 @@ LOWERING = Chain(
             breaks=(LIVE,),
         ),
         Pass(
+            "half precision",
+            in_single_precision,
+            "compiled code has no float16",
+            breaks=(LIVE,),
+        ),
+        Pass(
             "lowering",
             lower,
             "from here on the passes of `transpile.loops`",
@@ -137,6 +147,9 @@ def compile_core(core: ir.Function, options: Options, cache: bool, guard: Guard 
     kernel = build(Source((*kept, fn), options, guard, outputs), cache, core.loc, IS_DIRECT)
     kernel.outputs, kernel.of_sizes = outputs, size_checks(fn)
     return kernel
+
+
+_NO_HALF = "use float32: x.astype(np.float32)"
 
 
 def check_type(type_: Type, name: str, loc: ir.Loc) -> None:

@@ -15,6 +15,8 @@ def wanted(yields: Sequence[ir.Operand], tree: Tree | None) -> tuple[Wanted, ...
     arrays = {leaf.k for leaf in leaves if isinstance(leaf, Leaf) and leaf.zero_dim}
 
     def one(k: int, y: ir.Operand) -> Wanted:
+        if y.type.dims and y.type.dtype == "float16" and not isinstance(y, ir.Undef):
+            return ("entries", y.type.dtype)  # compiled code has float32
         if y.type.dims or isinstance(y, ir.Undef):
             return None
         return ("array" if k in arrays else "python" if y.type.weak else "numpy", y.type.dtype)

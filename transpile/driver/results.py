@@ -14,7 +14,7 @@ import numpy as np
 from transpile.aggregates import Leaf, Node, Static, Tree, close_own, open_node
 
 Convert = Callable[[Any], Any]
-Wanted = tuple[str, str] | None  # "python" (float, int), "numpy" (a scalar) or "array" (of rank 0), and the dtype
+Wanted = tuple[str, str] | None  # "python" (float, int), "numpy" (a scalar) or "array" (of rank 0), "entries" (of an array), and the dtype
 
 
 def _whole(value: Any) -> Any:
@@ -30,6 +30,8 @@ def converter(wanted: Wanted) -> Convert | None:
     if wanted is None:
         return None
     kind, dtype = wanted
+    if kind == "entries":
+        return partial(np.asarray, dtype=dtype)
     if kind == "array":
         return partial(np.array, dtype=dtype)
     return _PYTHON[dtype] if kind == "python" else np.dtype(dtype).type
