@@ -1,5 +1,5 @@
-"""A constant is rounded to the dtype that it is made in, whatever it meets: every way to write that, every dtype, printed, batched and
-compiled. What is right is what NumPy gives."""
+"""A constant is rounded to the dtype that it is made in, whatever it meets: every way to write that, every dtype, printed,
+batched and compiled. What is right is what NumPy gives."""
 
 from __future__ import annotations
 
@@ -71,7 +71,9 @@ def compare(texts: list[str], tmp_path: Path) -> None:
         "batched": [np.asarray(part)[0] for part in tp.vmap(module.f0)(x[None])],
     }
     wanted = module.f0(x)
-    wrong = [(run, *c) for run, parts in runs.items() for c in zip(texts, wanted, parts, strict=True) if not is_same(*c[1:])]
+    wrong = [
+        (run, *c) for run, parts in runs.items() for c in zip(texts, wanted, parts, strict=True) if not is_same(*c[1:])
+    ]
     assert not wrong, f"{len(wrong)} of {len(texts)}: {wrong[:40]}"
 
 
@@ -94,4 +96,8 @@ def test_constant_is_what_numpy_makes_of_it(way: str, to: str, tmp_path: Path) -
 def is_same(a: Any, b: Any) -> bool:
     """Value, dtype and sign of zero."""
     a, b = np.asarray(a), np.asarray(b)
-    return a.dtype == b.dtype and np.array_equal(a, b, equal_nan=True) and np.array_equal(np.signbit(1.0 * a), np.signbit(1.0 * b))
+    return (
+        a.dtype == b.dtype
+        and np.array_equal(a, b, equal_nan=True)
+        and np.array_equal(np.signbit(1.0 * a), np.signbit(1.0 * b))
+    )

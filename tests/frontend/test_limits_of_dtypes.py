@@ -1,4 +1,5 @@
-"""``np.iinfo`` and ``np.finfo`` of every dtype, however it is named, are what NumPy says; ``np.seterr`` leaves the process as it is."""
+"""``np.iinfo`` and ``np.finfo`` of every dtype, however it is named, are what NumPy says; ``np.seterr`` leaves the process as
+it is."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""NumPy's numbers are indexed with None, ..., () and True, as arrays of rank 0 are, and arrays with True: values, shapes and dtypes are
-NumPy's, compiled, printed and batched, and gradients those of differences. What is no index of a number is refused."""
+"""NumPy's numbers are indexed with None, ..., () and True, as arrays of rank 0 are, and arrays with True: values, shapes and dtypes
+are NumPy's, compiled, printed and batched, and gradients those of differences. What is no index of a number is refused."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ from bodies import check_gradient, module_of
 import transpile as tp
 
 NUMBERS = (
-    "x[0]", "np.sum(x)", "x.mean()", "(x[0] * 2.0)", "np.linalg.norm(x)", "n[1]", "t[0]", "np.dot(x, x)", "np.float32(0.5)", "n.sum()",
-    "(x[0] > 0.5)", "np.max(x)",
+    "x[0]", "np.sum(x)", "x.mean()", "(x[0] * 2.0)", "np.linalg.norm(x)", "n[1]", "t[0]", "np.dot(x, x)", "np.float32(0.5)",
+    "n.sum()", "(x[0] > 0.5)", "np.max(x)",
 )  # fmt: skip
 PARTS = ("None", "...", "True", "np.newaxis")
 INDICES = ["()", *(", ".join(p) for k in (1, 2, 3) for p in itertools.product(PARTS, repeat=k) if p.count("...") < 2)]
-OF_ARRAYS = ("x[True]", "x[:, True]", "x[True, ...]", "m[:, True]", "m[None, True]", "m[..., True]", "m[True, 1:]", "x[None, True, :2]")
+OF_ARRAYS = (
+    "x[True]", "x[:, True]", "x[True, ...]", "m[:, True]", "m[None, True]", "m[..., True]", "m[True, 1:]", "x[None, True, :2]",
+)  # fmt: skip
 REFUSED = ("[0]", "[:]", "[0, None]", "[[0]]", "[None, 0]", "[..., 0]", "['a']", "[1.0]")
 HEAD = "import numpy as np\n"
 START = "m = x.reshape(1, 3) * np.ones((2, 1))\nn = np.arange(3, dtype=np.int16)\nt = n > 0\n"

@@ -1,5 +1,5 @@
-"""Python's ``sum`` and ``math.prod`` of NumPy's numbers of every dtype, however they come: values and dtypes are Python's, compiled,
-printed and batched. Narrow integers wrap round, as they do when they are added one by one."""
+"""Python's ``sum`` and ``math.prod`` of NumPy's numbers of every dtype, however they come: values and dtypes are Python's,
+compiled, printed and batched. Narrow integers wrap round, as they do when they are added one by one."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Numbers of uint64 that an int64 does not hold, wherever a number of Python's is made of them: what Python gives, or OverflowError,
-compiled, batched, and both."""
+"""Numbers of uint64 that an int64 does not hold, wherever a number of Python's is made of them: what Python gives, or
+OverflowError, compiled, batched, and both."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ import transpile as tp
 
 USES = (
     "int(k)", "k.item()", "float(int(k))", "k.item() * 2.0", "int(k) % 7", "int(k) + 1", "divmod(int(k), 3)[0]", "max(int(k), 3)",
-    "1 if int(k) > 5 else 0", "round(k)", "np.array([int(k), 1])", "y[int(k)]", "y[k]", "float(k)", "k ^ np.uint64(5)", "len(y[:k])",
-    "y[k % np.uint64(3)]", "y[np.array([k % np.uint64(3)])]", "np.arange(int(k) % 4)[-1]", "k.astype(int)", "int(k >> np.uint64(1))",
-    "int(float(k)) % 5", "sum([int(k), 1])",
+    "1 if int(k) > 5 else 0", "round(k)", "np.array([int(k), 1])", "y[int(k)]", "y[k]", "float(k)", "k ^ np.uint64(5)",
+    "len(y[:k])",     "y[k % np.uint64(3)]", "y[np.array([k % np.uint64(3)])]", "np.arange(int(k) % 4)[-1]", "k.astype(int)",
+    "int(k >> np.uint64(1))",     "int(float(k)) % 5", "sum([int(k), 1])",
 )  # fmt: skip
 WRITES = ("y[k] = 9.0", "y[int(k)] += 1.0", "y[k:] = 7.0", "y[int(k) % 3] = 5.0", "y[0] = int(k)")
 VALUES = (2, 2**63 - 1, 2**63, 2**63 + 11, 2**64 - 1)

@@ -1,5 +1,5 @@
-"""Powers of every dtype to exponents of every kind: values and dtypes are NumPy's, compiled, batched and printed. NumPy takes ``x ** 2`` of
-an array of truth values for a square, of int8, and all other powers of them for integers of 64 bits."""
+"""Powers of every dtype to exponents of every kind: values and dtypes are NumPy's, compiled, batched and printed. NumPy takes
+``x ** 2`` of an array of truth values for a square, of int8, and all other powers of them for integers of 64 bits."""
 
 from __future__ import annotations
 

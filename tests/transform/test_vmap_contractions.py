@@ -1,5 +1,5 @@
-"""Every contraction of every dtype under `vmap`, with each choice of the operands that differ, printed and compiled: values and dtypes
-are those of a loop of lanes, which wrap round in narrow integers, and are truth values of truth values."""
+"""Every contraction of every dtype under `vmap`, with each choice of the operands that differ, printed and compiled: values and
+dtypes are those of a loop of lanes, which wrap round in narrow integers, and are truth values of truth values."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ import transpile as tp
 DTYPES = "bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float32 float64".split()
 SHAPES: dict[tuple[Any, ...], str] = {
     ((3,), (3,)): "x @ y; np.dot(x, y); np.inner(x, y); np.vdot(x, y); np.vecdot(x, y); np.tensordot(x, y, 1); np.outer(x, y); "
-    "np.einsum('i,i', x, y); np.einsum('i,j->', x, y); np.einsum('i,i->i', x, y); np.kron(x, y); np.convolve(x, y); np.cross(x, y); "
-    "np.correlate(x, y, 'full'); np.sum(x * y); np.prod(x + y); np.multiply.outer(x, y); np.linalg.vecdot(x, y); x.dot(y)",
+    "np.einsum('i,i', x, y); np.einsum('i,j->', x, y); np.einsum('i,i->i', x, y); np.kron(x, y); np.convolve(x, y); "
+    "np.cross(x, y); np.correlate(x, y, 'full'); np.sum(x * y); np.prod(x + y); np.multiply.outer(x, y); "
+    "np.linalg.vecdot(x, y); x.dot(y)",
     ((2, 3), (3,)): "x @ y; np.dot(x, y); np.inner(x, y); np.tensordot(x, y, 1); np.einsum('ij,j->i', x, y); np.vecdot(x, y); "
     "np.einsum('ij,j->', x, y); np.outer(x, y); np.matvec(x, y); np.trace(x) + np.sum(y); np.einsum('ij,j', x, y) @ x",
     ((3,), (3, 2)): "x @ y; np.dot(x, y); np.tensordot(x, y, 1); np.einsum('i,ij->j', x, y); np.vecmat(x, y); np.trace(y) + x",
@@ -31,7 +32,7 @@ SHAPES: dict[tuple[Any, ...], str] = {
     ((2, 2, 3), (3, 2)): "x @ y; np.dot(x, y); np.tensordot(x, y, 1); np.einsum('bij,jk->bik', x, y)",
     ((2, 3), (2, 3, 2)): "x @ y; np.dot(x, y); np.tensordot(x, y, ((0, 1), (0, 1)))",
     ((2, 2, 3), (2, 3, 2)): "x @ y; np.dot(x, y); np.tensordot(x, y, ((2,), (1,))); np.einsum('bij,bjk->bik', x, y)",
-}
+}  # fmt: skip
 MAPPED = ((0, 0), (0, None), (None, 0))
 
 

@@ -20,13 +20,11 @@ def cast_constant(const: ir.Const, dtype: str, weak: bool = False) -> ir.Const:
         if isinstance(value, float) and not np.isfinite(value):
             raise RuleError(f"cannot convert float {'NaN' if value != value else 'infinity'} to integer", "T201")
         return ir.Const(int(value), Type(dtype, (), weak))
-    if const.type.weak:  # by way of a double, integers too
-        source = np.asarray(bool(value) if kind == "b" else float(value))
-    else:
-        source = np.asarray(value, const.type.dtype)
+    if const.type.weak:
+        value = bool(value) if kind == "b" else float(value)  # by way of a double, integers too
+    source = np.asarray(value, None if const.type.weak else const.type.dtype)
     with np.errstate(all="ignore"):
         return ir.Const(source.astype(dtype).item(), Type(dtype, (), weak))
-
 
 
 __all__ = ["cast_constant"]

@@ -43,7 +43,8 @@ def lowered_together(cores: Sequence[ir.Function], options: Options) -> list[ir.
     """Several core functions, no two of one name, and what they keep, lowered."""
     for core in cores:
         if any(y.type.dtype == HALF for y in core.body.yields):
-            raise error("T502", f"a result of {core.name!r} is float16, which Numba does not have", core.loc, hint=_NO_HALF)
+            message = f"a result of {core.name.removeprefix('_')!r} is float16, which Numba does not have"
+            raise error("T502", message, core.loc, hint="use float32: x.astype(np.float32)")
     return list({fn.name: fn for core in cores for fn in lowered(core, options)}.values())
 
 
@@ -147,9 +148,6 @@ def compile_core(core: ir.Function, options: Options, cache: bool, guard: Guard 
     kernel = build(Source((*kept, fn), options, guard, outputs), cache, core.loc, IS_DIRECT)
     kernel.outputs, kernel.of_sizes = outputs, size_checks(fn)
     return kernel
-
-
-_NO_HALF = "use float32: x.astype(np.float32)"
 
 
 def check_type(type_: Type, name: str, loc: ir.Loc) -> None:

@@ -14,7 +14,8 @@ import numpy as np
 from transpile.aggregates import Leaf, Node, Static, Tree, close_own, open_node
 
 Convert = Callable[[Any], Any]
-Wanted = tuple[str, str] | None  # "python" (float, int), "numpy" (a scalar) or "array" (of rank 0), "entries" (of an array), and the dtype
+# "python" (float, int), "numpy" (a scalar), "array" (of rank 0) or "entries" (of an array), and the dtype
+Wanted = tuple[str, str] | None
 
 
 def _whole(value: Any) -> Any:

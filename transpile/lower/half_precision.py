@@ -11,6 +11,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from transpile.core import nodes as ir
 from transpile.core.builder import Builder, Expr
 from transpile.core.constant_casts import cast_constant
@@ -92,6 +94,8 @@ class _Singles(Cloner):
             return x
         if isinstance(x.op, ir.Const):
             return self.b.expr(cast_constant(cast_constant(x.op, HALF), SINGLE))
+        if not was.weak and np.can_cast(was.dtype, HALF):
+            return self.b.cast(x, SINGLE)  # it has each of them
         x = x if x.type.is_float else self.b.cast(x, "float64" if x.type.weak else SINGLE)
         return self.b.cast(self.nearest(x, name), SINGLE)
 
@@ -100,10 +104,12 @@ class _Singles(Cloner):
         b, like = self.b, Type(x.dtype)
         digits = 13.0 if x.dtype == SINGLE else 42.0  # that a float16 has fewer
         size = b.elementwise("absolute", b.cast(x, x.type.strong))
-        apart = b.elementwise("maximum", b.elementwise("spacing", size) * ir.Const(2.0**digits, like), ir.Const(LEAST, like))
+        apart = b.elementwise("spacing", size) * ir.Const(2.0**digits, like)
+        apart = b.elementwise("maximum", apart, ir.Const(LEAST, like))
         found = b.elementwise("rint", x / apart) * apart
         beyond = b.elementwise("copysign", ir.Const(float("inf"), like), x)
-        return b.elementwise("where", size < ir.Const(END, like), found, b.elementwise("where", size.eq(size), beyond, x), name=name)
+        rest = b.elementwise("where", size.eq(size), beyond, x)
+        return b.elementwise("where", size < ir.Const(END, like), found, rest, name=name)
 
 
 __all__ = ["HALF", "has_halves", "in_single_precision"]

@@ -1,5 +1,5 @@
-"""What floating-point errors do: ``np.errstate`` and ``np.seterr``. What is asked for anywhere in a function holds for all of it; what
-it was before only goes back where it came from: ``old = np.seterr(...)``, ``np.seterr(**old)``."""
+"""What floating-point errors do: ``np.errstate`` and ``np.seterr``. What is asked for anywhere in a function holds for all of it;
+what it was before only goes back where it came from: ``old = np.seterr(...)``, ``np.seterr(**old)``."""
 
 from __future__ import annotations
 

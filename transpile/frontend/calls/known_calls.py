@@ -100,7 +100,8 @@ def _folded(lx: Lifter, found: Known, obj: Any, args: list[Any], kwargs: dict[st
     if found.name.partition(".")[0] not in ("numpy", "math", "operator", "builtins") or not callable(obj):
         return None
     root, _, name = found.name.partition(".")
-    if found.name.startswith("numpy.random") or (root == "numpy" and name in _EFFECTS) or root == "builtins" and name not in _PURE:
+    is_pure = name in _PURE if root == "builtins" else root != "numpy" or name not in _EFFECTS
+    if found.name.startswith("numpy.random") or not is_pure:
         return None
     if not all(statics.is_known(lx, v) for v in (*args, *kwargs.values())):
         return None

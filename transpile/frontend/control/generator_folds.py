@@ -33,8 +33,8 @@ class OtherDtype(Exception):
 
 
 def fold(lx: Lifter, value: Any, start: Any, step: Callable[[Any, Any], Any], node: Any, adapts: bool = False) -> Any:
-    """``step(step(start, first), second)...`` over an iterable whose length only the run knows. ``adapts``: the step is an operator,
-    so that a start that is an integer of Python's may as well be one of the dtype that it gives with the first item."""
+    """``step(step(start, first), second)...`` over an iterable whose length only the run knows. ``adapts``: the step is an
+    operator, so that a start that is an integer of Python's may as well be one of the dtype that it gives with the first item."""
     if start is None:
         message = f"{describe(lx, value)} cannot be folded without a start: it may be empty"
         raise lx.error("T113", message, node, "give a start: the first item, and the rest to fold")
