@@ -45,6 +45,7 @@ from transpile.loops.check_elimination import fit
 from transpile.loops.independent_iterations import loops_apart
 from transpile.loops.size_assumptions import assumed
 from transpile.lower import lower
+from transpile.lower.half_precision import in_single_precision
 from transpile_runtime.compiled.again import OtherSizes
 
 STAGES = ("lowered", "optimised", "assumed", "parallel")
@@ -118,7 +119,7 @@ class Loops:
 
     @cached_property
     def lowered(self) -> ir.Function:
-        return fit(lower(self.core))
+        return fit(lower(in_single_precision(self.core)))
 
     @property
     def sizes(self) -> tuple[Any, ...]:
