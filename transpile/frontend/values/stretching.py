@@ -34,6 +34,7 @@ class Stretching:
     def __init__(self, lx: Lifting) -> None:
         self.lx = lx
         self.known: dict[Dim, list[Stretch]] = {}
+        self.learnt = 0  # how many sizes were known to be equal when the keys of `known` were written
 
     def meet(self, a: Dim, b: Dim) -> Dim | None:
         """The size of what is broadcast together; None where that cannot be."""
@@ -69,7 +70,8 @@ class Stretching:
             return True
         if self._is_clipped(a, room):
             return True
-        if room.is_one or self.is_given(a) and self.is_given(room) or not self.may_be_one(a):
+        surely = room.is_one or self.is_given(a) and self.is_given(room) or not self.may_be_one(a)
+        if surely or self.parts(room, a):  # where each is the other one or 1, they are equal
             return symbols.unify(self.lx, a, room) is not None
         self._check(a, room)
         self._note(a, room, (room,))
@@ -79,15 +81,29 @@ class Stretching:
         """The sizes that make ``b`` where they meet, if ``a`` is known to be that size or 1; else none."""
         symbols = self.lx.symbols
         a, b = symbols.resolve(a), symbols.resolve(b)
-        if a == b or a.is_one or a not in self.known:
-            return ()
-        for found in self.known[a]:
+        return () if a == b or a.is_one else self._way(a, b, {})
+
+    def _way(self, a: Dim, b: Dim, seen: dict[Dim, None]) -> tuple[Dim, ...]:
+        """The same from one size to the next: sizes that turned out to be equal may lead back to one that was ``seen``."""
+        seen[a] = None
+        for found in self._stretches(a):
             if any(block is found.block for block in self.lx.b.open):
-                if found.to == b:
+                to = self.lx.symbols.resolve(found.to)
+                if to == b:
                     return found.parts
-                if parts := self.parts(found.to, b):
+                if to not in seen and (parts := self._way(to, b, seen)):
                     return parts
         return ()
+
+    def _stretches(self, dim: Dim) -> list[Stretch]:
+        """What is known of a size, whatever it was called when that was noted."""
+        symbols = self.lx.symbols
+        if self.learnt != (learnt := len(symbols.equal) + len(symbols.forms)):
+            self.learnt, known = learnt, self.known
+            self.known = {}
+            for key, stretches in known.items():
+                self.known.setdefault(symbols.resolve(key), []).extend(stretches)
+        return self.known.get(dim, [])
 
     def is_given(self, dim: Dim) -> bool:
         """Whether the size is of arguments of the whole function, so that the example decides. Those of a function that calls
