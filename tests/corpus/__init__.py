@@ -58,6 +58,7 @@ MODULES = (
     "matches",
     "two_things",
     "found_structures",
+    "found_sizes",
 )
 
 

@@ -162,8 +162,8 @@ case("T202", "def f(x, y):\n    return np.sum($x @ y)\n", X, X[:2])
 case("T203", "def f(x):\n    return np.sum($np.split(x, 0)[0])\n", X)
 case("T204", "def f(x):\n    if x[0] > 0:\n        y = x\n    else:\n        y = x[0]\n    return np.sum($y)\n", X)
 case("T204", "def f(x):\n    return np.sum($x if x[0] > 0 else x[0])\n", X)
-case("T205", "def f(x):\n    return np.sum($x if x[0] > 0 else x[:2])\n", X)
-case("T205", "def f(x):\n    if x[0] > 0:\n        y = x\n    else:\n        y = x[:2]\n    return np.sum($y)\n", X)
+case("T205", "def f(x):\n    return np.sum($x if x[0] > 0 else x > 0.5)\n", X)
+case("T205", "def f(x):\n    if x[0] > 0:\n        y = x\n    else:\n        y = x > 0.5\n    return np.sum($y)\n", X)
 case(
     "T206",
     "def f(x):\n    y = x\n    k = np.sum(x)\n    $while k < 3.0:\n        y = y[1:]\n        k = k + 1.0\n    return k\n",

@@ -28,7 +28,8 @@ def asked(lx: Lifter, value: Any, node: Any) -> Asked:
 
 def same_shape(lx: Lifter, a: Kind, b: Kind) -> bool:
     """Whether two leaves have one shape, or are taken to have it and checked."""
-    return len(a.shape) == len(b.shape) and all(lx.b.same(p, q) for p, q in zip(a.shape, b.shape))
+    with lx.symbols.at_once():
+        return len(a.shape) == len(b.shape) and all(lx.b.same(p, q) for p, q in zip(a.shape, b.shape))
 
 
 def is_function(lx: Lifter, value: Any) -> bool:

@@ -476,7 +476,8 @@ class Carrying:
     def _fits(self, slot: Slot, p: Dim, q: Dim) -> bool:
         """Whether sizes before and after a trip are equal, or checked to be; what may have no value has no size to compare."""
         known = all(self.lx.symbols.is_size(d) for d in (p, q))
-        return (known or not isinstance(slot.entry, Maybe)) and self.lx.b.same(p, q)
+        with self.lx.symbols.at_once():
+            return (known or not isinstance(slot.entry, Maybe)) and self.lx.b.same(p, q)
 
     # ---- names that only the body assigns
 

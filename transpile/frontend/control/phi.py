@@ -209,14 +209,9 @@ class Join:
             return self.conflict(a, b, name, "T204")
         if not computes_alike(x.type, y.type):
             return self.conflict(a, b, name, "T205")
-        if not self.lx.symbols.agree_all(x.type.dims, y.type.dims) and (
-            self.lx.symbols.is_open or any(map(self._are_computed, x.type.dims, y.type.dims))
-        ):
-            return Array(self.cell(self._of_any_size(x, y, name), a.cell, b.cell, name))
         if not all(p == q or self._agree(p, q) for p, q in zip(x.type.dims, y.type.dims)):
-            return self.conflict(a, b, name, "T205")
-        dims = tuple(q if self._is_computed(p) else p for p, q in zip(x.type.dims, y.type.dims))
-        x, y = (self.on(k, partial(self._as, op, op.type.with_dims(dims))) for k, op in enumerate((x, y)))
+            return Array(self.cell(self._of_any_size(x, y, name), a.cell, b.cell, name))
+        x, y = (self.on(k, partial(self._as, op, op.type.with_dims(x.type.dims))) for k, op in enumerate((x, y)))
         joined = self.leaf(x, y, name)
         if x.type == y.type == BOOL != joined.type:  # the test itself, which may be NumPy's
             joined = answer(self.lx, joined).op
@@ -263,11 +258,16 @@ class Join:
 
     def _in_dims(self, op: ir.Operand, common: Type) -> ir.Operand:
         """The operand in the common dtype; a size of 1 is one of any."""
-        cast = self.lx.b.cast(op, common.dtype)
-        if not any(d.is_one and not e.is_one for d, e in zip(op.type.dims, common.dims)):
+        b = self.lx.b
+        cast = b.cast(op, common.dtype)
+        ones = [k for k, (d, e) in enumerate(zip(op.type.dims, common.dims)) if d.is_one and not e.is_one]
+        if not ones:
             return cast.op
-        path = (ir.Index(tuple(ir.Slice() for _ in common.dims)),)
-        return self.lx.b.let("index", cast, path=path, dims=common.dims).op
+        dims = tuple(b.fresh_symbol("size") if k in ones else d for k, d in enumerate(op.type.dims))
+        sized = b.let("index", cast, path=(ir.Index(tuple(ir.Slice() for _ in dims)),), dims=dims)
+        for k in ones:
+            b.symbols[str(dims[k])] = b.let("dim", sized, axis=k).op
+        return sized.op
 
     def close(self) -> None:
         """Behind the branch: its results have the sizes that they have."""
@@ -275,23 +275,15 @@ class Join:
             self.lx.b.symbols[str(dim)] = self.lx.b.let("dim", result, axis=axis).op
 
     def _agree(self, p: Dim, q: Dim) -> bool:
-        """Whether the sizes are equal; one that the program computes is checked where it does, if that is what runs."""
+        """Whether the sizes are equal: two of arguments are where they are in the example, and that is checked. All others may be
+        what they are: nobody asks for the size of the path that is not taken."""
         symbols = self.lx.symbols
-        late, symbols.late = symbols.late, False
-        try:
-            return self._agree_now(p, q)
-        finally:
-            symbols.late = late
-
-    def _agree_now(self, p: Dim, q: Dim) -> bool:
-        for k, (own, other) in enumerate(((p, q), (q, p))):
-            if self._is_computed(own) and not self._is_computed(other):
-                return self.on(k, partial(self.lx.b.same, own, other))
-        return self.lx.b.same(p, q)
-
-    def _are_computed(self, p: Dim, q: Dim) -> bool:
-        """Whether only the run knows either size, so that they are two."""
-        return self._is_computed(p) and self._is_computed(q) and not self.lx.symbols.agree(self.lx, (p, q))
+        if symbols.agree(self.lx, (p, q)):
+            return True
+        if symbols.is_open or self._is_computed(p) or self._is_computed(q):
+            return False
+        left, right = symbols.value(p), symbols.value(q)
+        return (left == right or left is None or right is None) and self.lx.b.same(p, q)
 
     def _is_computed(self, dim: Dim) -> bool:
         return not dim.is_const and not self.lx.symbols.is_size(dim)

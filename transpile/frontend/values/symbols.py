@@ -209,6 +209,15 @@ class Symbols:
         self._equate(lx, x, y, guarded=False)
         return True
 
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Sizes that do not fit are a diagnostic, wherever this is: of what a loop carries."""
+        late, self.late = self.late, False
+        try:
+            yield
+        finally:
+            self.late = late
+
     def decide(self, lx: Lifting, a: Dim, b: Dim, noted: bool = True) -> bool | None:
         """Whether two sizes are equal, where that is more than a check: those of arguments are what the example says, and checked
         (that they differ only if it is ``noted``); None where only the run knows."""
@@ -228,12 +237,17 @@ class Symbols:
         return left == right and self.unify(lx, x, y) is not None
 
     def _never(self, lx: Lifting, x: Dim, y: Dim) -> Dim | None:
-        """Sizes of the example that do not fit: in a branch that is for other sizes, that is an error where it runs."""
-        if not self.late or x.is_const and y.is_const or not any(_is_of_integers(lx, fact) for fact in lx.facts):
+        """Sizes of the example that do not fit: in a branch that is for other sizes, or in a loop that the example does not run, that
+        is an error where it runs."""
+        if not self.late or x.is_const and y.is_const or not (self._does_not_run(lx) or any(_is_of_integers(lx, f) for f in lx.facts)):
             return None
         self.checked[x, y] = lx.b.block
         self._check_here(lx, x, y)
         return x
+
+    def _does_not_run(self, lx: Lifting) -> bool:
+        """Whether this is in a loop that the example does not run."""
+        return any(loop.length is not None and self.value(loop.length) == 0 for loop in lx.loops)
 
     def _one_of_them(self, lx: Lifting, x: Dim, y: Dim, left: int, right: int) -> None:
         for dim, size in ((x, left), (y, right)):
