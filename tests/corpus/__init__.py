@@ -59,6 +59,7 @@ MODULES = (
     "two_things",
     "found_structures",
     "found_sizes",
+    "found_objects",
 )
 
 

@@ -167,6 +167,12 @@ class StaticClass:
         return self.name
 
     @property
+    def order(self) -> tuple[StaticClass, ...]:
+        """The class and those that it comes from, each before its own bases."""
+        found = [self, *(one for base in self.bases if base is not None for one in base.order)]
+        return tuple(one for k, one in enumerate(found) if one not in found[k + 1 :])
+
+    @property
     def is_frozen(self) -> bool:
         """Whether its decorator says ``frozen=True``."""
         given = [k for d in getattr(self.node, "decorator_list", ()) for k in getattr(d, "keywords", ())]

@@ -30,6 +30,7 @@ from transpile.frontend.resolve.bindings import Binding, Module, StaticClass, St
 from transpile.frontend.resolve.known import ROOTS, exists, known_path, static_constant
 from transpile.frontend.resolve.module_values import Entry, collect
 from transpile.frontend.resolve.static_file import StaticFile, StaticFunction, place_of
+from transpile.frontend.sources.private_names import private
 from transpile.frontend.sources.spines import to_gast, unnested
 
 
@@ -66,8 +67,9 @@ class StaticModule(StaticFile):
         """The function of that name, ``method`` of a class as ``Class.method``; T404 if the file does not define it."""
         owner, _, method = name.rpartition(".")
         cls = self.class_named(owner) if owner else None
-        if cls is not None and method in cls.methods:
-            return replace(cls.methods[method], owner=cls, qualname=name)
+        own = private(method, owner.rpartition(".")[2])
+        if cls is not None and own in cls.methods:
+            return replace(cls.methods[own], owner=cls, qualname=name)
         found = self.entries.get(method)
         if found is not None and not owner:
             bound = self.scope.lookup(name)

@@ -15,7 +15,7 @@ from typing import Any
 import gast
 
 from transpile.core import nodes as ir
-from transpile.frontend.resolve.bindings import Binding, StaticClass
+from transpile.frontend.resolve.bindings import Binding, StaticClass, StaticValue
 from transpile.frontend.resolve.module_values import Entry
 from transpile.frontend.sources.locate import Located, has_yield, position, refuse_coroutine
 
@@ -64,6 +64,10 @@ class StaticFile(ABC):
         """What a name of the module stands for; T405 if the module does not define it."""
 
     @abstractmethod
+    def class_named(self, name: str) -> StaticClass | None:
+        """The class of that name, ``Outer.Inner`` of one in another."""
+
+    @abstractmethod
     def resolve(self, name: str, node: gast.expr, loc: ir.Loc = ir.NOWHERE) -> Binding:
         """What an expression at module level means; T406 at ``loc`` if that cannot be said without running it."""
 
@@ -87,7 +91,21 @@ class StaticScope:
 
     def lookup(self, name: str, loc: ir.Loc = ir.NOWHERE) -> Binding:
         """What the name stands for; T405 if the module does not define it."""
+        if name == "__class__" and self.located is not None:
+            owner = self.module.class_named(_class_around(self.module.tree, self.located.node))
+            if owner is not None:
+                return StaticValue(owner)
         return self.module.lookup(name, loc)
+
+
+def _class_around(tree: gast.AST, node: gast.AST, path: str = "") -> str:
+    """The dotted name of the class in whose body a method stands; empty if there is none."""
+    for stmt in getattr(tree, "body", ()):
+        if stmt is node:
+            return path
+        if isinstance(stmt, gast.ClassDef) and (found := _class_around(stmt, node, f"{path}.{stmt.name}".lstrip("."))):
+            return found
+    return ""
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,6 +31,7 @@ from transpile.errors import TranspileError, error
 from transpile.frontend.resolve import reads
 from transpile.frontend.resolve.known import OWN, foreign, known_object
 from transpile.frontend.sources import origin
+from transpile.frontend.sources.private_names import as_written, owned, owner_of
 from transpile.frontend.sources.spines import to_gast, unnested
 from transpile.frontend.sources.written import FUTURES, codes, fingerprint, first_line, is_written
 
@@ -246,8 +247,9 @@ def head(located: Located) -> ir.Loc:
     if located.is_lambda:
         return loc
     line = located.lines[located.node.lineno - 1]
-    at = line.find(located.node.name, loc.col - 1)
-    end = at + len(located.node.name) + 1 if at >= 0 else loc.col + 3
+    name = as_written(located.node.name)
+    at = line.find(name, loc.col - 1)
+    end = at + len(name) + 1 if at >= 0 else loc.col + 3
     return ir.Loc(loc.file, loc.line, loc.col, loc.line, end, loc.function, loc.caller)
 
 
@@ -285,22 +287,27 @@ class Parsed:
         self.text = text
         self.tree = unnested(lambda: ast.parse(text))
         self._made: dict[ast.AST, Any] = {}
+        self.owners: dict[ast.AST, str] = {}  # of each definition, the class whose text it is in
 
     @functools.cached_property
     def beginning(self) -> dict[int, list[Any]]:
         """The definitions and lambdas by the line that they begin on."""
         found: dict[int, list[Any]] = {}
-        for node in ast.walk(self.tree):
+        for node, owner in owned(self.tree):
             if isinstance(node, ast.Lambda):
                 found.setdefault(node.lineno, []).append(node)
             elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 found.setdefault(first_line(node), []).append(node)
+            else:
+                continue
+            self.owners[node] = owner
         return found
 
-    def definition(self, node: ast.AST) -> Definition:
-        """The gast of a node of the tree, the same object each time; callers must not change it."""
+    def definition(self, node: ast.AST, qualname: str) -> Definition:
+        """The gast of a node of the tree, the same object each time; callers must not change it. Where the text is that of the
+        function alone its class is known by its qualified name."""
         if node not in self._made:
-            self._made[node] = to_gast(node)
+            self._made[node] = to_gast(node, self.owners[node] or owner_of(qualname))
         return self._made[node]
 
 
@@ -349,11 +356,11 @@ def _find(fn: types.FunctionType, source: Parsed, shift: int, loc: ir.Loc) -> De
     written = [n for n in found if is_written(fn, source.tree, n, source.text, shift)]
     if not written:
         lines = source.text.splitlines(keepends=True)
-        other = Located(source.definition(found[0]), code.co_filename, lines, fn.__qualname__, shift)
+        other = Located(source.definition(found[0], fn.__qualname__), code.co_filename, lines, fn.__qualname__, shift)
         at = replace(head(other), caller=loc if loc.line else None)
         hint = "the file was changed after it was imported, or the function's code was: import it again"
         raise error("T412", f"{fn.__qualname__!r} does not run what stands here now", at, hint)
-    return source.definition(written[0])
+    return source.definition(written[0], fn.__qualname__)
 
 
 def _has_parameters(args: ast.arguments, code: types.CodeType) -> bool:

@@ -10,6 +10,7 @@ recurse over the length of a formula.
 from __future__ import annotations
 
 import ast
+import copy
 import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -18,6 +19,7 @@ import gast
 from gast.ast3 import Ast3ToGAst
 
 from transpile.frontend.sources.match_statements import without_match
+from transpile.frontend.sources.private_names import rename
 
 LONG = 24  # operators; shorter chains stay the trees that they are
 
@@ -42,6 +44,25 @@ class Chain(gast.expr):
 
 
 class _Converter(Ast3ToGAst):
+    def __init__(self, owner: str) -> None:
+        super().__init__()
+        self.owner = owner  # the class whose text this is
+
+    def visit(self, node: ast.AST) -> Any:
+        made = super().visit(node)
+        if self.owner:
+            rename(made, self.owner)
+        return made
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> Any:
+        outside, head = self.owner, copy.copy(node)
+        head.body = []
+        made = getattr(super(), "visit_ClassDef", self.generic_visit)(head)
+        self.owner = node.name
+        made.body = [self.visit(s) for s in node.body]
+        self.owner = outside
+        return made
+
     def visit_BinOp(self, node: ast.BinOp) -> Any:
         spine: list[ast.BinOp] = []
         first: ast.expr = node
@@ -56,9 +77,9 @@ class _Converter(Ast3ToGAst):
         return gast.copy_location(chain, node)
 
 
-def to_gast(tree: ast.AST) -> Any:
-    """The gast of a tree of Python's."""
-    return _Converter().visit(without_match(tree))
+def to_gast(tree: ast.AST, owner: str = "") -> Any:
+    """The gast of a tree of Python's; ``owner`` is the class whose text it is part of."""
+    return _Converter(owner).visit(without_match(tree))
 
 
 def unnested(run: Callable[[], T]) -> T:

@@ -222,6 +222,8 @@ def _of_super(lx: Lifter, value: Super, name: str, node: Any) -> Any:
     owner = value.owner
     held = owner.value if isinstance(owner, Static) else None
     cls = lx.state.cells[owner.cell].cls if isinstance(owner, Ref) else held if isinstance(held, type) else type(held)
+    if isinstance(cls, StaticClass):
+        return _of_written_super(lx, value, cls, name, node)
     if value.cls not in cls.__mro__:
         raise lx.error("T130", "super() outside a method of the class", node, ways_out.SUPER)
     order = cls.__mro__[cls.__mro__.index(value.cls) + 1 :]
@@ -229,6 +231,18 @@ def _of_super(lx: Lifter, value: Super, name: str, node: Any) -> Any:
         return Static(_NOTHING)
     found = _in_classes(order, name)
     return None if found is None else _bound(lx, owner, cls, *found, name)
+
+
+def _of_written_super(lx: Lifter, value: Super, cls: StaticClass, name: str, node: Any) -> Any:
+    """The same of a class of a file that is not run."""
+    order = cls.order
+    if value.cls not in order:
+        raise lx.error("T130", "super() outside a method of the class", node, ways_out.SUPER)
+    for place in order[order.index(value.cls) + 1 :]:
+        found = _of_written(lx, place, name, value.owner)
+        if found is not None:
+            return found
+    return Static(_NOTHING) if name == "__init__" else None
 
 
 class _Nothing:

@@ -239,7 +239,12 @@ class Symbols:
     def _never(self, lx: Lifting, x: Dim, y: Dim) -> Dim | None:
         """Sizes of the example that do not fit: in a branch that is for other sizes, or in a loop that the example does not run, that
         is an error where it runs."""
-        if not self.late or x.is_const and y.is_const or not (self._does_not_run(lx) or any(_is_of_integers(lx, f) for f in lx.facts)):
+        if (
+            not self.late
+            or x.is_const
+            and y.is_const
+            or not (self._does_not_run(lx) or any(_is_of_integers(lx, f) for f in lx.facts))
+        ):
             return None
         self.checked[x, y] = lx.b.block
         self._check_here(lx, x, y)
