@@ -65,3 +65,33 @@ def no_trip(x, y, k):
     for _ in range(k):
         s = s + np.sum(x * y)
     return s
+
+
+@program(args=lambda: (normal(4),), tags="unpack")
+def unpacked_part(theta):
+    """The first line of most models: a part of the parameters in names."""
+    a, b, c = theta[:3]
+    return a * b * c * np.exp(theta[3])
+
+
+@program(args=lambda: (normal(6),), tags="unpack")
+def orbit(state):
+    """The right-hand side of an equation of motion."""
+    x, y, z = state[0:3]
+    u, v, w = state[3:6]
+    r3 = (x * x + y * y + z * z) ** 1.5
+    return np.array([u, v, w, -x / r3, -y / r3, -z / r3])
+
+
+@program(args=lambda: (normal(4, 2), 1), tags="unpack")
+def unpacked_window(points, i):
+    """Two rows from an index on: how many there are is checked when the function runs."""
+    p, q = np.exp(points[i : i + 2])
+    return q - p * p
+
+
+@program(args=lambda: (normal(4),), tags="unpack")
+def unpacked_rest(x):
+    """All but the last: the argument has one more."""
+    a, b, c = x[:-1]
+    return a * b * c + x[3]

@@ -237,14 +237,10 @@ class Symbols:
         return left == right and self.unify(lx, x, y) is not None
 
     def _never(self, lx: Lifting, x: Dim, y: Dim) -> Dim | None:
-        """Sizes of the example that do not fit: in a branch that is for other sizes, or in a loop that the example does not run, that
-        is an error where it runs."""
-        if (
-            not self.late
-            or x.is_const
-            and y.is_const
-            or not (self._does_not_run(lx) or any(_is_of_integers(lx, f) for f in lx.facts))
-        ):
+        """Sizes of the example that do not fit: in a branch that is for other sizes, or in a loop that the example does not run,
+        that is an error where it runs."""
+        is_elsewhere = self._does_not_run(lx) or any(_is_of_integers(lx, fact) for fact in lx.facts)
+        if not self.late or x.is_const and y.is_const or not is_elsewhere:
             return None
         self.checked[x, y] = lx.b.block
         self._check_here(lx, x, y)
@@ -265,18 +261,17 @@ class Symbols:
         raise Restart(f"{dim} is {size}", self)
 
     def fix(self, lx: Lifting, dim: Dim, size: int, node: Any = None) -> None:
-        """Makes a size of an argument known: it must be ``size``."""
+        """Makes a size known, that of what is unpacked: it must be ``size``, and that is checked."""
         dim = self.resolve(dim)
-        if dim.is_const:
-            if dim.const != size:
-                raise lx.error("T134", f"{dim} values cannot be unpacked into {size} names", node)
-            return
         example = self.value(dim)
-        if example is not None and example != size:
-            raise lx.error("T134", f"{example} values cannot be unpacked into {size} names", node)
-        if self._symbol(dim) is None:
-            raise lx.error("T210", f"the size {dim} must be known when the function is transformed", node)
-        self._specialise(lx, dim, size)
+        if example is None and self._symbol(dim) is not None:
+            self._specialise(lx, dim, size)
+        met = self.unify(lx, dim, Dim(size))
+        if met is None:
+            many = dim if example is None else example
+            raise lx.error("T134", f"{many} values cannot be unpacked into {size} names", node)
+        if example == size and self._symbol(dim) is not None:
+            raise Restart(f"{dim} is {size}", self)
 
     def fixed(self, lx: Lifting, dim: Dim, node: Any = None) -> int:
         """The size as a number; one of an argument is specialised to that of the example."""
