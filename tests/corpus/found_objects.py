@@ -1,5 +1,7 @@
 """Names with two underscores in classes."""
 
+import numpy as np
+
 from .program import Collection, normal
 
 PROGRAMS = Collection("objects found")
@@ -46,3 +48,24 @@ FIXED = Spline(1.5)
 def private_methods_of_a_global(x):
     """The same of an object that is made outside."""
     return FIXED.value(x) + FIXED.base(x)
+
+
+def parameters():
+    return {"W0": np.array([[0.4, 0.1], [-0.2, 0.3]]), "W1": np.array([[0.5, 0.2]])}
+
+
+@program(args=lambda: (parameters(), normal(2)), wrt=(0, 1), tags="trees loops")
+def layers_by_name(p, x):
+    """The keys of a dict that a loop over known numbers counts."""
+    for i in range(2):
+        x = np.tanh(p[f"W{i}"] @ x)
+    return np.sum(x)
+
+
+@program(args=lambda: (parameters(), normal(3)), wrt=(0, 1), tags="trees loops")
+def layers_beside_an_array(p, x):
+    """The same beside entries of an array, which has enough."""
+    s = 1.0
+    for i, v in zip(range(2), x):
+        s = s * v + np.sum(p["W" + str(i)] ** 2)
+    return s

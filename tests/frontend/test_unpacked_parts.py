@@ -1,5 +1,5 @@
-"""Parts of arrays in several names: each way to make an array whose size only the call knows, each form of the targets; then calls of
-sizes that do not fit, which Python refuses too."""
+"""Parts of arrays in several names: each way to make an array whose size only the call knows, each form of the targets; then calls
+of sizes that do not fit, which Python refuses too."""
 
 from __future__ import annotations
 

@@ -77,6 +77,15 @@ def add(
     parts.append(",)" if isinstance(value, Tuple) and len(items) == 1 else closing)
 
 
+def concatenated(lx: Lifter, texts: list[Any]) -> Static | Text:
+    """Strings one after the other."""
+    parts: list[Any] = []
+    ops: list[ir.Operand] = []
+    for text in texts:
+        add(lx, parts, ops, text)
+    return made(parts, ops)
+
+
 def made(parts: list[Any], ops: list[ir.Operand]) -> Static | Text:
     """A string, known now if nothing in it depends on the run."""
     return Text(tuple(parts), tuple(ops)) if ops else Static("".join(parts))

@@ -145,6 +145,9 @@ def _shortest(lx: Lifter, parts: list[Stream]) -> Dim | ir.Operand:
     known = [n for n in lengths if isinstance(n, Dim)]
     if len(known) == len(lengths) and lx.symbols.agree(lx, known):
         return known[0]
+    if len(known) == 2 == len(lengths) and any(n.is_const for n in known) and all(n.is_size for n in known):
+        few, many = sorted(known, key=lambda n: not n.is_const)
+        return many - (many - few).clip()  # the smaller one, as a form
     total = as_expr(lx, first)
     for n in lengths[1:]:
         total = lx.b.elementwise("minimum", total, as_expr(lx, n), py=True)

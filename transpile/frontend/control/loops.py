@@ -101,7 +101,11 @@ def _is_short(lx: Lifter, stream: Stream, most: int) -> bool:
     if length.is_const:
         return length.const <= most
     if lx.symbols.is_size(length):
-        return False
+        shortest = [d.const for d in length.unclipped.as_min or () if d.is_const]
+        if not shortest or lx.symbols.value(length) != shortest[0]:
+            return False
+        lx.symbols.fix(lx, length, shortest[0])  # of known numbers beside an array that is long enough, as it is here
+        return shortest[0] <= most
     lx.need(iteration.as_expr(lx, length).op, "the number of trips of this loop")
 
 

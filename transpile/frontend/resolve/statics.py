@@ -12,7 +12,7 @@ from transpile.frontend.resolve.bindings import Known, StaticValue, User
 from transpile.frontend.resolve.known import known_value
 from transpile.frontend.restarts import NeedStatic, NeedValue
 from transpile.frontend.values import memory
-from transpile.frontend.values.values import Array, Items, Ref, Scalar, SliceOf, Static, Tuple
+from transpile.frontend.values.values import Array, Items, Ref, Scalar, SliceOf, Static, Text, Tuple
 
 
 class Unknown(Exception):
@@ -97,8 +97,14 @@ def _slice(lx: Lifter, value: SliceOf) -> Any:
     return slice(*(None if v is None else known(lx, v) for v in (value.start, value.stop, value.step)))
 
 
+def _text(lx: Lifter, value: Text) -> Any:
+    """Known once the numbers in it are: of a loop index where that is unrolled."""
+    raise Unknown(value.ops[0] if value.ops else None)
+
+
 _KNOWN: dict[type, Callable[[Lifter, Any], Any]] = {
     Scalar: _scalar, Array: _array, Tuple: _tuple, Ref: _ref, Static: _static, SliceOf: _slice,
+    Text: _text,
 }  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from transpile.frontend.lifter import Lifter
 from transpile.frontend.resolve import statics
 from transpile.frontend.values import aliases, containers, contents, memory, overloads
 from transpile.frontend.values.convert import describe, new_dict, new_list
-from transpile.frontend.values.values import Array, RangeOf, Ref, Scalar, Static, Tuple
+from transpile.frontend.values.values import Array, RangeOf, Ref, Scalar, Static, Text, Tuple
 from transpile.ops.tables import by_token, operator_of, record_of
 
 _OF_NUMBERS = ("+", "-", "~")  # of truth values they give other numbers where these are Python's
@@ -141,6 +141,8 @@ def _containers(lx: Lifter, prim: str, left: Any, right: Any, node: Any) -> Any:
         if statics.is_known(lx, left) and statics.is_known(lx, right):
             known = [statics.known(lx, v) for v in (left, right)]
             return lx.const(known[0] * known[1]) if any(isinstance(k, int) for k in known) else None
+    if sign == "+" and any(isinstance(v, Text) for v in (left, right)) and _is_string(left) and _is_string(right):
+        return formatting.concatenated(lx, [left, right])
     held = [v.value for v in (left, right) if isinstance(v, Static)]
     if len(held) == 2 and sign in ("+", "%", "|", "&", "-"):
         try:
@@ -150,6 +152,10 @@ def _containers(lx: Lifter, prim: str, left: Any, right: Any, node: Any) -> Any:
     if sign == "%" and isinstance(left, Static) and isinstance(left.value, str):
         return formatting.percent(lx, left.value, right)
     return None
+
+
+def _is_string(value: Any) -> bool:
+    return isinstance(value, Text) or (isinstance(value, Static) and isinstance(value.value, str))
 
 
 def _is_by_size(lx: Lifter, times: Any) -> bool:
