@@ -15,7 +15,8 @@ KEYS = {
     'getattr(o, f"W{i}")': "names", "p[i]": "numbers", 'p["W", i]': "pairs", "p[i, i + 1]": "twos", "p[str(i)]": "digits",
     'p[f"{i:02d}"]': "padded", "p[-1 - i]": "list", "p[i]['a']": "dicts", "p[i](x)": "functions", "p[i][0]": "tuples",
     '{f"W{k}": v for k, v in enumerate(p.values())}[f"W{i}"]': "names", 'p[f"layer{i}"]["a"]': "nested",
-    'p[f"W{2 - i}"]': "names", 'p[["W0", "W1", "W2"][i]]': "names", 'p[f"{names[0]}{i}"]': "names", "p[names[i:i + 1] + str(i)]": "sliced",
+    'p[f"W{2 - i}"]': "names", 'p[["W0", "W1", "W2"][i]]': "names", 'p[f"{names[0]}{i}"]': "names", 
+    "p[names[i:i + 1] + str(i)]": "sliced",
 }  # fmt: skip
 LOOPS = {
     "range": "for i in range(3):\n        s = s * np.sum(x * ({})) + i",
@@ -43,7 +44,8 @@ class Layers:
 def structure(kind: str) -> Any:
     arrays = [np.array([0.5, 0.2, 0.3]), np.array([0.1, 0.4, 0.2]), np.array([0.3, 0.3, 0.6])]
     keys: dict[str, list[Any]] = {
-        "names": ["W0", "W1", "W2"], "numbers": [0, 1, 2], "pairs": [("W", 0), ("W", 1), ("W", 2)], "twos": [(0, 1), (1, 2), (2, 3)],
+        "names": ["W0", "W1", "W2"], "numbers": [0, 1, 2], "pairs": [("W", 0), ("W", 1), ("W", 2)],
+        "twos": [(0, 1), (1, 2), (2, 3)],
         "digits": ["0", "1", "2"], "padded": ["00", "01", "02"], "sliced": ["W0", "W1", "W2"],
     }  # fmt: skip
     if kind in keys:

@@ -22,7 +22,7 @@ MEMBERS = {
     "property": ("@property\n    def __part(self):\n        return self.__scale * 2.0", "self.__part * x"),
     "constant": ("", "Model.__K * x + self.__K"),
     "parameter": ("def part(self, __x, *, __k=2.0):\n        return __x * __k", "self.part(x)"),
-    "given": ("def part(self, f, x):\n        return f(x)\n\n    def __g(self, x):\n        return x", "self.part(self.__g, x * x)"),
+    "given": ("def p(self, f, x):\n        return f(x)\n\n    def __g(self, x):\n        return x", "self.p(self.__g, x * x)"),
     "lambda": ("", "(lambda __y: __y * self.__scale)(x)"),
     "local": ("def part(self, x):\n        __y = x * x\n        __y += 1.0\n        return __y", "self.part(x)"),
     "inner": ("def f(self, x):\n        def __g(y):\n            return y * self.__scale\n        return __g(x)", "self.f(x)"),

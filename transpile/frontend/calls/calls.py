@@ -14,13 +14,22 @@ from transpile.base.levels import level_of
 from transpile.core import nodes as ir
 from transpile.custom import Custom
 from transpile.errors import TranspileError
-from transpile.frontend.calls import custom_calls, inner_transforms, methods, object_calls, recursion, ways_out
+from transpile.frontend.calls import (
+    custom_calls,
+    inner_transforms,
+    methods,
+    numba_calls,
+    object_calls,
+    recursion,
+    ways_out,
+)
 from transpile.frontend.control import iterators
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.resolve import name_lookup, resolve
 from transpile.frontend.resolve.bindings import Known, Module, StaticClass, User
 from transpile.frontend.resolve.known import COMPOSITES, OWN_TEXT
 from transpile.frontend.restarts import NeedRoutine
+from transpile.frontend.sources.locate import is_numba_ufunc
 from transpile.frontend.sources.sources import Code, maybe_unassigned
 from transpile.frontend.state import Frame
 from transpile.frontend.values import classes, contents
@@ -114,6 +123,8 @@ def _own_call(held: Any) -> Callable[..., Any] | None:
         return inner_transforms.call
     if isinstance(held, np.vectorize):
         return _of_vectorize
+    if is_numba_ufunc(held):
+        return numba_calls.vectorized
     if isinstance(held, Custom):
         return custom_calls.custom
     return None

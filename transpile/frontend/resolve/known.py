@@ -50,6 +50,10 @@ OWN_TEXT = ("transpile.lax", "transpile.tree")
 """Our own vocabulary that is plain Python: what no rule of the frontend's stands for is lifted like a function of the user's."""
 
 
+SAME = dict.fromkeys(("numba.prange", "numba.misc.special.prange"), "builtins.range")
+"""What is Python's under another name: the compiler itself finds the loops whose trips are independent."""
+
+
 def _own_name(module: str, name: str) -> str:
     """What a function of our own vocabulary is called by its users, or else by its module."""
     package = module.rpartition(".")[0]
@@ -68,6 +72,8 @@ def known_object(obj: Any) -> Known | None:
 
 def known_path(dotted: str) -> Known:
     """What a dotted name means: canonical where the module is loaded, as it is written where it is not."""
+    if dotted in SAME:
+        return known_path(SAME[dotted])
     obj = _walk(dotted)
     found = None if obj is _MISSING else known_object(obj)
     if found is not None and found.name.partition(".")[0] == dotted.partition(".")[0]:
@@ -145,8 +151,11 @@ def foreign(obj: Any) -> str | None:
     for package in _VOCABULARY:
         if f"{module}.".startswith(f"{package}.") and not obj.__name__.startswith("_"):
             return f"{package}.{obj.__name__}"
+    name = getattr(obj, "__qualname__", None) or getattr(obj, "__name__", type(obj).__name__)
+    if f"{module}.{name}" in SAME:
+        return SAME[f"{module}.{name}"]
     if root in ROOTS - {"transpile"}:
-        return f"{module}.{getattr(obj, '__qualname__', None) or getattr(obj, '__name__', type(obj).__name__)}"
+        return f"{module}.{name}"
     return None
 
 

@@ -46,7 +46,16 @@ from transpile.frontend.resolve.bindings import (
 from transpile.frontend.resolve.known import ROOTS, foreign, known_object
 from transpile.frontend.resolve.static import StaticModule, static_module
 from transpile.frontend.resolve.static_file import StaticFunction, StaticScope
-from transpile.frontend.sources.locate import Located, Target, head, is_array_method, locate, transparent, unwrap
+from transpile.frontend.sources.locate import (
+    Located,
+    Target,
+    head,
+    is_array_method,
+    is_of_numba,
+    locate,
+    transparent,
+    unwrap,
+)
 
 __all__ = [
     "Binding", "Captured", "Known", "Literal", "LiveScope", "Module", "Opened", "Root", "StaticClass", "StaticFunction",
@@ -113,7 +122,7 @@ def bind(obj: Any, captured: Captured) -> Binding:
         return live_module(obj)
     if isinstance(obj, (types.FunctionType, types.BuiltinFunctionType, types.MethodType, type, np.ufunc)):
         return _bind_callable(obj)
-    if isinstance(obj, functools.partial) or transparent(obj) is not None:
+    if isinstance(obj, functools.partial) or transparent(obj) is not None or (is_of_numba(obj) and callable(obj)):
         return User(obj)
     leaves, tree = flatten(obj)
     return captured if leaves or has_content(tree) else StaticValue(obj)

@@ -110,6 +110,8 @@ def unwrap(obj: Any, loc: ir.Loc = ir.NOWHERE) -> Target:
     if is_array_method(obj):
         return Target(origin.calling_method(obj))
     match obj:
+        case types.FunctionType() if (obj.__module__ or "").startswith("numba."):
+            raise _compiled_by_numba(obj, loc)
         case types.FunctionType():
             form = obj.__dict__.get("__transpile_form__")  # of what vjp and linearize give
             return Target(obj if form is None else origin.calling_ours(form))
@@ -128,8 +130,10 @@ def unwrap(obj: Any, loc: ir.Loc = ir.NOWHERE) -> Target:
         raise error("T402", f"{_name(obj)} is not written in Python: it has no source to transform", loc)
     if type(obj).__module__.partition(".")[0] in ("numpy", "scipy") and callable(obj):
         raise error("T402", f"{_name(obj)} is not written in Python: it has no source to transform", loc)
-    if level_of(obj) is not None or isinstance(obj, Custom):
+    if level_of(obj) is not None or isinstance(obj, Custom) or is_numba_ufunc(obj):
         return Target(origin.calling_ours(obj))
+    if is_of_numba(obj):
+        raise _compiled_by_numba(obj, loc)
     reads.note_class(obj)
     reads.note_member(type(obj), "__call__")
     call = getattr(type(obj), "__call__", None)  # noqa: B004
@@ -138,6 +142,12 @@ def unwrap(obj: Any, loc: ir.Loc = ir.NOWHERE) -> Target:
     if callable(obj):
         raise error("T402", f"{_name(obj)} is not written in Python: it has no source to transform", loc)
     raise error("T411", f"an object of type {type(obj).__name__!r} is not a function", loc)
+
+
+def _compiled_by_numba(obj: Any, loc: ir.Loc) -> TranspileError:
+    kind = "a function" if isinstance(obj, types.FunctionType) else f"a {type(obj).__name__}"
+    hint = "numba.njit, jit and vectorize are followed: call the Python function behind it, or write the loop"
+    return error("T402", f"{_name(obj)} is {kind} of Numba's, which has no source to transform", loc, hint)
 
 
 def is_array_method(obj: Any) -> bool:
@@ -170,12 +180,22 @@ def transparent(obj: Any) -> Any:
         return obj.__func__
     if isinstance(obj, functools._lru_cache_wrapper):
         return obj.__wrapped__
-    if type(obj).__module__.startswith("numba."):
-        return getattr(obj, "py_func", None)
+    if is_of_numba(obj):
+        return getattr(obj, "py_func", getattr(obj, "_pyfunc", None))
     level = level_of(obj)
     if level is not None and level.is_plain:
         return obj.__wrapped__
     return None
+
+
+def is_of_numba(obj: Any) -> bool:
+    """Whether it is an object of Numba's own classes."""
+    return type(obj).__module__.startswith("numba.")
+
+
+def is_numba_ufunc(obj: Any) -> bool:
+    """Whether it is what ``numba.vectorize`` makes: a function for each element."""
+    return type(obj).__module__ == "numba.np.ufunc.dufunc" and hasattr(getattr(obj, "_dispatcher", None), "py_func")
 
 
 def _name(obj: Any) -> str:
