@@ -15,7 +15,7 @@ KEYS = {
     'getattr(o, f"W{i}")': "names", "p[i]": "numbers", 'p["W", i]': "pairs", "p[i, i + 1]": "twos", "p[str(i)]": "digits",
     'p[f"{i:02d}"]': "padded", "p[-1 - i]": "list", "p[i]['a']": "dicts", "p[i](x)": "functions", "p[i][0]": "tuples",
     '{f"W{k}": v for k, v in enumerate(p.values())}[f"W{i}"]': "names", 'p[f"layer{i}"]["a"]': "nested",
-    'p[f"W{2 - i}"]': "names", 'p[["W0", "W1", "W2"][i]]': "names", 'p[f"{names[0]}{i}"]': "names", 
+    'p[f"W{2 - i}"]': "names", 'p[["W0", "W1", "W2"][i]]': "names", 'p[f"{names[0]}{i}"]': "names",
     "p[names[i:i + 1] + str(i)]": "sliced",
 }  # fmt: skip
 LOOPS = {

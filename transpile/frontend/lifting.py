@@ -32,6 +32,8 @@ class Stretches(Protocol):
 
     def is_given(self, dim: Dim) -> bool: ...
 
+    def narrower(self, to: Dim) -> list[Dim]: ...
+
 
 class Lifting:
     """What is known while one function is lifted, with all that it calls, into one core function."""

@@ -10,8 +10,8 @@ import gast
 from transpile.core import nodes as ir
 from transpile.core.dims import Dim
 from transpile.core.types import Type, computes_alike, promote
-from transpile.frontend.control import carries, dynamic_list_reads, dynamic_lists
-from transpile.frontend.control.slots import Again, Body, Key, Once, Slot, StructureChanges, same, state_around
+from transpile.frontend.control import carries, dynamic_list_reads, dynamic_lists, shrinking
+from transpile.frontend.control.slots import SMALL, Again, Body, Key, Once, Slot, StructureChanges, same, state_around
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.resolve import name_lookup
 from transpile.frontend.restarts import Dead, NeedBuffer
@@ -226,6 +226,8 @@ class Carrying:
                 memory.note_dtypes(self.lx, slot.params[-1], before)
             else:
                 memory.note_either(self.lx, slot.params[-1], before, op)
+        if isinstance(entry, Array):
+            shrinking.add_counts(self.lx, slot, list(self.learnt.short.get(self._site(key), ())))
         return slot
 
     def _site(self, key: Key) -> Any:
@@ -286,6 +288,7 @@ class Carrying:
     def _place(self, slot: Slot, ops: Any) -> None:
         lx = self.lx
         entry = carries.as_mixed(lx, slot.entry, self.mixed.get(slot.key, ()))
+        ops = shrinking.cut(lx, slot, ops)
         if isinstance(slot.key, Cell):
             name = dynamic_list_reads.name_of_count(slot.key.name, entry)
             slot.inside = carries.rebuilt_items(lx, entry, ops, name, slot.places)
@@ -381,8 +384,8 @@ class Carrying:
                     self.learnt.types[self._site(slot.key), k] = wider
                     learnt = True
                 learnt |= self._has_others(slot, k, op, param)
-                ready.append(op if isinstance(op, ir.Undef) or wider is not None else self._as(op, param.type))
-            ends.append(ready)
+                ready.append(op if isinstance(op, ir.Undef) or wider is not None else self._as(op, param.type, slot))
+            ends.append(shrinking.filled_up(lx, slot, ops[0], slot.key[1]) if slot.short and not learnt else ready)
         if learnt:
             raise Again
         return ends
@@ -413,8 +416,10 @@ class Carrying:
         self.mixed.setdefault(slot.key, {}).update(dict.fromkeys(found))
         return bool(found)
 
-    def _as(self, op: ir.Operand, wanted: Type) -> ir.Operand:
+    def _as(self, op: ir.Operand, wanted: Type, slot: Slot) -> ir.Operand:
         x = self.lx.b.cast(op, wanted)
+        if slot.short:
+            return x.op
         return self.lx.b.broadcast(x, wanted.dims).op if wanted.dims else x.op
 
     def _end_leaves(self, slot: Slot, end: Any) -> list[ir.Operand]:
@@ -455,7 +460,10 @@ class Carrying:
             return None
         name = slot.key.name if isinstance(slot.key, Cell) else slot.key[1]
         if len(op.type.dims) == len(param.type.dims):
-            fits = all(p == q or self._fits(slot, p, q) for p, q in zip(op.type.dims, param.type.dims))
+            pairs = list(zip(op.type.dims, param.type.dims))
+            unlike = [k for k, (p, q) in enumerate(pairs) if k not in slot.short and p != q and not self._fits(slot, p, q)]
+            self._learn_shorter(slot, op, param, unlike)
+            fits = not unlike
         else:
             fits = False
         if not fits:
@@ -473,8 +481,19 @@ class Carrying:
         wider = Type(common.dtype, param.type.dims, common.weak and not param.type.dims)
         return None if wider == param.type else wider
 
+    def _learn_shorter(self, slot: Slot, op: ir.Operand, param: ir.Var, axes: list[int]) -> None:
+        """Carries an array that gets shorter in its first size; where the trips are few and known they are unrolled."""
+        few = self.length is not None and self.length.is_const and self.length.const <= SMALL
+        if not axes or few or not shrinking.can_carry(slot, op, param):
+            return
+        if all(shrinking.gets_shorter(self.lx, param.type.dims[k], op.type.dims[k]) for k in axes):
+            self.learnt.short.setdefault(self._site(slot.key), {}).update(dict.fromkeys(axes))
+            raise Again
+
     def _fits(self, slot: Slot, p: Dim, q: Dim) -> bool:
         """Whether sizes before and after a trip are equal, or checked to be; what may have no value has no size to compare."""
+        if isinstance(slot.entry, Array) and not self.lx.symbols.is_size(p) and shrinking.gets_shorter(self.lx, q, p):
+            return False
         known = all(self.lx.symbols.is_size(d) for d in (p, q))
         with self.lx.symbols.at_once():
             return (known or not isinstance(slot.entry, Maybe)) and self.lx.b.same(p, q)

@@ -28,7 +28,7 @@ from transpile.frontend.control import (
 )
 from transpile.frontend.control.iteration import Stream
 from transpile.frontend.control.loop_fixpoint import Carrying
-from transpile.frontend.control.slots import Body, StructureChanges
+from transpile.frontend.control.slots import SMALL, Body, StructureChanges
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.restarts import NeedValue
 from transpile.frontend.sources.structured_exits import STOP
@@ -36,7 +36,6 @@ from transpile.frontend.values import aliases, assignment, comparisons
 from transpile.frontend.values.values import Cell, Items, Scalar
 
 UNROLL_AT_MOST = 200  # trips of a loop that is unrolled because its body needs the index
-SMALL = 32  # trips of a loop that is unrolled because the structure of its values changes
 
 
 @dataclass
@@ -47,6 +46,7 @@ class Learnt:
     types: dict[Any, Any] = field(default_factory=dict)
     dtypes: dict[Any, frozenset[str]] = field(default_factory=dict)  # other ones of arrays, before or after some trip
     either: dict[Any, None] = field(default_factory=dict)  # truth values that are Python's before or after some trip
+    short: dict[Any, dict[int, None]] = field(default_factory=dict)  # arrays that get shorter: along which axes
     params: dict[ir.Var, None] = field(default_factory=dict)  # the carried variables of the last try
     names: dict[Any, None] = field(default_factory=dict)
     rebound: dict[str, None] = field(

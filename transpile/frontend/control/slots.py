@@ -14,6 +14,9 @@ from transpile.frontend.values.values import Items
 Key = Any  # (frame, name), or a cell that holds a list, dict or instance
 
 
+SMALL = 32  # trips of a loop that is unrolled because the structure of its values changes
+
+
 class Again(Exception):
     """Something was learnt: lift the body again."""
 
@@ -32,6 +35,7 @@ class Slot:
         None  # of a container: the items that the body changes; the others stay what they are
     )
     numbers: list[int] = field(default_factory=list)  # of the parameters: which leaves they are
+    short: list[int] = field(default_factory=list)  # the axes that get shorter: see `shrinking`
     kinds: list[str] = field(default_factory=list)  # of all leaves, when the body begins: see `carries.kinds`
 
     def parts(self, held: Any) -> tuple[Any, ...]:

@@ -105,6 +105,10 @@ class Stretching:
                 self.known.setdefault(symbols.resolve(key), []).extend(stretches)
         return self.known.get(dim, [])
 
+    def narrower(self, to: Dim) -> list[Dim]:
+        """The sizes that are known to be this one, or 1."""
+        return [dim for dim in list(self.known) if self.parts(dim, to)]
+
     def is_given(self, dim: Dim) -> bool:
         """Whether the size is of arguments of the whole function, so that the example decides. Those of a function that calls
         itself are others in each call."""
