@@ -236,6 +236,8 @@ class Join:
         for p, q in zip(x.type.dims, y.type.dims):
             same = self.lx.symbols.agree(self.lx, (p, q))
             dims.append(self.lx.symbols.resolve(p) if same else self.lx.b.fresh_symbol("size"))
+            if not same:
+                self.lx.symbols.bounds[dims[-1].as_symbol or ""] = (None, self.lx.symbols.larger(p, q))
         common = replace(_common(x, y), dims=tuple(dims))
         result = ir.Var(name or ir.SYNTHETIC, common)
         memory.note_dtypes(self.lx, result, x, y)

@@ -13,7 +13,6 @@ from itertools import islice
 
 from transpile.core import nodes as ir
 from transpile.core.dims import Dim
-from transpile.core.places import is_nonnegative
 from transpile.core.types import INT
 from transpile.frontend.control.slots import Slot
 from transpile.frontend.lifter import Lifter
@@ -26,15 +25,7 @@ def gets_shorter(lx: Lifter, before: Dim, after: Dim) -> bool:
     """Whether a size after a trip is known to be less than before it, but where an array of one entry was stretched."""
     if lx.symbols.agree(lx, (before, after)):
         return False
-    return any(is_at_most(lx, size, before) for size in (after, *lx.stretching.narrower(after)))
-
-
-def is_at_most(lx: Lifter, size: Dim, most: Dim) -> bool:
-    """Whether one size is known to be another one or less."""
-    size, most = lx.symbols.resolve(size), lx.symbols.resolve(most)
-    return is_nonnegative(lx.symbols.least(most - size)) or (
-        is_nonnegative(most) and is_nonnegative(lx.symbols.least(most - size.unclipped))
-    )
+    return any(lx.symbols.is_at_most(size, before) for size in (after, *lx.stretching.narrower(after)))
 
 
 def can_carry(slot: Slot, op: ir.Operand, param: ir.Var) -> bool:
@@ -58,6 +49,7 @@ def cut(lx: Lifter, slot: Slot, ops: Iterator[ir.Operand]) -> Iterator[ir.Operan
     dims, stops = list(whole.type.dims), dict(zip(slot.short, range(len(counts))))
     for axis, count in zip(slot.short, counts):
         dims[axis] = lx.b.fresh_symbol("size")
+        lx.symbols.bounds[dims[axis].as_symbol or ""] = (None, whole.type.dims[axis])
         lx.b.bind_symbol(dims[axis], count)
     path = (ir.Index(tuple(ir.Slice(None, stops.get(axis), None) for axis in range(len(dims)))),)
     view = lx.b.let("index", whole, *counts, path=path, dims=tuple(dims)).op
@@ -69,11 +61,11 @@ def cut(lx: Lifter, slot: Slot, ops: Iterator[ir.Operand]) -> Iterator[ir.Operan
 def filled_up(lx: Lifter, slot: Slot, op: ir.Operand, name: str) -> list[ir.Operand]:
     """What the next trip gets: the array in its first size, and the sizes that it has."""
     b, wanted = lx.b, slot.params[0].type
-    x, inside = b.cast(op, wanted), lx.operand(slot.inside).type.dims
+    x = b.cast(op, wanted)
     counts = [b.dim(x.dims[axis]).op for axis in slot.short]
     for axis, count in zip(slot.short, counts):
         size, most = lx.symbols.resolve(x.dims[axis]), wanted.dims[axis]
-        if not is_at_most(lx, size, inside[axis]):
+        if not lx.symbols.is_at_most(size, most):
             _refuse_longer(lx, count, most, name)
         rest = (most - size).clip()
         dims = (*x.dims[:axis], rest, *x.dims[axis + 1 :])

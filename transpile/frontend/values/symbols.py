@@ -154,6 +154,22 @@ class Symbols:
         """Whether a form is not negative where the bodies that are being lifted run."""
         return any(is_nonnegative(self.least(dim - span)) for span in self.spans)
 
+    def is_at_most(self, size: Dim, most: Dim) -> bool:
+        """Whether one size is known to be another one or less."""
+        size, most = self.resolve(size), self.resolve(most)
+        atom = size.as_atom
+        if atom is not None and atom.kind == "floordiv" and atom.operands[1].is_const and is_nonnegative(most):
+            over, divisor = atom.operands[0] - most, atom.operands[1].const
+            if over.is_const and over.const < divisor:  # (n + d - 1) // d
+                return True
+        if is_nonnegative(self.least(most - size)) or any(self.is_at_most(d, most) for d in size.unclipped.as_min or ()):
+            return True
+        return is_nonnegative(most) and is_nonnegative(self.least(most - size.unclipped))
+
+    def larger(self, a: Dim, b: Dim) -> Dim | None:
+        """The larger one of two sizes, where that is known."""
+        return b if self.is_at_most(a, b) else a if self.is_at_most(b, a) else None
+
     def is_size(self, dim: Dim) -> bool:
         """Whether the form is made of sizes of arguments only."""
         return all(s in self.origins for s in dim.symbols())
