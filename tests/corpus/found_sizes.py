@@ -95,3 +95,40 @@ def unpacked_rest(x):
     """All but the last: the argument has one more."""
     a, b, c = x[:-1]
     return a * b * c + x[3]
+
+
+@program(args=lambda: (0.95, 1.0, 0.05, 0.2, 1.0, 6), wrt=(0, 3), tags="loops shrinking")
+def american_put(s, strike, r, sigma, t, n):
+    """A binomial tree: the array of values gets shorter from level to level."""
+    dt = t / n
+    u = np.exp(sigma * np.sqrt(dt))
+    q = (np.exp(r * dt) - 1 / u) / (u - 1 / u)
+    v = np.maximum(strike - s * u ** np.arange(n, -n - 1, -2.0), 0.0)
+    for i in range(n - 1, -1, -1):
+        v = np.exp(-r * dt) * (q * v[:-1] + (1 - q) * v[1:])
+        v = np.maximum(v, strike - s * u ** np.arange(i, -i - 1, -2.0))
+    return v[0]
+
+
+@program(args=lambda: (normal(5, 2), 0.3), wrt=(0, 1), tags="whiles shrinking")
+def casteljau(p, t):
+    """A point of a Bezier curve, while there is more than one."""
+    while len(p) > 1:
+        p = (1 - t) * p[:-1] + t * p[1:]
+    return p[0]
+
+
+@program(args=lambda: (normal(8),), tags="whiles shrinking")
+def product_by_halves(x):
+    """Pairs are multiplied until one is left."""
+    while len(x) > 1:
+        x = x[0::2] * x[1::2]
+    return x[0]
+
+
+@program(args=lambda: (np.array([0.1, 0.2, 5.0, 0.15]),), tags="whiles shrinking mask")
+def trimmed_mean(x):
+    """What lies furthest off is left out: the data says how often."""
+    while np.max(np.abs(x - np.mean(x))) > 0.5:
+        x = x[np.abs(x - np.mean(x)) < np.max(np.abs(x - np.mean(x)))]
+    return np.mean(x)

@@ -599,7 +599,7 @@ def shape_changes(x, n):
     y = x
     k = np.sum(x)
     while k < 3.0:
-        y = y[1:]
+        y = np.append(y, k)
         k = k + 1.0
     return y
 

@@ -29,6 +29,8 @@ BODIES = {
     "helper": "v = shorter(v, c)",
     "halves": "v = v[::2] * c",
     "half": "v = v[:len(v) // 2] * c",
+    "masked": "v = v[v < np.max(v)] * 1.25",
+    "slice": "v = v[min(1, i):] * c",
 }
 LOOPS = {
     "range": "for i in range(n):\n        {}",
@@ -39,7 +41,8 @@ LOOPS = {
     "nested": "for k in range(2):\n        v, m, w = x * 1.0, np.outer(x, x), x * 2.0\n        for i in range(n):\n            {}\n        s = s + np.sum(v)",
 }
 AFTER = "return s + np.sum(v) * v[0] + np.sum(m[0]) + np.sum(w) + len(v) + sum(parts)"
-CASES = [(body, loop) for body in BODIES for loop in LOOPS]
+CASES = [(body, loop) for body in BODIES for loop in LOOPS if (body, loop) != ("a list too", "nested")]
+"""A list that loops within loops make longer by a number that depends on the data is refused."""
 
 
 def text_of(body: str, loop: str) -> str:

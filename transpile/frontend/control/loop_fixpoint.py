@@ -461,7 +461,9 @@ class Carrying:
         name = slot.key.name if isinstance(slot.key, Cell) else slot.key[1]
         if len(op.type.dims) == len(param.type.dims):
             pairs = list(zip(op.type.dims, param.type.dims))
-            unlike = [k for k, (p, q) in enumerate(pairs) if k not in slot.short and p != q and not self._fits(slot, p, q)]
+            unlike = [
+                k for k, (p, q) in enumerate(pairs) if k not in slot.short and p != q and not self._fits(slot, p, q)
+            ]
             self._learn_shorter(slot, op, param, unlike)
             fits = not unlike
         else:

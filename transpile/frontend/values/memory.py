@@ -154,12 +154,25 @@ def _measured(
         d = lx.measured.find(keys[k]) if d is None else d
         if d is None:
             d = fresh[k] = lx.b.fresh_symbol("size")
+            lx.symbols.bounds[d.as_symbol or ""] = (None, _axis_of_slice(source, path, args, k))
         dims.append(d)
     result = lx.b.let("index", source, *args, path=path, dims=tuple(dims))
     lx.b.measure(result, fresh)
     for k, d in fresh.items():
         lx.measured.note(keys[k], d)
     return result.op
+
+
+def _axis_of_slice(source: ir.Operand, path: ir.Path, args: tuple[ir.Operand, ...], axis: int) -> Dim | None:
+    """The size of the axis of which one of the result is a slice, or what a mask lets through."""
+    (step,) = path if len(path) == 1 else (None,)
+    if not isinstance(step, ir.Index) or not all(isinstance(i, (ir.Point, ir.Slice, ir.Mask)) for i in step.items):
+        return None
+    masks = [args[i.arg].type.dims for i in step.items if isinstance(i, ir.Mask)]
+    if any(len(d) != 1 for d in masks) or len(masks) > 1:
+        return None
+    kept = [d for d, item in zip(source.type.dims, step.items) if not isinstance(item, ir.Point)]
+    return kept[axis] if axis < len(kept) else None
 
 
 # ------------------------------------------------------------------------------------------------------- views

@@ -162,7 +162,9 @@ class Symbols:
             over, divisor = atom.operands[0] - most, atom.operands[1].const
             if over.is_const and over.const < divisor:  # (n + d - 1) // d
                 return True
-        if is_nonnegative(self.least(most - size)) or any(self.is_at_most(d, most) for d in size.unclipped.as_min or ()):
+        if is_nonnegative(self.least(most - size)) or any(
+            self.is_at_most(d, most) for d in size.unclipped.as_min or ()
+        ):
             return True
         return is_nonnegative(most) and is_nonnegative(self.least(most - size.unclipped))
 
