@@ -166,7 +166,7 @@ case("T205", "def f(x):\n    return np.sum($x if x[0] > 0 else x > 0.5)\n", X)
 case("T205", "def f(x):\n    if x[0] > 0:\n        y = x\n    else:\n        y = x > 0.5\n    return np.sum($y)\n", X)
 case(
     "T206",
-    "def f(x):\n    y = x\n    k = np.sum(x)\n    $while k < 3.0:\n        y = np.append(y, k)\n        k = k + 1.0\n    return k\n",
+    "def f(x):\n    y, k = x, np.sum(x)\n    $while k < 3.0:\n        y = np.append(y, k)\n        k = k + 1.0\n    return k\n",
     X,
 )
 case("T207", "def f(x):\n    return $x[1, 2]\n", X)

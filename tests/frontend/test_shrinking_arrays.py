@@ -38,7 +38,8 @@ LOOPS = {
     "while": "i = 0\n    while i < n:\n        {}\n        i = i + 1",
     "while long": "i = 0\n    while len({name}) > 2:\n        {}\n        i = i + 1",
     "break": "for i in range(100):\n        if len({name}) < 3:\n            break\n        {}",
-    "nested": "for k in range(2):\n        v, m, w = x * 1.0, np.outer(x, x), x * 2.0\n        for i in range(n):\n            {}\n        s = s + np.sum(v)",
+    "nested": "for k in range(2):\n        v, m, w = x * 1.0, np.outer(x, x), x * 2.0\n"
+    "        for i in range(n):\n            {}\n        s = s + np.sum(v)",
 }
 AFTER = "return s + np.sum(v) * v[0] + np.sum(m[0]) + np.sum(w) + len(v) + sum(parts)"
 CASES = [(body, loop) for body in BODIES for loop in LOOPS if (body, loop) != ("a list too", "nested")]

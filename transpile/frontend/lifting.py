@@ -114,6 +114,8 @@ class Lifting:
         """The diagnostic, to be raised."""
         loc = self.loc(node) if node is not None else self.b.loc
         notes = (", ".join(self.symbols.shapes),) if self.symbols.shapes and code in ("T202", "T203", "T207") else ()
+        message, unnamed = _UNNAMED.subn("?", message)
+        notes += ("? is a size that only the run knows",) * bool(unnamed)
         return error(code, _SYMBOL.sub(r"\1", message), loc if loc.line else self.start, hint, notes)
 
     @contextmanager
@@ -176,4 +178,5 @@ class Lifting:
             self.regions.pop()
 
 
+_UNNAMED = re.compile(r"(?<![\w.])size\.\d+")  # what `Builder.fresh_symbol` calls a size
 _SYMBOL = re.compile(r"(?<![\w.])([A-Za-z_]\w*)\.\d*(?=[\s,)\]*/+-]|$)")  # of an integer: its name, a dot, a number

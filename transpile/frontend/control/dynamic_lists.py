@@ -19,12 +19,14 @@ from transpile.core.builder import Expr
 from transpile.core.dims import Dim
 from transpile.core.places import is_nonnegative
 from transpile.core.types import Type
+from transpile.errors import TranspileError
 from transpile.frontend.control import carries, dynamic_list_reads
 from transpile.frontend.control.dynamic_list_reads import Grown, count, wider
 from transpile.frontend.control.slots import StructureChanges
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.restarts import Dead, Restart
 from transpile.frontend.values import aliases, memory
+from transpile.frontend.values.convert import describe
 from transpile.frontend.values.values import Buffer, Cell, Items, Ref, Scalar, Static
 
 
@@ -197,8 +199,7 @@ def restructured(carrying: Any, cell: Cell, held: Items, now: Items) -> None:
         note_any(lx, cell, item)
     element = lx.appended.get(cell)
     if held.kind not in ("list", "grown") or element is None or now.kind not in ("list", "grown", "conflict"):
-        why = "a list or dict changes its structure from trip to trip of this loop"
-        raise StructureChanges(lx.error("T119", why, carrying.node, hint="fill an array of known size instead"))
+        raise StructureChanges(_changes(lx, cell.name, held, now, carrying.node))
     if not _grows(carrying, cell):
         carrying.grow[cell] = (element, Dim(0))
         return
@@ -268,6 +269,31 @@ def is_full(lx: Lifter, carrying: Any, cell: Cell, start: Items, now: Items) -> 
     return True
 
 
+def _changes(lx: Lifter, name: str, held: Items, now: Items, node: Any) -> TranspileError:
+    """The diagnostic of a container whose structure a trip changes: which part is something else after it."""
+    if (held.kind, held.keys, len(held.items)) == (now.kind, now.keys, len(now.items)):
+        for key, a, b in zip(held.keys or range(len(held.items)), held.items, now.items):
+            if carries.skeleton(lx, a) != carries.skeleton(lx, b):
+                part = f"attribute {key!r} of an object" if held.kind == "instance" else f"{name}[{key!r}]"
+                text = f"{part} is {describe(lx, a)} before a trip of the loop and {describe(lx, b)} after it"
+                return lx.error("T119", text, node, "let it have one structure before the loop and in it")
+    what = {"instance": "an object gets or loses attributes", "dict": "a dict gets or loses keys"}.get(held.kind)
+    if what is None:
+        text = "a list changes its structure from trip to trip of this loop"
+        return lx.error("T119", text, node, hint="fill an array of known size instead")
+    return lx.error("T119", f"{what} in a trip of this loop", node, "let it have all of them before the loop")
+
+
+def _unlike(lx: Lifter, item: Any, node: Any = None) -> TranspileError:
+    """The diagnostic of an element that is not like the others."""
+    if isinstance(item, Ref) and lx.state.cells[item.cell].kind == "grown":
+        text = "a list that grows in a loop has lists in it whose lengths only the run knows"
+        return lx.error(
+            "T119", text, node, hint="make an array of the final shape, np.zeros((rows, columns)), and fill it"
+        )
+    return lx.error("T119", "the elements of a list that grows in a loop have different structures", node)
+
+
 def varies(lx: Lifter, type_: Type, known: Collection[str]) -> bool:
     """Whether the sizes are not all made of those that are the same in each trip of a loop."""
     return any(s not in known for d in type_.dims for s in lx.symbols.resolve(d).symbols())
@@ -289,7 +315,7 @@ def convert(
     prefix = [carries.leaves(lx, item) for item in held.items]
     for item, leaves in zip(held.items, prefix):
         if carries.skeleton(lx, item) != element.skeleton:
-            raise lx.error("T119", "the elements of a list that grows in a loop have different structures")
+            raise _unlike(lx, item)
         _check_sizes(lx, types, leaves, node)
         types = [wider(t, o.type) for t, o in zip(types, leaves)]
     cells: list[Cell] = []
@@ -436,7 +462,7 @@ def freeze(lx: Lifter, item: Any, node: Any = None) -> None:
 
 def _check_like(lx: Lifter, skeleton: Any, item: Any, node: Any) -> None:
     if skeleton != carries.skeleton(lx, item):
-        raise lx.error("T119", "the elements of a list that grows in a loop have different structures", node)
+        raise _unlike(lx, item, node)
 
 
 def _check_sizes(lx: Lifter, types: Sequence[Type], leaves: Sequence[ir.Operand], node: Any) -> None:

@@ -496,9 +496,21 @@ class Carrying:
         """Whether sizes before and after a trip are equal, or checked to be; what may have no value has no size to compare."""
         if isinstance(slot.entry, Array) and not self.lx.symbols.is_size(p) and shrinking.gets_shorter(self.lx, q, p):
             return False
+        if self._differs(p, q):
+            return False
         known = all(self.lx.symbols.is_size(d) for d in (p, q))
         with self.lx.symbols.at_once():
             return (known or not isinstance(slot.entry, Maybe)) and self.lx.b.same(p, q)
+
+    def _differs(self, p: Dim, q: Dim) -> bool:
+        """Whether a size is more than the other one, or not that on one of the paths that meet in it."""
+        symbols = self.lx.symbols
+        gap = symbols.resolve(p) - symbols.resolve(q)
+        if gap.is_const:
+            return gap.const != 0
+        if gap.is_size and not symbols.is_size(gap):
+            return True  # longer by what only the run knows
+        return any(self._differs(d, q) for d in symbols.joined.get(p.as_symbol or "", ()))
 
     # ---- names that only the body assigns
 

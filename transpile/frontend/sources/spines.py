@@ -57,7 +57,8 @@ class _Converter(Ast3ToGAst):
     def visit_ClassDef(self, node: ast.ClassDef) -> Any:
         outside, head = self.owner, copy.copy(node)
         head.body = []
-        made = getattr(super(), "visit_ClassDef", self.generic_visit)(head)
+        convert: Callable[[ast.ClassDef], Any] = getattr(super(), "visit_ClassDef", self.generic_visit)
+        made = convert(head)
         self.owner = node.name
         made.body = [self.visit(s) for s in node.body]
         self.owner = outside

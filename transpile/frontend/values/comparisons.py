@@ -108,6 +108,9 @@ def _are_pythons(lx: Lifter, *values: Any) -> bool:
     )
 
 
+_SIGNS = {gast.Is: "is", gast.IsNot: "is not", gast.Eq: "==", gast.NotEq: "!=", gast.In: "in", gast.NotIn: "not in"}
+
+
 def same_object(lx: Lifter, left: Any, right: Any, node: Any) -> bool:
     """``left is right``."""
     if isinstance(left, Static) and isinstance(right, Static):
@@ -125,8 +128,10 @@ def same_object(lx: Lifter, left: Any, right: Any, node: Any) -> bool:
         return False
     if isinstance(left, (Array, Ref)) and type(left) is type(right):
         if left.cell is not right.cell and _may_be_one(lx, left, right):
-            raise lx.error("T120", "which object this is depends on the data, so 'is' has no answer here", node,
-                           hint="compare what is in it")  # fmt: skip
+            written = [_SIGNS[type(op)] for op in getattr(node, "ops", ()) if type(op) in _SIGNS]
+            asked = written[0] if len(written) == 1 else "is"
+            text = f"which object this is depends on the data, so {asked!r} has no answer here"
+            raise lx.error("T120", text, node, hint="compare what is in it, or the numbers of the two in a list")
         return left.cell is right.cell
     return left is right
 

@@ -73,7 +73,8 @@ def _item(lx: Lifter, items: tuple[Any, ...], k: Any, what: str, node: Any) -> A
         return items[int(k)]
     if not isinstance(k, (int, np.integer)):
         raise lx.error("T207", f"the index of {what} must be an integer or a slice, not {k!r}", node)
-    raise lx.error("T207", f"index {k} is out of range for {what} of {len(items)}", node)
+    hint = "on a path that only some calls take, index an array: np.array(...) of it" if lx.facts else ""
+    raise lx.error("T207", f"index {k} is out of range for {what} of {len(items)}", node, hint)
 
 
 def _of_ref(lx: Lifter, value: Ref, index: Any, node: Any) -> Any:

@@ -92,6 +92,7 @@ class Symbols:
     written: dict[int, str] = field(
         default_factory=dict
     )  # how the leaves of arguments are read in Python, by their numbers
+    joined: dict[str, tuple[Dim, Dim]] = field(default_factory=dict)  # of what two paths give: their sizes
     count: int = 0
     late: bool = True  # whether sizes that do not fit may be an error where that runs
     is_open: bool = False  # whether sizes where paths meet may differ
