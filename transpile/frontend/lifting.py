@@ -113,7 +113,9 @@ class Lifting:
     def error(self, code: str, message: str, node: Any = None, hint: str = "") -> TranspileError:
         """The diagnostic, to be raised."""
         loc = self.loc(node) if node is not None else self.b.loc
-        notes = (", ".join(self.symbols.shapes),) if self.symbols.shapes and code in ("T202", "T203", "T207") else ()
+        notes: tuple[str, ...] = (
+            (", ".join(self.symbols.shapes),) if self.symbols.shapes and code in ("T202", "T203", "T207") else ()
+        )
         message, unnamed = _UNNAMED.subn("?", message)
         notes += ("? is a size that only the run knows",) * bool(unnamed)
         return error(code, _SYMBOL.sub(r"\1", message), loc if loc.line else self.start, hint, notes)

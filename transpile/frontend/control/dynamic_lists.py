@@ -26,7 +26,6 @@ from transpile.frontend.control.slots import StructureChanges
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.restarts import Dead, Restart
 from transpile.frontend.values import aliases, memory
-from transpile.frontend.values.convert import describe
 from transpile.frontend.values.values import Buffer, Cell, Items, Ref, Scalar, Static
 
 
@@ -199,7 +198,7 @@ def restructured(carrying: Any, cell: Cell, held: Items, now: Items) -> None:
         note_any(lx, cell, item)
     element = lx.appended.get(cell)
     if held.kind not in ("list", "grown") or element is None or now.kind not in ("list", "grown", "conflict"):
-        raise StructureChanges(_changes(lx, cell.name, held, now, carrying.node))
+        raise StructureChanges(carrying.structure_changes(cell.name, held, now))
     if not _grows(carrying, cell):
         carrying.grow[cell] = (element, Dim(0))
         return
@@ -267,21 +266,6 @@ def is_full(lx: Lifter, carrying: Any, cell: Cell, start: Items, now: Items) -> 
         raise lx.error("T119", message, carrying.node, hint="append to a list of its own, and join them")
     carrying.grow[cell] = (lx.appended[cell], need)
     return True
-
-
-def _changes(lx: Lifter, name: str, held: Items, now: Items, node: Any) -> TranspileError:
-    """The diagnostic of a container whose structure a trip changes: which part is something else after it."""
-    if (held.kind, held.keys, len(held.items)) == (now.kind, now.keys, len(now.items)):
-        for key, a, b in zip(held.keys or range(len(held.items)), held.items, now.items):
-            if carries.skeleton(lx, a) != carries.skeleton(lx, b):
-                part = f"attribute {key!r} of an object" if held.kind == "instance" else f"{name}[{key!r}]"
-                text = f"{part} is {describe(lx, a)} before a trip of the loop and {describe(lx, b)} after it"
-                return lx.error("T119", text, node, "let it have one structure before the loop and in it")
-    what = {"instance": "an object gets or loses attributes", "dict": "a dict gets or loses keys"}.get(held.kind)
-    if what is None:
-        text = "a list changes its structure from trip to trip of this loop"
-        return lx.error("T119", text, node, hint="fill an array of known size instead")
-    return lx.error("T119", f"{what} in a trip of this loop", node, "let it have all of them before the loop")
 
 
 def _unlike(lx: Lifter, item: Any, node: Any = None) -> TranspileError:

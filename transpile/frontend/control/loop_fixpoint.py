@@ -10,8 +10,19 @@ import gast
 from transpile.core import nodes as ir
 from transpile.core.dims import Dim
 from transpile.core.types import Type, computes_alike, promote
-from transpile.frontend.control import carries, dynamic_list_reads, dynamic_lists, shrinking
-from transpile.frontend.control.slots import SMALL, Again, Body, Key, Once, Slot, StructureChanges, same, state_around
+from transpile.errors import TranspileError
+from transpile.frontend.control import carries, dynamic_list_reads, dynamic_lists, shrinking, structure_changes
+from transpile.frontend.control.slots import (
+    SMALL,
+    Again,
+    Body,
+    Key,
+    Once,
+    Slot,
+    StructureChanges,
+    same,
+    state_around,
+)
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.resolve import name_lookup
 from transpile.frontend.restarts import Dead, NeedBuffer
@@ -357,6 +368,10 @@ class Carrying:
     def _at_start(self, cell: Cell, held: Items, slots: list[Slot]) -> Items:
         """What a container was when the trip began."""
         return next((s.inside for s in slots if s.key is cell), held)
+
+    def structure_changes(self, name: str, held: Items, now: Items) -> TranspileError:
+        """The diagnostic of a container whose structure a trip changes."""
+        return structure_changes.diagnostic(self.lx, name, held, now, self.node)
 
     def _changes(self, cell: Cell, held: Items, now: Items) -> bool:
         """Whether items of a container changed that were not known to."""

@@ -57,8 +57,7 @@ class _Converter(Ast3ToGAst):
     def visit_ClassDef(self, node: ast.ClassDef) -> Any:
         outside, head = self.owner, copy.copy(node)
         head.body = []
-        convert: Callable[[ast.ClassDef], Any] = getattr(super(), "visit_ClassDef", self.generic_visit)
-        made = convert(head)
+        made = getattr(Ast3ToGAst, "visit_ClassDef", Ast3ToGAst.generic_visit)(self, head)
         self.owner = node.name
         made.body = [self.visit(s) for s in node.body]
         self.owner = outside
