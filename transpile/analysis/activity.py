@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 
 from transpile.core import nodes as ir
 from transpile.core.functions import is_custom
-from transpile.core.walk import blocks
+from transpile.core.walk import blocks, statements
 from transpile.ops.record import ZERO, Op
 from transpile.ops.tables import prims
 
@@ -84,6 +84,14 @@ def active(fn: ir.Function, wrt: Iterable[ir.Var], results: Iterable[ir.Operand]
     varied = _reach(wrt, forward)
     useful = _reach((r for r in results if isinstance(r, ir.Var) and carries_derivative(r)), backward)
     return {v for v in varied if v in useful}
+
+
+def is_stopped(fn: ir.Function, wrt: Iterable[ir.Var]) -> bool:
+    """Whether ``stop_gradient`` hides something from the derivatives of ``fn`` with respect to the variables ``wrt``."""
+    stops = [s for s in statements(fn.body) if isinstance(s, ir.Let) and s.prim == "stop_gradient"]
+    hidden = [a for s in stops for a in s.args]
+    reached = active(fn, wrt, hidden)
+    return any(a in reached for a in hidden)
 
 
 def _reach(roots: Iterable[ir.Var], graph: dict[ir.Var, list[ir.Var]]) -> dict[ir.Var, None]:

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from transpile.analysis.called import NOTHING, Summaries, Summary, may_act
 from transpile.core import nodes as ir
+from transpile.core.functions import is_custom
 from transpile.core.types import Type
 from transpile.core.walk import blocks, defines, dim_symbols, statements
 from transpile.ops.tables import record_of
@@ -55,7 +56,15 @@ class Mapped:
         """What a call does with arguments of which these differ; nothing, of what is no call."""
         if not isinstance(stmt, ir.Call):
             return NOTHING
-        return self.called.of(stmt, self.pattern(stmt.args))
+        return self.called.of(stmt, self.given(stmt))
+
+    def given(self, stmt: ir.Call) -> list[bool | None]:
+        """Which of the arguments of a call have lanes. The right-hand side of a solution has them where any argument has: the
+        solutions in its derivative have one that differs."""
+        found = self.pattern(stmt.args)
+        if is_custom(stmt) and stmt.custom.rule == "linear" and (any(found) or self.axis in stmt.args):
+            found[: stmt.custom.outputs] = [True] * stmt.custom.outputs
+        return found
 
     def pattern(self, args: Iterable[ir.Operand]) -> list[bool | None]:
         """Which of the arguments of a call differ between lanes; None for the axis of these."""

@@ -458,7 +458,10 @@ class Custom:
     an adjoint for each floating-point argument. For "implicit" the call stays what gives the results: ``derivative`` takes the
     arguments, the ``outputs`` and a tangent for each floating-point argument, and gives one for each floating-point output;
     ``pullback``, if there is one, takes a cotangent for each of these instead, and gives the adjoints of the arguments (else the
-    derivative is transposed). `expand_calls` puts the bodies in the place of what is left.
+    derivative is transposed). For "linear" (`transpile.transform.linear_rules`) the outputs solve an equation whose right-hand
+    side is the first arguments, as many: ``derivative`` takes the arguments and the outputs, and gives the left-hand side, linear
+    in the outputs; ``pullback``, if there is one, takes the arguments of a solution of the transposed equation, and gives it; of a
+    ``symmetric`` equation it is ``fn``. `expand_calls` puts the bodies in the place of what is left.
     """
 
     fn: Function
@@ -468,6 +471,7 @@ class Custom:
     pullback: Function | None = None
     calls_itself: bool = False  # whether its own rule calls the function
     given: int | None = None  # how many of the arguments the user gives; what follows is read around the function
+    symmetric: bool = False
 
 
 @dataclass(frozen=True, slots=True)

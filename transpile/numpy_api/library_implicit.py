@@ -20,21 +20,17 @@ def root_tangent(f: Function, tangent_solve: Function, params: Any, x: Any, para
     return tree.map(np.negative, tangent_solve(lambda v: jvp(lambda z: f(params, z), (x,), (v,))[1], y))
 
 
-def solution_tangent(matvec: Function, again: Function, params: Any, x: Any, params_dot: Any, b_dot: Any) -> Any:
-    """``A(p) x = b``: ``x_dot`` solves ``A x_dot = b_dot - A_p p_dot x``."""
-    if len(params) > 0:
-        _, y = jvp(lambda p: matvec(p, x), (params,), (params_dot,))
-        b_dot = tree.map(np.subtract, b_dot, y)
-    return again(lambda v: matvec(params, v), b_dot)
+def transposed_solution(matvec: Function, solve: Function, x_bar: Any) -> Any:
+    """The solution of ``A^T b_bar = x_bar``; ``matvec`` is linear, so that it makes no difference where it is differentiated."""
+    return solve(lambda v: vjp(matvec, x_bar)[1](v)[0], x_bar)
 
 
-def solution_pullback(matvec: Function, again: Function, symmetric: bool, params: Any, x: Any, x_bar: Any) -> Any:
-    """``A(p) x = b``: ``b_bar`` solves ``A^T b_bar = x_bar``, and ``p_bar = -(A_p x)^T b_bar``."""
-    if symmetric:
-        b_bar = again(lambda v: matvec(params, v), x_bar)
-    else:
-        b_bar = again(lambda v: vjp(lambda z: matvec(params, z), x)[1](v)[0], x_bar)
-    if len(params) == 0:
-        return (), b_bar
-    (params_bar,) = vjp(lambda p: matvec(p, x), params)[1](b_bar)
-    return tree.map(np.negative, params_bar), b_bar
+def transposed_by_entries(matvec: Function, solve: Function, x_bar: Any) -> Any:
+    """The same where only ``solve`` is there and cannot be transposed: as many solutions as there are unknowns."""
+    flat, unravel = tree.ravel_pytree(x_bar)
+    b_bar = np.zeros_like(flat)
+    for k in range(len(flat)):
+        unit = np.zeros_like(flat)
+        unit[k] = 1.0
+        b_bar[k] = tree.ravel_pytree(solve(matvec, unravel(unit)))[0] @ flat
+    return unravel(b_bar)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import singledispatchmethod
+from functools import partial, singledispatchmethod
 
 from transpile.analysis.activity import active, carries_derivative
 from transpile.analysis.zero_tangents import resting
@@ -23,6 +23,7 @@ from transpile.ops.tables import prims
 from transpile.transform.calculus import plus, times, zero
 from transpile.transform.custom_rules import check_sizes
 from transpile.transform.function_derivatives import pushforward
+from transpile.transform.linear_rules import solved_tangents
 from transpile.transform.prepare import ready, refuse, refuse_around, refuse_forward
 
 
@@ -285,6 +286,9 @@ class _Forward:
         refuse_around(stmt, self.active)
         if stmt.custom.rule == "vjp":
             refuse_forward(stmt)
+        if stmt.custom.rule == "linear":
+            self.solution(stmt)
+            return
         floats = [a for a in stmt.args if carries_derivative(a)]
         dots = [self.tangent_or_zero(a).op for a in floats]
         if stmt.custom.rule == "implicit":
@@ -301,3 +305,10 @@ class _Forward:
         with_dot = [r for r in stmt.results if carries_derivative(r)]
         check_sizes(self.b, stmt, found, (*stmt.results, *with_dot))
         self.dots.update(zip(with_dot, found[len(stmt.results) :]))
+
+    def solution(self, stmt: ir.Call) -> None:
+        """The solution, and what the tangents solve."""
+        self.b.emit(stmt)
+        found = solved_tangents(self.b, stmt, list(map(self.tangent, stmt.args)), partial(jvp, value=False))
+        if found is not None:
+            self.dots.update(zip(stmt.results, found))

@@ -31,6 +31,7 @@ from transpile.transform.adjoint_table import Adjoints, Pending
 from transpile.transform.calculus import plus, times, zero
 from transpile.transform.custom_rules import check_sizes, transposed
 from transpile.transform.function_derivatives import adjoints
+from transpile.transform.linear_rules import solved_adjoints
 from transpile.transform.mirror_table import Twins
 from transpile.transform.prepare import refuse, refuse_around
 from transpile.transform.selfupdate import keep_self_updates
@@ -365,11 +366,12 @@ class _Reverse:
         if all(v is None for v in bars):
             return
         refuse_around(stmt, self.active)
-        cts = [
-            (zero(self.b, r.type) if v is None else self.adj.full(v, r.type)).op
-            for r, v in zip(outs, bars)
-            if carries_derivative(r)
-        ]
+        full = [zero(self.b, r.type) if v is None else self.adj.full(v, r.type) for r, v in zip(outs, bars)]
+        if stmt.custom.rule == "linear":
+            for k, bar in solved_adjoints(self.b, stmt, full, self.wants(stmt.args), self.nested.rule).items():
+                self.adj.add(stmt.args[k], bar)
+            return
+        cts = [v.op for r, v in zip(outs, full) if carries_derivative(r)]
         floats = [a for a in stmt.args if carries_derivative(a)]
         if stmt.custom.rule == "vjp":
             found = splice(self.b, stmt.custom.derivative, (*stmt.results[stmt.custom.outputs :], *cts))

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from transpile.aggregates import ArgLeaf, Node, map_leaves, number_leaves
 from transpile.core import nodes as ir
 from transpile.frontend.calls import arity, inner_transforms, tree_calls
@@ -23,9 +25,7 @@ from transpile.frontend.restarts import NeedStatic
 from transpile.frontend.values.convert import describe
 from transpile.frontend.values.values import Static
 from transpile.lax import checks
-from transpile.numpy_api.library_implicit import root_tangent, solution_pullback, solution_tangent
-
-DEEPEST = 1  # rules of linear solutions whose own solution has a rule; in those it is differentiated through
+from transpile.numpy_api.library_implicit import root_tangent, transposed_by_entries, transposed_solution
 
 Args = list[Any]
 Kwargs = dict[str, Any]
@@ -115,8 +115,12 @@ def root(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     if not opened.params:
         return made.constant()
 
+    def solved(lx: Lifter, node: Any, tangent_solve: Any, g: Any, y: Any) -> Any:
+        return linear_solve(lx, [g, y, tangent_solve], {}, node)
+
     def rule(lx: Lifter, node: Any, tangent_solve: Any, params: Any, x: Any, dots: Any) -> Any:
-        return lx.apply(_user(root_tangent), [Static(opened), tangent_solve, params, x, dots], {}, node)
+        solve = Static(Run(lx, [tangent_solve], solved))
+        return lx.apply(_user(root_tangent), [Static(opened), solve, params, x, dots], {}, node)
 
     types = opened.types(lx)
     tangent = _lifted(lx, [tangent_solve], rule, [types, made.solution, types], [*opened.ops(), *made.outs], node)
@@ -131,76 +135,42 @@ def linear_solve(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     is_given = not (isinstance(transpose, Static) and transpose.value is None)
     given = {"matvec": matvec, "solve": solve, **({"transpose_solve": transpose} if is_given else {})}
     _callables(lx, "custom_linear_solve", given, node)
-    if is_symmetric:
-        transpose = solve
     is_open = isinstance(transpose, Static) and transpose.value is None
-    if _depth(lx) > DEEPEST:
-        return lx.apply(solve, [matvec, b], {}, node)
     passed = Passed(lx)
     tree = passed.tree(b)
-    passed.ops = [op if op.type.is_float else lx.b.cast(op, "float64").op for op in passed.ops]
-    floats = iter(passed.ops)
-    tree = map_leaves(tree, lambda leaf: ArgLeaf(next(floats).type, None, leaf.zero_dim))
-    primal = _lifted(lx, [matvec, solve], _solved, [tree], passed.ops, node)
-    made = Made(lx, primal, passed.ops, aux, node)
+    ops = [op if op.type.is_float else lx.b.cast(op, "float64").op for op in passed.ops]
+    made = _made(lx, matvec, solve, tree, ops, aux, node)
+    wide = [np.promote_types(op.type.dtype, out.type.dtype).name for op, out in zip(ops, made.outs)]
+    if any(op.type.dtype != dtype for op, dtype in zip(ops, wide)):  # so are the right-hand sides of its tangents
+        ops = [lx.b.cast(op, dtype).op for op, dtype in zip(ops, wide)]
+        made = _made(lx, matvec, solve, tree, ops, aux, node)
     _check_tree(lx, "solve of custom_linear_solve", made, b, node)
-    opened = Opened(lx, matvec, made.solution, made.outs, node)
-    _check_like(lx, "matvec of custom_linear_solve", opened.fn, made, node)
+    _check_side(lx, ops, made, node)
+    side = _lifted(lx, [matvec], lambda lx, node, f, x: lx.apply(f, [x], {}, node), [made.solution], made.outs, node)
+    _check_like(lx, "matvec of custom_linear_solve", side, made, node)
+    back = None
+    is_stopped = is_open and made.is_stopped()
+    if not is_symmetric and (not is_open or is_stopped):
+        how = _user(transposed_by_entries if is_stopped else transposed_solution)
 
-    def again(lx: Lifter, solve: Any, other: Any) -> Any:
-        """How the rule solves: by a solution with a rule of its own where its transpose can be solved too."""
+        def backward(lx: Lifter, node: Any, matvec: Any, solve: Any, x_bar: Any) -> Any:
+            return lx.apply(how, [matvec, solve, x_bar], {}, node)
 
-        def run(lx: Lifter, node: Any, solve: Any, other: Any, matvec: Any, b: Any) -> Any:
-            if is_open:
-                found = lx.apply(solve, [matvec, b], {}, node)
-            else:
-                flags = [lx.const(is_symmetric), lx.const(aux)]
-                found = linear_solve(lx, [matvec, b, solve, other, *flags], {}, node)
+        def main(lx: Lifter, node: Any, solve: Any, matvec: Any, b: Any) -> Any:
+            found = lx.apply(solve, [matvec, b], {}, node)
             return found.items[0] if aux else found
 
-        return Static(Run(lx, [solve, other], run))
-
-    def forward(lx: Lifter, node: Any, solve: Any, other: Any, params: Any, x: Any, dots: Any, b_dot: Any) -> Any:
-        with _deeper(lx):
-            given = [Static(opened), again(lx, solve, other), params, x, dots, b_dot]
-            return lx.apply(_user(solution_tangent), given, {}, node)
-
-    def backward(lx: Lifter, node: Any, solve: Any, other: Any, params: Any, x: Any, x_bar: Any) -> Any:
-        with _deeper(lx):
-            given = [Static(opened), again(lx, other, solve), lx.const(is_symmetric), params, x, x_bar]
-            return lx.apply(_user(solution_pullback), given, {}, node)
-
-    types, ops = opened.types(lx), [*opened.ops(), *made.outs]
-    tangent = _lifted(lx, [solve, transpose], forward, [types, made.solution, types, tree], ops, node)
-    pullback = None
-    if not is_open:
-        pullback = _lifted(lx, [solve, transpose], backward, [types, made.solution, made.solution], ops, node)
-    return made.call(opened.ops(), tangent, pullback, len(passed.ops))
+        solution = Static(Run(lx, [solve if is_stopped else transpose], main))
+        back = _lifted(lx, [matvec, solution], backward, [made.solution], made.outs, node)
+        _check_like(lx, "transpose_solve of custom_linear_solve", back, made, node)
+    return made.solve(side, back, is_symmetric)
 
 
-class _deeper:
-    """While the rule of a solution is lifted."""
-
-    def __init__(self, lx: Lifter) -> None:
-        self.lx = lx
-
-    def __enter__(self) -> None:
-        self.lx.customs.append(_RULE)
-
-    def __exit__(self, *failed: Any) -> None:
-        self.lx.customs.pop()
-
-
-_RULE = object()
-
-
-def _depth(lx: Lifter | None) -> int:
-    """How many rules of solutions are being lifted around."""
-    count = 0
-    while lx is not None:
-        count += sum(c is _RULE for c in lx.customs)
-        lx = lx.outer
-    return count
+def _made(lx: Lifter, matvec: Any, solve: Any, tree: Any, ops: list[ir.Operand], aux: bool, node: Any) -> Made:
+    leaves = iter(ops)
+    tree = map_leaves(tree, lambda leaf: ArgLeaf(next(leaves).type, None, leaf.zero_dim))
+    primal = _lifted(lx, [matvec, solve], _solved, [tree], ops, node)
+    return Made(lx, primal, ops, aux, node)
 
 
 def _bound(lx: Lifter, name: str, args: Args, kwargs: Kwargs, node: Any) -> list[Any]:
@@ -237,6 +207,15 @@ def _check_like(lx: Lifter, what: str, fn: ir.Function, made: Made, node: Any) -
     if len(found) != len(wanted) or any(a.rank != b.rank or a.dtype != b.dtype for a, b in zip(found, wanted)):
         texts = [", ".join(map(str, types)) for types in (found, wanted)]
         raise lx.error("T307", f"{what} gives ({texts[0]}) for a solution of ({texts[1]})", node,
+                       "both have one structure, with the same shapes and dtypes")  # fmt: skip
+
+
+def _check_side(lx: Lifter, sides: Sequence[ir.Operand], made: Made, node: Any) -> None:
+    """Refuses a right-hand side that is not like the solution."""
+    found, wanted = ([(op.type.rank, op.type.dtype) for op in ops] for ops in (sides, made.outs))
+    if found != wanted:
+        texts = [", ".join(str(op.type) for op in ops) for ops in (sides, made.outs)]
+        raise lx.error("T307", f"custom_linear_solve has a solution of ({texts[1]}) for 'b' of ({texts[0]})", node,
                        "both have one structure, with the same shapes and dtypes")  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from transpile.aggregates import ArgLeaf, Node, map_leaves, number_leaves
+from transpile.analysis.activity import is_stopped
 from transpile.core import nodes as ir
 from transpile.core.inline import splice
 from transpile.core.rebuild import with_results
@@ -34,6 +35,10 @@ class Made:
         self.solution = map_leaves(main, lambda leaf: ArgLeaf(self.results[leaf.k].type, None, leaf.zero_dim))
         if any(not leaf.type.is_float for leaf in number_leaves([self.solution])[1]):
             raise lx.error("T302", "a solution that is not of floating point", node, "begin with 1.0 instead of 1")
+
+    def is_stopped(self) -> bool:
+        """Whether what solves stops the gradient of what it is given."""
+        return is_stopped(self.primal, self.primal.params[: len(self.given)])
 
     def constant(self) -> Any:
         """The results where nothing can be differentiated."""
@@ -62,6 +67,22 @@ class Made:
             pullback = arguments.function(pullback, places, captured[2], pullback.params[n : n + 2 * m])
             pullback = with_results(pullback, arguments.bars(bars))
         rule = ir.Custom(primal, "implicit", tangent, m, pullback)
+        lx.b.emit(ir.Call(rule, tuple(arguments.ops), self.results, loc=lx.b.loc))
+        name_sizes(lx.b, self.sizes)
+        return from_tree(lx, self.primal.out_tree, self.results)
+
+    def solve(self, side: ir.Function, back: ir.Function | None, symmetric: bool) -> Any:
+        """Emits the call of a linear solution. ``side`` gives the left-hand side of the outputs, ``back`` solves the transposed
+        equation; the first arguments of all three functions are a right-hand side or outputs."""
+        lx, count = self.lx, len(self.outs)
+        arguments = _Arguments(lx, self.given)
+        fns = [fn for fn in (self.primal, side, back) if fn is not None]
+        captured = [arguments.places([outside(lx, c) for c in fn.captured]) for fn in fns]
+        primal = arguments.function(self.primal, range(count), captured[0])
+        side = arguments.function(side, (), captured[1], side.params[:count])
+        if back is not None:
+            back = arguments.function(back, range(count), captured[2])
+        rule = ir.Custom(primal, "linear", side, count, back, symmetric=symmetric)
         lx.b.emit(ir.Call(rule, tuple(arguments.ops), self.results, loc=lx.b.loc))
         name_sizes(lx.b, self.sizes)
         return from_tree(lx, self.primal.out_tree, self.results)

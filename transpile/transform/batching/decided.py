@@ -60,7 +60,7 @@ class Parts:
 
     def __init__(self, stmt: ir.Call, mapped: Mapped, decide: Decide) -> None:
         self.stmt, self.mapped, self.decide = stmt, mapped, decide
-        args = mapped.pattern(stmt.args)
+        args = mapped.given(stmt)
         results: list[bool | None] = [mapped.has(r) for r in stmt.results]
         outs = stmt.results[: stmt.custom.outputs]
         dots = [g for g, a in zip(args, stmt.args) if carries_derivative(a)]
@@ -75,6 +75,11 @@ class Parts:
                 self.derivative = self.part(stmt.custom.derivative, given, [*results, *bars], [*stmt.results, *floats])
             case "vjp":
                 self.derivative = self.adjoint(stmt.custom.derivative, [*results[stmt.custom.outputs :], *bars], dots)
+            case "linear":
+                main = results[: stmt.custom.outputs]
+                self.derivative = self.part(stmt.custom.derivative, [*args, *main], main, outs)
+                if stmt.custom.pullback is not None:
+                    self.pullback = self.part(stmt.custom.pullback, args, main, outs)
             case _:
                 known = [*args, *results[: stmt.custom.outputs]]
                 self.derivative = self.part(stmt.custom.derivative, [*known, *dots], bars, floats)

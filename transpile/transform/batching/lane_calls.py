@@ -33,7 +33,9 @@ def call(w: AllLanes, parts: Parts, emitted: Emission) -> None:
     # without a cotangent that differs there is nothing of lanes in a rule: nobody will ask for it
     derivative = _of_part(parts.derivative, count, emitted) if any(parts.derivative.given) else stmt.custom.derivative
     pullback = _of_part(parts.pullback, count, emitted) if parts.pullback is not None else None
-    args = tuple(w.count if a is w.mapped.axis else w.of(a) for a in stmt.args)
+    args = tuple(
+        w.count if a is w.mapped.axis else w.whole(a) if g else w.of(a) for a, g in zip(stmt.args, parts.fn.given)
+    )
     rule = replace(stmt.custom, fn=fn, derivative=derivative, pullback=pullback)
     w.b.emit(replace(stmt, function=rule, args=args, results=results))
     w.alls.update((old, new) for old, new in zip(stmt.results, results) if old is not new)

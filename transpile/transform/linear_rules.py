@@ -1,0 +1,111 @@
+"""Solutions of linear equations (`transpile.lax.custom_linear_solve`): differentiated by solving again, at every order.
+
+    x = solve(b, a)      forward:    y = matvec_jvp(b, a, x, a_dot)         reverse:    b_bar = transposed(x_bar, a)
+                                     x_dot = solve(b_dot - y, a)                        a_bar = matvec_vjp(b, a, x, -b_bar)
+
+What solves in a derivative is a call again, with the same rule: none of its derivatives goes through what ``solve`` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from transpile.analysis.activity import carries_derivative
+from transpile.core import nodes as ir
+from transpile.core.builder import Builder, Expr
+from transpile.core.inline import splice
+from transpile.core.rebuild import with_results
+from transpile.core.walk import map_operands, uses
+from transpile.transform.calculus import zero
+from transpile.transform.custom_rules import check_sizes
+
+Derivative = Callable[[ir.Function, Sequence[int]], ir.Function]  # of a function, by these of its parameters
+
+
+def solved_tangents(b: Builder, call: ir.Call, dots: Sequence[Expr | None], jvp: Derivative) -> list[ir.Var] | None:
+    """The tangents of the outputs, from those of the arguments; None where all are 0. ``jvp`` gives tangents only."""
+    rule, count = call.custom, call.custom.outputs
+    outs, sides = call.results[:count], call.args[:count]
+    right: list[Expr | None] = list(dots[:count])
+    wrt = [k for k in _read(rule.derivative, count) if dots[k] is not None]
+    if wrt:
+        given = [dot.op for k in wrt if (dot := dots[k]) is not None]
+        found = splice(b, jvp(rule.derivative, wrt), (*call.args, *outs, *given))
+        check_sizes(b, call, found, sides)
+        left = [b.expr(op) for op in found]
+        right = [-y if dot is None else dot - y for dot, y in zip(right, left)]
+    if all(side is None for side in right):
+        return None
+    whole = [zero(b, old.type) if new is None else new for new, old in zip(right, sides)]
+    return _solution(b, call, rule, whole, call.args[count:])
+
+
+def solved_adjoints(
+    b: Builder, call: ir.Call, bars: Sequence[Expr], wants: Sequence[bool], vjp: Derivative
+) -> dict[int, Expr]:
+    """The adjoints of the arguments that are wanted and have one, from the cotangents of the outputs."""
+    count = call.custom.outputs
+    rule, more = transposed(call, vjp)
+    sides = _solution(b, call, rule, bars, more)
+    found = {k: b.expr(side) for k, side in enumerate(sides) if wants[k]}
+    wrt = [k for k in _read(call.custom.derivative, count) if wants[k]]
+    if wrt:
+        minus = [(-b.expr(side)).op for side in sides]
+        given = (*call.args, *call.results[:count], *minus)
+        parts = splice(b, vjp(call.custom.derivative, wrt), given)
+        check_sizes(b, call, parts, [call.args[k] for k in wrt])
+        found |= {k: b.expr(part) for k, part in zip(wrt, parts)}
+    return found
+
+
+def transposed(call: ir.Call, vjp: Derivative) -> tuple[ir.Custom, tuple[ir.Operand, ...]]:
+    """The rule of the transposed equation, and its arguments behind the right-hand side."""
+    rule, count = call.custom, call.custom.outputs
+    main = with_results(rule.fn, rule.fn.body.yields[:count])
+    if rule.symmetric:
+        return replace(rule, fn=main), call.args[count:]
+    derivative = _transposed_side(rule.derivative, len(call.args), vjp)
+    if rule.pullback is not None:
+        return replace(rule, fn=rule.pullback, derivative=derivative, pullback=main), call.args[count:]
+    solve = vjp(main, range(count))  # it reads the right-hand side where it is not linear in it
+    own = len(call.args)
+    solve = replace(solve, params=(*solve.params[own:], *solve.params[:own]))
+    back, side = (replace(fn, params=_with_unused(fn.params, call.args[:count], count)) for fn in (main, derivative))
+    return replace(rule, fn=solve, derivative=side, pullback=back), call.args
+
+
+def _with_unused(params: Sequence[ir.Var], args: Sequence[ir.Operand], at: int) -> tuple[ir.Var, ...]:
+    return (*params[:at], *(ir.Var("unused", a.type) for a in args), *params[at:])
+
+
+def _transposed_side(fn: ir.Function, own: int, vjp: Derivative) -> ir.Function:
+    """From the left-hand side, linear in its last parameters behind the first ``own``, that of the transposed equation."""
+    outs = fn.params[own:]
+    found = vjp(fn, range(own, len(fn.params)))
+    bars = found.params[len(fn.params) :]
+    at = dict(zip(found.params[own:], bars))  # where it is differentiated makes no difference
+    stmts = [map_operands(s, lambda o: at.get(o, o)) for s in found.body.stmts]  # type: ignore[arg-type, return-value]
+    yields = tuple(at.get(y, y) for y in found.body.yields)  # type: ignore[arg-type, return-value]
+    assert len(bars) == len(outs)
+    return replace(found, params=(*found.params[:own], *bars), body=replace(found.body, stmts=stmts, yields=yields))
+
+
+def _read(fn: ir.Function, first: int) -> list[int]:
+    """The parameters of the left-hand side, behind the ``first``, that it can be differentiated by; the outputs are none of them."""
+    read = set(uses(fn.body))
+    own = len(fn.params) - first
+    return [k for k in range(first, own) if fn.params[k] in read and carries_derivative(fn.params[k])]
+
+
+def _solution(
+    b: Builder, call: ir.Call, rule: ir.Custom, right: Sequence[Expr], more: Sequence[ir.Operand]
+) -> list[ir.Var]:
+    """A call that solves with another right-hand side."""
+    count = rule.outputs
+    rule = replace(rule, fn=with_results(rule.fn, rule.fn.body.yields[:count]))
+    sides = call.args[:count]
+    given = [b.cast(b.broadcast(new, old.type.dims), old.type.strong).op for new, old in zip(right, sides)]
+    results = [ir.Var(ir.SYNTHETIC, r.type) for r in call.results[:count]]
+    b.emit(ir.Call(rule, (*given, *more), tuple(results), loc=call.loc))
+    return results
