@@ -16,6 +16,7 @@ from transpile.core import nodes as ir
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
 from transpile.core.types import BOOL, FLOAT, INT, Type
+from transpile.ops.language import Ratio
 from transpile.ops.record import REFUSED, UNWRITTEN, ZERO, Scatter
 from transpile.ops.tables import prims
 
@@ -93,6 +94,11 @@ class Program:
         return self.run(self.outs, args or self.args)
 
 
+def factor(partial: Any) -> Any:
+    """A partial derivative as a factor."""
+    return partial.number if isinstance(partial, Ratio) else partial
+
+
 def active_args(args: Sequence[Any]) -> list[int]:
     return [k for k, a in enumerate(args) if not isinstance(a, bool) and np.asarray(a).dtype.kind == "f"]
 
@@ -155,7 +161,7 @@ def _push_let(b: Builder, stmt: ir.Let, dot: Callable[[ir.Operand], Expr | None]
         for k, t in enumerate(tangents):
             if t is None or prim.partials[k] is ZERO:
                 continue
-            partial = prim.partials[k](y, *args)
+            partial = factor(prim.partials[k](y, *args))
             part = b.elementwise("where", *_masked(stmt, k, t)) if stmt.prim == "where" else t * partial
             total = part if total is None else total + part
         if total is not None:
@@ -269,7 +275,7 @@ def _pull_elementwise(
         if stmt.prim == "where":
             add(arg, b.elementwise("where", *_masked(stmt, k, bar)))
         else:
-            add(arg, b.cast(bar * partial(b.expr(stmt.var), *args), arg.type))
+            add(arg, b.cast(bar * factor(partial(b.expr(stmt.var), *args)), arg.type))
 
 
 # ------------------------------------------------------------------------------------------------------ checks

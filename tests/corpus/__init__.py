@@ -2,6 +2,8 @@
 
 In: nothing. Out: `all_programs()`, each with example arguments. A bug of the compiler arrives here
 first. The programs import nothing of transpile, except those of `nested_transforms`, `functional` and `two_things`.
+first. The programs import nothing of transpile, except those of `nested_transforms`, `functional` and
+`found_rules`.
 """
 
 from importlib import import_module
@@ -42,6 +44,7 @@ MODULES = (
     "found_by_fuzz",
     "found_lax",
     "found_numbers",
+    "found_rules",
     "everyday",
     "everyday_loops",
     "everyday_systems",

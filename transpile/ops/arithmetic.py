@@ -13,7 +13,7 @@ from transpile.core.types import Type
 from transpile.errors import RuleError
 from transpile.ops import interval_arithmetic as intervals
 from transpile.ops.element import BOTH, EITHER, NOT, SAME, Arg, Choose, Element, applied, as_python, infix, prefix
-from transpile.ops.language import call, elementwise, log, pow, where
+from transpile.ops.language import Ratio, call, elementwise, log, pow, where
 from transpile.ops.lowering_kinds import Cast
 from transpile.ops.record import ZERO, Op
 from transpile.ops.spelling import Form
@@ -219,7 +219,7 @@ TABLE = [
     binary("mul", "*", "Mult", "mul", lambda y, a, b: b, lambda y, a, b: a, of_truths=BOTH, names=("multiply",), folds="mul",
            neutral=lambda dtype: 1, unit=1, multiplies=True, magnitude=Magnitude(joined="mul"), wraps="scalars.times", vanishes=(0,
            1), interval=intervals.product, fits="asked", unlike_python=True, total=always),
-    binary("div", "/", "Div", "truediv", lambda y, a, b: 1 / b, lambda y, a, b: -(y / b), dtype_rule="div", work=10,
+    binary("div", "/", "Div", "truediv", lambda y, a, b: 1 / b, lambda y, a, b: Ratio(y, b), dtype_rule="div", work=10,
            names=("divide", "true_divide"), fits="divided", divides=True, unit=1, integers=None, vanishes=(0,), unlike_python=True,
            total=_float_by_another),
     binary("floordiv", "//", "FloorDiv", "floordiv", ZERO, ZERO, dtype_rule="int8", names=("floor_divide",), raises=_divides,

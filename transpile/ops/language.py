@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from transpile.core.builder import Expr
@@ -23,6 +24,20 @@ def _builder(args: Sequence[Any]) -> Any:
         if isinstance(a, Expr):
             return a.b
     raise TypeError("a rule's function needs at least one Expr")
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """The partial ``-value / by`` of a quotient: a tangent or an adjoint is divided before it is multiplied, since a value times a
+    relative change neither underflows nor overflows where their product does not."""
+
+    value: Expr
+    by: Expr
+
+    @property
+    def number(self) -> Expr:
+        """The partial itself."""
+        return -(self.value / self.by)
 
 
 def _elementwise(prim: str) -> Callable[..., Expr]:

@@ -15,6 +15,7 @@ from transpile.core.builder import Builder, Expr
 from transpile.core.peephole import definition, is_const
 from transpile.core.types import Type
 from transpile.core.walk import uses
+from transpile.ops.language import Ratio
 from transpile.ops.tables import record_of
 
 
@@ -30,6 +31,10 @@ def times(bar: Expr, partial: Any) -> Expr | None:
     b = bar.b
     if isinstance(partial, (int, float)) and not isinstance(partial, bool):
         return by_number(bar, partial)
+    if isinstance(partial, Ratio):
+        if isinstance(through_broadcast(b, bar.op), ir.Const):
+            return times(bar, partial.number)
+        return -((bar / partial.by) * partial.value)
     partial = b.expr(partial)
     made = definition(b, partial.op)
     if made is not None and made.prim == "where" and _selects(b, made):

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial, singledispatchmethod
+from functools import partial as bound
+from functools import singledispatchmethod
 
 from transpile.analysis.activity import active, carries_derivative
 from transpile.analysis.zero_tangents import resting
@@ -309,6 +310,6 @@ class _Forward:
     def solution(self, stmt: ir.Call) -> None:
         """The solution, and what the tangents solve."""
         self.b.emit(stmt)
-        found = solved_tangents(self.b, stmt, list(map(self.tangent, stmt.args)), partial(jvp, value=False))
+        found = solved_tangents(self.b, stmt, list(map(self.tangent, stmt.args)), bound(jvp, value=False))
         if found is not None:
             self.dots.update(zip(stmt.results, found))

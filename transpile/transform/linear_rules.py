@@ -92,7 +92,7 @@ def _transposed_side(fn: ir.Function, own: int, vjp: Derivative) -> ir.Function:
 
 
 def _read(fn: ir.Function, first: int) -> list[int]:
-    """The parameters of the left-hand side, behind the ``first``, that it can be differentiated by; the outputs are none of them."""
+    """The parameters of the left-hand side that it can be differentiated by: behind the ``first``, before the outputs."""
     read = set(uses(fn.body))
     own = len(fn.params) - first
     return [k for k in range(first, own) if fn.params[k] in read and carries_derivative(fn.params[k])]

@@ -7,7 +7,7 @@ from typing import Any
 
 from transpile.codegen.llvm.llvm_values import Packet
 from transpile.codegen.llvm.operands import Operands
-from transpile.codegen.llvm.scalar_instructions import COMPARE, FLOAT, INT, LOGIC
+from transpile.codegen.llvm.scalar_instructions import COMPARE, FLOAT, INT, LOGIC, exact_flags
 from transpile.ops.element import Apply, Arg, Choose, Element, Infix, Prefix
 
 
@@ -46,7 +46,10 @@ def _infix(written: Operands, sign: str, a: Packet, b: Packet) -> Packet | None:
         compare = builder.icmp_signed if is_int else builder.fcmp_ordered if sign != "!=" else builder.fcmp_unordered
         return Packet(compare(sign, a.value, b.value), types.boolean)
     table = FLOAT if is_float else INT if is_int else LOGIC if a.type == types.boolean else {}
-    return Packet(getattr(builder, table[sign])(a.value, b.value), a.type) if sign in table else None
+    if sign not in table:
+        return None
+    flags = exact_flags(written.context, sign, a.value, b.value)
+    return Packet(getattr(builder, table[sign])(a.value, b.value, flags=flags), a.type)
 
 
 def _prefix(written: Operands, sign: str, x: Packet) -> Packet | None:

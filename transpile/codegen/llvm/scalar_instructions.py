@@ -43,6 +43,17 @@ def named(name: str) -> Any:
     return getattr(owner, attribute)
 
 
+def exact_flags(context: Any, sign: str, *operands: Any) -> tuple[str, ...]:
+    """Flags for an instruction that is not to be reassociated; none, where those of the function are right.
+
+    A quotient times a factor stays what it is: LLVM would divide the product, which overflows where the quotient does not
+    (``t / (1 + t) * t``).
+    """
+    if sign != "*" or not any(getattr(x, "opname", "") == "fdiv" for x in operands):
+        return ()
+    return tuple([flag for flag in context.fastmath.flags if flag != "reassoc"])
+
+
 class Scalars:
     """Writes scalar operations with a builder of llvmlite, in a target context of Numba's."""
 
@@ -162,7 +173,8 @@ class Scalars:
             elif a.type == types.boolean:
                 write = LOGIC.get(sign)
         if write is not None:
-            return Scalar(getattr(self.builder, write)(a.value, b.value), a.type)
+            flags = exact_flags(self.context, sign, a.value, b.value)
+            return Scalar(getattr(self.builder, write)(a.value, b.value, flags=flags), a.type)
         return self.call(_OPERATORS[sign], (a, b))
 
     def comparison(self, sign: str, a: Scalar, b: Scalar) -> Scalar:
