@@ -274,6 +274,8 @@ def _pull_elementwise(
             continue
         if stmt.prim == "where":
             add(arg, b.elementwise("where", *_masked(stmt, k, bar)))
+        elif prim.constant is not None:  # NaN where it is taken; the masks of the transform go behind the partials
+            add(arg, b.elementwise("where", bar.eq(0), 0.0, bar * factor(partial(b.expr(stmt.var), *args))))
         else:
             add(arg, b.cast(bar * factor(partial(b.expr(stmt.var), *args)), arg.type))
 

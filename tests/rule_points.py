@@ -82,6 +82,8 @@ if hasattr(math, "fma"):
 
 PARAMS: dict[str, dict[str, Any]] = {
     "round_to": {"decimals": 1},
+    "chosen": {"value": 0.0},
+    "flat": {"value": 0.0},
     "isclose": {"rtol": 1e-5, "atol": 1e-8, "equal_nan": False},
     "math_isclose": {"rtol": 1e-9, "atol": 0.0},
 }

@@ -14,7 +14,7 @@ from transpile.core import nodes as ir
 from transpile.core.functions import is_custom
 from transpile.core.walk import blocks, statements
 from transpile.ops.record import ZERO, Op
-from transpile.ops.tables import prims
+from transpile.ops.tables import prims, record_of
 
 Edge = tuple[ir.Operand, ir.Var]  # the second depends on the first
 
@@ -88,7 +88,7 @@ def active(fn: ir.Function, wrt: Iterable[ir.Var], results: Iterable[ir.Operand]
 
 def is_stopped(fn: ir.Function, wrt: Iterable[ir.Var]) -> bool:
     """Whether ``stop_gradient`` hides something from the derivatives of ``fn`` with respect to the variables ``wrt``."""
-    stops = [s for s in statements(fn.body) if isinstance(s, ir.Let) and s.prim == "stop_gradient"]
+    stops = [s for s in statements(fn.body) if isinstance(s, ir.Let) and record_of(s).hides]
     hidden = [a for s in stops for a in s.args]
     reached = active(fn, wrt, hidden)
     return any(a in reached for a in hidden)

@@ -116,7 +116,7 @@ def _power_norm(x: Expr, order: Any, axis: int, keepdims: bool) -> Expr:
     total = reduce("sum", m.pow(m.absolute(x), order), axis, keepdims)
     none = total.eq(0)
     exponent, there = 1.0 / order, 0.0 if order > 0 else np.inf
-    return strong(x.b.cast(m.where(none, there, m.pow(m.where(none, 1.0, total), exponent)), x.dtype))
+    return strong(x.b.cast(m.where(none, m.flat(total, there), m.pow(m.where(none, 1.0, total), exponent)), x.dtype))
 
 
 def matrix_norm(x: Expr, order: Any, axes: Sequence[int], keepdims: bool) -> Expr:

@@ -198,7 +198,7 @@ def _spread(prim: str) -> Callable[..., Expr]:
             return reduce(prim, x, axis, keepdims, ddof=ddof)
         total, n = _squares(b, x, axis, keepdims, where, mean)
         y = total / (m.maximum(n - ddof, 0, py=where is None) if ddof else n)
-        return _root(y) if prim == "std" else y
+        return m.sqrt(y) if prim == "std" else y
 
     return build
 
@@ -216,12 +216,6 @@ def _squares(b: Builder, x: Expr, axis: Axis, keepdims: bool, where: Any, mean: 
     if where is None:
         return reduce("sum", d * d, axis, keepdims), m.size(x, axes_of(axis, x.rank))
     return reduce("sum", _masked(b, d * d, where, 0.0), axis, keepdims), _count(b, x, where, axis, keepdims)
-
-
-def _root(y: Expr) -> Expr:
-    """``sqrt`` with derivative 0 at 0: no spread."""
-    none = y.eq(0)
-    return m.where(none, 0.0, m.sqrt(m.where(none, 1.0, y)))
 
 
 def _nan_spread(prim: str) -> Callable[..., Expr]:
@@ -248,7 +242,7 @@ def _nan_spread(prim: str) -> Callable[..., Expr]:
         left = n - ddof if ddof else n
         y = total / left
         y = m.where(left <= 0, np.nan, y) if ddof else y
-        return _root(y) if prim == "std" else y
+        return m.sqrt(y) if prim == "std" else y
 
     return build
 

@@ -3,7 +3,7 @@
 A partial is an expression that is differentiated again for second order, so each is written in a form whose own
 derivative is accurate, that overflows nowhere the function does not, and that is not NaN where the function is
 finite. Conventions where no derivative exists: ``hypot`` and ``arctan2`` at (0, 0) have 0, and so has ``sqrt`` at
-0; ``cbrt``, ``arcsin``, ``arccos`` at the end of their domain have the infinite one-sided limit; ``clip`` at a bound passes the
+0, and their second derivatives there are NaN (`transpile.ops.language.chosen`); ``cbrt``, ``arcsin``, ``arccos`` at the end of their domain have the infinite one-sided limit; ``clip`` at a bound passes the
 derivative to ``x``; where ``fmax``, ``fmin`` tie, each side takes half; steps (``floor``, ``round``, ``sign``,
 ``heaviside``) have 0.
 
@@ -23,10 +23,10 @@ from transpile.core.types import FLOAT, INT, Type
 from transpile.errors import RuleError
 from transpile.ops import interval_arithmetic as intervals
 from transpile.ops.arithmetic import always, boolean, is_number, no_bool, same, unary, whole
-from transpile.ops.element import SAME, Arg, Element, Infix, applied, by_kind, by_sign, with_params
+from transpile.ops.element import SAME, Arg, Element, Infix, Number, applied, by_kind, by_sign, with_params
 
 from transpile.ops.language import (  # isort: skip
-    absolute, call, cos, cosh, elementwise, exp, isnan, sin, sinh, sqrt, where,
+    absolute, call, chosen, cos, cosh, elementwise, exp, isnan, sin, sinh, sqrt, where,
 )  # fmt: skip
 from transpile.ops.lowering_kinds import OperandSum
 from transpile.ops.record import ZERO, Op
@@ -112,6 +112,14 @@ def _rounded(types, result, params) -> Element:  # type: ignore[no-untyped-def]
     return with_params(name, 1, "decimals")(types, result, params)
 
 
+def _chosen(types, result, params) -> Element:  # type: ignore[no-untyped-def]
+    return Infix("+", Infix("*", Number(0.0), Arg(0)), Number(params.get("value", 0.0)))
+
+
+def _value(params) -> float:  # type: ignore[no-untyped-def]
+    return float(params["value"])
+
+
 def _sinc(y, x):  # type: ignore[no-untyped-def]
     # (cos(pi x) - y) / x cancels near 0 (and is 0/0 there): a series in x*x up to |x| = 0.3, where it ends below 1e-17
     near = absolute(x) < 0.3
@@ -132,7 +140,7 @@ ONE = [
     libm("log10", lambda y, x: (1 / math.log(10)) / x, vector=Vector("log10"), as_calm=False),
     libm("log1p", lambda y, x: 1 / (1 + x), vector=Vector("log1p", ulps=1.5), said="log1p"),
     # 0 at 0, so that the root of a sum of squares has the gradient 0 there, as the norm has, and not NaN
-    libm("sqrt", lambda y, x: where(y.eq(0), 0.0, 0.5 / y), cost=1, vector=Vector("sqrt", alone=True), work=12, as_calm=False,
+    libm("sqrt", lambda y, x: where(y.eq(0), chosen(y, 0.0), 0.5 / y), cost=1, vector=Vector("sqrt", alone=True), work=12, as_calm=False,
          said="sqrt", called="root"),
     smooth("cbrt", lambda y, x: 1 / (3 * (y * y)), steep=lambda x: x.eq(0), math=True, vector=Vector("cbrt")),
     libm("sin", lambda y, x: cos(x), vector=near("sin_bounded", "outside_bounded", 1.5), bounded=True, quiet=True, said="sin",
@@ -177,8 +185,14 @@ ONE = [
     test("signbit"),
     unary("nan_to_num", "np.nan_to_num({0})", lambda y, x: indicator(elementwise("isfinite", x)), skips_nan=True,
           vector=Vector("nan_to_num", alone=True)),
+    # a number that is chosen where there is no derivative, whose own derivative is NaN (params: value); after the last derivative
+    # constants stand in their place (`transpile.transform.chosen_values`)
+    unary("chosen", "np.full_like({0}, {value})", lambda y, x: elementwise("undefined", x), cost=0, element=_chosen, constant=_value),
+    unary("flat", "np.full_like({0}, {value})", lambda y, x: chosen(x, 0.0), cost=0, element=_chosen, constant=_value),  # whose derivative is such a number
+    unary("undefined", "np.full_like({0}, np.nan)", lambda y, x: y, cost=0, element=Infix("*", Number(math.nan), Arg(0)),
+          constant=lambda params: math.nan),
     # the derivative does not pass, also where forward mode asks for it
-    unary("stop_gradient", "{0}", ZERO, cost=0, view="writable", element=SAME, interval=intervals.as_it_is, same=True),
+    unary("stop_gradient", "{0}", ZERO, cost=0, view="writable", element=SAME, interval=intervals.as_it_is, same=True, hides=True),
 ]  # fmt: skip
 
 
@@ -187,7 +201,7 @@ ONE = [
 
 def _no_zero(h, *sides):  # type: ignore[no-untyped-def]
     """A hypotenuse to divide by: 1 where it is 0, which a literal side rules out."""
-    return h if any(is_number(s) and s.op.value != 0 for s in sides) else where(h.eq(0), 1.0, h)
+    return h if any(is_number(s) and s.op.value != 0 for s in sides) else where(h.eq(0), chosen(h, 1.0), h)
 
 
 def _arctan2_first(y, a, b):  # type: ignore[no-untyped-def]

@@ -59,6 +59,16 @@ def elementwise(prim: str, *args: Any, **params: Any) -> Expr:
     return _builder(args).elementwise(prim, *args, **params)
 
 
+def chosen(x: Expr, value: float) -> Expr:
+    """The number that a derivative has by convention where it does not exist, at ``x``; it has no derivative of its own: NaN."""
+    return elementwise("chosen", x, value=value)
+
+
+def flat(x: Expr, value: float) -> Expr:
+    """A number that stands for a function of ``x`` whose derivative is 0 by convention, and whose second is NaN."""
+    return elementwise("flat", x, value=value)
+
+
 def call(prim: str, *args: Any, **params: Any) -> Expr:
     """Any primitive by name, operands as they are (no promotion, no broadcasting)."""
     return _builder(args).let(prim, *args, **params)

@@ -207,8 +207,8 @@ def _freedom(x: Expr, params) -> Expr:  # type: ignore[no-untyped-def]
 
 
 def _or_one(y: Expr) -> Expr:
-    """``y``, and 1 where it is 0: what it divides is 0 there."""
-    return m.where(y.eq(0), 1.0, y)
+    """``y``, and 1 where it is 0: what it divides is 0 there, and has no derivative."""
+    return m.where(y.eq(0), m.chosen(y, 1.0), y)
 
 
 def _var_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]

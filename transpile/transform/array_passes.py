@@ -12,6 +12,7 @@ from transpile.simplify.dead_code import remove_dead
 from transpile.simplify.placeholders import is_move, is_size, with_placeholders
 from transpile.simplify.tidy import tidy
 from transpile.transform.backwards import forwards
+from transpile.transform.chosen_values import settle_chosen
 from transpile.transform.custom_rules import expand_calls
 from transpile.transform.prepare import count_trips, ready, with_items
 from transpile.transform.private_arrays import private
@@ -103,6 +104,7 @@ CLEAN = Chain(
         Pass(
             "custom calls expanded", expand_calls, "after the last derivative", ensures=(EXPANDED,), breaks=(LIVE, TIDY)
         ),
+        Pass("chosen values", settle_chosen, "after the last derivative", breaks=(LIVE, TIDY)),
         TIDYING,
         DEAD,
         Pass(

@@ -41,6 +41,8 @@ def times(bar: Expr, partial: Any) -> Expr | None:
         test, then, orelse = made.args
         a, c = times_or_zero(bar, b.expr(then)), times_or_zero(bar, b.expr(orelse))
         return b.elementwise("where", test, a, c)
+    if made is not None and _is_chosen(made) and record_of(made).constant(made.params) == 0:
+        return partial  # whatever it is multiplied by
     if made is not None and record_of(made).divides and is_const(made.args[0], 1):
         return bar / b.expr(made.args[1])
     factor = through_broadcast(b, bar.op)
@@ -91,9 +93,16 @@ def _selects(b: Builder, made: ir.Let) -> bool:
         if isinstance(op, ir.Const):
             return True
         inner = definition(b, op)
-        return inner is not None and inner.prim == "where" and _selects(b, inner)
+        if inner is not None and inner.prim == "broadcast":
+            return constant(inner.args[0])
+        return inner is not None and (_is_chosen(inner) or inner.prim == "where" and _selects(b, inner))
 
     return constant(made.args[1]) and constant(made.args[2])
+
+
+def _is_chosen(made: ir.Let) -> bool:
+    """Whether it is a number as long as nobody differentiates it."""
+    return record_of(made).constant is not None
 
 
 def through_broadcast(b: Builder, op: ir.Operand) -> ir.Operand:
