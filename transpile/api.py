@@ -523,18 +523,25 @@ def _kept(fn: Static, level: Level) -> Transformed:
 
 
 @edge
-def custom_jvp(f: Callable[..., Any] | None = None, nondiff_argnums: Any = ()) -> Any:
-    """``f`` with a forward derivative of the user's own: ``f.defjvp(rule)``, ``rule(primals, tangents) -> (value, tangent)``."""
-    return CustomJvp(f, nondiff_argnums) if f is not None else lambda f: CustomJvp(f, nondiff_argnums)
+def custom_jvp(f: Callable[..., Any] | None = None, nondiff_argnums: Any = (), nondiff_argnames: Any = ()) -> Any:
+    """``f`` with a forward derivative of the user's own: ``f.defjvp(rule)``, ``rule(primals, tangents) -> (value, tangent)``.
+
+    ``nondiff_argnums`` and ``nondiff_argnames`` are arguments without a derivative: they come first in ``rule``, by themselves.
+    ``f.defjvps(*jvps)`` gives a rule for each argument: ``jvp(tangent, value, *primals)``.
+    """
+    given = nondiff_argnums, nondiff_argnames
+    return CustomJvp(f, *given) if f is not None else lambda f: CustomJvp(f, *given)
 
 
 @edge
-def custom_vjp(f: Callable[..., Any] | None = None, nondiff_argnums: Any = ()) -> Any:
+def custom_vjp(f: Callable[..., Any] | None = None, nondiff_argnums: Any = (), nondiff_argnames: Any = ()) -> Any:
     """``f`` with a reverse derivative of the user's own: ``f.defvjp(forward, backward)``.
 
-    ``forward(*args) -> (value, kept)``; ``backward(kept, cotangent)`` gives a tuple with one adjoint for each argument.
+    ``forward(*args) -> (value, kept)``; ``backward(kept, cotangent)`` gives a tuple with one adjoint for each argument, None
+    for zero. ``nondiff_argnums`` and ``nondiff_argnames`` are arguments without a derivative: they come first in ``backward``.
     """
-    return CustomVjp(f, nondiff_argnums) if f is not None else lambda f: CustomVjp(f, nondiff_argnums)
+    given = nondiff_argnums, nondiff_argnames
+    return CustomVjp(f, *given) if f is not None else lambda f: CustomVjp(f, *given)
 
 
 class ShapeDtype:

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import types
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+import numpy as np
+
+from transpile import tree
 from transpile.base.levels import level_of
 from transpile.errors import error
 
@@ -16,14 +20,13 @@ class Custom:
 
     rule = ""
 
-    def __init__(self, fn: Callable[..., Any], nondiff_argnums: Any = ()) -> None:
+    def __init__(self, fn: Callable[..., Any], nondiff_argnums: Any = (), nondiff_argnames: Any = ()) -> None:
         if not callable(fn):
             raise error("T411", f"expected a function, got {type(fn).__name__}")
         functools.update_wrapper(self, fn)
         self.__wrapped__ = fn
-        self.nondiff_argnums = (
-            tuple(nondiff_argnums) if isinstance(nondiff_argnums, (tuple, list)) else (nondiff_argnums,)
-        )
+        self.__name__ = _name(fn)
+        self.nondiff_argnums = (*_several(nondiff_argnums, int), *_numbers(fn, _several(nondiff_argnames, str)))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.__wrapped__(*args, **kwargs)
@@ -40,7 +43,7 @@ class CustomJvp(Custom):
     """``f.defjvp(rule)``: ``rule(primals, tangents) -> (value, tangent)``; nondiff arguments come first, by themselves."""
 
     rule = "jvp"
-    __lifter_methods__: ClassVar = {"defjvp": "transpile.custom.defjvp"}
+    __lifter_methods__: ClassVar = {"defjvp": "transpile.custom.defjvp", "defjvps": "transpile.custom.defjvps"}
     jvp: Callable[..., Any] | None = None
 
     def defjvp(self, jvp: Callable[..., Any]) -> Callable[..., Any]:
@@ -48,11 +51,15 @@ class CustomJvp(Custom):
         self.jvp = jvp
         return jvp
 
+    def defjvps(self, *jvps: Callable[..., Any] | None) -> None:
+        """Sets a rule for each argument: ``jvp(tangent, value, *primals)`` gives its part of the tangent; None: it has none."""
+        if self.nondiff_argnums:
+            raise error("T307", "defjvps is for functions without nondiff_argnums", hint="use defjvp")
+        self.jvp = summed(self, jvps)
+
     def rules(self) -> tuple[Any, ...]:
         if self.jvp is None:
-            raise error(
-                "T307", f"{self.__wrapped__.__name__!r} is a custom_jvp without a rule", hint="call .defjvp(rule)"
-            )
+            raise error("T307", f"{self.__name__!r} is a custom_jvp without a rule", hint="call .defjvp(rule)")
         return (self.jvp,)
 
 
@@ -71,8 +78,45 @@ class CustomVjp(Custom):
     def rules(self) -> tuple[Any, ...]:
         if self.forward is None or self.backward is None:
             hint = "call .defvjp(forward, backward)"
-            raise error("T307", f"{self.__wrapped__.__name__!r} is a custom_vjp without a rule", hint=hint)
+            raise error("T307", f"{self.__name__!r} is a custom_vjp without a rule", hint=hint)
         return self.forward, self.backward
+
+
+def _name(fn: Any) -> str:
+    """What a function is called; a partial as its function."""
+    while isinstance(fn, functools.partial):
+        fn = fn.func
+    return str(getattr(fn, "__name__", "function"))
+
+
+def _several(given: Any, kind: type) -> tuple[Any, ...]:
+    found = () if given is None else tuple(given) if isinstance(given, (tuple, list)) else (given,)
+    if not all(isinstance(k, kind) for k in found):
+        raise error("T505", f"nondiff_argnums are numbers and nondiff_argnames names of arguments, not {given!r}")
+    return found
+
+
+def _numbers(fn: Callable[..., Any], names: tuple[str, ...]) -> tuple[int, ...]:
+    """The places of the arguments of these names."""
+    known = list(inspect.signature(fn).parameters) if names else []
+    missing = [name for name in names if name not in known]
+    if missing:
+        raise error("T505", f"nondiff_argnames: {_name(fn)!r} has no argument {missing[0]!r}")
+    return tuple(known.index(name) for name in names)
+
+
+def summed(f: CustomJvp, jvps: tuple[Callable[..., Any] | None, ...]) -> Callable[..., Any]:
+    """A rule of one for each argument: ``jvp(tangent, value, *primals)``; None of one that has no derivative."""
+
+    def rule(primals: Any, tangents: Any) -> tuple[Any, Any]:
+        value = f(*primals)
+        total = tree.map(np.zeros_like, value)
+        for k in range(len(jvps)):
+            if jvps[k] is not None and tangents[k] is not None:
+                total = tree.map(np.add, total, jvps[k](tangents[k], value, *primals))
+        return value, total
+
+    return rule
 
 
 def is_method(target: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Where a slope is chosen by convention and the function is no plane there, the next derivative is NaN: never a number, in every mode."""
+"""Where a slope is chosen by convention and the function is no plane there, the next derivative is NaN, in every mode."""
 
 from __future__ import annotations
 

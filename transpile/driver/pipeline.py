@@ -32,7 +32,7 @@ def lift(target: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree], *, mutab
         own = target.__func__ if bound else target
         # called by a function of ours, so that the call carries the user's rule
         called = partial(call_custom, own, target.__self__) if bound else partial(call_custom, own)
-        return source(called, args, kwargs, name=own.__wrapped__.__name__, pinned=definition_loc(own))
+        return source(called, args, kwargs, name=own.__name__, pinned=definition_loc(own))
 
     return lifts.lift(function, target, args, kwargs)
 

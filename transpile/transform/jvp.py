@@ -25,7 +25,7 @@ from transpile.transform.calculus import plus, times, zero
 from transpile.transform.custom_rules import check_sizes
 from transpile.transform.function_derivatives import pushforward
 from transpile.transform.linear_rules import solved_tangents
-from transpile.transform.prepare import ready, refuse, refuse_around, refuse_forward
+from transpile.transform.prepare import ready, refuse, refuse_forward, refuse_rule
 
 
 @station("forward mode")
@@ -284,7 +284,7 @@ class _Forward:
 
     def custom(self, stmt: ir.Call) -> None:
         """The rule of the user's in the place of the call."""
-        refuse_around(stmt, self.active)
+        refuse_rule(stmt, self.active)
         if stmt.custom.rule == "vjp":
             refuse_forward(stmt)
         if stmt.custom.rule == "linear":

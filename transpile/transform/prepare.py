@@ -95,11 +95,14 @@ def refuse(stmt: ir.Let | ir.Alloc, why: Any) -> NoReturn:
 def refuse_forward(stmt: ir.Call) -> NoReturn:
     """Raises the diagnostic for forward mode through a function that has only a reverse rule."""
     message = f"'{stmt.custom.fn.name}' has a custom_vjp rule, which forward mode cannot use"
-    raise error("T303", message, stmt.loc, hint="give it a custom_jvp rule, which serves both modes")
+    hint = "give it a custom_jvp rule, which serves both modes; check_grads checks it with modes=('rev',)"
+    raise error("T303", message, stmt.loc, hint)
 
 
-def refuse_around(stmt: ir.Call, active: Collection[ir.Operand]) -> None:
-    """Raises where a derivative is wanted in what a function with a rule of its own reads around itself."""
+def refuse_rule(stmt: ir.Call, active: Collection[ir.Operand]) -> None:
+    """Raises where the rule of a function was refused, or says nothing of what the function reads around itself."""
+    if stmt.custom.refusal is not None:
+        raise stmt.custom.refusal
     given, name = stmt.custom.given, stmt.custom.fn.name
     if given is not None and any(a in active for a in stmt.args[given:]):
         message = f"{name!r} has a derivative of its own, which says nothing of what it reads around itself and is differentiated"

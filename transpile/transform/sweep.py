@@ -33,7 +33,7 @@ from transpile.transform.custom_rules import check_sizes, transposed
 from transpile.transform.function_derivatives import adjoints
 from transpile.transform.linear_rules import solved_adjoints
 from transpile.transform.mirror_table import Twins
-from transpile.transform.prepare import refuse, refuse_around
+from transpile.transform.prepare import refuse, refuse_rule
 from transpile.transform.selfupdate import keep_self_updates
 
 
@@ -365,7 +365,7 @@ class _Reverse:
         bars = [self.adj.settle(r) for r in outs]
         if all(v is None for v in bars):
             return
-        refuse_around(stmt, self.active)
+        refuse_rule(stmt, self.active)
         full = [zero(self.b, r.type) if v is None else self.adj.full(v, r.type) for r, v in zip(outs, bars)]
         if stmt.custom.rule == "linear":
             for k, bar in solved_adjoints(self.b, stmt, full, self.wants(stmt.args), self.nested.rule).items():

@@ -8,28 +8,27 @@ from typing import Any
 
 import numpy as np
 
-from transpile.aggregates import ArgLeaf, Node, map_leaves, number_leaves, walk_leaves
+from transpile.aggregates import ArgLeaf, Leaf, Node, map_leaves, number_leaves, walk_leaves
 from transpile.aggregates import Static as StaticTree
 from transpile.core import nodes as ir
 from transpile.core.builder import Builder
 from transpile.core.dims import Dim
 from transpile.core.rebuild import of_outputs, with_results
 from transpile.core.types import Type
-from transpile.errors import error
-from transpile.frontend.calls.inner_transforms import Passed, at_call, from_tree, lifted, outside
+from transpile.errors import TranspileError, error
+from transpile.frontend.calls.inner_transforms import Passed, Stand, at_call, from_tree, lifted, outside
 from transpile.frontend.lifter import Lifter
-from transpile.frontend.resolve import reads
+from transpile.frontend.resolve import closure_conversion, name_lookup, reads, resolve
 from transpile.frontend.resolve.bindings import Captured, User
 from transpile.frontend.resolve.closure_conversion import Around
 from transpile.frontend.restarts import NeedStatic
 from transpile.frontend.values import changes
-from transpile.frontend.values.values import Static
+from transpile.frontend.values.values import Closure, Static
 
 
 def custom(lx: Lifter, obj: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
     """A call of a `custom_jvp` or `custom_vjp` function: a core `Call` that carries the user's rule."""
-    if kwargs:
-        raise lx.error("T307", f"{obj.__name__!r} has a derivative of its own: give its arguments by position", node)
+    args, kwargs = _positional(lx, obj, args, kwargs, node), {}
     if any(obj is own for own in lx.own_rules):  # in its own rule it is the plain function
         return lx.user_call(obj.__wrapped__, args, kwargs, node)
     if _is_in_its_own_rule(lx, obj):
@@ -43,9 +42,16 @@ def custom(lx: Lifter, obj: Any, args: list[Any], kwargs: dict[str, Any], node: 
     build = {"jvp": _custom_jvp, "vjp": _custom_vjp}[obj.rule]
     lx.customs.append(obj)
     lx.recalled[:] = [one for one in lx.recalled if one is not obj]
+    refusal = None
     try:
         with changes.recorded() as found:
-            fn, derivative, outputs, around = at_call(lx, lambda: build(lx, obj, rules, trees), node)
+            try:
+                fn, derivative, outputs, around = at_call(lx, lambda: build(lx, obj, rules, trees), node)
+            except TranspileError as refused:  # to be raised where a derivative is asked for
+                refusal = refused
+                fn = derivative = at_call(lx, lambda: lifted(lx, obj.__wrapped__, trees, {}), node)
+                outputs, around = len(fn.body.yields), list(fn.captured)
+                fn = derivative = _with_hidden(fn, around, len(fn.params) - len(around))
     except NeedStatic as needed:
         lx.need(
             passed.ops[needed.leaf] if needed.leaf < len(passed.ops) else passed.ops[-1],
@@ -61,14 +67,60 @@ def custom(lx: Lifter, obj: Any, args: list[Any], kwargs: dict[str, Any], node: 
     ops = (*passed.ops, *(outside(lx, c) for c in around))
     results, sizes = results_of(lx.b, fn, ops)
     rule, calls_itself = obj.rule, any(one is obj for one in lx.recalled)
+    rule = rule if refusal is None else "refused"
     if (
         rule == "jvp" and calls_itself
     ):  # what it gives is its own value, of which derivatives of the derivative go by the rule
         rule, derivative = "implicit", of_outputs(derivative, len(ops), outputs)
-    called = ir.Custom(fn, rule, derivative, outputs, calls_itself=calls_itself, given=len(passed.ops))
+    called = ir.Custom(fn, rule, derivative, outputs, calls_itself=calls_itself, given=len(passed.ops), refusal=refusal)
     lx.b.emit(ir.Call(called, ops, results, loc=lx.b.loc))
     name_sizes(lx.b, sizes)
     return from_tree(lx, fn.out_tree, results)
+
+
+def _positional(lx: Lifter, obj: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> list[Any]:
+    """The arguments by position, with default values: so the rules get them."""
+    names, defaults = _parameters(lx, obj.__wrapped__)
+    args, kwargs = list(args), dict(kwargs)
+    for name in names[len(args) :]:
+        if name in kwargs:
+            args.append(kwargs.pop(name))
+        elif name in defaults:
+            args.append(defaults[name])
+        else:
+            break  # it is missing, as the function itself will say
+    if kwargs:
+        hint = "give it by position, or let the function have a parameter of that name before *args"
+        raise lx.error(
+            "T307",
+            f"{obj.__name__!r} has a derivative of its own, whose rules get no argument {next(iter(kwargs))!r}",
+            node,
+            hint,
+        )
+    return args
+
+
+def _parameters(lx: Lifter, target: Any) -> tuple[list[str], dict[str, Any]]:
+    """The names of the parameters that can be given by position, and the default values."""
+    if isinstance(target, Stand) and isinstance(target.value, Closure):
+        function = target.value
+        names = _names(function.code.args)
+        defaults = dict(zip(names[len(names) - len(function.defaults) :], function.defaults))
+        return names, {k: closure_conversion.brought(lx, target.lifter, v) for k, v in defaults.items()}
+    if isinstance(target, Stand):
+        return [], {}
+    try:
+        opened = resolve.open_function(target, lx.b.loc)
+    except TranspileError:  # a function without text has no parameters that are known
+        return [], {}
+    names = _names(opened.located.node.args)[len(opened.args) :]
+    given = [k for k, name in enumerate(names) if name in opened.kwargs]
+    defaults = {k: name_lookup.from_binding(lx, v) for k, v in opened.defaults.items() if k in names}
+    return names[: given[0] if given else None], defaults
+
+
+def _names(args: Any) -> list[str]:
+    return [a.id for a in (*getattr(args, "posonlyargs", ()), *args.args)]
 
 
 def _is_in_its_own_rule(lx: Lifter, obj: Any) -> bool:
@@ -126,19 +178,35 @@ def _floats_only(tree: Any) -> Any:
 
 
 def _custom_jvp(lx: Lifter, obj: Any, rules: Any, trees: list[Any]) -> tuple[ir.Function, ir.Function, int, list[Any]]:
-    """``rule(primals, tangents) -> (value, tangent)``."""
-    if obj.nondiff_argnums not in ((), None):
-        raise error("T307", "nondiff_argnums of a custom_jvp are not supported inside transformed code")
+    """``rule(*nondiff, primals, tangents) -> (value, tangent)``."""
     fn = lifted(lx, obj.__wrapped__, trees, {})
-    tangents = Node("tuple", tuple(_floats_only(t) for t in trees))
-    rule = lifted(lx, rules[0], [Node("tuple", tuple(trees)), tangents], {})
+    skipped = [k % len(trees) for k in obj.nondiff_argnums or ()]
+    kept = [k for k in range(len(trees)) if k not in skipped]
+    primals, tangents = (
+        Node("tuple", tuple(part)) for part in ([trees[k] for k in kept], [_floats_only(trees[k]) for k in kept])
+    )
+    rule = lifted(lx, rules[0], [*(trees[k] for k in skipped), primals, tangents], {})
     around = list(dict.fromkeys([*fn.captured, *rule.captured]))
     count = len(fn.params) - len(fn.captured)
     full = _with_hidden(fn, around, count)
+    own = rule.params[: len(rule.params) - len(rule.captured)]
+    rule = replace(rule, params=(*_in_order(trees, [*skipped, *kept], kept, own), *rule.params[len(own) :]))
     extra = tuple(ir.Var("unused", v.type) for v in full.params[count:] if v.type.is_float)
     rule = _with_hidden(rule, around, count)
     rule = with_results(replace(rule, params=(*rule.params, *extra)), _pair_yields(obj, fn, rule))
     return full, rule, len(fn.body.yields), around
+
+
+def _in_order(trees: list[Any], order: list[int], kept: list[int], params: Sequence[ir.Var]) -> list[ir.Var]:
+    """The parameters of a rule that has the arguments in this order, and then tangents of the ``kept`` ones, as the function has
+    them; a tangent that is not read for each other argument of floating point."""
+    rest = iter(params)
+    leaves = [number_leaves([tree])[1] for tree in trees]
+    primals = {k: [next(rest) for _ in leaves[k]] for k in order}
+    dots = {k: [next(rest) for leaf in leaves[k] if leaf.type.is_float] for k in kept}
+    unread = {k: [ir.Var("unused", leaf.type) for leaf in leaves[k] if leaf.type.is_float] for k in order}
+    every = range(len(trees))
+    return [*(v for k in every for v in primals[k]), *(v for k in every for v in dots.get(k, unread[k]))]
 
 
 def _pair_yields(obj: Any, fn: ir.Function, rule: ir.Function) -> tuple[ir.Operand, ...]:
@@ -196,28 +264,43 @@ def _adjoints(obj: Any, back: ir.Function, trees: list[Any], skipped: list[int])
         raise error("T307", text, back.loc)
     found: list[ir.Operand] = []
     for k, arg in enumerate(trees):
-        have = [] if k in skipped else number_leaves([children[wanted.index(arg)]])[1]
-        if k not in skipped:
-            children[wanted.index(arg)], wanted[wanted.index(arg)] = StaticTree(None), None
-        leaves = number_leaves([arg])[1]
-        floats = [i for i, leaf in enumerate(leaves) if leaf.type.is_float]
-        if len(have) == len(leaves):
-            have = [have[i] for i in floats]
-        if not have:
-            if any(leaves[i].type.dims for i in floats):
-                raise error("T307", f"the backward rule of {obj.__name__!r} returns None for an array", back.loc)
-            found += [ir.Const(0.0, leaves[i].type) for i in floats]
+        leaves = [leaf for leaf in number_leaves([arg])[1] if leaf.type.is_float]
+        if k in skipped:
+            found += map(_no_adjoint, leaves)
             continue
-        if len(have) != len(floats):
-            raise error(
-                "T307", f"the backward rule of {obj.__name__!r} returns an adjoint of another structure", back.loc
-            )
-        given = [back.body.yields[leaf.k] for leaf in have]
+        at = wanted.index(arg)
+        parts = _parts(back, arg, children[at])
+        children[at], wanted[at] = StaticTree(None), None
+        if parts is None:
+            text = f"the backward rule of {obj.__name__!r} returns an adjoint of another structure"
+            raise error("T307", text, back.loc, "one entry for each of the argument, None for zero")
+        given = [(y, leaf.type) for y, leaf in zip(parts, leaves) if y is not None]
         _fitting(
-            back, f"the backward rule of {obj.__name__!r} returns an adjoint", given, [leaves[i].type for i in floats]
+            back, f"the backward rule of {obj.__name__!r} returns an adjoint", *(zip(*given) if given else ((), ()))
         )
-        found += given
+        found += [_no_adjoint(leaf) if y is None else y for y, leaf in zip(parts, leaves)]
     return tuple(found)
+
+
+def _no_adjoint(leaf: Any) -> ir.Operand:
+    """A number in the place of an adjoint that is zero."""
+    return ir.Const(0.0, leaf.type.with_dims(()) if leaf.type.dims else leaf.type)
+
+
+def _parts(back: ir.Function, arg: Any, given: Any) -> list[ir.Operand | None] | None:
+    """What is given for each leaf of floating point of an argument, None for zero; None where the structure is another."""
+    if isinstance(given, StaticTree) and given.value is None:
+        return [None for leaf in number_leaves([arg])[1] if leaf.type.is_float]
+    if isinstance(arg, ArgLeaf):
+        if not isinstance(given, Leaf):
+            return None
+        return [back.body.yields[given.k]] if arg.type.is_float else []
+    if not isinstance(arg, Node):
+        return []
+    if not isinstance(given, Node) or len(given.children) != len(arg.children) or given.keys != arg.keys:
+        return None
+    found = [_parts(back, *pair) for pair in zip(arg.children, given.children)]
+    return None if any(part is None for part in found) else [y for part in found for y in part or ()]
 
 
 def _fitting(rule: ir.Function, what: str, given: Sequence[ir.Operand], wanted: Sequence[Type]) -> None:

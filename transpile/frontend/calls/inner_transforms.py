@@ -6,6 +6,7 @@ it; it is transformed as if it were called from outside, and its statements are 
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
@@ -51,6 +52,8 @@ from transpile.frontend.values.values import (
 )
 from transpile.ops.tables import prims
 
+_BY_POSITION = inspect.Parameter.POSITIONAL_OR_KEYWORD
+
 
 class Stand:
     """A function or another static value of the lifter, where a Python object is asked for. ``lifter`` is whose it is."""
@@ -61,6 +64,9 @@ class Stand:
         self.value, self.lifter = value, lifter
         code = value.code if isinstance(value, Closure) else None
         self.__name__ = self.__qualname__ = code.name if code is not None else "function"
+        if code is not None:
+            names = [a.id for a in (*getattr(code.args, "posonlyargs", ()), *code.args.args)]
+            self.__signature__ = inspect.Signature([inspect.Parameter(n, _BY_POSITION) for n in names])
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise TypeError("a function of the lifter is not called")
@@ -264,6 +270,13 @@ def _derivative(*names: str) -> Callable[..., Any]:
         return rules[0] if len(names) == 1 else Static(None)
 
     return given
+
+
+def _derivatives(lx: Lifter, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
+    """``f.defjvps(*rules)`` of a function that is defined inside."""
+    owner, *rules = args
+    at_call(lx, lambda: owner.value.defjvps(*(_object(lx, rule, node) for rule in rules)), node)
+    return Static(None)
 
 
 def copied(lx: Lifter, value: Any) -> Any:
@@ -478,6 +491,7 @@ def from_tree(lx: Lifter, tree: Any, ops: Sequence[ir.Operand], leaf: Callable[[
 
 _OWN: dict[str, Callable[..., Any]] = {
     "custom.defjvp": _derivative("jvp"),
+    "custom.defjvps": _derivatives,
     "custom.defvjp": _derivative("forward", "backward"),
     "base.held.Held.__call__": _call_of_held,
     "jvp": _jvp,

@@ -57,7 +57,7 @@ def ruled(function: StaticFunction) -> Any:
     for one in getattr(function.node, "decorator_list", []):
         name, given = opened(function.module, one)
         if name in CUSTOM and function.owner is None and not function.args and not function.kwargs:
-            return _custom(function, CUSTOM[name], given.get("nondiff_argnums"), function.qualname, one)
+            return _custom(function, CUSTOM[name], given, function.qualname, one)
     return function
 
 
@@ -73,11 +73,14 @@ def assigned(module: StaticFile, name: str, node: gast.Call) -> Binding | None:
     target = getattr(inner, "target", None)
     if target is None or isinstance(target, Custom):
         return inner
-    more = node.args[1] if len(node.args) > 1 else given.get("nondiff_argnums")
-    return User(_custom(target, CUSTOM[kind], more, name, None))
+    if len(node.args) > 1:
+        given = {"nondiff_argnums": node.args[1], **given}
+    return User(_custom(target, CUSTOM[kind], given, name, None))
 
 
-def _custom(function: StaticFunction, cls: type[Custom], nondiff: Any, name: str, decorator: Any) -> Custom:
+def _custom(
+    function: StaticFunction, cls: type[Custom], given: dict[str, gast.expr], name: str, decorator: Any
+) -> Custom:
     module = function.module
     known: Custom | None = module.customs.get(name)
     if known is not None:
@@ -88,14 +91,22 @@ def _custom(function: StaticFunction, cls: type[Custom], nondiff: Any, name: str
     made.__wrapped__ = replace(function, node=node)  # type: ignore[assignment]
     made.__name__ = made.__qualname__ = function.__name__  # type: ignore[attr-defined]
     made.__doc__ = None
-    argnums = () if nondiff is None else evaluate(nondiff, module.scope)
-    made.nondiff_argnums = tuple(argnums) if isinstance(argnums, (tuple, list)) else (argnums,)
+    numbers, names = (
+        _several(evaluate(given[k], module.scope)) if k in given else ()
+        for k in ("nondiff_argnums", "nondiff_argnames")
+    )
+    known = [a.id for a in (*getattr(node.args, "posonlyargs", ()), *node.args.args)]
+    made.nondiff_argnums = (*numbers, *(known.index(k) for k in names if k in known))
     for attr, rules in _rules(module, name):
         if len(rules) == len(RULES[attr]):
             for held, rule in zip(RULES[attr], rules):
                 with module.as_of(rule):
                     setattr(made, held, _function(module, rule))
     return made
+
+
+def _several(found: Any) -> tuple[Any, ...]:
+    return tuple(found) if isinstance(found, (tuple, list)) else (found,)
 
 
 def _rules(module: StaticFile, name: str) -> Iterator[tuple[str, list[gast.expr]]]:
