@@ -1,4 +1,4 @@
-"""Higher derivatives of formulas whose intermediate values are large: right, or a NaN that is seen; never silently another number."""
+"""Higher derivatives of formulas whose intermediate values are large: right, or a NaN, never another number."""
 
 from __future__ import annotations
 

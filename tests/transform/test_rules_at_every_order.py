@@ -1,8 +1,8 @@
 """Rules hold at every order: what says its own derivative, to the third derivative, by each mode of each, beside differences of the
 plain function.
 
-Each program is a function of one number, and the same without any rule. A word of letters says the modes from the inside out: ``FR`` is
-the reverse derivative of the forward one.
+Each program is a function of one number, and the same without any rule. A word of letters says the modes from the inside out:
+``FR`` is the reverse derivative of the forward one.
 """
 
 from __future__ import annotations

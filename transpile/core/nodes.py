@@ -461,8 +461,8 @@ class Custom:
     derivative is transposed). For "linear" (`transpile.transform.linear_rules`) the outputs solve an equation whose right-hand
     side is the first arguments, as many: ``derivative`` takes the arguments and the outputs, and gives the left-hand side, linear
     in the outputs; ``pullback``, if there is one, takes the arguments of a solution of the transposed equation, and gives it; of a
-    ``symmetric`` equation it is ``fn``. "refused" has a rule that cannot be had: ``refusal`` says why, where a derivative is asked for. `expand_calls`
-    puts the bodies in the place of what is left.
+    ``symmetric`` equation it is ``fn``. "refused" has a rule that cannot be had: ``refusal`` says why, where a derivative is asked
+    for. `expand_calls` puts the bodies in the place of what is left.
     """
 
     fn: Function

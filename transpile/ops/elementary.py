@@ -3,9 +3,9 @@
 A partial is an expression that is differentiated again for second order, so each is written in a form whose own
 derivative is accurate, that overflows nowhere the function does not, and that is not NaN where the function is
 finite. Conventions where no derivative exists: ``hypot`` and ``arctan2`` at (0, 0) have 0, and so has ``sqrt`` at
-0, and their second derivatives there are NaN (`transpile.ops.language.chosen`); ``cbrt``, ``arcsin``, ``arccos`` at the end of their domain have the infinite one-sided limit; ``clip`` at a bound passes the
-derivative to ``x``; where ``fmax``, ``fmin`` tie, each side takes half; steps (``floor``, ``round``, ``sign``,
-``heaviside``) have 0.
+0, and their second derivatives there are NaN (`transpile.ops.language.chosen`); ``cbrt``, ``arcsin``, ``arccos`` at the end of their
+domain have the infinite one-sided limit; ``clip`` at a bound passes the derivative to ``x``; where ``fmax``, ``fmin`` tie, each side
+takes half; steps (``floor``, ``round``, ``sign``, ``heaviside``) have 0.
 
 ``math`` and ``python`` are further spellings: a *let* with the param ``via="math"`` (or ``py=True``) works on Python scalars and is
 printed so.
@@ -140,8 +140,8 @@ ONE = [
     libm("log10", lambda y, x: (1 / math.log(10)) / x, vector=Vector("log10"), as_calm=False),
     libm("log1p", lambda y, x: 1 / (1 + x), vector=Vector("log1p", ulps=1.5), said="log1p"),
     # 0 at 0, so that the root of a sum of squares has the gradient 0 there, as the norm has, and not NaN
-    libm("sqrt", lambda y, x: where(y.eq(0), chosen(y, 0.0), 0.5 / y), cost=1, vector=Vector("sqrt", alone=True), work=12, as_calm=False,
-         said="sqrt", called="root"),
+    libm("sqrt", lambda y, x: where(y.eq(0), chosen(y, 0.0), 0.5 / y), cost=1, vector=Vector("sqrt", alone=True), work=12,
+         as_calm=False, said="sqrt", called="root"),
     smooth("cbrt", lambda y, x: 1 / (3 * (y * y)), steep=lambda x: x.eq(0), math=True, vector=Vector("cbrt")),
     libm("sin", lambda y, x: cos(x), vector=near("sin_bounded", "outside_bounded", 1.5), bounded=True, quiet=True, said="sin",
          called="sine"),
@@ -187,8 +187,10 @@ ONE = [
           vector=Vector("nan_to_num", alone=True)),
     # a number that is chosen where there is no derivative, whose own derivative is NaN (params: value); after the last derivative
     # constants stand in their place (`transpile.transform.chosen_values`)
-    unary("chosen", "np.full_like({0}, {value})", lambda y, x: elementwise("undefined", x), cost=0, element=_chosen, constant=_value),
-    unary("flat", "np.full_like({0}, {value})", lambda y, x: chosen(x, 0.0), cost=0, element=_chosen, constant=_value),  # whose derivative is such a number
+    unary("chosen", "np.full_like({0}, {value})", lambda y, x: elementwise("undefined", x), cost=0,
+          element=_chosen, constant=_value),
+    # a number whose derivative is such a number
+    unary("flat", "np.full_like({0}, {value})", lambda y, x: chosen(x, 0.0), cost=0, element=_chosen, constant=_value),
     unary("undefined", "np.full_like({0}, np.nan)", lambda y, x: y, cost=0, element=Infix("*", Number(math.nan), Arg(0)),
           constant=lambda params: math.nan),
     # the derivative does not pass, also where forward mode asks for it

@@ -16,8 +16,8 @@ Conventions for rules (``transpile.core.builder.Expr`` is the currency, operator
 - ``steep(*args)``: elementwise only, where the slope in the first operand is infinite though the value is not; None: nowhere.
 - ``cost``: 0 free (a view, a shape), 1 cheap (arithmetic), 2 dear (transcendental, reduction), 3 very dear (products).
 - ``linear``: the derivative reads no operand and no result, so nothing has to be recorded for it.
-- ``hides``: no derivative passes it, though it hands its operand on; ``constant(params)``: the number that stands in its place after the
-  last derivative (`transpile.transform.chosen_values`).
+- ``hides``: no derivative passes it, though it hands its operand on; ``constant(params)``: the number that stands in its place
+  after the last derivative (`transpile.transform.chosen_values`).
 - ``expansion(*args)``: what it is in terms of others. It stands in its place wherever the primitive is differentiated, batched or
   printed (`transpile.simplify.expansion`).
 - ``family``: how it is batched, one of `FAMILIES` (their rules: `transpile.transform.batching.families`); that of an
