@@ -275,6 +275,40 @@ def _(primals, tangents):
     return power(x, p), p * power(x, p - 1.0) * x_dot + power(x, p) * logarithm(x) * p_dot
 
 
+@partial(tp.custom_jvp, nondiff_argnums=0)
+def bessel(n, x):
+    return lax.stop_gradient(special.jv(1.0 * n, x))
+
+
+@bessel.defjvp
+def _(n, primals, tangents):
+    (x,), (x_dot,) = primals, tangents
+    return bessel(n, x), 0.5 * (bessel(n - 1, x) - bessel(n + 1, x)) * x_dot
+
+
+def reads_around(t):
+    """The function and its rule read what stands around them, and the rule calls the function in a loop."""
+    scale = np.array([2.0, 0.5])
+
+    @tp.custom_jvp
+    def wave(x, phase):
+        return lax.stop_gradient(np.sin(x * scale[0] + phase))
+
+    def rule(primals, tangents):
+        (x, phase), (x_dot, phase_dot) = primals, tangents
+        slope = 0.0
+        for _ in range(2):
+            slope = slope + scale[1] * wave(x, phase + 0.5 * np.pi)
+        return wave(x, phase), slope * (scale[0] * x_dot + phase_dot)
+
+    wave.defjvp(rule)
+    return wave(t, 0.3) * wave(0.5 * t, t)
+
+
+def reads_around_plainly(t):
+    return np.sin(2.0 * t + 0.3) * np.sin(2.0 * t)
+
+
 def of_rules(t):
     return exponential(np.sin(t)) * logarithm(1.0 + t * exponential(t))
 
@@ -346,6 +380,8 @@ PROGRAMS = {
     "custom_jvp": (of_rules, of_rules_plainly, BOTH),
     "custom_jvp in a loop": (of_rules_in_a_loop, of_rules_in_a_loop_plainly, BOTH),
     "custom_jvp of two": (lambda t: power(1.0 + t, 2.0 * t), lambda t: (1.0 + t) ** (2.0 * t), BOTH),
+    "custom_jvp of neighbours": (lambda t: bessel(2, 1.0 + t), lambda t: special.jv(2, 1.0 + t), BOTH),
+    "custom_jvp that reads around": (reads_around, reads_around_plainly, BOTH),
     "custom_vjp": (lambda t: tan(0.5 * t) * t, lambda t: np.tan(0.5 * t) * t, REVERSE),
     "gamma": (gamma, gamma_plainly, BOTH),
     "from gammas": (from_gammas, from_gammas_plainly, BOTH),

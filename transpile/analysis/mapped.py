@@ -62,8 +62,14 @@ class Mapped:
         """Which of the arguments of a call have lanes. The right-hand side of a solution has them where any argument has: the
         solutions in its derivative have one that differs."""
         found = self.pattern(stmt.args)
-        if is_custom(stmt) and stmt.custom.rule == "linear" and (any(found) or self.axis in stmt.args):
-            found[: stmt.custom.outputs] = [True] * stmt.custom.outputs
+        if is_custom(stmt) and (any(found) or self.axis in stmt.args):
+            if stmt.custom.rule == "linear":
+                found[: stmt.custom.outputs] = [True] * stmt.custom.outputs
+            elif stmt.custom.again:  # so are those of the calls in its rule, of which any may differ
+                given = range(stmt.custom.given or 0)
+                found = [
+                    True if k in given and a.type.is_float else g for k, (a, g) in enumerate(zip(stmt.args, found))
+                ]
         return found
 
     def pattern(self, args: Iterable[ir.Operand]) -> list[bool | None]:

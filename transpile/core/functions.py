@@ -31,6 +31,11 @@ def is_kept(stmt: object) -> TypeGuard[ir.Call]:
     return routine_of(stmt) is not None
 
 
+def is_again(stmt: object) -> TypeGuard[ir.Call]:
+    """Whether it is a call, in the rule of a function, of the function itself."""
+    return is_custom(stmt) and stmt.custom.rule == "again"
+
+
 def is_custom(stmt: object) -> TypeGuard[ir.Call]:
     """Whether a statement calls a function with a derivative of the user's own."""
     return isinstance(stmt, ir.Call) and isinstance(stmt.function, ir.Custom)

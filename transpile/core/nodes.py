@@ -462,7 +462,8 @@ class Custom:
     side is the first arguments, as many: ``derivative`` takes the arguments and the outputs, and gives the left-hand side, linear
     in the outputs; ``pullback``, if there is one, takes the arguments of a solution of the transposed equation, and gives it; of a
     ``symmetric`` equation it is ``fn``. "refused" has a rule that cannot be had: ``refusal`` says why, where a derivative is asked
-    for. `expand_calls` puts the bodies in the place of what is left.
+    for. "again" is the call, in the rule of a function, of the function itself: its rule is that of the call around it.
+    `expand_calls` puts the bodies in the place of what is left.
     """
 
     fn: Function
@@ -474,6 +475,7 @@ class Custom:
     given: int | None = None  # how many of the arguments the user gives; what follows is read around the function
     symmetric: bool = False
     refusal: Exception | None = None
+    again: bool = False  # whether it stands in its own rule, or its rule holds such a call
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,9 @@
 A partial is an expression that is differentiated again for second order, so each is written in a form whose own
 derivative is accurate, that overflows nowhere the function does not, and that is not NaN where the function is
 finite. Conventions where no derivative exists: ``hypot`` and ``arctan2`` at (0, 0) have 0, and so has ``sqrt`` at
-0, and their second derivatives there are NaN (`transpile.ops.language.chosen`); ``cbrt``, ``arcsin``, ``arccos`` at the end of their
-domain have the infinite one-sided limit; ``clip`` at a bound passes the derivative to ``x``; where ``fmax``, ``fmin`` tie, each side
-takes half; steps (``floor``, ``round``, ``sign``, ``heaviside``) have 0.
+0, and their second derivatives there are NaN (`transpile.ops.language.chosen`); ``cbrt``, ``arcsin``, ``arccos`` at the end of
+their domain have the infinite one-sided limit; ``clip`` at a bound passes the derivative to ``x``; where ``fmax``, ``fmin`` tie,
+each side takes half; steps (``floor``, ``round``, ``sign``, ``heaviside``) have 0.
 
 ``math`` and ``python`` are further spellings: a *let* with the param ``via="math"`` (or ``py=True``) works on Python scalars and is
 printed so.

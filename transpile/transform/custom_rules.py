@@ -13,10 +13,11 @@ from dataclasses import replace
 from transpile.analysis.activity import carries_derivative
 from transpile.core import nodes as ir
 from transpile.core.builder import Builder
-from transpile.core.functions import is_custom
+from transpile.core.functions import is_again, is_custom
 from transpile.core.inline import splice
-from transpile.core.rebuild import of_outputs, with_blocks, with_results, with_stmts
+from transpile.core.rebuild import of_outputs, with_blocks, with_body, with_results, with_stmts
 from transpile.core.walk import Cloner, blocks, leaves, map_operands, reads, statements, uses
+from transpile.errors import error
 from transpile.ops.slicing import raise_if
 from transpile.ops.tables import prims
 
@@ -54,6 +55,36 @@ def with_kept_apart(fn: ir.Function) -> ir.Function:
         if new is fn:
             return fn
         fn = new
+
+
+def tied(fn: ir.Function, call: ir.Call) -> ir.Function:
+    """``fn``, a rule of the call whose first parameters are its arguments, with the rule of the call in the calls of it there."""
+    if not call.custom.again:
+        return fn
+    given = call.custom.given or 0
+    around = fn.params[given : len(call.args)]
+
+    def again(stmt: ir.Stmt) -> ir.Stmt:
+        if not is_again(stmt):
+            return with_blocks(stmt, block)
+        args = (*stmt.args[:given], *around)
+        pairs = zip((*args, *stmt.results), (*call.custom.fn.params, *call.custom.fn.body.yields))
+        if any((a.type.dtype, a.type.rank) != (p.type.dtype, p.type.rank) for a, p in pairs):
+            message = f"the rule of {call.custom.fn.name!r} calls it with what differs between lanes otherwise than its arguments"
+            raise error("T307", message, stmt.loc, "compute what it is called with from its arguments")
+        return replace(stmt, function=call.custom, args=args)
+
+    def block(old: ir.Block) -> ir.Block:
+        return with_stmts(old, [again(s) for s in old.stmts])
+
+    return with_body(fn, block(fn.body))
+
+
+def without_again(fn: ir.Function) -> ir.Function:
+    """``fn`` with the plain function where it is called in its rule, and that is differentiated by itself."""
+    while any(map(is_again, statements(fn.body))):
+        fn = _placed(fn, lambda b, call: splice(b, call.custom.fn, call.args) if is_again(call) else None)
+    return fn
 
 
 def _blocks(block: ir.Block) -> Iterator[ir.Block]:
@@ -147,7 +178,7 @@ def transposed(
 
     The rule is linear in the tangents, so its derivative with respect to them does not depend on them; ``vjp`` takes it.
     """
-    rule, own, outputs = call.custom.derivative, len(call.args), call.custom.outputs
+    rule, own, outputs = tied(call.custom.derivative, call), len(call.args), call.custom.outputs
     values: Sequence[ir.Operand]
     if call.custom.rule == "implicit":
         known, values, tangents = own + outputs, rule.params[own : own + outputs], rule.body.yields

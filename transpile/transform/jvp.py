@@ -22,7 +22,7 @@ from transpile.core.watch import station
 from transpile.ops.record import REFUSED, UNWRITTEN, ZERO, Op
 from transpile.ops.tables import prims
 from transpile.transform.calculus import plus, times, zero
-from transpile.transform.custom_rules import check_sizes
+from transpile.transform.custom_rules import check_sizes, tied
 from transpile.transform.function_derivatives import pushforward
 from transpile.transform.linear_rules import solved_tangents
 from transpile.transform.prepare import ready, refuse, refuse_forward, refuse_rule
@@ -295,12 +295,12 @@ class _Forward:
         if stmt.custom.rule == "implicit":
             self.b.emit(stmt)
             outs = stmt.results[: stmt.custom.outputs]
-            found = splice(self.b, stmt.custom.derivative, (*stmt.args, *outs, *dots))
+            found = splice(self.b, tied(stmt.custom.derivative, stmt), (*stmt.args, *outs, *dots))
             with_dot = [r for r in outs if carries_derivative(r)]
             check_sizes(self.b, stmt, found, with_dot)
             self.dots.update(zip(with_dot, found))
             return
-        found = splice(self.b, stmt.custom.derivative, (*stmt.args, *dots))
+        found = splice(self.b, tied(stmt.custom.derivative, stmt), (*stmt.args, *dots))
         for var, operand in zip(stmt.results, found):
             self.b.emit(ir.Let(var, "identity", (operand,), {}, stmt.loc))
         with_dot = [r for r in stmt.results if carries_derivative(r)]

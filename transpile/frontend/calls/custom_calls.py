@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -13,8 +14,10 @@ from transpile.aggregates import Static as StaticTree
 from transpile.core import nodes as ir
 from transpile.core.builder import Builder
 from transpile.core.dims import Dim
+from transpile.core.functions import is_again
 from transpile.core.rebuild import of_outputs, with_results
 from transpile.core.types import Type
+from transpile.core.walk import statements
 from transpile.errors import TranspileError, error
 from transpile.frontend.calls.inner_transforms import Passed, Stand, at_call, from_tree, lifted, outside
 from transpile.frontend.lifter import Lifter
@@ -32,7 +35,8 @@ def custom(lx: Lifter, obj: Any, args: list[Any], kwargs: dict[str, Any], node: 
     if any(obj is own for own in lx.own_rules):  # in its own rule it is the plain function
         return lx.user_call(obj.__wrapped__, args, kwargs, node)
     if _is_in_its_own_rule(lx, obj):
-        return lx.apply(Static(User(obj.__wrapped__)), args, {}, node)
+        found = _again(lx, obj, args, node)
+        return lx.apply(Static(User(obj.__wrapped__)), args, {}, node) if found is None else found
     rules = at_call(lx, obj.rules, node)
     for name in ("jvp", "forward", "backward"):  # they may be given anew
         if hasattr(obj, name):
@@ -73,6 +77,7 @@ def custom(lx: Lifter, obj: Any, args: list[Any], kwargs: dict[str, Any], node: 
     ):  # what it gives is its own value, of which derivatives of the derivative go by the rule
         rule, derivative = "implicit", of_outputs(derivative, len(ops), outputs)
     called = ir.Custom(fn, rule, derivative, outputs, calls_itself=calls_itself, given=len(passed.ops), refusal=refusal)
+    called.again = rule != "refused" and any(is_again(s) for s in statements(derivative.body))
     lx.b.emit(ir.Call(called, ops, results, loc=lx.b.loc))
     name_sizes(lx.b, sizes)
     return from_tree(lx, fn.out_tree, results)
@@ -134,6 +139,44 @@ def _is_in_its_own_rule(lx: Lifter, obj: Any) -> bool:
     return False
 
 
+def _again(lx: Lifter, obj: Any, args: list[Any], node: Any) -> Any:
+    """A call of the function in the rule of its own call, with arguments of the same types: whose rule is that of the call
+    around it, put there when that is differentiated (`transpile.transform.custom_rules.tied`). None where it is none."""
+    around: Lifter | None = lx
+    while around is not None and not around.customs:
+        around = around.outer
+    if around is None or around.customs[-1] is not obj or not around.ruled or around.ruled[-1] is None:
+        return None
+    passed = Passed(lx)
+    trees = [passed.tree(a) for a in args]
+    if _kinds(trees) != _kinds(around.ruled[-1]):
+        return None
+    with _ruled(around, None):
+        fn = at_call(lx, lambda: lifted(lx, obj.__wrapped__, trees, {}), node)
+    ops = (*passed.ops, *(outside(lx, c) for c in fn.captured))
+    fn = replace(_with_hidden(fn, list(fn.captured), len(fn.params) - len(fn.captured)), name=obj.__name__)
+    results, sizes = results_of(lx.b, fn, ops)
+    called = ir.Custom(fn, "again", fn, len(results), given=len(passed.ops), again=True)
+    lx.b.emit(ir.Call(called, ops, results, loc=lx.b.loc))
+    name_sizes(lx.b, sizes)
+    return from_tree(lx, fn.out_tree, results)
+
+
+def _kinds(trees: list[Any]) -> list[Any]:
+    """The trees, with leaves that say the dtype and the rank alone."""
+    return [map_leaves(tree, lambda leaf: StaticTree((leaf.type.dtype, leaf.type.rank))) for tree in trees]
+
+
+@contextmanager
+def _ruled(lx: Lifter, trees: list[Any] | None) -> Iterator[None]:
+    """While a rule is lifted for arguments of these trees, or the function itself."""
+    lx.ruled.append(trees)
+    try:
+        yield
+    finally:
+        lx.ruled.pop()
+
+
 Sizes = list[tuple[ir.Var, int]]  # axes whose sizes only the run knows, with symbols of their own
 
 
@@ -179,13 +222,15 @@ def _floats_only(tree: Any) -> Any:
 
 def _custom_jvp(lx: Lifter, obj: Any, rules: Any, trees: list[Any]) -> tuple[ir.Function, ir.Function, int, list[Any]]:
     """``rule(*nondiff, primals, tangents) -> (value, tangent)``."""
-    fn = lifted(lx, obj.__wrapped__, trees, {})
+    with _ruled(lx, None):
+        fn = lifted(lx, obj.__wrapped__, trees, {})
     skipped = [k % len(trees) for k in obj.nondiff_argnums or ()]
     kept = [k for k in range(len(trees)) if k not in skipped]
     primals, tangents = (
         Node("tuple", tuple(part)) for part in ([trees[k] for k in kept], [_floats_only(trees[k]) for k in kept])
     )
-    rule = lifted(lx, rules[0], [*(trees[k] for k in skipped), primals, tangents], {})
+    with _ruled(lx, trees):
+        rule = lifted(lx, rules[0], [*(trees[k] for k in skipped), primals, tangents], {})
     around = list(dict.fromkeys([*fn.captured, *rule.captured]))
     count = len(fn.params) - len(fn.captured)
     full = _with_hidden(fn, around, count)

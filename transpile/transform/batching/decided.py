@@ -75,7 +75,7 @@ class Parts:
                 self.derivative = self.part(stmt.custom.derivative, given, [*results, *bars], [*stmt.results, *floats])
             case "vjp":
                 self.derivative = self.adjoint(stmt.custom.derivative, [*results[stmt.custom.outputs :], *bars], dots)
-            case "refused":
+            case "refused" | "again":
                 self.derivative = Part(self.fn.found, [], [], set())
             case "linear":
                 main = results[: stmt.custom.outputs]
