@@ -105,7 +105,7 @@ def _numbers(fn: Callable[..., Any], names: tuple[str, ...]) -> tuple[int, ...]:
     return tuple(known.index(name) for name in names)
 
 
-def summed(f: CustomJvp, jvps: tuple[Callable[..., Any] | None, ...]) -> Callable[..., Any]:
+def summed(f: CustomJvp, jvps: tuple[Any, ...]) -> Callable[..., Any]:
     """A rule of one for each argument: ``jvp(tangent, value, *primals)``; None of one that has no derivative."""
 
     def rule(primals: Any, tangents: Any) -> tuple[Any, Any]:

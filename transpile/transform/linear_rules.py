@@ -85,8 +85,8 @@ def _transposed_side(fn: ir.Function, own: int, vjp: Derivative) -> ir.Function:
     found = vjp(fn, range(own, len(fn.params)))
     bars = found.params[len(fn.params) :]
     at = dict(zip(found.params[own:], bars))  # where it is differentiated makes no difference
-    stmts = [map_operands(s, lambda o: at.get(o, o)) for s in found.body.stmts]  # type: ignore[arg-type, return-value]
-    yields = tuple(at.get(y, y) for y in found.body.yields)  # type: ignore[arg-type, return-value]
+    stmts = [map_operands(s, lambda o: at.get(o, o)) for s in found.body.stmts]  # type: ignore[arg-type]
+    yields = tuple(at.get(y, y) for y in found.body.yields)  # type: ignore[arg-type]
     assert len(bars) == len(outs)
     return replace(found, params=(*found.params[:own], *bars), body=replace(found.body, stmts=stmts, yields=yields))
 

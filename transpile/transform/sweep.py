@@ -368,8 +368,8 @@ class _Reverse:
         refuse_rule(stmt, self.active)
         full = [zero(self.b, r.type) if v is None else self.adj.full(v, r.type) for r, v in zip(outs, bars)]
         if stmt.custom.rule == "linear":
-            for k, bar in solved_adjoints(self.b, stmt, full, self.wants(stmt.args), self.nested.rule).items():
-                self.adj.add(stmt.args[k], bar)
+            for k, part in solved_adjoints(self.b, stmt, full, self.wants(stmt.args), self.nested.rule).items():
+                self.adj.add(stmt.args[k], part)
             return
         cts = [v.op for r, v in zip(outs, full) if carries_derivative(r)]
         floats = [a for a in stmt.args if carries_derivative(a)]

@@ -95,8 +95,8 @@ def _custom(
         _several(evaluate(given[k], module.scope)) if k in given else ()
         for k in ("nondiff_argnums", "nondiff_argnames")
     )
-    known = [a.id for a in (*getattr(node.args, "posonlyargs", ()), *node.args.args)]
-    made.nondiff_argnums = (*numbers, *(known.index(k) for k in names if k in known))
+    places = [a.id for a in (*getattr(node.args, "posonlyargs", ()), *node.args.args)]
+    made.nondiff_argnums = (*numbers, *(places.index(k) for k in names if k in places))
     for attr, rules in _rules(module, name):
         if len(rules) == len(RULES[attr]):
             for held, rule in zip(RULES[attr], rules):
