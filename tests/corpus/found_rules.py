@@ -39,3 +39,9 @@ def slope_of_such_a_solution(a):
         return lax.custom_linear_solve(lambda x: (a + t * np.eye(2)) @ x, a[0] * t, _explicit)
 
     return np.sum(tp.jvp(f, (0.5,), (1.0,))[1] ** 2)
+
+
+@program(args=lambda: (np.zeros(2),), tags="norm transforms", expect=np.array([2.0, 2.0]))
+def slope_of_a_squared_norm(x):
+    """The square of a norm is smooth where the norm is not: its second derivative at 0 is twice the identity."""
+    return np.sum(tp.grad(lambda y: np.linalg.norm(y) ** 2)(x))

@@ -83,3 +83,27 @@ def test_primitives(prim, first, second):
 @pytest.mark.parametrize("f", [lambda x: np.sum(np.abs(x)), lambda x: np.max(x), lambda x: np.linalg.norm(x, 1)])
 def test_planes_have_the_second_derivative_zero(f):
     np.testing.assert_array_equal(tp.hessian(f)(np.zeros(2)), 0.0)
+
+
+SQUARES = {
+    "norm": (lambda x: np.linalg.norm(x) ** 2, 2.0),
+    "sqrt": (lambda x: np.exp(-(np.sqrt(np.sum(x * x)) ** 2)), -2.0),
+    "product": (lambda x: (lambda y: y * y)(np.hypot(x[0], x[1])), 2.0),
+    "square": (lambda x: np.sum(np.square(np.linalg.norm(np.stack((x, x)), axis=1))), 4.0),
+    "abs": (lambda x: np.sum(np.abs(x) ** 2), 2.0),
+    "in a loop": (lambda x: sum(np.sqrt(x[k] * x[k]) ** 2 for k in range(2)), 2.0),
+}
+
+
+@pytest.mark.parametrize("word", WORDS)
+@pytest.mark.parametrize("name", SQUARES)
+@pytest.mark.sampled(6)
+def test_squares_are_smooth(name, word):
+    f, curvature = SQUARES[name]
+    g = derivative(f, word)
+    for run in (g, tp.jit(g), lambda x: tp.vmap(g)(np.stack((x, x)))[1]):
+        np.testing.assert_allclose(run(np.zeros(2)), curvature * np.eye(2), atol=1e-14)
+    x, h = np.array([0.3, -0.8]), 1e-4
+    wanted = [(f(x + d) - 2 * f(x) + f(x - d)) / h**2 for d in h * np.eye(2)]
+    np.testing.assert_allclose(np.diag(g(x)), wanted, atol=1e-6)
+    assert tp.value_and_grad(f)(x)[0] == f(x)

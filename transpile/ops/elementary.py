@@ -141,7 +141,7 @@ ONE = [
     libm("log1p", lambda y, x: 1 / (1 + x), vector=Vector("log1p", ulps=1.5), said="log1p"),
     # 0 at 0, so that the root of a sum of squares has the gradient 0 there, as the norm has, and not NaN
     libm("sqrt", lambda y, x: where(y.eq(0), chosen(y, 0.0), 0.5 / y), cost=1, vector=Vector("sqrt", alone=True), work=12,
-         as_calm=False, said="sqrt", called="root"),
+         as_calm=False, square=lambda params, x: x, said="sqrt", called="root"),
     smooth("cbrt", lambda y, x: 1 / (3 * (y * y)), steep=lambda x: x.eq(0), math=True, vector=Vector("cbrt")),
     libm("sin", lambda y, x: cos(x), vector=near("sin_bounded", "outside_bounded", 1.5), bounded=True, quiet=True, said="sin",
          called="sine"),
@@ -166,7 +166,7 @@ ONE = [
            names=("i0",)),
     smooth("rint", ZERO, cost=1, quiet=True, vector=Vector("rint", alone=True)),
     smooth("spacing", ZERO, cost=1, math="math.ulp({0})"),
-    smooth("square", lambda y, x: 2 * x, cost=1, dtype_rule="int8", element=Infix("*", Arg(0), Arg(0)), positive=True,
+    smooth("square", lambda y, x: 2 * x, cost=1, dtype_rule="int8", element=Infix("*", Arg(0), Arg(0)), positive=True, squares=True,
            interval=intervals.square),
     smooth("reciprocal", lambda y, x: -(y * y), cost=1, dtype_rule="int8",
            element=by_kind(1, integers="scalars.reciprocal_int", floats="scalars.reciprocal")),
@@ -191,6 +191,9 @@ ONE = [
           element=_chosen, constant=_value),
     # a number whose derivative is such a number
     unary("flat", "np.full_like({0}, {value})", lambda y, x: chosen(x, 0.0), cost=0, element=_chosen, constant=_value),
+    # the first operand, with the derivative of the second, to which it is equal
+    Op("sloped", same, "{0}", "elementwise", partials=(ZERO, lambda y, a, b: 1), cost=0, constant=lambda params: None,
+       element=Infix("+", Arg(0), Infix("*", Number(0.0), Arg(1)))),
     unary("undefined", "np.full_like({0}, np.nan)", lambda y, x: y, cost=0, element=Infix("*", Number(math.nan), Arg(0)),
           constant=lambda params: math.nan),
     # the derivative does not pass, also where forward mode asks for it
@@ -262,7 +265,8 @@ _ALONE: dict[str, Any] = {"cost": 1, "quiet": True}
 TWO = [
     two("arctan2", _arctan2_first, _arctan2_second, element=applied("math.atan2", 2), math="math.atan2({0}, {1})",
         names=("arctan2", "atan2"), vector=Vector("arctan2"), bounded=True),
-    two("hypot", lambda y, a, b: a / _no_zero(y, a, b), lambda y, a, b: b / _no_zero(y, a, b), element=applied("math.hypot", 2),
+    two("hypot", lambda y, a, b: a / _no_zero(y, a, b), lambda y, a, b: b / _no_zero(y, a, b),
+        square=lambda params, a, b: a * a + b * b, element=applied("math.hypot", 2),
         math=True, vector=Vector("hypot"), as_calm=True),
     two("logaddexp", _share("exp"), _swapped(_share("exp")), vector=Vector("logaddexp")),
     two("logaddexp2", _share("exp2"), _swapped(_share("exp2")), vector=Vector("logaddexp2")),

@@ -69,6 +69,11 @@ def flat(x: Expr, value: float) -> Expr:
     return elementwise("flat", x, value=value)
 
 
+def sloped(x: Expr, like: Expr) -> Expr:
+    """``x`` with the derivative of ``like``, to which it is equal."""
+    return elementwise("sloped", x, like)
+
+
 def call(prim: str, *args: Any, **params: Any) -> Expr:
     """Any primitive by name, operands as they are (no promotion, no broadcasting)."""
     return _builder(args).let(prim, *args, **params)

@@ -17,7 +17,9 @@ Conventions for rules (``transpile.core.builder.Expr`` is the currency, operator
 - ``cost``: 0 free (a view, a shape), 1 cheap (arithmetic), 2 dear (transcendental, reduction), 3 very dear (products).
 - ``linear``: the derivative reads no operand and no result, so nothing has to be recorded for it.
 - ``hides``: no derivative passes it, though it hands its operand on; ``constant(params)``: the number that stands in its place
-  after the last derivative (`transpile.transform.chosen_values`).
+  after the last derivative (`transpile.transform.chosen_values`); None: its first operand.
+- ``square(params, *args)``: what the square of the result is a smooth function of, with the derivative that it has
+  (`transpile.transform.squares`); ``squares``: it is the square of its operand.
 - ``expansion(*args)``: what it is in terms of others. It stands in its place wherever the primitive is differentiated, batched or
   printed (`transpile.simplify.expansion`).
 - ``family``: how it is batched, one of `FAMILIES` (their rules: `transpile.transform.batching.families`); that of an
@@ -147,6 +149,8 @@ class Op(Algebra, Computation):
     skips_nan: bool = False
     hides: bool = False
     constant: Any = None
+    square: Any = None
+    squares: bool = False
     place: Any = None
     collective: str = ""
     over: str = ""

@@ -102,7 +102,8 @@ def _selects(b: Builder, made: ir.Let) -> bool:
 
 def _is_chosen(made: ir.Let) -> bool:
     """Whether it is a number as long as nobody differentiates it."""
-    return record_of(made).constant is not None
+    constant = record_of(made).constant
+    return constant is not None and constant(made.params) is not None
 
 
 def through_broadcast(b: Builder, op: ir.Operand) -> ir.Operand:

@@ -32,7 +32,11 @@ def _block(b: Builder, block: ir.Block) -> ir.Block:
     with b.into(ir.Block(block.params, [], block.yields, block.stop)) as out:
         for stmt in block.stmts:
             if isinstance(stmt, (ir.Let, ir.Alloc)) and _is_chosen(stmt):
-                value = ir.Const(record_of(stmt).constant(stmt.params), replace(stmt.var.type, dims=()))
+                number = record_of(stmt).constant(stmt.params)
+                if number is None:
+                    b.emit(replace(stmt, prim="copy" if isinstance(stmt, ir.Alloc) else "identity", args=stmt.args[:1]))
+                    continue
+                value = ir.Const(number, replace(stmt.var.type, dims=()))
                 if isinstance(stmt, ir.Alloc) or stmt.var.type.dims:
                     b.emit(replace(stmt, prim="broadcast", args=(value,), params={"dims": stmt.var.type.dims}))
                 else:

@@ -14,6 +14,7 @@ from transpile.errors import error
 from transpile.ops.record import UNWRITTEN
 from transpile.simplify.expansion import expanded
 from transpile.transform.custom_rules import with_kept_apart, without_again
+from transpile.transform.squares import with_smooth_squares
 
 _PLAIN = ("copy", "full", "empty")
 
@@ -21,7 +22,7 @@ _PLAIN = ("copy", "full", "empty")
 def ready(fn: ir.Function) -> ir.Function:
     """The function as the transforms want it: written arguments copied, the size of every parameter at hand, buffers that
     begin as a plain copy (what a buffer held at first may be overwritten when the reverse sweep asks for it)."""
-    fn = with_kept_apart(without_again(own_arguments(expanded(fn))))
+    fn = with_kept_apart(with_smooth_squares(without_again(own_arguments(expanded(fn)))))
     symbols = dict(fn.symbols)
     sizes: list[ir.Stmt] = []
     for param in fn.params:
