@@ -418,8 +418,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "quotient_sign",
         "transpile/ops/arithmetic.py",
-        "-(y / b)",
-        "y / b",
+        "Ratio(y, b)",
+        "Ratio(-y, b)",
         "d(a/b)/db has the wrong sign",
     ),
     Fault(

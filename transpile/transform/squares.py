@@ -30,7 +30,7 @@ def with_smooth_squares(fn: ir.Function) -> ir.Function:
     squares = {s.var: root for s in lets if s.var not in done and (root := _root(s)) in roots}
     if not squares:
         return fn
-    return _Squares(fn, set(squares.values()), squares).function()  # type: ignore[arg-type]
+    return _Squares(fn, set(squares.values()), squares).function()
 
 
 def _is_sloped(let: ir.Let) -> bool:
@@ -73,7 +73,9 @@ class _Squares:
             b.emit(replace(stmt, var=value))
             with b.into(ir.Block()) as made:
                 sloped(b.expr(value), b.expr(slope))
-            b.emit(replace(made.stmts[0], var=stmt.var))
+            (last,) = made.stmts
+            assert isinstance(last, ir.Let)
+            b.emit(replace(last, var=stmt.var))
             return
         b.emit(stmt)
         if stmt.var in self.roots:
