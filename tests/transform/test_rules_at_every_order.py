@@ -394,14 +394,14 @@ def expected(name, order):
 
 
 @pytest.mark.parametrize("name, word", CASES)
-@pytest.mark.sampled(24)
+@pytest.mark.sampled(40)
 def test_beside_differences(name, word):
     f = derivative(PROGRAMS[name][0], word)
     assert f(POINT) == pytest.approx(expected(name, len(word)), rel=1e-6, abs=1e-7)
 
 
 @pytest.mark.parametrize("name, word", CASES)
-@pytest.mark.sampled(120)
+@pytest.mark.sampled(400)
 def test_compiled_and_in_lanes(name, word):
     f = derivative(PROGRAMS[name][0], word)
     wanted = pytest.approx(expected(name, len(word)), rel=1e-6, abs=1e-7)
