@@ -84,6 +84,7 @@ def _by_numba(source: Source, stem: str | None, loc: ir.Loc) -> Any:
     """By Numba's front end. Of functions that call themselves nothing is kept on disk: Numba reaches them by an address that it
     finds when it compiles."""
     from transpile_runtime.compiled import objects
+    from transpile_runtime.compiled.threads import with_own_threads
 
     text, lines = source.text()
     stem = None if len(source.functions) > 1 else stem
@@ -93,7 +94,8 @@ def _by_numba(source: Source, stem: str | None, loc: ir.Loc) -> Any:
     register(file, text, lines)
     module = loaded(text, file, stem or uuid.uuid4().hex[:20])
     if not objects.is_known():
-        return ordinary(module, name, source.kinds, lines, loc, path is not None)
+        kernel = ordinary(module, name, source.kinds, lines, loc, path is not None)
+        return with_own_threads(kernel) if source.options.threads else kernel
     compiled = by_numba(module, name, source.kinds, lines, loc)
     return _kernel(source, compiled, None if path is None else stem, path, lines)
 
@@ -103,9 +105,12 @@ def _kernel(
 ) -> Any:
     """The callable, kept on disk if it has a ``stem``; ``file`` has its text, if that was made."""
     from transpile_runtime.compiled.kernel import Kernel
+    from transpile_runtime.compiled.threads import with_own_threads
 
-    kernel = Kernel(source.main.name, source.kinds, compiled.entry_point)
+    kernel: Any = Kernel(source.main.name, source.kinds, compiled.entry_point)
     kernel.returns = _returns(compiled.signature.return_type)
+    if lines is not None and source.options.threads:
+        kernel = with_own_threads(kernel)
     if stem is not None:
         kernel.stem = stem
         messages = {**source.messages, **compiled.metadata.get("sites", {})}

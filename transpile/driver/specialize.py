@@ -27,6 +27,7 @@ from transpile.driver.program import Program
 from transpile.driver.request import Request, by_content
 from transpile.errors import TranspileError
 from transpile_runtime.compiled.again import OtherSizes
+from transpile_runtime.forks import watch
 from transpile_runtime.memory import keep_freed
 
 
@@ -42,6 +43,7 @@ class Specializer:
     """The callables of one transformed function."""
 
     def __init__(self, target: Any) -> None:
+        watch()
         self.target, self.said = target, of_lanes(target)
         level = jit_level(target)
         self.has_static = level is not None and bool(level.static_argnums or level.static_argnames)

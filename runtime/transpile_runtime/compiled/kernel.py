@@ -26,6 +26,7 @@ class Kernel(_dispatcher.Dispatcher):
         self.kinds = kinds
         self.returns = ()  # the dtypes of its results, "" for an array
         self.outputs = ()  # which of its last arguments are results
+        self.has_own_threads = False  # whether Numba wrote its parallel loops
         self.stem = None  # the name of its files in the cache
         self.entry = entry  # the dispatcher in C borrows it
         self.types = [numba_type(*kind) for kind in kinds]  # the number of a type holds as long as the type

@@ -2,10 +2,11 @@
 
     for c in prange(chunks): ...   ->   body(first, count, frame): for c in range(first, first + count): ...
 
-``frame`` has the values that the trips read from outside. There is one chunk for each thread at most; where there is one in all,
-the function is called here. The layer is the one that Numba's own parallel loops run on, with its number of threads. The
-interpreter's lock stays held, so that calls wait for each other: one of the layers ends the process at two loops at once. Of the
-exceptions of chunks that of the first one is kept in the frame, and raised when all have ended.
+``frame`` has the values that the trips read from outside. There is one chunk for each thread at most; where there is one in all, or
+where the process may start no threads, the function is called here. The layer is the one that Numba's own parallel loops run on,
+with its number of threads. The interpreter's lock stays held, so that calls wait for each other: one of the layers ends the process
+at two loops at once. Of the exceptions of chunks that of the first one is
+kept in the frame, and raised when all have ended.
 """
 
 from __future__ import annotations
@@ -52,7 +53,8 @@ def loop(written: Operands, stmt: nodes.For) -> None:
         b.store(value, written.cgutils.gep_inbounds(b, frame, 0, k))
     chunks = written.index(stmt.bound)
     data = b.bitcast(frame, written.cgutils.voidptr_t)
-    with b.if_else(b.icmp_signed(">", chunks, written.number(1)), likely=True) as (several, one):
+    is_split = b.and_(b.icmp_signed(">", chunks, written.number(1)), _allowed(written))
+    with b.if_else(is_split, likely=True) as (several, one):
         with several:
             _start(written, pooled, chunks, data)
         with one:
@@ -212,6 +214,17 @@ def _forget(written: Operands, code: Any, info: Any) -> None:
 
     with written.builder.if_then(written.builder.icmp_signed("==", code, callconv.RETCODE_USEREXC)):
         written.context.call_conv.forget(written.builder, info)
+
+
+def _allowed(written: Operands) -> Any:
+    """Whether the process may start threads, which it may not once it was forked."""
+    from llvmlite import ir
+
+    found = written.module.globals.get(layer.ALLOWED)
+    if found is None:
+        found = ir.GlobalVariable(written.module, written.int, layer.ALLOWED)
+        found.linkage = "external"
+    return written.builder.icmp_signed("!=", written.builder.load(found), written.int(0))
 
 
 def _start(written: Operands, pooled: Any, chunks: Any, data: Any) -> None:

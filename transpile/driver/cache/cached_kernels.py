@@ -57,11 +57,13 @@ def find(stem: str) -> Any:
 def _revived(stem: str, kept: Mapping[str, Any]) -> Any:
     from transpile_runtime.compiled import objects, pending
     from transpile_runtime.compiled.kernel import Kernel
+    from transpile_runtime.compiled.threads import with_own_threads
 
     if not objects.is_known():
         return None
-    made = Kernel(kept["name"], kept["kinds"], objects.entry(kept["object"]))
+    made: Any = Kernel(kept["name"], kept["kinds"], objects.entry(kept["object"]))
     made.stem, made.returns = stem, kept["returns"]
+    made = with_own_threads(made) if kept["has_own_threads"] else made
     pending.add(kept["sites"])
     if kept["file"] is not None:
         loader.register_later(kept["file"], kept["lines"])
@@ -83,6 +85,7 @@ def keep(
         "name": kernel.__name__,
         "kinds": kernel.kinds,
         "returns": kernel.returns,
+        "has_own_threads": kernel.has_own_threads,
         "object": objects.describe(compiled, linking=False),
         "sites": dict(sites),
         "file": file,
