@@ -43,6 +43,7 @@ LATE = {
     "transpile -> transpile.tree": "as above",
     "transpile.api -> transpile.driver.inspection": "the door to all that lifts, prints and reports",
     "transpile.api -> transpile.frontend.sources.origin": "`from_source`",
+    "transpile.api -> transpile.frontend.sources.texts_to_carry": "what a pickle of it takes along",
     "transpile.api -> transpile.reports.report": "a type",
     "transpile.cli -> transpile.command.emitted": "`--help` and a wrong option are answered at once",
     # a call that was compiled before, by this process or another, comes without what lifts and lowers

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import functools
 import inspect
 import sys
@@ -14,6 +15,7 @@ import numpy as np
 from transpile.aggregates import Static, flatten
 from transpile.base import options, untaken
 from transpile.base.captured import holding
+from transpile.base.carried import is_by_value, take
 from transpile.base.foreign_arrays import as_arrays
 from transpile.base.held import Held
 from transpile.base.intrinsics import stop_gradient as stop_gradient
@@ -86,15 +88,21 @@ class Transformed:
         return self if instance is None else types.MethodType(self, instance)
 
     def __reduce__(self) -> Any:
-        # without what was built; by name where the name is the transformed function's, as that of a decorated one is
-        found: Any = sys.modules.get(self.__wrapped__.__module__) if hasattr(self.__wrapped__, "__qualname__") else None
-        for name in self.__wrapped__.__qualname__.split(".") if found is not None else ():
+        # by name where the name is the transformed function's, as that of a decorated one is
+        fn = self.__wrapped__
+        found: Any = sys.modules.get(fn.__module__) if hasattr(fn, "__qualname__") else None
+        for name in fn.__qualname__.split(".") if found is not None else ():
             found = getattr(found, name, None)
-        return (
-            self.__wrapped__.__qualname__
-            if found is self
-            else (Transformed, (self.__wrapped__, self.__transpile_level__))
-        )
+        if found is self and not (fn.__module__ == "__main__" and is_by_value(sys._getframe(1))):
+            return fn.__qualname__
+        from transpile.frontend.sources.texts_to_carry import texts_of
+
+        return copyreg.__newobj__, (Transformed,), (fn, self.__transpile_level__, texts_of(fn))  # type: ignore
+
+    def __setstate__(self, state: tuple[Any, Level, Any]) -> None:
+        fn, level, texts = state
+        take(texts)
+        self.__init__(fn, level)  # type: ignore[misc]
 
     def __repr__(self) -> str:
         return f"<{type(self.__transpile_level__).__name__.lower()} of {getattr(self.__wrapped__, '__name__', self.__wrapped__)}>"

@@ -24,6 +24,7 @@ from typing import Any, TypeAlias
 import gast
 import numpy as np
 
+from transpile.base import carried
 from transpile.base.levels import level_of
 from transpile.core import nodes as ir
 from transpile.custom import Custom
@@ -229,6 +230,9 @@ def _located(fn: types.FunctionType, loc: ir.Loc) -> Located:
         return _in_text(fn, lines, file, loc)
     except TranspileError as failed:
         first = failed
+    for name, text in carried.texts(fn):
+        with contextlib.suppress(TranspileError):
+            return _in_text(fn, text.splitlines(keepends=True), name, loc)
     for text in origin.texts(fn.__code__):
         with contextlib.suppress(TranspileError):
             found = _in_text(fn, text.splitlines(keepends=True), file, loc)
@@ -243,6 +247,10 @@ def _in_text(fn: types.FunctionType, lines: list[str], file: str, loc: ir.Loc) -
 
 def _no_source(fn: types.FunctionType, loc: ir.Loc) -> TranspileError:
     name = fn.__code__.co_filename
+    if name == carried.DYNAMIC:
+        message = f"{fn.__qualname__!r} came here by cloudpickle (joblib, dask), which carries no source code"
+        hint = "import it from a module, or carry the transformed function, which takes its text along"
+        return error("T401", message, loc, hint)
     where = "it was defined by exec, or on a pipe" if name.startswith("<") else name
     message = f"no source code of {fn.__qualname__!r} is available ({where})"
     hint = "define it in a file or a notebook cell, or make it with transpile.from_source(text)"
@@ -291,6 +299,14 @@ def own_nodes(node: gast.AST) -> Iterator[gast.AST]:
         yield child
         if not isinstance(child, (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef, gast.Lambda)):
             yield from own_nodes(child)
+
+
+def written_in(fn: types.FunctionType) -> str | None:
+    """The file or cell that defines a function; None where it has no source."""
+    try:
+        return _located(fn, ir.NOWHERE).file
+    except TranspileError:
+        return None
 
 
 def source_lines(fn: types.FunctionType) -> list[str]:
