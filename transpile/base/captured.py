@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from transpile.base.held_copies import copy_of
 from transpile.base.signature import collect
 
 
@@ -97,7 +98,7 @@ def _read(place: Place) -> Any:
         return place.read()
     if place not in held:
         value = place.read()
-        held[place] = value.copy() if isinstance(value, np.ndarray) else value
+        held[place] = copy_of(value) if isinstance(value, np.ndarray) else value
     return held[place]
 
 
