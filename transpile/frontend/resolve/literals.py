@@ -1,8 +1,8 @@
 """Literal expressions of a file that is not executed: what keeps one from being literal, and its value.
 
-A literal is built from numbers, strings, containers, arithmetic, other literal constants of the module, constants
-such as ``math.pi``, and calls of a few pure functions of NumPy, math and Python. Everything else is refused with
-T406.
+A literal is built from numbers, strings, containers, arithmetic, comparisons and choices, other literal constants of the module,
+constants such as ``math.pi``, calls of ufuncs and other pure functions of NumPy, math and Python, and methods and attributes of what
+these give (``np.finfo(float).eps``). Everything else is refused with T406.
 """
 
 from __future__ import annotations
@@ -23,17 +23,53 @@ from transpile.frontend.resolve.static_file import StaticFile, StaticScope
 from transpile.frontend.sources.spines import Chain
 
 _PURE_NUMPY = (
-    "array asarray float64 float32 float16 int64 int32 int16 int8 uint8 bool linspace arange eye identity zeros ones"
-    " full diag dtype sqrt exp log log2 log10 sin cos tan arctan arcsin arccos sinh cosh tanh deg2rad rad2deg radians"
-    " degrees power"
+    "array asarray float64 float32 float16 int64 int32 int16 int8 uint64 uint32 uint16 uint8 bool complex128 complex64 dtype finfo"
+    " iinfo linspace logspace geomspace arange eye identity zeros ones full empty_like zeros_like ones_like full_like diag tri tril triu"
+    " vander sum prod mean average median std var min max ptp argmin argmax cumsum cumprod diff dot vdot inner outer matmul kron cross"
+    " trace norm tensordot reshape ravel transpose concatenate stack vstack hstack column_stack repeat tile roll flip sort argsort"
+    " clip round where interp polyval meshgrid all any count_nonzero radians linalg.norm linalg.inv linalg.det linalg.solve"
+    " linalg.cholesky linalg.eigvalsh linalg.matrix_power"
 ).split()
-_PURE_BUILTINS = "float int complex bool tuple list range len abs min max sum round dict frozenset slice".split()
+_PURE_BUILTINS = "float int complex bool str tuple list range len abs min max sum round pow divmod sorted dict frozenset slice".split()
+_NUMBER, _RANGE = ("real", "imag"), ("max", "min", "bits", "dtype")
+_ARRAY = (*_NUMBER, "T", "dtype", "itemsize", "nbytes", "ndim", "shape", "size")
+_FIELDS: dict[type, tuple[str, ...]] = {
+    bool: _NUMBER, int: _NUMBER, float: _NUMBER, complex: _NUMBER, np.ndarray: _ARRAY, np.generic: _ARRAY, np.iinfo: _RANGE,
+    np.finfo: (*_RANGE, "eps", "epsneg", "tiny", "resolution", "precision", "smallest_normal", "smallest_subnormal", "nmant", "nexp"),
+    np.dtype: ("itemsize", "kind", "name"),
+    slice: ("start", "stop", "step"),
+}  # fmt: skip
+"""The attributes of what a literal may be that are known without running anything of the user's."""
+_ARRAYS = (
+    "all any argmax argmin astype clip conj copy cumprod cumsum diagonal dot flatten item max mean min prod ravel repeat reshape round"
+    " squeeze std sum swapaxes take tolist trace transpose var"
+).split()
+_METHODS: dict[type, list[str]] = {
+    np.ndarray: _ARRAYS, np.generic: _ARRAYS, str: "split lower upper strip replace format join".split(),
+    float: "hex is_integer as_integer_ratio conjugate".split(), int: "bit_length conjugate".split(), tuple: ["index", "count"],
+    list: ["index", "count", "copy"], dict: ["get", "keys", "values", "items", "copy"],
+}  # fmt: skip
+"""Likewise methods, that change nothing."""
 
 
 def is_pure(name: str) -> bool:
     """Whether a function of this dotted name may stand in a literal expression."""
     root, _, rest = name.partition(".")
+    if root == "numpy" and isinstance(getattr(np, rest, None), np.ufunc):
+        return True
     return root == "math" or rest in {"numpy": _PURE_NUMPY, "builtins": _PURE_BUILTINS}.get(root, ())
+
+
+def member_of(node: gast.expr, scope: StaticScope, table: Any = _FIELDS) -> tuple[Any] | None:
+    """What an attribute of a literal is (`_FIELDS`, `_METHODS`), as a tuple of one; None for any other expression."""
+    if not isinstance(node, gast.Attribute) or not_literal(node.value, scope) is not None:
+        return None
+    try:
+        value = evaluate(node.value, scope)
+    except Exception:  # whatever it raises is said where the constant is used
+        return None
+    known = any(node.attr in names for cls, names in table.items() if isinstance(value, cls))
+    return (getattr(value, node.attr),) if known else None
 
 
 def meaning(module: StaticFile, node: gast.expr) -> Binding | None:
@@ -52,8 +88,7 @@ def not_literal(node: gast.expr, scope: StaticScope) -> gast.expr | None:
         case gast.Name() | gast.Attribute():
             return None if _constant_of(node, scope) is not None else node
         case gast.Call():
-            called = _called(node, scope)
-            if called is None or not is_pure(called):
+            if _called(node, scope) is None:
                 return node
             return _first_problem([*node.args, *(k.value for k in node.keywords)], scope)
         case gast.Starred():
@@ -76,6 +111,13 @@ def _problems(nodes: list[gast.expr], scope: StaticScope) -> Iterator[gast.expr]
 
 def _constant_of(node: gast.expr, scope: StaticScope) -> tuple[Any] | None:
     """The value of a name or attribute that is a constant, as a tuple of one."""
+    member = member_of(node, scope)
+    if (
+        member is not None
+        or isinstance(node, gast.Attribute)
+        and not isinstance(node.value, (gast.Name, gast.Attribute))
+    ):
+        return member
     try:
         bound = scope.module.resolve("", node)
     except TranspileError:
@@ -94,9 +136,15 @@ def _constant_of(node: gast.expr, scope: StaticScope) -> tuple[Any] | None:
     return None
 
 
-def _called(node: gast.Call, scope: StaticScope) -> str | None:
+def _called(node: gast.Call, scope: StaticScope) -> Callable[..., Any] | None:
+    """The function that a call in a literal expression runs; None if it may not be run."""
     bound = meaning(scope.module, node.func)
-    return bound.name if isinstance(bound, Known) else None
+    if isinstance(bound, Known) and is_pure(bound.name):
+        root, _, name = bound.name.partition(".")
+        found: Any = operator.attrgetter(name)({"math": math, "numpy": np, "builtins": builtins}[root])
+        return found  # type: ignore[no-any-return]
+    method = member_of(node.func, scope, _METHODS)
+    return None if method is None else method[0]
 
 
 def evaluate(node: gast.expr, scope: StaticScope) -> Any:
@@ -142,9 +190,37 @@ def _evaluate_dict(node: gast.Dict, scope: StaticScope) -> Any:
 
 
 def _evaluate_call(node: gast.Call, scope: StaticScope) -> Any:
-    root, _, name = (_called(node, scope) or "").partition(".")
-    function = getattr({"math": math, "numpy": np, "builtins": builtins}[root], name)
+    function = _called(node, scope)
+    assert function is not None, gast.unparse(node)
     return function(*_elements(node.args, scope), **{k.arg: evaluate(k.value, scope) for k in node.keywords})
+
+
+_COMPARED: dict[type, Callable[[Any, Any], Any]] = {
+    gast.Eq: operator.eq, gast.NotEq: operator.ne, gast.Lt: operator.lt, gast.LtE: operator.le, gast.Gt: operator.gt,
+    gast.GtE: operator.ge, gast.Is: operator.is_, gast.IsNot: operator.is_not,
+    gast.In: lambda x, among: x in among, gast.NotIn: lambda x, among: x not in among,
+}  # fmt: skip
+
+
+def _evaluate_compare(node: gast.Compare, scope: StaticScope) -> Any:
+    left, found = evaluate(node.left, scope), True
+    for op, other in zip(node.ops, node.comparators):
+        right = evaluate(other, scope)
+        found = _COMPARED[type(op)](left, right)
+        if len(node.ops) > 1 and not found:
+            return found
+        left = right
+    return found
+
+
+def _evaluate_bool(node: gast.BoolOp, scope: StaticScope) -> Any:
+    stops = isinstance(node.op, gast.Or)
+    found: Any = None
+    for value in node.values:
+        found = evaluate(value, scope)
+        if bool(found) is stops:
+            break
+    return found
 
 
 _EVALUATORS: dict[type, Callable[[Any, Any], Any]] = {
@@ -160,6 +236,9 @@ _EVALUATORS: dict[type, Callable[[Any, Any], Any]] = {
     gast.Dict: _evaluate_dict,
     gast.Subscript: lambda node, scope: evaluate(node.value, scope)[evaluate(node.slice, scope)],
     gast.Call: _evaluate_call,
+    gast.IfExp: lambda node, scope: evaluate(node.body if evaluate(node.test, scope) else node.orelse, scope),
+    gast.Compare: _evaluate_compare,
+    gast.BoolOp: _evaluate_bool,
     gast.Slice: lambda node, scope: slice(
         *(None if n is None else evaluate(n, scope) for n in (node.lower, node.upper, node.step))
     ),

@@ -16,6 +16,7 @@ import sys
 import tokenize
 from collections.abc import Callable
 from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
 import gast
@@ -126,7 +127,13 @@ class StaticModule(StaticFile):
         return static_values.resolve_value(self, name, node, loc)
 
     def evaluate(self, node: gast.expr) -> Any:
-        return literals.evaluate(node, self.scope)
+        try:
+            return literals.evaluate(node, self.scope)
+        except (TranspileError, RecursionError):
+            raise
+        except Exception as failed:
+            text, said = gast.unparse(node).strip(), f"{type(failed).__name__}: {failed}"
+            raise error("T406", f"{text!r} cannot be evaluated: {said}", self.loc(node)) from None
 
     def kind_of(self, node: gast.FunctionDef | gast.Lambda) -> str:
         return static_values.kind_of(self, node)
@@ -172,6 +179,8 @@ def known_module(dotted: str) -> Module:
 
 def _known_member(dotted: str, name: str, loc: ir.Loc) -> Binding:
     whole = f"{dotted}.{name}"
+    if dotted == "scipy.constants":
+        import_module(dotted)  # numbers, and nothing beside them
     if exists(whole) is False:
         hint = way_out(dotted, name, getattr(sys.modules.get(dotted), "__all__", ()))
         raise error("T416", f"module {dotted!r} has no attribute {name!r}", loc, hint)

@@ -11,7 +11,8 @@ from transpile.core import nodes as ir
 from transpile.errors import error
 from transpile.frontend.resolve import static_rules, static_transforms
 from transpile.frontend.resolve.bindings import Binding, Known, Literal, StaticClass, StaticValue, User
-from transpile.frontend.resolve.literals import evaluate, meaning, not_literal
+from transpile.frontend.resolve.known import known_path
+from transpile.frontend.resolve.literals import evaluate, meaning, member_of, not_literal
 from transpile.frontend.resolve.static_file import StaticFile, StaticFunction
 
 MEMBERS = {"builtins.staticmethod": "static", "builtins.classmethod": "class", "builtins.property": "property",
@@ -48,7 +49,7 @@ def resolve_value(module: StaticFile, name: str, node: gast.expr, loc: ir.Loc = 
     match node:
         case gast.Name():
             return module.scope.lookup(node.id, module.loc(node))
-        case gast.Attribute():
+        case gast.Attribute() if isinstance(node.value, (gast.Name, gast.Attribute)):
             return _attribute(module, name, node, loc)
         case gast.Lambda():
             return User(StaticFunction(node, module, "<lambda>"))
@@ -75,6 +76,12 @@ def resolve_value(module: StaticFile, name: str, node: gast.expr, loc: ir.Loc = 
 def _attribute(module: StaticFile, name: str, node: gast.Attribute, loc: ir.Loc) -> Binding:
     owner = resolve_value(module, name, node.value, loc)
     attr = getattr(owner, "attr", None)
+    if isinstance(owner, Literal) and member_of(node, module.scope) is not None:
+        return Literal(node, module.scope, name)
+    if (
+        isinstance(owner, Known) and known_path(f"{owner.name}.{node.attr}").value is not None
+    ):  # ``sys.float_info.epsilon``
+        return known_path(f"{owner.name}.{node.attr}")
     if attr is None:
         raise error("T406", f"module constant {name!r} is not a literal", loc if loc.line else module.loc(node),
                     hint=f"pass {name!r} as an argument")  # fmt: skip
