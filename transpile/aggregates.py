@@ -219,16 +219,19 @@ class Node:
 Tree = Leaf | ArgLeaf | Static | Node
 
 
+UNSET = object()  # the default of an argument that has none
+
+
 class ArgSpec:
     """One Python parameter. ``kind``: "pos"; "kw" (keyword only); "varpos" (the tree is a tuple); "varkw" (a dict).
 
-    ``at`` is the position in the signature of one that has a position.
+    ``at`` is the position in the signature of one that has a position, ``default`` what it is where it is not given.
     """
 
-    __slots__ = ("at", "kind", "name", "tree")
+    __slots__ = ("at", "default", "kind", "name", "tree")
 
-    def __init__(self, name: str, tree: Any, kind: str = "pos", at: int = -1) -> None:
-        self.name, self.tree, self.kind, self.at = name, tree, kind, at
+    def __init__(self, name: str, tree: Any, kind: str = "pos", at: int = -1, default: Any = UNSET) -> None:
+        self.name, self.tree, self.kind, self.at, self.default = name, tree, kind, at, default
 
     def __repr__(self) -> str:
         return f"ArgSpec({self.name!r}, {self.tree!r}, {self.kind!r}, {self.at})"

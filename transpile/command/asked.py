@@ -5,15 +5,17 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from transpile.aggregates import Static, Tree
 from transpile.command import STDIN
-from transpile.errors import error
+from transpile.errors import TranspileError, error
 from transpile.frontend.resolve.annotations import annotation_tree, class_tree, parse_arg
+from transpile.frontend.resolve.bindings import StaticValue
 from transpile.frontend.resolve.static import StaticModule, decoded
 from transpile.frontend.resolve.static_file import StaticFunction
 from transpile.frontend.sources.origin import register
@@ -42,6 +44,8 @@ class Asked:
 def functions(request: str, given: Sequence[str], wrt: str | None) -> tuple[list[Asked], list[str], StaticModule]:
     """The functions of ``FILE.py:f,g`` for the types of ``--arg``, the names of ``--wrt``, and the module."""
     path, colon, names = request.rpartition(":")
+    if not colon and os.path.isfile(request):
+        raise _nothing_named(request)
     wanted = [n.strip() for n in names.split(",")]
     if not colon or not path or not all(p.isidentifier() for n in wanted for p in n.split(".")):
         raise error(
@@ -63,6 +67,19 @@ def functions(request: str, given: Sequence[str], wrt: str | None) -> tuple[list
         if name in chosen[:k]:
             raise error("T407", f"--wrt: {name!r} is named twice")
     return found, chosen, module
+
+
+def _nothing_named(path: str) -> Exception:
+    """The error where a file is given, and no function of it."""
+    entries = StaticModule.read(path).entries
+    names = [n for n, e in entries.items() if e.kind == "def"]
+    names += [f"{n}.METHOD" for n, e in entries.items() if e.kind == "class"]
+    if not names:
+        return error("T901", f"no function is named, and {path} defines none")
+    more = ", ..." if len(names) > 6 else ""
+    return error(
+        "T901", f"no function is named: {path} defines {', '.join(names[:6])}{more}", hint=f"write {path}:{names[0]}"
+    )
 
 
 def standard_input() -> StaticModule:
@@ -95,12 +112,14 @@ def _parameters(function: StaticFunction) -> list[Any]:
 
 
 def _asked(function: StaticFunction, name: str, given: Sequence[tuple[str, Tree]]) -> Asked:
-    """A parameter with a default and no type keeps its default; ``self`` has the structure of its class."""
+    """A parameter with a default and no type keeps its default, and so does one that is None by default and whose annotation cannot
+    be read, with a warning; ``self`` has the structure of its class."""
     spec = function.node.args
     positional = [*getattr(spec, "posonlyargs", ()), *spec.args]
     types = {n.rpartition(".")[2]: t for n, t in given if _concerns(n, name, {p.id for p in _parameters(function)})}
     optional = {a.id for a in positional[len(positional) - len(spec.defaults) :]} if spec.defaults else set()
     optional |= {a.id for a, d in zip(spec.kwonlyargs, spec.kw_defaults) if d is not None}
+    absent = {n for n, d in function.defaults().items() if isinstance(d, StaticValue) and d.value is None} & optional
     args: list[Tree] = []
     kwargs: dict[str, Tree] = {}
     names: list[str] = []
@@ -114,13 +133,25 @@ def _asked(function: StaticFunction, name: str, given: Sequence[tuple[str, Tree]
         elif function.owner is not None and a.id in bound and a.annotation is None:
             tree = Static(function.owner) if function.kind == "class" else class_tree(function.owner, a.id, loc)
         else:
-            tree = annotation_tree(a.annotation, function.scope, a.id, loc)
+            try:
+                tree = annotation_tree(a.annotation, function.scope, a.id, loc)
+            except TranspileError as failed:
+                if a.id not in absent or not {"T414", "T415"}.issuperset(failed.codes):
+                    raise
+                _warn(failed, a.id)
+                continue
         if a in positional and len(args) == positional.index(a):
             args.append(tree)
         else:
             kwargs[a.id] = tree
         names.append(a.id)
     return Asked(function, name, args, kwargs, names, len(bound))
+
+
+def _warn(failed: TranspileError, name: str) -> None:
+    """Says on standard error what kept an argument from having a type."""
+    why = replace(failed.diagnostics[0], notes=(f"{name!r} keeps its default: None",))
+    print(str(why).replace("error[", "warning[", 1), file=sys.stderr)
 
 
 def _bound(function: StaticFunction, positional: Sequence[Any]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Any
 import gast
 import numpy as np
 
-from transpile.aggregates import ArgLeaf, ArgSpec, Content, Leaf, Node, number_leaves, part_text
+from transpile.aggregates import UNSET, ArgLeaf, ArgSpec, Content, Leaf, Node, number_leaves, part_text
 from transpile.aggregates import Static as StaticTree
 from transpile.core import nodes as ir
 from transpile.core.dims import Dim
@@ -22,7 +22,7 @@ from transpile.frontend.lifter import Lifter
 from transpile.frontend.lifting import Transforms
 from transpile.frontend.resolve import capture, closure_conversion, resolve, statics
 from transpile.frontend.resolve import name_lookup as names
-from transpile.frontend.resolve.bindings import Known
+from transpile.frontend.resolve.bindings import Known, Literal, StaticValue
 from transpile.frontend.resolve.closure_conversion import Sizes
 from transpile.frontend.restarts import Dead, NeedRoutine, NeedValue, Restart
 from transpile.frontend.sources.locate import head
@@ -159,6 +159,8 @@ def _once(lx: Lifter, target: Any, args: list[Any], kwargs: dict[str, Any], name
     )
     fn.errstate = tuple(lx.errstate.items())
     fn.arg_tree = _specs(code.args, positional, args, kwargs)
+    for spec in fn.arg_tree if opened is not None else ():
+        spec.default = _default(opened.defaults.get(spec.name))
     if fn.name == "<lambda>":
         fn.name = "function"
     return finish(lx, fn)
@@ -239,6 +241,13 @@ def _specs(spec: gast.arguments, positional: list[str], args: list[Any], kwargs:
     if extra and spec.kwarg is not None:
         specs.append(ArgSpec(spec.kwarg.id, Node("dict", tuple(extra.values()), tuple(extra)), "varkw"))
     return tuple(specs)
+
+
+def _default(found: Any) -> Any:
+    """What an argument is where it is not given, if that is known."""
+    if isinstance(found, Known) and found.value is None:
+        return UNSET
+    return found.value if isinstance(found, (Literal, StaticValue, Known)) else getattr(found, "example", UNSET)
 
 
 # ------------------------------------------------------------------------------------------------------ arguments

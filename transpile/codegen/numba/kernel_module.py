@@ -12,6 +12,7 @@ from typing import Any
 
 from transpile.aggregates import Leaf, Node, Static, Tree
 from transpile.codegen.container_parts import part_of
+from transpile.codegen.default_values import default_texts
 from transpile.codegen.expression_nodes import LOAD, call, dotted, number, variable
 from transpile.codegen.layout import Line
 from transpile.codegen.numba.kernel_nodes import dtype_node
@@ -67,13 +68,14 @@ def wrapper(core: ir.Function, written: Collection[int] = ()) -> list[Line]:
     """The function with the user's arguments and results. Of ``written`` parameters that are copied, the copy is written back."""
     header: list[ast.expr] = []
     given: dict[int, ast.expr] = {}
-    starred = False
+    starred, defaults = False, default_texts(core)
     for spec in core.arg_tree:
         if spec.kind == "kw" and not starred:
             header.append(variable("*"))
             starred = True
         starred = starred or spec.kind == "varpos"
-        header.append(variable({"varpos": "*", "varkw": "**"}.get(spec.kind, "") + spec.name))
+        default = f"={defaults[spec.name]}" if spec.name in defaults else ""
+        header.append(variable({"varpos": "*", "varkw": "**"}.get(spec.kind, "") + spec.name + default))
         given.update(_paths(spec.tree, variable(spec.name)))
     args = [_argument(given[k], p.type) for k, p in enumerate(core.params)]
     lines = [Line(0, (f"def {core.name}", call(variable(""), *header), ":"))]

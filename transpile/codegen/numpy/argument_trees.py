@@ -9,6 +9,7 @@ from typing import Any
 from transpile.aggregates import ArgSpec, Leaf, Node, Static
 from transpile.base import making
 from transpile.codegen.container_parts import part_of
+from transpile.codegen.default_values import default_texts
 from transpile.codegen.expression_nodes import variable
 from transpile.codegen.layout import Line
 from transpile.codegen.numpy.printed_imports import Imports
@@ -32,7 +33,7 @@ def unpack(
     used = read | {p for p in fn.params if p.buffer}
     lines: list[Line] = []
     nodes: list[ast.expr] = []
-    starred = False
+    starred, defaults = False, default_texts(fn)
     for spec in fn.arg_tree:
         name = spec.name
         if isinstance(spec.tree, Leaf):
@@ -43,7 +44,8 @@ def unpack(
             nodes.append(variable("*"))
             starred = True
         starred = starred or spec.kind == "varpos"
-        nodes.append(variable({"varpos": "*", "varkw": "**"}.get(spec.kind, "") + name))
+        default = f"={defaults[spec.name]}" if spec.name in defaults else ""
+        nodes.append(variable({"varpos": "*", "varkw": "**"}.get(spec.kind, "") + name + default))
         if not isinstance(spec.tree, Leaf):
             lines += [Line(1, parts) for parts in _taken_apart(spec.tree, variable(name), fn, names, used, imports)]
     hidden = fn.params[len(fn.params) - len(fn.captured) :] if fn.captured else ()

@@ -12,7 +12,8 @@ from transpile.frontend.calls import calls, floating_errors, formatting
 from transpile.frontend.control import branches, loops, truth
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.resolve import inner_imports, name_lookup
-from transpile.frontend.resolve.bindings import Known
+from transpile.frontend.resolve.bindings import Known, StaticClass
+from transpile.frontend.resolve.static_values import made_like
 from transpile.frontend.restarts import Dead
 from transpile.frontend.sources import writes
 from transpile.frontend.sources.name_liveness import assigned
@@ -67,6 +68,8 @@ def _exception(lx: Lifter, node: gast.expr, at: Any) -> str:
         return held.name.removeprefix("builtins.")
     if isinstance(held, Known):
         return held.name
+    if isinstance(held, StaticClass):
+        held = made_like(held)
     if isinstance(held, type) and issubclass(held, BaseException):
         base = next(c for c in held.__mro__ if c.__module__ == "builtins")
         return base.__name__

@@ -1,8 +1,8 @@
 """Literal expressions of a file that is not executed: what keeps one from being literal, and its value.
 
-A literal is built from numbers, strings, containers, arithmetic, comparisons and choices, other literal constants of the module,
-constants such as ``math.pi``, calls of ufuncs and other pure functions of NumPy, math and Python, and methods and attributes of what
-these give (``np.finfo(float).eps``). Everything else is refused with T406.
+A literal is built from numbers, strings, containers, arithmetic, comparisons and choices, other literal constants of the
+module, constants such as ``math.pi``, calls of ufuncs and other pure functions of NumPy, math and Python, and methods and
+attributes of what these give (``np.finfo(float).eps``). Everything else is refused with T406.
 """
 
 from __future__ import annotations
@@ -23,32 +23,41 @@ from transpile.frontend.resolve.static_file import StaticFile, StaticScope
 from transpile.frontend.sources.spines import Chain
 
 _PURE_NUMPY = (
-    "array asarray float64 float32 float16 int64 int32 int16 int8 uint64 uint32 uint16 uint8 bool complex128 complex64 dtype finfo"
-    " iinfo linspace logspace geomspace arange eye identity zeros ones full empty_like zeros_like ones_like full_like diag tri tril triu"
-    " vander sum prod mean average median std var min max ptp argmin argmax cumsum cumprod diff dot vdot inner outer matmul kron cross"
-    " trace norm tensordot reshape ravel transpose concatenate stack vstack hstack column_stack repeat tile roll flip sort argsort"
-    " clip round where interp polyval meshgrid all any count_nonzero radians linalg.norm linalg.inv linalg.det linalg.solve"
-    " linalg.cholesky linalg.eigvalsh linalg.matrix_power"
+    "array asarray float64 float32 float16 int64 int32 int16 int8 uint64 uint32 uint16 uint8 bool complex128 complex64"
+    " dtype finfo iinfo linspace logspace geomspace arange eye identity zeros ones full zeros_like ones_like"
+    " full_like diag tri tril triu vander sum prod mean average median std var min max ptp argmin argmax cumsum cumprod"
+    " diff dot vdot inner outer matmul kron cross trace tensordot reshape ravel transpose concatenate stack vstack"
+    " hstack column_stack repeat tile roll flip sort argsort clip round where interp polyval meshgrid all any"
+    " count_nonzero linalg.norm linalg.inv linalg.det linalg.solve linalg.cholesky linalg.eigvalsh"
+    " linalg.matrix_power"
 ).split()
-_PURE_BUILTINS = "float int complex bool str tuple list range len abs min max sum round pow divmod sorted dict frozenset slice".split()
+_PURE_BUILTINS = (
+    "float int complex bool str tuple list range len abs min max sum round pow divmod sorted dict frozenset slice"
+).split()
 _NUMBER, _RANGE = ("real", "imag"), ("max", "min", "bits", "dtype")
 _ARRAY = (*_NUMBER, "T", "dtype", "itemsize", "nbytes", "ndim", "shape", "size")
 _FIELDS: dict[type, tuple[str, ...]] = {
-    bool: _NUMBER, int: _NUMBER, float: _NUMBER, complex: _NUMBER, np.ndarray: _ARRAY, np.generic: _ARRAY, np.iinfo: _RANGE,
-    np.finfo: (*_RANGE, "eps", "epsneg", "tiny", "resolution", "precision", "smallest_normal", "smallest_subnormal", "nmant", "nexp"),
+    **dict.fromkeys((bool, int, float, complex), _NUMBER),
+    **dict.fromkeys((np.ndarray, np.generic), _ARRAY),
+    np.iinfo: _RANGE,
+    np.finfo: (*_RANGE, *"eps epsneg tiny resolution precision smallest_normal smallest_subnormal nmant nexp".split()),
     np.dtype: ("itemsize", "kind", "name"),
     slice: ("start", "stop", "step"),
-}  # fmt: skip
+}
 """The attributes of what a literal may be that are known without running anything of the user's."""
 _ARRAYS = (
-    "all any argmax argmin astype clip conj copy cumprod cumsum diagonal dot flatten item max mean min prod ravel repeat reshape round"
-    " squeeze std sum swapaxes take tolist trace transpose var"
+    "all any argmax argmin astype clip conj copy cumprod cumsum diagonal dot flatten item max mean min prod ravel repeat"
+    " reshape round squeeze std sum swapaxes take tolist trace transpose var"
 ).split()
 _METHODS: dict[type, list[str]] = {
-    np.ndarray: _ARRAYS, np.generic: _ARRAYS, str: "split lower upper strip replace format join".split(),
-    float: "hex is_integer as_integer_ratio conjugate".split(), int: "bit_length conjugate".split(), tuple: ["index", "count"],
-    list: ["index", "count", "copy"], dict: ["get", "keys", "values", "items", "copy"],
-}  # fmt: skip
+    **dict.fromkeys((np.ndarray, np.generic), _ARRAYS),
+    str: "split lower upper strip replace format join".split(),
+    float: "hex is_integer as_integer_ratio conjugate".split(),
+    int: ["bit_length", "conjugate"],
+    tuple: ["index", "count"],
+    list: ["index", "count"],
+    dict: ["get", "keys", "values", "items", "copy"],
+}
 """Likewise methods, that change nothing."""
 
 

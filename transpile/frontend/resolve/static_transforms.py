@@ -57,8 +57,14 @@ def _options(module: StaticFile, decorator: gast.expr) -> tuple[list[gast.expr],
 
 
 def assigned(module: StaticFile, name: str, node: gast.Call) -> Binding | None:
-    """``g = vmap(f, (None, 0))`` at module level; None where the function is not known."""
+    """``g = vmap(f, (None, 0))`` or ``vmap(in_axes=(None, 0))(f)`` at module level; None where the function is not known."""
     if not node.args:
+        return None
+    options: tuple[Sequence[gast.expr], Sequence[gast.keyword]] = (node.args[1:], node.keywords)
+    transform = static_rules.opened(module, node.func)[0]
+    if isinstance(node.func, gast.Call):
+        options = _options(module, node.func)
+    if transform not in NAMES:
         return None
     try:
         found = module.resolve(name, node.args[0])
@@ -67,11 +73,9 @@ def assigned(module: StaticFile, name: str, node: gast.Call) -> Binding | None:
     target = found.target if isinstance(found, User) else known_value(found) if isinstance(found, Known) else None
     if target is None:
         return None
-    called = module.resolve(name, node.func)
-    assert isinstance(called, Known)
     key = f"{name} at {node.lineno}:{node.col_offset}"
     if key not in module.customs:
-        module.customs[key] = _transformed(module, called.name, target, node.args[1:], node.keywords)
+        module.customs[key] = _transformed(module, transform, target, *options)
     return User(module.customs[key])
 
 

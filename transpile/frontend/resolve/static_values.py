@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import gast
 
@@ -11,7 +11,7 @@ from transpile.core import nodes as ir
 from transpile.errors import error
 from transpile.frontend.resolve import static_rules, static_transforms
 from transpile.frontend.resolve.bindings import Binding, Known, Literal, StaticClass, StaticValue, User
-from transpile.frontend.resolve.known import known_path
+from transpile.frontend.resolve.known import known_path, known_value
 from transpile.frontend.resolve.literals import evaluate, meaning, member_of, not_literal
 from transpile.frontend.resolve.static_file import StaticFile, StaticFunction
 
@@ -97,6 +97,9 @@ def _is_static_tuple(node: gast.expr) -> bool:
 
 def _call(module: StaticFile, name: str, node: gast.Call) -> Binding | None:
     """Calls that bind a function or a class: ``partial(f, 2.0)``, ``njit(f)``, ``namedtuple("P", "x y")``."""
+    if isinstance(node.func, gast.Call):  # ``njit(fastmath=True)(f)``, as a decorator with options
+        is_known = static_rules.opened(module, node.func)[0] in static_transforms.TRANSPARENT
+        return _wrapped(module, node) if is_known else static_transforms.assigned(module, name, node)
     called = meaning(module, node.func)
     if called is None:
         return None
@@ -193,6 +196,22 @@ def static_class(module: StaticFile, node: gast.ClassDef) -> StaticClass:
         if not isinstance(b, Known) or b.name not in _ROOTS
     )
     return StaticClass(node.name, kind, tuple(fields.values()), methods, module.scope, node, known)
+
+
+def made_like(cls: StaticClass) -> type | None:
+    """A class with the bases of a class statement, and nothing else of it; None where one of them is not known."""
+    bases: list[Any] = []
+    for base in getattr(cls.node, "bases", ()):
+        found = meaning(cls.scope.module, base)
+        held = known_value(found) if isinstance(found, Known) else getattr(found, "value", None)
+        held = made_like(held) if isinstance(held, StaticClass) else held
+        if not isinstance(held, type):
+            return None
+        bases.append(held)
+    try:
+        return type(cls.name, tuple(bases), {})
+    except TypeError:  # such bases no class has
+        return None
 
 
 _ROOTS = ("typing.NamedTuple", "builtins.object")
