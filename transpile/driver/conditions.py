@@ -11,7 +11,7 @@ import builtins
 import keyword
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from types import CellType, CodeType, FunctionType
+from types import CellType, CodeType, FunctionType, MethodType
 from typing import Any
 
 import numpy as np
@@ -58,6 +58,9 @@ class Scope:
             return self.constant(holder)
         if kind == "has":
             return f"{self.constant(hasattr)}({self.constant(holder)}, {self.constant(key)})"
+        if kind == "part":
+            first, name, steps = key
+            return self.place(first, holder, name) + "".join(f"[{self.constant(k)}]" for _, k in steps)
         if self.is_global(kind, holder, key):
             return str(key)
         if kind in ("global", "item", "default"):
@@ -208,12 +211,22 @@ def unchanged(scope: Scope, reads: Iterable[Read]) -> None:
     for read in reads:
         if read.tree is not None:
             _same_structure(scope, read)
+        elif type(read.value) is MethodType and read.kind == "attr":  # a new object each time
+            _same_method(scope, read)
         elif is_leaf(read.value) and read.kind == "number" or read.now() is not read.value:  # or another that is equal
             scope.need(f"{scope.constant(read.holds)}()")
         elif read.value is MISSING:
             _absent(scope, read)
         else:
             scope.need(f"{scope.read(read)} is {scope.constant(read.value)}")
+
+
+def _same_method(scope: Scope, read: Read) -> None:
+    """Tests that an attribute is a method of the very function and object."""
+    found = scope.bind(scope.place(read.kind, read.holder, read.key))
+    scope.need(scope.is_type(found, MethodType))
+    for name in ("__func__", "__self__"):
+        scope.need(f"{found}.{name} is {scope.constant(getattr(read.value, name))}")
 
 
 def _absent(scope: Scope, read: Read) -> None:

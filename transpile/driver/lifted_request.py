@@ -38,7 +38,8 @@ def lift(request: Request, target: Any) -> ir.Function:
             request.own = {k for k, leaf in request.made.items() if id(leaf) in found.own}
             request.written = {k for k, leaf in request.made.items() if id(leaf) in found.written}
             request.changes_containers = found.containers
-            request.reads = settled(request.reads, [Place.of(c) for c in core.captured if isinstance(c, Captured)])
+            places = [Place.of(c) for c in core.captured if isinstance(c, Captured)]
+            request.reads = settled(request.reads, places, not found.containers)
             return core
         except NeedStatic as need:
             leaf = dynamic[need.leaf]

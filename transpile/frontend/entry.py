@@ -148,6 +148,9 @@ def _once(lx: Lifter, target: Any, args: list[Any], kwargs: dict[str, Any], name
                 result = lx.run(code, None, dict(opened.defaults), [*given, *values], bound, None)
         except Dead:
             result = Static(None)
+        finally:
+            for looks in lx.looks.values():
+                looks.note()
     lx.start = lx.returned if lx.returned.line else lx.start
     with lx.rules():
         out_tree, yields = outputs.results(lx, result, maker.cells)

@@ -25,7 +25,7 @@ from transpile.frontend.sources.sources import Code
 from transpile.frontend.state import Frame
 from transpile.frontend.values.measured import Measured
 from transpile.frontend.values.stretching import Stretching
-from transpile.frontend.values.values import Array, Cell, Conflict, Generator, Scalar, Static
+from transpile.frontend.values.values import Array, Cell, Conflict, Generator, Ref, Scalar, Static
 
 Args = list[Any]
 Kwargs = dict[str, Any]
@@ -54,6 +54,8 @@ class Lifter(Lifting, ABC):
             raise self.error("T101", f"{type(node).__name__} expressions cannot be transformed", node)
         with self.at(node), self.rules(node):
             value = lift(self, node)
+        if type(value) is Ref and value.cell in self.looks:
+            self.looks[value.cell].others += 1
         return self.readable(value, node)
 
     def readable(self, value: Any, node: gast.AST) -> Any:

@@ -17,6 +17,7 @@ from transpile.core import nodes as ir
 from transpile.core.builder import Builder, NotANumber, NotReal
 from transpile.core.dims import Dim
 from transpile.errors import NO_COMPLEX, RuleError, TranspileError, error
+from transpile.frontend.resolve.looks import Looks
 from transpile.frontend.state import Frame, State
 from transpile.frontend.values.values import Cell
 from transpile.ops.tables import prims
@@ -77,6 +78,7 @@ class Lifting:
         self.captures: dict[ir.Var, Any] = {}  # the hidden parameters, and how they are read
         self.captured_values: dict[Any, Any] = {}
         self.captured_cells: dict[Cell, Any] = {}  # what captured arrays and containers hold
+        self.looks: dict[Cell, Looks] = {}  # what was looked at of the dicts and lists among them
         self.axes = axis_names.bound()  # the axes of vmaps that have names here, the innermost last
         self.instances: dict[Cell, Any] = {}  # the instances of registered classes that stand outside
         self.fixed_values: dict[Any, Any] = {}  # what belongs to structures, by its content

@@ -8,6 +8,7 @@ import numpy as np
 
 from transpile.aggregates import Meta, is_leaf, open_node
 from transpile.base import making
+from transpile.base.captured import Place
 from transpile.base.content import attributes
 from transpile.core import nodes as ir
 from transpile.core.leaf_types import unsupported
@@ -15,6 +16,7 @@ from transpile.core.types import Type
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.resolve import reads
 from transpile.frontend.resolve.bindings import Captured
+from transpile.frontend.resolve.looks import Looks
 from transpile.frontend.values import memory
 from transpile.frontend.values.values import Array, Cell, Items, Ref, Scalar, Static, Tuple
 from transpile.numpy_api.api_arguments import from_nested
@@ -23,7 +25,14 @@ OUTSIDE = "an array from outside the function cannot be written"
 
 
 def captured(lx: Lifter, found: Captured, node: Any = None) -> Any:
-    """The value of a global, a closure variable or an attribute of an object."""
+    """The value of a global, a closure variable or an attribute of an object; of an expression, if there is a ``node``."""
+    value = _value(lx, found)
+    if node is None and isinstance(value, Ref) and value.cell in lx.looks:
+        lx.looks[value.cell].others += 1
+    return value
+
+
+def _value(lx: Lifter, found: Captured) -> Any:
     cached = lx.captured_values.get(found)
     if cached is None:
         cached = lx.captured_values[found] = _new(lx, found)
@@ -49,13 +58,15 @@ def _new(lx: Lifter, found: Captured) -> Any:
         ("item", k) for k in (keys if kind == "dict" else range(len(parts)))
     ]  # fmt: skip
     values = [
-        _field(lx, part.value) if type(part) is Meta else captured(lx, found.child(*step))
+        _field(lx, part.value) if type(part) is Meta else _value(lx, found.child(*step))
         for part, step in zip(parts, steps)
     ]
     if kind in ("tuple", "namedtuple"):
         return Tuple(tuple(values), cls)
     cell = Cell(found.path, readonly=_outside(kind))
     lx.captured_cells[cell] = Items(_KINDS[kind], tuple(values), keys if kind != "list" else None, cls)
+    if type(example) in (dict, list):
+        lx.looks[cell] = Looks(Place.of(found).key())
     return Ref(cell)
 
 

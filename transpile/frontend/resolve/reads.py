@@ -37,7 +37,8 @@ class Read:
 
     ``kind``: global, cell, attr, item; function: an attribute of a function, default: one of its defaults by name, the same object
     or another; has: whether there is such an attribute; content: what a set or deque holds; object: the holder itself; number: one
-    or something else at the end of steps from a place; fields: the attributes of an object there.
+    or something else at the end of steps from a place; part: the same of a part of a container; fields: the attributes of an object
+    there.
     `MISSING` is the value of a name that the module does not have, which is therefore Python's own.
     """
 
@@ -87,24 +88,44 @@ _NOW: dict[str, Callable[[Any, Any], Any]] = {
     "object": lambda holder, key: holder,
     "number": lambda holder, key: _at_steps(holder, key),
     "fields": lambda holder, key: tuple(attributes(_at_steps(holder, key))),
+    "part": lambda holder, key: _at_steps(holder, key),
     "has": hasattr,
     "content": lambda holder, key: content(holder),
 }
 
 _open: ContextVar[dict[Any, Read] | None] = ContextVar("reads", default=None)
+_parts: ContextVar[dict[Any, Any] | None] = ContextVar("parts", default=None)
+Steps = tuple[tuple[str, Any], ...]
+
+
+class Reads(list[Read]):
+    """What was read; ``parts``: of dicts and lists, by their places, what was looked at, None for all of it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.parts: dict[Any, dict[tuple[str, Any], None] | None] = {}
 
 
 @contextmanager
-def recorded() -> Iterator[list[Read]]:
+def recorded() -> Iterator[Reads]:
     """Collects what is noted inside, in a list that is filled at the end."""
     found: dict[Any, Read] = {}
-    reads: list[Read] = []
-    token = _open.set(found)
+    reads = Reads()
+    token, looks = _open.set(found), _parts.set(reads.parts)
     try:
         yield reads
     finally:
         _open.reset(token)
+        _parts.reset(looks)
         reads += found.values()
+
+
+def note_parts(place: tuple[Any, ...], parts: Steps | None) -> None:
+    """Remembers what was looked at of a container: all of it, if it was at any time."""
+    found = _parts.get()
+    if found is not None:
+        before = found.get(place, {})
+        found[place] = None if parts is None or before is None else {**before, **dict.fromkeys(parts)}
 
 
 def note(kind: str, holder: Any, key: Any, value: Any) -> None:
@@ -132,11 +153,13 @@ def _noted(read: Read, slot: Any) -> None:
         found[slot] = read
 
 
-def settled(reads: Iterable[Read], places: Iterable[Place]) -> list[Read]:
-    """The reads, less what each call asks of what it reads at the ``places`` itself."""
+def settled(reads: Reads, places: Iterable[Place], is_narrow: bool = True) -> list[Read]:
+    """The reads, less what each call asks of what it reads at the ``places`` itself; with ``is_narrow`` those of dicts and lists
+    are replaced by those of the parts that were looked at."""
     known = {place.key() for place in places}
     found: list[Read] = []
-    for read in reads:
+    parts = reads.parts if is_narrow else {}
+    for read in [part for whole in reads for part in _narrowed(whole, parts)]:
         if read.tree is not None:
             at = list(_leaf_places(read.value, _start(read)))
             read.loose = tuple([(k, kind) for k, kind in read.loose if known.isdisjoint(at[k])])
@@ -145,11 +168,39 @@ def settled(reads: Iterable[Read], places: Iterable[Place]) -> list[Read]:
     return found
 
 
+def _narrowed(read: Read, parts: dict[Any, Any]) -> Iterator[Read]:
+    """The reads of the parts of a container that were looked at; the read itself where that is all of it."""
+    found = [()] if read.tree is None or read.kind == "number" else list(_looked_at(_start(read), read.value, parts))
+    for steps in found:
+        if not steps:
+            yield read
+            continue
+        value = read.value
+        for _, key in steps:
+            value = value[key]
+        data = _of_data(value) if is_leaf(value) or open_node(value) is not None else ()
+        yield Read("part", read.holder, (read.kind, read.key, steps), value, *data)
+
+
+def _looked_at(place: tuple[Any, ...], value: Any, parts: dict[Any, Any]) -> Iterator[Steps]:
+    """The steps to what was looked at of a value."""
+    looked = parts.get(place) if type(value) in (dict, list) else None
+    if looked is None:
+        yield ()
+    for step in looked or ():
+        for rest in _looked_at((*place[:3], (*place[3], step)), value[step[1]], parts):
+            yield (step, *rest)
+
+
 def _start(read: Read) -> tuple[Any, ...]:
     """The place of a read, as `transpile.base.captured.Place.key` says it."""
     if read.kind == "number":
         kind, name, steps = read.key
         return (kind, id(read.holder), name if kind == "global" else "", steps)
+    if read.kind == "part":
+        kind, key, steps = read.key
+        *start, before = _start(Read(kind, read.holder, key, None))
+        return (*start, (*before, *steps))
     of_object = read.kind in ("attr", "item", "object")
     steps = ((read.kind, read.key),) if read.kind in ("attr", "item") else ()
     return ("object" if of_object else read.kind, id(read.holder), read.key if read.kind == "global" else "", steps)

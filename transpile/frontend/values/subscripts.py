@@ -28,7 +28,19 @@ def load(lx: Lifter, node: gast.Subscript) -> Any:
     grid = grids.name_of(value)
     if grid is not None:
         return grids.read(lx, grid, node.slice, node)
-    return read(lx, value, lx.expr(node.slice), node)
+    index = lx.expr(node.slice)
+    found = read(lx, value, index, node)
+    if isinstance(value, Ref) and value.cell in lx.looks:
+        lx.looks[value.cell].at(_key(index))
+    return found
+
+
+def _key(index: Any) -> Any:
+    """The key or position that an index is, if it is known and counts from the beginning; else None."""
+    held = index.value if isinstance(index, Static) else None
+    if isinstance(index, Scalar) and isinstance(index.op, ir.Const) and index.op.type.is_int:
+        held = int(index.op.value)
+    return held if type(held) is str or type(held) is int and held >= 0 else None
 
 
 def read(lx: Lifter, value: Any, index: Any, node: Any = None) -> Any:
