@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -237,9 +238,19 @@ class _Line:
                         f"check_grads, {text}; {said or f'differences of the function give {float(c[at])!r}'}"
                     )
                 smooth = False
-                warnings.warn(f"check_grads, {text}, {said}", UserWarning, stacklevel=4)
+                warnings.warn(f"check_grads, {text}, {said}", UserWarning, stacklevel=_outside())
                 break
         return smooth
+
+
+def _outside() -> int:
+    """How many frames up, from the one that asks, the first is that is none of ours: where a warning belongs."""
+    frame, level = sys._getframe(1), 1
+    while (
+        frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __name__.partition(".")[0]
+    ):
+        frame, level = frame.f_back, level + 1
+    return level
 
 
 def _judged(

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import linecache
 import os
+import sys
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -236,12 +237,29 @@ class Findings:
 def shown_path(file: str) -> str:
     """The path as it is shown: relative where the file lies under the working directory."""
     if not os.path.isabs(file):
-        return file
+        return cell(file) or file
+    found = cell(file)
+    if found:
+        return found
     try:
         relative = os.path.relpath(file)
     except (ValueError, OSError):  # another drive; the working directory is gone
         return file
     return file if relative.startswith("..") else relative
+
+
+def short_path(file: str) -> str:
+    """The name of the file, or of the cell of a notebook."""
+    return cell(file) or file.replace("\\", "/").rpartition("/")[2]
+
+
+def cell(file: str) -> str:
+    """What IPython calls the cell whose text stands under this name: ``In[3]``; empty if it is none."""
+    module = sys.modules.get("IPython")
+    shell = module.get_ipython() if module is not None and hasattr(module, "get_ipython") else None
+    named = getattr(getattr(shell, "compile", None), "format_code_name", None)
+    found = named(file) if named is not None else None
+    return str(found[1]) if found else ""
 
 
 def position(loc: Loc) -> str:

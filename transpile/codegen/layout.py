@@ -13,6 +13,7 @@ from transpile.base.raised import Raised
 from transpile.codegen.printer import flat
 from transpile.codegen.wrapping import broken
 from transpile.core import nodes as ir
+from transpile.errors import short_path
 
 WIDTH = 100
 COLUMN = 60  # comments are aligned at most here
@@ -46,7 +47,7 @@ def lay_out(lines: Sequence[Line], comments: bool = True, width: int = WIDTH) ->
 
 
 def _place(loc: ir.Loc) -> str:
-    return f"{loc.file.replace(chr(92), '/').rsplit('/', 1)[-1]}:{loc.line}"
+    return f"{short_path(loc.file)}:{loc.line}"
 
 
 def _indent(line: str) -> int:

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from os.path import basename
 
 from transpile.aggregates import Node, leaf_paths
 from transpile.core import nodes as ir
 from transpile.core.dims import Dim
 from transpile.core.types import BOOL, INT, Type
+from transpile.errors import short_path
 from transpile.ops.tables import record_of
 from transpile.ops.traits import NOT_EQUAL
 
@@ -110,7 +110,7 @@ def _check(
             if isinstance(wanted, ir.Const) or wanted in sizes:
                 where = effect.sizes_at
                 if not where and at.line:  # sizes that were given with the request: no statement asks for them
-                    where = f"{basename(at.file)}:{at.line}: "
+                    where = f"{short_path(at.file)}:{at.line}: "
                 return _Check(*sizes[size], wanted, sizes.get(wanted), stmt.loc, where)  # type: ignore[arg-type]
     return None
 

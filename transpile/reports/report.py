@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import html as markup
-import os
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from transpile.errors import short_path
 from transpile.reports.formula import Formula
 from transpile.reports.peak import Peak
 from transpile.reports.recorded import Recorded, Unrecorded, largest
@@ -162,7 +162,7 @@ def aligned(row: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def where(report: Report, file: str, line: int) -> str:
-    return str(line) if file == report.file else f"{os.path.basename(file)}:{line}"
+    return str(line) if file == report.file else f"{short_path(file)}:{line}"
 
 
 def short(line: str, width: int) -> str:

@@ -6,7 +6,6 @@ function; one of them 1, it is specialised to 1. Without an example they are tak
 
 from __future__ import annotations
 
-import os
 from collections.abc import Hashable, Iterable, Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from transpile.core.dims import Dim
 from transpile.core.places import is_nonnegative
 from transpile.core.taken import Taken
 from transpile.core.types import INT
+from transpile.errors import short_path
 from transpile.frontend.lifting import Lifting
 from transpile.frontend.restarts import Restart
 from transpile.frontend.values.values import Scalar
@@ -356,7 +356,7 @@ class Symbols:
         loc = lx.b.loc
         while loc.caller is not None and not loc.line:
             loc = loc.caller
-        return f"{os.path.basename(loc.file)}:{loc.line}: " if loc.file else ""
+        return f"{short_path(loc.file)}:{loc.line}: " if loc.file else ""
 
     def _check_here(self, lx: Lifting, x: Dim, y: Dim) -> None:
         """A check where the two meet: sizes that only this point of the program knows."""
