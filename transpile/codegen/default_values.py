@@ -42,10 +42,9 @@ def _is_like(fn: ir.Function, tree: Tree, value: Any) -> bool:
     if isinstance(tree, Leaf):
         type_ = fn.params[tree.k].type
         return not type_.dims and type(_python(value)) in _NUMBERS.get(np.dtype(type_.dtype).kind, ())
-    is_tuple = isinstance(tree, Node) and tree.kind == "tuple" and type(value) is tuple
-    return (
-        is_tuple and len(value) == len(tree.children) and all(_is_like(fn, t, v) for t, v in zip(tree.children, value))
-    )
+    if not isinstance(tree, Node) or tree.kind != "tuple" or type(value) is not tuple:
+        return False
+    return len(value) == len(tree.children) and all(_is_like(fn, t, v) for t, v in zip(tree.children, value))
 
 
 def _is_plain(value: Any) -> bool:

@@ -1,7 +1,8 @@
 """``np.errstate(divide="raise")`` and its like around a call: what the function would raise, its derivative raises too.
 
 Generated code runs without NumPy's floating-point warnings, and compiled code knows none. Where the user asks for an exception, or
-a call, the function itself runs first, as Python runs it, on copies of the arguments; what it raises ends the call.
+a call, the function itself runs first, as Python runs it, on copies of the arguments; what it raises ends the call. Where
+``value_and_grad`` meets a fault, the function itself runs once more, and warns where it does by itself.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from transpile.base.levels import Pullback, Pushforward, Vmap, is_derivative, jit_level, peeled
+from transpile.base.levels import Grad, Pullback, Pushforward, Vmap, is_derivative, jit_level, level_of, peeled
 from transpile.driver.shared_arguments import instead
 
 try:
@@ -54,6 +55,33 @@ def watched(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], ordinar
     with _silent():
         function(*given, **named)
     return ordinary(args, kwargs)
+
+
+def warning(target: Any) -> Callable[..., None] | None:
+    """What lets the function itself say what it warns of: of ``value_and_grad(f)``, whose value is that of ``f``; else None."""
+    level = level_of(target)
+    if not (isinstance(level, Grad) and level.value and level_of(target.__wrapped__) is None):
+        return None
+
+    def warn(args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        given, named = copy.deepcopy((tuple(args), dict(kwargs)))
+        with _silent(), contextlib.suppress(Exception):
+            target.__wrapped__(*given, **named)
+
+    return warn
+
+
+_COLLECTED: list[Any] = [(object(), {})]  # the last state of NumPy, and the settings that collect what it would say
+
+
+def collecting(faults: list[str]) -> Any:
+    """A context in which faults that NumPy would warn of, as it is set, are collected, and none is said."""
+    now = state()
+    last, settings = _COLLECTED[0]
+    if now is not last:
+        settings = {k: "ignore" if how == "ignore" else "call" for k, how in np.geterr().items()}
+        _COLLECTED[0] = now, settings
+    return np.errstate(call=lambda kind, flag: faults.append(kind), **settings)
 
 
 class _Silent:

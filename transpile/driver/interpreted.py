@@ -17,6 +17,7 @@ from transpile.core import nodes as ir
 from transpile.core.functions import reached
 from transpile.core.walk import statements
 from transpile.driver.conditions import Scope, checker
+from transpile.driver.errstate import collecting, warning
 from transpile.driver.fast_path import Call, Otherwise
 from transpile.driver.lifted_request import leaf_slots
 from transpile.driver.program import Program, slim
@@ -40,7 +41,8 @@ class Interpreted(Program):
         function = load(rendered.text, rendered.name, rendered.line_map, rendered.classes, rendered.raises)
         code = function.__code__
         names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-        self.name, self.protected = core.name, protected(function, core, quiet)
+        self.name, self.protected = core.name, protected(function, core, quiet, warning(target))
+        self.warns = warning(target) is not None
         self.hidden = names[len(names) - len(core.captured) :]
         self.printed = printed_names(core, names)
         self.place = placement(core, request, self.printed)
@@ -66,8 +68,11 @@ class Interpreted(Program):
             return instead(self.target, args, kwargs)
         if self.pairs and overlap([*leaves, *reversed(values)], self.pairs):
             return instead(self.target, args, kwargs)
+        given = (args, kwargs)
         if self.place is not None:
             args, kwargs = self.place(args, kwargs)
+        if self.warns:
+            kwargs = {**kwargs, "__given": given}
         if values:
             kwargs = {**kwargs, **dict(zip(self.hidden, values))}
         return self.protected(*args, **kwargs)
@@ -85,6 +90,10 @@ class Interpreted(Program):
         given = [f"__a{k}" for k in range(own)]
         given += [f"{self.printed.get(name, name)}=__a{own + k}" for k, name in enumerate(self.named)]
         given += [f"{name}={value}" for name, value in zip(self.hidden, values)]
+        if self.warns:
+            positional = "".join(f"__a{k}, " for k in range(own))
+            named = ", ".join(f"{name!r}: __a{own + k}" for k, name in enumerate(self.named))
+            given.append(f"__given=(({positional}), {{{named}}})")
         call = f"return {scope.constant(self.protected)}({', '.join(given)})"
         scope.lines += ["try:", f"    {call}", f"except {scope.constant(KeyboardInterrupt)} as __error:"]
         scope.line(f"    raise {scope.constant(framed)}(__error)")
@@ -106,14 +115,28 @@ def shared_pairs(request: Request, leaves: Sequence[Any], places: Sequence[Place
     return tuple([(k, j) for k in sorted(request.written) for j in (*others, *outside) if j != k])
 
 
-def protected(function: Any, core: ir.Function, quiet: bool) -> Callable[..., Any]:
-    """The function with the settings that it needs and its results of the right types."""
+def protected(
+    function: Any, core: ir.Function, quiet: bool, warn: Callable[..., None] | None = None
+) -> Callable[..., Any]:
+    """The function with the settings that it needs and its results of the right types. ``warn`` is called with the arguments as
+    they were ``__given`` where there was a fault of floating-point arithmetic."""
     finish = adjust_tree(core.out_tree, converters(core.body.yields, core.out_tree))
-    settings: dict[str, Any] = {"all": "ignore"} if quiet else dict(core.errstate)
+    settings: dict[str, Any] = {"all": "ignore"} if quiet and warn is None else dict(core.errstate)
     errstate = np.errstate
     power, has_powers = fraction(core), fraction(core, weak=False) is not None
 
     def call(*args: Any, **kwargs: Any) -> Any:
+        faults: list[str] = []
+        if warn is None:
+            return quietly(faults, args, kwargs)
+        given = kwargs.pop("__given")
+        with collecting(faults):
+            out = quietly(faults, args, kwargs)
+        if faults:
+            warn(*given)
+        return out
+
+    def quietly(faults: list[str], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         failed: Exception | None = None
         try:
             if settings:
@@ -126,6 +149,7 @@ def protected(function: Any, core: ir.Function, quiet: bool) -> Callable[..., An
                 raise
             failed = e
         if failed is not None or (power is None and has_powers and _is_complex(out)):
+            faults.append("of Python's floats")
             out = again(function, args, kwargs)
         if power is not None and _is_complex(out):
             raise error("T311", "a negative number to a power that is no whole number is complex", power, NO_COMPLEX)

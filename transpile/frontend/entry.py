@@ -162,8 +162,8 @@ def _once(lx: Lifter, target: Any, args: list[Any], kwargs: dict[str, Any], name
     )
     fn.errstate = tuple(lx.errstate.items())
     fn.arg_tree = _specs(code.args, positional, args, kwargs)
-    for spec in fn.arg_tree if opened is not None else ():
-        spec.default = _default(opened.defaults.get(spec.name))
+    for spec in fn.arg_tree:
+        spec.default = UNSET if opened is None else _default(opened.defaults.get(spec.name))
     if fn.name == "<lambda>":
         fn.name = "function"
     return finish(lx, fn)

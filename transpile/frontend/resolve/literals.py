@@ -151,7 +151,7 @@ def _called(node: gast.Call, scope: StaticScope) -> Callable[..., Any] | None:
     if isinstance(bound, Known) and is_pure(bound.name):
         root, _, name = bound.name.partition(".")
         found: Any = operator.attrgetter(name)({"math": math, "numpy": np, "builtins": builtins}[root])
-        return found  # type: ignore[no-any-return]
+        return found
     method = member_of(node.func, scope, _METHODS)
     return None if method is None else method[0]
 
