@@ -140,10 +140,14 @@ class Diagnostic:
             raise KeyError(f"{self.code} is not in transpile.errors.CODES")
 
     def __str__(self) -> str:
-        return "\n".join(self._lines())
+        return self.said()
 
-    def _lines(self) -> list[str]:
-        lines = [f"{position(self.loc)}error[{self.code}]: {self.message}"]
+    def said(self, severity: str = "error") -> str:
+        """The text: of an error, or of a ``warning``."""
+        return "\n".join(self._lines(severity))
+
+    def _lines(self, severity: str) -> list[str]:
+        lines = [f"{position(self.loc)}{severity}[{self.code}]: {self.message}"]
         gutter = " " * (len(str(self.loc.line)) + 1)
         excerpt = source_line(self.loc)
         if excerpt:

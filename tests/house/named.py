@@ -163,7 +163,7 @@ def _strings(node: ast.AST) -> list[str]:
 
 OTHERS: Mapping[str, tuple[str, Callable[[str], bool]]] = {
     "transpile.transform.batching.families.FAMILIES": ("families of batching", lambda name: name in FAMILIES),
-    "transpile.frontend.resolve.literals._PURE_NUMPY": ("functions of NumPy", lambda name: hasattr(np, name)),
+    "transpile.frontend.resolve.literals._ARRAYS": ("methods of arrays", lambda name: hasattr(np.ndarray, name)),
     "transpile.frontend.calls.number_calls._SOURCE": ("functions of Python", lambda name: hasattr(builtins, name)),
     "transpile.frontend.calls.number_calls.given": (
         "parameters of `pow`",

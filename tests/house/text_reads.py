@@ -45,11 +45,11 @@ ALLOWED: Mapping[str, str] = {
         loops/steering.py: _Flow.goes_by
         lower/overflow.py: _symbol
         check.py: _Line.compare
+        check.py: _outside
         command/emitted.py: emit
         codegen/llvm/arrays.py: Arrays.advise
         codegen/numba/loop_text.py: _Emitter.fresh
         codegen/numpy/copy_elision.py: _Rewriter.is_handed_on
-        codegen/layout.py: _place
         codegen/expression_nodes.py: dotted
         codegen/numpy/printed_imports.py: Imports.names
         codegen/numpy/printed_imports.py: Imports.defined
@@ -73,6 +73,7 @@ ALLOWED: Mapping[str, str] = {
         driver/tracebacks.py: _is_ours
         driver/tracebacks.py: _raising
         driver/tracebacks.py: _shown
+        errors.py: short_path
         errors.py: shown_path
         lower/lowered_effects.py: _raise
         reports/measured_values.py: values_of

@@ -151,7 +151,7 @@ def _asked(function: StaticFunction, name: str, given: Sequence[tuple[str, Tree]
 def _warn(failed: TranspileError, name: str) -> None:
     """Says on standard error what kept an argument from having a type."""
     why = replace(failed.diagnostics[0], notes=(f"{name!r} keeps its default: None",))
-    print(str(why).replace("error[", "warning[", 1), file=sys.stderr)
+    print(why.said("warning"), file=sys.stderr)
 
 
 def _bound(function: StaticFunction, positional: Sequence[Any]) -> Iterator[str]:
