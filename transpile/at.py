@@ -95,8 +95,8 @@ class Part:
     def get(self, *, indices_are_sorted: bool = False, unique_indices: bool = False, mode: Mode | None = None,
             fill_value: Any = None, wrap_negative_indices: bool = True) -> Any:  # fmt: skip
         """The part: see `at`."""
-        x = self.array
-        found = Place(x.shape, self.index, wrap_negative_indices)
+        found = Place(self.array.shape, self.index, wrap_negative_indices)
+        x = found.within(self.array)
         part = x[found.clipped]
         if not _is_dropping(mode, reading=True):
             return part.copy()
@@ -109,10 +109,11 @@ class Part:
         out = self.array.copy()
         found = Place(out.shape, self.index, wrap_negative_indices)
         inside: Any = found.inside if _is_dropping(mode) else True
+        place = found.within(out)
         if np.ndim(inside):
-            library_at.put_kept(out, found.clipped, found.arrays, _fitted(out, found, values), inside, found.axis)
+            library_at.put_kept(place, found.clipped, found.arrays, _fitted(place, found, values), inside, found.axis)
         else:
-            library_at.put(out, found.clipped, values, inside)
+            library_at.put(place, found.clipped, values, inside)
         return out
 
     add, subtract, multiply, mul = _updating("add"), _updating("subtract"), _updating("multiply"), _updating("mul")
@@ -128,16 +129,17 @@ class Part:
         out = self.array.astype(update_methods.computed_in(of, values, divides))
         found = Place(out.shape, self.index, wraps)
         inside: Any = found.inside if _is_dropping(mode) else True
+        place = found.within(out)
         if found.is_array:
-            values = tuple(_fitted(out, found, v) for v in values)
+            values = tuple(_fitted(place, found, v) for v in values)
         if not found.is_array:
-            library_at.change(function, out, found.clipped, values, inside)
+            library_at.change(function, place, found.clipped, values, inside)
         elif unique and np.ndim(inside):
-            library_at.change_kept(function, out, found.clipped, found.arrays, values, inside, found.axis)
+            library_at.change_kept(function, place, found.clipped, found.arrays, values, inside, found.axis)
         elif unique:
-            library_at.change(function, out, found.clipped, values)
+            library_at.change(function, place, found.clipped, values)
         else:
-            _change_each(function, out, found, values, inside)
+            _change_each(function, place, found, values, inside)
         return out if divides else out.astype(of, copy=False)
 
     def _assigned(self, value: Any) -> Any:

@@ -14,16 +14,22 @@ from transpile.errors import error
 class Place:
     """``clipped`` is an index within ``shape`` with an item for each axis, and ``inside`` says which of its entries were in range:
     one truth value or, where it has arrays (``is_array``), an array of them. Arrays in it have one shape; ``arrays`` says which
-    items they are, ``axis`` where their axes stand in the part."""
+    items they are, ``axis`` where their axes stand in the part. It is a place in ``x[lead]``, where truth values have axes of their
+    own."""
 
     def __init__(self, shape: tuple[int, ...], index: Any, wraps: bool = True) -> None:
         self.inside: Any = True
         clipped: list[Any] = []
         axis = 0
-        for part in _expanded(shape, index):
-            if part is None or isinstance(part, slice):
+        parts = _expanded(shape, index)
+        self.lead, shape = _with_axes(parts, shape)
+        for part in parts:
+            if part is None or part is ... or isinstance(part, slice):
                 clipped.append(part)
-                axis += part is not None
+                axis += isinstance(part, slice)
+            elif part is True or part is False:
+                clipped.append(np.zeros(int(part), np.intp))
+                axis += 1
             elif isinstance(part, np.ndarray) and part.dtype.kind == "b":
                 clipped += _places(part, shape[axis : axis + part.ndim], axis)
                 axis += part.ndim
@@ -43,14 +49,18 @@ class Place:
         self.is_array = any(self.arrays)
         self.axis = self.behind = 0
         if self.is_array:
-            shape = np.broadcast_shapes(*(p.shape for p in clipped if isinstance(p, np.ndarray)))
+            shape = _common_shape([p.shape for p in clipped if isinstance(p, np.ndarray)])
             clipped = [np.broadcast_to(p, shape) if isinstance(p, np.ndarray) else p for p in clipped]
             self.inside = np.broadcast_to(self.inside, shape)
-            where = [k for k, p in enumerate(clipped) if p is not None and not isinstance(p, slice)]
+            where = [k for k, p in enumerate(clipped) if _is_index(p)]
             adjacent = where[-1] - where[0] == len(where) - 1
             self.axis = where[0] if adjacent else 0
-            self.behind = len(clipped) - len(where) - self.axis
+            self.behind = sum(p is not ... for p in clipped) - len(where) - self.axis
         self.clipped = tuple(clipped)
+
+    def within(self, x: NDArray[Any]) -> NDArray[Any]:
+        """What of an array it is a place in: the array, or a view of it."""
+        return x if self.lead is None else x[self.lead]
 
     def inside_part(self) -> Any:
         """``inside``, with an axis for each that the part has behind those of the arrays."""
@@ -60,14 +70,48 @@ class Place:
 def _expanded(shape: tuple[int, ...], index: Any) -> list[Any]:
     """The items of an index: integers, slices, None, arrays of integers or truths, the ellipsis spelled out."""
     parts = [_item(p) for p in (index if isinstance(index, tuple) else (index,))]
-    covered = sum(0 if p is None or p is ... else getattr(p, "ndim", 1) if _is_mask(p) else 1 for p in parts)
+    covered = sum(map(_covered, parts))
     if covered > len(shape):
         raise error("T207", f"too many indices: the array has {len(shape)} dimensions, {covered} were given")
     dots = [k for k, p in enumerate(parts) if p is ...]
     if len(dots) > 1:
         raise error("T207", "an index can have only one ellipsis")
     at = dots[0] if dots else len(parts)
-    return [*parts[:at], *[slice(None)] * (len(shape) - covered), *parts[at + 1 :]]
+    full: list[Any] = [slice(None)] * (len(shape) - covered)
+    if not full and any(map(_is_index, parts[:at])) and any(map(_is_index, parts[at:])):
+        full = [...]  # it stands for no axis, and keeps the arrays apart
+    return [*parts[:at], *full, *parts[at + 1 :]]
+
+
+def _with_axes(parts: list[Any], shape: tuple[int, ...]) -> tuple[tuple[Any, ...] | None, tuple[int, ...]]:
+    """The index that gives each truth value an axis of one entry, None without any, and the shape with these."""
+    if not any(isinstance(p, bool) for p in parts):
+        return None, shape
+    lead: list[Any] = []
+    for part in parts:
+        lead += [None] if isinstance(part, bool) else [slice(None)] * _covered(part)
+    sizes = iter(shape)
+    return tuple(lead), tuple(1 if p is None else next(sizes) for p in lead)
+
+
+def _is_index(part: Any) -> bool:
+    """Whether an item is a number, a truth value or an array."""
+    return part is not None and part is not ... and not isinstance(part, slice)
+
+
+def _covered(part: Any) -> int:
+    """How many axes an item covers."""
+    if part is None or part is ... or isinstance(part, bool):
+        return 0
+    return part.ndim if _is_mask(part) else 1
+
+
+def _common_shape(shapes: list[tuple[int, ...]]) -> tuple[int, ...]:
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        text = " and ".join(map(str, shapes))
+        raise error("T202", f"index arrays of shapes {text} cannot be broadcast to one shape") from None
 
 
 def _is_mask(part: Any) -> bool:
@@ -78,9 +122,17 @@ def _item(part: Any) -> Any:
     if part is None or part is ... or isinstance(part, slice):
         return part
     found = np.asarray(part)
-    if found.dtype.kind in "iu" or (found.dtype.kind == "b" and found.ndim) or not found.size:
-        return operator.index(found[()]) if not found.ndim else found if found.size else found.astype(np.intp)
-    what = found.dtype if found.dtype.kind in "bfc" else type(part).__name__
+    if found.dtype.kind == "b" and not found.ndim:
+        return bool(found)
+    if found.dtype.kind in "iub" or not found.size:
+        return (
+            operator.index(found[()])
+            if not found.ndim
+            else found
+            if found.dtype.kind in "iub"
+            else found.astype(np.intp)
+        )
+    what = found.dtype if found.dtype.kind in "fc" else type(part).__name__
     raise error("T207", f"an index must be an integer, an array of truth values or a slice, not {what}")
 
 

@@ -63,6 +63,7 @@ MODULES = (
     "found_structures",
     "found_sizes",
     "found_objects",
+    "found_indexing",
 )
 
 

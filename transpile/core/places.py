@@ -52,6 +52,11 @@ def may_repeat(path: ir.Path) -> bool:
     return any(isinstance(i, ir.Gather) for step in path if isinstance(step, ir.Index) for i in step.items)
 
 
+def is_basic(path: ir.Path) -> bool:
+    """Whether NumPy gives a view for a path."""
+    return all(step.is_basic for step in path if isinstance(step, ir.Index))
+
+
 def consumed(item: object, args: Sequence[ir.Operand]) -> int:
     """How many axes of the source an item of an index covers."""
     if isinstance(item, ir.NewAxis):

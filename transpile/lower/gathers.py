@@ -33,7 +33,7 @@ def gathered(lw: Lowering, place: Place, step: ir.Index, args: list[ir.Operand])
         axis += len(arrays[k]) if k in arrays else not isinstance(item, ir.NewAxis)
     points = [k for k, item in enumerate(step.items) if isinstance(item, (ir.Gather, ir.Mask, ir.Point))]
     together = points[-1] - points[0] == len(points) - 1
-    shape = _common(lw, [a for found in arrays.values() for a in found])
+    shape = _broadcast(lw, arrays)
     sizes: list[ir.Operand] = []
     parts: list[Any] = []
     at: int | None = None
@@ -95,18 +95,48 @@ def _positions(lw: Lowering, mask: Elements, sizes: Sequence[ir.Operand]) -> lis
     return [along(k) for k in range(mask.rank)]
 
 
-def _common(lw: Lowering, arrays: Sequence[Elements]) -> list[ir.Operand]:
-    """The sizes that the index arrays broadcast to; those of masks are checked, as only the run knows them."""
-    rank = max(a.rank for a in arrays)
+def _broadcast(lw: Lowering, arrays: dict[int, list[Elements]]) -> list[ir.Operand]:
+    """The sizes that the index arrays broadcast to. How many entries a mask has only the run knows: one is as good as any number,
+    others are checked."""
+    every = [a for found in arrays.values() for a in found]
+    rank = max(a.rank for a in every)
     sizes: list[ir.Operand] = [ir.Const(1, INT)] * rank
-    for a in arrays:
-        for k, s in enumerate(a.sizes, rank - a.rank):
-            if is_one(s):
-                continue
-            if not is_one(sizes[k]) and not lw.are_equal(sizes[k], s):
-                check_sizes(lw, s, sizes[k])
-            sizes[k] = s
+    for k in range(rank):
+        along = [a.sizes[k - rank] for a in every if a.rank >= rank - k and not is_one(a.sizes[k - rank])]
+        apart = [s for j, s in enumerate(along) if not any(lw.are_equal(s, t) for t in along[:j])]
+        if apart:
+            sizes[k] = _common(lw, apart)
+        if len(apart) > 1:
+            for item, found in arrays.items():
+                arrays[item] = [_stretched(lw, a, k - rank, sizes[k]) for a in found]
     return sizes
+
+
+def _common(lw: Lowering, sizes: Sequence[ir.Operand]) -> ir.Operand:
+    """The largest of sizes that are equal, or 1."""
+    b = lw.b
+    found = next((s for s in sizes if isinstance(s, ir.Const)), None)
+    if found is None:
+        found = sizes[0]
+        for s in sizes[1:]:
+            found = named(lw, b.elementwise("where", b.expr(found).eq(1), s, found), "size").op
+    for s in sizes:
+        if s is not found:
+            check_sizes(lw, s, found)
+    return found
+
+
+def _stretched(lw: Lowering, array: Elements, axis: int, size: ir.Operand) -> Elements:
+    """An array that may have one entry on an axis, as if it had that many."""
+    if array.rank < -axis or is_one(array.sizes[axis]) or array.sizes[axis] == size:
+        return array
+    b, k = lw.b, array.rank + axis
+    last = b.expr(array.sizes[k]) - 1
+
+    def at(idx: Sequence[Expr]) -> Expr:
+        return array.at([b.elementwise("minimum", i, last, py=True) if j == k else i for j, i in enumerate(idx)])
+
+    return replace(array, sizes=(*array.sizes[:k], size, *array.sizes[k + 1 :]), root=None, made=None, at=at)
 
 
 def _entry(lw: Lowering, array: Elements, size: ir.Operand | None, idx: Sequence[Expr]) -> Expr:

@@ -123,8 +123,8 @@ def check_shape(lw: Lowering, given: Sequence[ir.Operand], wanted: Sequence[ir.O
 
 
 def check_sizes(lw: Lowering, given: ir.Operand, wanted: ir.Operand) -> None:
-    """An IndexError where index arrays do not have the same size."""
-    b = lw.b
+    """An IndexError where an index array has neither the size of the others nor one entry."""
+    b, x = lw.b, lw.b.expr(given)
     with b.into(ir.Block()) as raises:
-        b.emit(mismatch(b.loc, b.expr(given), b.expr(wanted)))
-    b.emit(ir.If(b.expr(given).ne(wanted).op, raises, ir.Block(), (), b.loc))
+        b.emit(mismatch(b.loc, x, b.expr(wanted)))
+    b.emit(ir.If((x.ne(wanted) & x.ne(1)).op, raises, ir.Block(), (), b.loc))

@@ -78,7 +78,7 @@ def _copyto(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     new = lx.operand(args[1], node)
     if not (new.type.weak and new.type.is_int):  # Python's integers go where they fit
         check_cast(lx, new, memory.read(lx, args[0].cell), "np.copyto", node)
-    memory.write(lx, args[0].cell, None, (), new)
+    memory.write(lx, args[0].cell, (), (), new)
     return Static(None)
 
 
@@ -89,7 +89,7 @@ def _nan_to_num(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
         return NotImplemented
     rest = {k: v for k, v in kwargs.items() if k != "copy"}
     found = table_calls.call(lx, "numpy.nan_to_num", [args[0], lx.const(True), *args[2:]], rest, node)
-    memory.write(lx, args[0].cell, None, (), lx.operand(found, node))
+    memory.write(lx, args[0].cell, (), (), lx.operand(found, node))
     return args[0] if type_of(lx, args[0]).dims else found
 
 
@@ -102,7 +102,7 @@ def _fill_diagonal(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
         raise lx.error("T131", "np.fill_diagonal with wrap=True takes a square matrix here", node)
     if value is None or not lx.b.surely(*n):
         return NotImplemented
-    memory.write(lx, args[0].cell, ir.Diagonal(), (), lx.operand(value, node))
+    memory.write(lx, args[0].cell, (ir.Diagonal(),), (), lx.operand(value, node))
     return Static(None)
 
 

@@ -132,5 +132,5 @@ def stored(lx: Lifter, out: Any, result: Any, node: Any, *, stretched: bool = Fa
     check_cast(lx, x, memory.read(lx, out.cell), "out=", node)
     if not stretched:
         must_agree(lx.b, lx.b.expr(x), lx.array(out), "out= has another shape than the result")
-    memory.write(lx, out.cell, None, (), x)
+    memory.write(lx, out.cell, (), (), x)
     return out

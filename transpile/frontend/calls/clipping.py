@@ -15,8 +15,9 @@ from transpile.core.dims import Dim
 from transpile.core.places import is_nonnegative
 from transpile.core.types import INT
 from transpile.frontend.lifter import Lifter
-from transpile.frontend.values import subscripts
-from transpile.frontend.values.values import SliceOf, Static, Tuple
+from transpile.frontend.values import memory
+from transpile.frontend.values.subscript_items import consumes, expanded, is_ellipsis, kind
+from transpile.frontend.values.values import Array, SliceOf, Static, Tuple
 
 
 @dataclass
@@ -25,7 +26,7 @@ class Place:
 
     ``inside`` says what is in range: None where that is known, False where nothing is, else a truth value or, of arrays, which have
     one shape, an array of them. ``is_array`` says which items are arrays, ``axis`` where their axes stand in the part, and
-    ``behind`` how many others it has behind them.
+    ``behind`` how many others it has behind them. ``lead`` is the step to what it is a place in, if that is not the array itself.
     """
 
     index: Tuple
@@ -34,6 +35,11 @@ class Place:
     is_array: Tuple
     axis: int = 0
     behind: int = 0
+    lead: ir.Path = ()
+
+    def within(self, lx: Lifter, owner: Array) -> Array:
+        """What of an array it is a place in: the array, or a view of it."""
+        return memory.part(lx, owner.cell, self.lead) if self.lead else owner
 
     @property
     def has_arrays(self) -> bool:
@@ -43,19 +49,19 @@ class Place:
 def place(lx: Lifter, dims: tuple[Dim, ...], index: Any, wraps: bool, node: Any) -> Place:
     """The place that a subscript means in an array of these sizes."""
     maker = _Maker(lx, wraps, node)
-    ready = subscripts.expanded(lx, len(dims), index, node)
-    kinds = [subscripts.kind(p) for p in ready]
+    found = expanded(lx, dims, index, node)
+    kinds = [kind(p) for p in found.parts]
     numbers = any(k in ("gather", "point") for k in kinds)
     axis = 0
-    for part, kind in zip(ready, kinds):
-        if kind == "mask" and numbers:
-            maker.mask(part, dims[axis : axis + len(part.type.dims)])
-        elif kind in ("gather", "point"):
-            maker.number(part, dims[axis])
+    for k, part in enumerate(found.parts):
+        if kinds[k] == "mask" and numbers:
+            maker.mask(part, found.dims[axis : axis + len(part.type.dims)])
+        elif kinds[k] in ("gather", "point") and k not in found.truths:
+            maker.number(part, found.dims[axis])
         else:
             maker.other(part)
-        axis += 0 if kind in ("newaxis", "other") else len(part.type.dims) if kind == "mask" else 1
-    return maker.done()
+        axis += consumes(part)
+    return maker.done(found.lead)
 
 
 class _Maker:
@@ -134,7 +140,7 @@ class _Maker:
             return True
         return False if gap.is_const else None
 
-    def done(self) -> Place:
+    def done(self, lead: ir.Path) -> Place:
         """The place, its arrays in one shape."""
         lx, b = self.lx, self.lx.b
         is_array = [_is_array(p) for p in self.index]
@@ -151,10 +157,12 @@ class _Maker:
         elif inside is not None and shape is not None:
             inside = b.broadcast(b.stretched(inside, shape), shape)
         found = Place(self._tuple(self.index), self._tuple(self.clipped), inside, Tuple(tuple(map(lx.const, is_array))))
+        found.lead = lead
         if shape is not None:
             where = [k for k, p in enumerate(self.index) if not isinstance(p, (SliceOf, Static))]
+            others = sum(not is_ellipsis(p) for p in self.index) - len(where)
             found.axis = where[0] if where[-1] - where[0] == len(where) - 1 else 0
-            found.behind = len(self.index) - len(where) - found.axis
+            found.behind = others - found.axis
         return found
 
     def _met(self, items: list[Any]) -> list[Any]:

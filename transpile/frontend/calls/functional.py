@@ -6,6 +6,7 @@ that is read no more there is none. What is written is a plain definition (``num
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,7 @@ def call(lx: Lifter, owner: Updates, name: str, args: list[Any], kwargs: Kwargs,
 
 def _within(found: clipping.Place) -> clipping.Place:
     """The place with what is out of range clipped."""
-    return clipping.Place(found.clipped, found.clipped, None, found.is_array, found.axis, found.behind)
+    return replace(found, index=found.clipped, inside=None)
 
 
 # ---------------------------------------------------------------------------------------------------------- reads
@@ -60,6 +61,7 @@ def _get(lx: Lifter, owner: Array, found: clipping.Place, fills: bool, fill: Any
         fill = lx.const(update_methods.default_fill(np.dtype(memory.type_of(lx, owner.cell).dtype)))
     if not isinstance(fill, (Scalar, Array)) or lx.operand(fill).type.dims:
         raise lx.error("T131", update_methods.no_number(describe(lx, fill)), node, update_methods.FILL_HINT)
+    owner = found.within(lx, owner)
     part = _copied(lx, lx.item(owner, found.clipped, node))
     if not fills or found.inside is None:
         return part
@@ -97,11 +99,12 @@ class _Update:
         out, found = self._own(owner, memory.type_of(self.lx, owner.cell).dtype), self.found
         if found.inside is False:
             return out
+        place = found.within(self.lx, out)
         if found.inside is None or not found.has_arrays:
-            self._library("put", out, found.index, value, *([self._inside()] if not found.has_arrays else []))
+            self._library("put", place, found.index, value, *([self._inside()] if not found.has_arrays else []))
         else:
             self._library(
-                "put_kept", out, found.index, found.is_array, self._fitted(out, value), self._inside(), self._axis()
+                "put_kept", place, found.index, found.is_array, self._fitted(place, value), self._inside(), self._axis()
             )
         return out
 
@@ -115,7 +118,7 @@ class _Update:
             owner, update_methods.computed_in(of, [_example(lx.operand(v).type) for v in values], divides).name
         )
         if found.inside is not False:
-            self._write(out, function, name if values else "", values)
+            self._write(found.within(lx, out), function, name if values else "", values)
         if divides or memory.type_of(lx, out.cell).dtype == of.name:
             return out
         return memory.new_array(lx, lx.b.cast(memory.read(lx, out.cell), of.name).op, contiguous=True)

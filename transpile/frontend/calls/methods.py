@@ -69,7 +69,7 @@ def _of_array(lx: Lifter, owner: Any, name: str, args: Args, kwargs: Kwargs, nod
 
 
 def _fill(lx: Lifter, owner: Array, args: Args, kwargs: Kwargs, node: Any) -> Any:
-    memory.write(lx, owner.cell, None, (), lx.operand(args[0], node))
+    memory.write(lx, owner.cell, (), (), lx.operand(args[0], node))
     return Static(None)
 
 
@@ -78,7 +78,7 @@ def _in_place(name: str) -> Callable[..., Any]:
 
     def call(lx: Lifter, owner: Array, args: Args, kwargs: Kwargs, node: Any) -> Any:
         found = table_calls.call(lx, name, [owner, *args], kwargs, node)
-        memory.write(lx, owner.cell, None, (), lx.operand(found))
+        memory.write(lx, owner.cell, (), (), lx.operand(found))
         return Static(None)
 
     return call

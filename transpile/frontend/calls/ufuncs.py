@@ -179,9 +179,9 @@ def _at(lx: Lifter, owner: Static, args: Args, kwargs: Kwargs, node: Any) -> Any
         which = "at" if len(args) == 3 else "at_alone"
         return library_calls.call(lx, f"library_ufuncs:{which}", [owner, *args], kwargs, node)
     target, index = args[0], args[1]
-    step, ops = subscripts.parse(lx, memory.type_of(lx, target.cell).dims, index, node)
+    path, ops = subscripts.parse(lx, memory.type_of(lx, target.cell).dims, index, node)
     value: Expr = exprs(lx, args[2], node) if isinstance(args[2], Array) else lx.array(args[2])
-    memory.write(lx, target.cell, step, ops, -value if signs[1] < 0 else value, add=True)
+    memory.write(lx, target.cell, path, ops, -value if signs[1] < 0 else value, add=True)
     return Static(None)
 
 

@@ -337,7 +337,7 @@ def _enlarge(lx: Lifter, cell: Cell, capacity: Dim, types: list[Type], owners: A
         if lx.b.form(count(state)) == Dim(0):
             continue
         have = dynamic_list_reads.filled_part(lx, old, count(state))
-        memory.write(lx, made, place, (count(state),), lx.b.cast(have, type_.dtype).op)
+        memory.write(lx, made, (place,), (count(state),), lx.b.cast(have, type_.dtype).op)
     moved = Grown(tuple(cells), grown.like, grown.skeleton, tuple(common), owners)
     lx.state.cells[cell] = Items("grown", state.items, None, moved)
 
@@ -406,7 +406,7 @@ def see_to_type(lx: Lifter, cell: Cell, item: Any, node: Any) -> None:
 
 def _put(lx: Lifter, cell: Cell, k: Expr, value: ir.Operand) -> None:
     rank = len(memory.type_of(lx, cell).dims)
-    memory.write(lx, cell, ir.Index((ir.Point(0), *[ir.Slice()] * (rank - 1))), (k.op,), value)
+    memory.write(lx, cell, (ir.Index((ir.Point(0), *[ir.Slice()] * (rank - 1))),), (k.op,), value)
 
 
 # ------------------------------------------------------------------------------------------------------ operations

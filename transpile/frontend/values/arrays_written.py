@@ -32,4 +32,4 @@ def write_back(lx: Lifter, cell: Cell, value: Expr) -> None:
         aliases.check_write(lx, cell)
         lx.state.cells[cell] = Held(lx.b.broadcast(value, state.type.dims).op)
     else:
-        memory.write(lx, cell, None, (), value)
+        memory.write(lx, cell, (), (), value)

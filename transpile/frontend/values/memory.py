@@ -188,12 +188,10 @@ def part(
 ) -> Any:
     """The part of an array that a path leads to. Of rank 0 it is a view, or (not ``zero_dim``) a number, read at once."""
     in_order = is_whole_in_order(lx, cell)
-    base, path, used = place(lx, cell, None, ())
+    base, path, used = place(lx, cell, (), ())
     if in_order and steps and isinstance(steps[0], ir.Reshape):
         path, used = (), ()
-    for step in steps:
-        path, used = compose(path, used, step, args)
-    path, used = compact(path, used)
+    path, used = _behind(path, used, steps, args)
     source = lx.state.cells[base].type
     found = place_dims(source.dims, path, used, lx.b.form_of, lx.symbols.least)
     if not found and not zero_dim:
@@ -218,25 +216,30 @@ def is_whole_in_order(lx: Lifter, cell: Cell) -> bool:
 
 
 def place(
-    lx: Lifter, cell: Cell, step: ir.Step | None, args: tuple[ir.Operand, ...]
+    lx: Lifter, cell: Cell, steps: ir.Path, args: tuple[ir.Operand, ...]
 ) -> tuple[Cell, ir.Path, tuple[ir.Operand, ...]]:
-    """The cell whose memory it is, and the way into it with a step behind."""
+    """The cell whose memory it is, and the way into it with steps behind."""
     state = lx.state.cells[cell]
     base, path, given = (state.base, state.path, state.args) if isinstance(state, View) else (cell, (), ())
-    if step is None:
-        return base, path, given
-    return (base, *compact(*compose(path, given, step, args)))
+    return (base, *_behind(path, given, steps, args)) if steps else (base, path, given)
+
+
+def _behind(
+    path: ir.Path, used: tuple[ir.Operand, ...], steps: ir.Path, args: tuple[ir.Operand, ...]
+) -> tuple[ir.Path, tuple[ir.Operand, ...]]:
+    """The path with steps behind it, whose operands are ``args``."""
+    for step in steps:
+        path, used = compose(path, used, step, args)
+    return compact(path, used)
 
 
 # ------------------------------------------------------------------------------------------------------- writes
 
 
-def write(
-    lx: Lifter, cell: Cell, step: ir.Step | None, args: tuple[ir.Operand, ...], value: Any, add: bool = False
-) -> None:
-    """``cell[step] = value`` (step None: all of it); the value is cast and broadcast to the place."""
+def write(lx: Lifter, cell: Cell, steps: ir.Path, args: tuple[ir.Operand, ...], value: Any, add: bool = False) -> None:
+    """``cell[steps] = value`` (no steps: all of it); the value is cast and broadcast to the place."""
     refuse_read_only(lx, cell)
-    write_place(lx, *place(lx, cell, step, args), value, add)
+    write_place(lx, *place(lx, cell, steps, args), value, add)
 
 
 def refuse_read_only(lx: Lifter, cell: Cell) -> None:

@@ -200,7 +200,7 @@ def in_place(lx: Lifter, prim: str, target: Any, value: Any, node: Any) -> Any:
                 "T120", f"x.flat is an operand of '{operator_of(prim).sign}='", node, hint="write x.flat[:] = ..."
             )
         aliases.refuse_mixed(lx, target.cell)
-        write_operator(lx, target.cell, None, (), prim, value, node)
+        write_operator(lx, target.cell, (), (), prim, value, node)
         return None
     if isinstance(target, Ref):
         state, sign = contents.items(lx, target, node), operator_of(prim).sign
@@ -240,17 +240,17 @@ def _is_changed_in_place(lx: Lifter, target: Any, prim: str) -> bool:
 
 
 def write_operator(
-    lx: Lifter, cell: Any, step: Any, args: tuple[ir.Operand, ...], prim: str, value: Any, node: Any
+    lx: Lifter, cell: Any, steps: ir.Path, args: tuple[ir.Operand, ...], prim: str, value: Any, node: Any
 ) -> None:
     """``place op= value`` as NumPy does it: read, compute, write."""
     memory.refuse_read_only(lx, cell)
-    base, path, used = memory.place(lx, cell, step, args)
-    old = memory.read(lx, cell) if step is None else memory.read_place(lx, base, path, used)
+    base, path, used = memory.place(lx, cell, steps, args)
+    old = memory.read(lx, cell) if not steps else memory.read_place(lx, base, path, used)
     if callable(value):  # the target is read before the value is computed
         value = value()
     new = lx.operand(binary(lx, prim, lx.value(old), value, node))
     if (
-        old.type.dims or step is None
+        old.type.dims or not steps
     ):  # of one entry, Python computes a number and puts it there, which casts as any write does
         check_cast(lx, new, old, f"{operator_of(prim).sign}=", node)
     memory.write_place(lx, base, path, used, new)

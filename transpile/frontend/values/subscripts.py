@@ -11,14 +11,16 @@ import numpy as np
 
 from transpile.core import nodes as ir
 from transpile.core.dims import Dim
+from transpile.core.places import consumed, is_basic
 from transpile.core.types import INT
 from transpile.frontend.calls import at_index, grids
 from transpile.frontend.control import dynamic_list_reads, dynamic_lists, range_items
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.resolve import statics
 from transpile.frontend.restarts import Restart
-from transpile.frontend.values import containers, contents, memory, operators, overloads
-from transpile.frontend.values.convert import describe, exprs, new_list
+from transpile.frontend.values import containers, contents, memory, operators, overloads, subscript_items
+from transpile.frontend.values.convert import describe, new_list
+from transpile.frontend.values.subscript_items import is_ellipsis
 from transpile.frontend.values.values import Array, RangeOf, Ref, Scalar, SliceOf, Static, Tuple, Updates
 
 
@@ -126,16 +128,12 @@ _CONTAINERS: dict[type, Callable[[Lifter, Any, Any, Any], Any]] = {
 
 def read_array(lx: Lifter, value: Array, index: Any, node: Any = None) -> Any:
     """A view for a basic subscript, a new array for an advanced one."""
-    step, args = parse(lx, memory.type_of(lx, value.cell).dims, index, node)
+    path, args = parse(lx, memory.type_of(lx, value.cell).dims, index, node)
     parts = index.items if isinstance(index, Tuple) else (index,)
-    # an array of rank 0 is an array of indices, a truth value is a mask
-    copied = value.cell.flat or any(isinstance(p, Array) or _is_truth(p) for p in parts)
-    if step.is_basic and copied:
-        return lx.value(memory.read_place(lx, *memory.place(lx, value.cell, step, args)))
-    if step.is_basic:
-        return memory.part(lx, value.cell, (step,), args, zero_dim=any(map(_is_ellipsis, parts)))
-    base, path, used = memory.place(lx, value.cell, step, args)
-    return lx.value(memory.read_place(lx, base, path, used))
+    copied = value.cell.flat or any(isinstance(p, Array) for p in parts)  # an array of rank 0 is an array of indices
+    if is_basic(path) and not copied:
+        return memory.part(lx, value.cell, path, args, zero_dim=any(map(is_ellipsis, parts)))
+    return lx.value(memory.read_place(lx, *memory.place(lx, value.cell, path, args)))
 
 
 @dataclass
@@ -146,38 +144,22 @@ class _Parser:
     items: list[ir.Item] = field(default_factory=list)
     args: list[ir.Operand] = field(default_factory=list)
     axis: int = 0
-    truths: int = 0
+    is_apart: bool = False
 
     def slot(self, op: Any) -> int:
         self.args.append(self.lx.b.operand(op))
         return len(self.args) - 1
 
 
-def parse(lx: Lifter, dims: tuple[Dim, ...], index: Any, node: Any = None) -> tuple[ir.Index, tuple[ir.Operand, ...]]:
-    """The subscript as a step of a path, with an item for every axis, and its operands."""
-    ready = expanded(lx, len(dims), index, node)
-    parser = _Parser(lx, dims, node)
-    for part in ready:
-        _ITEMS[kind(part)](parser, part)
-    if parser.truths > 1 or parser.truths and any(isinstance(i, (ir.Point, ir.Gather, ir.Mask)) for i in parser.items):
-        raise lx.error("T207", "a truth value as an index beside other integers or masks", node, "write None for it")
+def parse(lx: Lifter, dims: tuple[Dim, ...], index: Any, node: Any = None) -> tuple[ir.Path, tuple[ir.Operand, ...]]:
+    """The subscript as a path, whose last step has an item for every axis, and its operands."""
+    found = subscript_items.expanded(lx, dims, index, node)
+    parser = _Parser(lx, found.dims, node)
+    for part in found.parts:
+        _ITEMS[subscript_items.kind(part)](parser, part)
     _broadcast_gathers(parser)
-    return ir.Index(tuple(parser.items)), tuple(parser.args)
-
-
-def expanded(lx: Lifter, rank: int, index: Any, node: Any = None) -> list[Any]:
-    """The items of a subscript, one for each axis and for each None; what is a number or an array as its operand."""
-    parts = list(index.items) if isinstance(index, Tuple) else [index]
-    ready = [_prepared(lx, p, node) for p in parts]
-    covered = sum(_consumes(p) for p in ready)
-    if covered > rank:
-        raise lx.error("T207", f"too many indices: the array has {rank} dimensions, {covered} were given", node)
-    dots = [k for k, p in enumerate(ready) if _is_ellipsis(p)]
-    if len(dots) > 1:
-        raise lx.error("T207", "an index can have only one ellipsis", node)
-    full = [SliceOf(None, None, None)] * (rank - covered)
-    at = dots[0] if dots else len(ready)
-    return [*ready[:at], *full, *ready[at + (1 if dots else 0) :]]
+    steps = _arrays_in_front(parser) if parser.is_apart else (ir.Index(tuple(parser.items)),)
+    return (*found.lead, *steps), tuple(parser.args)
 
 
 def _broadcast_gathers(p: _Parser) -> None:
@@ -190,49 +172,20 @@ def _broadcast_gathers(p: _Parser) -> None:
             p.args[k] = p.lx.b.stretched(p.lx.b.expr(p.args[k]), dims).op
 
 
-def _is_ellipsis(part: Any) -> bool:
-    return isinstance(part, Static) and part.value is Ellipsis
+def _arrays_in_front(p: _Parser) -> ir.Path:
+    """Index arrays that an ellipsis keeps apart: NumPy puts their axes in front, as it does where they are the first items.
 
-
-def _is_truth(part: Any) -> bool:
-    return isinstance(part, Scalar) and part.op.type.is_bool
-
-
-def _prepared(lx: Lifter, part: Any, node: Any) -> Any:
-    """Sequences of integers become arrays of integers; numbers and arrays their operands."""
-    if isinstance(part, Static) and isinstance(part.value, slice):
-        return SliceOf(
-            *(None if k is None else lx.const(k) for k in (part.value.start, part.value.stop, part.value.step))
-        )
-    if isinstance(part, (SliceOf, Static)):
-        return part
-    if isinstance(part, (Ref, Tuple, RangeOf)):
-        nested = exprs(lx, part, node)
-        if isinstance(nested, (list, tuple)) and not nested:
-            return lx.b.let("full", 0, dims=(Dim(0),), dtype="int64").op
-    op = lx.operand(part, node)
-    if op.type.is_float:
-        raise lx.error("T207", f"an index must be an integer, a truth value or a slice, not {op.type}", node)
-    return op
-
-
-def _consumes(part: Any) -> int:
-    if isinstance(part, Static):
-        return 0
-    if isinstance(part, SliceOf):
-        return 1
-    return len(part.type.dims) if part.type.is_bool else 1
-
-
-def kind(part: Any) -> str:
-    """What an item of a subscript is."""
-    if isinstance(part, Static):
-        return "newaxis" if part.value is None else "other"
-    if isinstance(part, SliceOf):
-        return "slice"
-    if part.type.is_bool:
-        return "mask" if part.type.dims else "truth"
-    return "gather" if part.type.dims else "point"
+    ``x[:, i, ..., j]`` is ``x.transpose(1, 2, 0)[i, j]``."""
+    front: list[tuple[ir.Item, range]] = []
+    behind: list[tuple[ir.Item, range]] = []
+    axis = 0
+    for item in p.items:
+        axes = range(axis, axis + consumed(item, p.args))
+        (behind if isinstance(item, (ir.Slice, ir.NewAxis)) else front).append((item, axes))
+        axis += len(axes)
+    order = tuple(k for _, axes in (*front, *behind) for k in axes)
+    step = ir.Index(tuple(item for item, _ in (*front, *behind)))
+    return (step,) if order == tuple(range(axis)) else (ir.Permute(order), step)
 
 
 def _point(p: _Parser, op: ir.Operand) -> None:
@@ -289,15 +242,6 @@ def _newaxis(p: _Parser, part: Any) -> None:
     p.items.append(ir.NewAxis())
 
 
-def _truth(p: _Parser, op: ir.Operand) -> None:
-    """True is a mask of no axes, which gives an axis of one entry."""
-    if not isinstance(op, ir.Const) or not op.value:
-        hint = "test it with if, or take the entries of an array of truth values"
-        raise p.lx.error("T207", "a truth value that is not known to be True cannot be an index", p.node, hint)
-    p.items.append(ir.NewAxis())
-    p.truths += 1
-
-
 def _gather(p: _Parser, op: ir.Operand) -> None:
     p.items.append(ir.Gather(p.slot(op)))
     p.axis += 1
@@ -311,13 +255,17 @@ def _mask(p: _Parser, op: ir.Operand) -> None:
     p.axis += len(op.type.dims)
 
 
+def _dots(p: _Parser, part: Any) -> None:
+    p.is_apart = True
+
+
 def _other(p: _Parser, part: Any) -> None:
     raise p.lx.error("T207", "this cannot be an index", p.node)
 
 
 _ITEMS: dict[str, Callable[[_Parser, Any], None]] = {
-    "point": _point, "slice": _slice, "newaxis": _newaxis, "gather": _gather, "mask": _mask,
-    "truth": _truth, "other": _other,
+    "point": _point, "slice": _slice, "newaxis": _newaxis, "gather": _gather, "mask": _mask, "dots": _dots,
+    "other": _other,
 }  # fmt: skip
 
 
@@ -333,8 +281,8 @@ def store(lx: Lifter, target: gast.Subscript, value: Any) -> None:
 
 def write(lx: Lifter, owner: Any, index: Any, value: Any, node: Any) -> None:
     if isinstance(owner, Array):
-        step, args = parse(lx, memory.type_of(lx, owner.cell).dims, index, node)
-        memory.write(lx, owner.cell, step, args, lx.operand(value, node))
+        path, args = parse(lx, memory.type_of(lx, owner.cell).dims, index, node)
+        memory.write(lx, owner.cell, path, args, lx.operand(value, node))
     elif isinstance(owner, Ref):
         containers.set_item(lx, owner, index, value, node)
     elif isinstance(owner, Updates):
@@ -348,9 +296,9 @@ def augmented(lx: Lifter, target: gast.Subscript, prim: str, value: gast.expr, n
     owner = lx.expr(target.value)
     index = lx.expr(target.slice)
     if isinstance(owner, Array):
-        step, args = parse(lx, memory.type_of(lx, owner.cell).dims, index, target)
-        given = lx.expr(value) if _is_view(owner, step, index) else lambda: lx.expr(value)
-        operators.write_operator(lx, owner.cell, step, args, prim, given, node)
+        path, args = parse(lx, memory.type_of(lx, owner.cell).dims, index, target)
+        given = lx.expr(value) if _is_view(owner, path, index) else lambda: lx.expr(value)
+        operators.write_operator(lx, owner.cell, path, args, prim, given, node)
         return
     if isinstance(owner, Updates):
         at_index.refuse_write(lx, node)
@@ -362,11 +310,12 @@ def augmented(lx: Lifter, target: gast.Subscript, prim: str, value: gast.expr, n
         write(lx, owner, index, old, target)
 
 
-def _is_view(owner: Array, step: ir.Index, index: Any) -> bool:
+def _is_view(owner: Array, path: ir.Path, index: Any) -> bool:
     """Whether NumPy reads a view, which shows what is written before it is used; entries and gathers are copies."""
     parts = index.items if isinstance(index, Tuple) else (index,)
-    is_part = any(map(_is_ellipsis, parts)) or not all(isinstance(i, ir.Point) for i in step.items)
-    return step.is_basic and is_part and not owner.cell.flat and not any(isinstance(p, Array) for p in parts)
+    points = all(isinstance(i, ir.Point) for step in path if isinstance(step, ir.Index) for i in step.items)
+    is_part = any(map(is_ellipsis, parts)) or not points
+    return is_basic(path) and is_part and not owner.cell.flat and not any(isinstance(p, Array) for p in parts)
 
 
 def _still_holds(lx: Lifter, owner: Any, index: Any, old: Any, node: Any) -> bool:
