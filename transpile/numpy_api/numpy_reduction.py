@@ -301,15 +301,17 @@ def _average(
     b: Builder, a: Any, axis: Axis = None, weights: Any = None, returned: bool = False, keepdims: bool = False
 ) -> Any:
     x = array(b, a)
+    axis = tuple(axis) if isinstance(axis, list) else axis
     if weights is None:
         y = reduce("mean", x, axis, keepdims)
         count = b.cast(m.size(x, axes_of(axis, x.rank)), y.dtype)
         return (y, b.broadcast(count, y.dims)) if returned else y
     w = array(b, weights)
     common = promote(x.type.strong, w.type.strong).dtype if x.type.is_float else "float64"
-    of_all = b.cast(w, common)
+    beside = weights_beside(x, w, axis)
+    of_all = b.cast(w if w.rank < x.rank else beside, common)
     total = reduce("sum", of_all, axis, keepdims) if w.rank == x.rank else reduce("sum", of_all)
-    w = weights_beside(x, w, axis)
+    w = beside
     raise_if(holds("any", total.eq(0)), "ZeroDivisionError", "Weights sum to zero, can't be normalized")
     y = reduce("sum", b.cast(x, common) * b.cast(w, common), axis, keepdims) / total
     return (y, b.broadcast(total, y.dims)) if returned else y
@@ -317,10 +319,10 @@ def _average(
 
 def weights_beside(x: Expr, weights: Expr, axis: Axis) -> Expr:
     """Weights of all entries, or of those along the axes, in the order of these: so that they are broadcast against ``x``."""
-    same = x.b.same
-    if weights.rank == x.rank and all(same(d, e) for d, e in zip(x.dims, weights.dims)):
+    b, same = x.b, x.b.same
+    if weights.rank == x.rank and all(d == e or b.decide(d, e) for d, e in zip(x.dims, weights.dims)):
         return weights
-    if weights.rank == x.rank or axis is None:
+    if axis is None:
         raise RuleError("Axis must be specified when shapes of a and weights differ.", "T202")
     given = [axis_of(k, x.rank) for k in (axis if isinstance(axis, (tuple, list)) else (axis,))]
     if weights.rank != len(given) or not all(same(d, x.dims[k]) for d, k in zip(weights.dims, given)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -225,11 +225,15 @@ def _take_along_axis(b: Builder, arr: Any, indices: Any, axis: Any = -1) -> Expr
     at = axis_of(axis, x.rank)
     if x.rank == 1:
         return gather(x, 0, where)
-    dims = tuple(d if k == at else e for k, (d, e) in enumerate(zip(where.dims, x.dims)))
-    where = b.broadcast(where, dims)
     wide = b.broadcast_dims([tuple(Dim(1) if k == at else d for k, d in enumerate(t.dims)) for t in (x, where)])
-    x = b.broadcast(x, tuple(x.dims[k] if k == at else d for k, d in enumerate(wide)))
+    x, where = (_beside_axis(t, wide, at) for t in (x, where))
     return b.let("take_along_axis", x, where, axis=at)
+
+
+def _beside_axis(x: Expr, wide: Sequence[Dim], axis: int) -> Expr:
+    """An array broadcast to these sizes on all axes but one."""
+    dims = tuple(x.dims[axis] if k == axis else d for k, d in enumerate(wide))
+    return x.b.broadcast(x.b.stretched(x, dims), dims)
 
 
 # ------------------------------------------------------------------------------------------------------ counting
