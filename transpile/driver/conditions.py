@@ -213,7 +213,12 @@ def unchanged(scope: Scope, reads: Iterable[Read]) -> None:
             _same_structure(scope, read)
         elif type(read.value) is MethodType and read.kind == "attr":  # a new object each time
             _same_method(scope, read)
-        elif is_leaf(read.value) and read.kind == "number" or read.now() is not read.value:  # or another that is equal
+        elif (
+            is_leaf(read.value)
+            and read.kind == "number"
+            or read.kind in ("entries", "signs")
+            or read.now() is not read.value  # another that is equal
+        ):
             scope.need(f"{scope.constant(read.holds)}()")
         elif read.value is MISSING:
             _absent(scope, read)

@@ -114,12 +114,13 @@ class Tries:
             self.frozen[kind] = None
 
     def froze(self, lx: Lifter, needed: NeedValue) -> bool:
-        """Whether a captured integer gives the value: it is taken as it is now."""
-        for var in needed.sources:
-            found = lx.captures.get(var)
-            if found is not None and not var.type.dims and var.type.is_int:
-                self.freeze(found)
-                return True
+        """Whether a captured number gives the value: it is taken as it is now, integers first."""
+        numbers = [var for var in needed.sources if var in lx.captures and not var.type.dims]
+        arguments = [var for var in needed.sources if var in lx.params and not var.type.dims and not var.type.is_float]
+        whole = [var for var in numbers if var.type.is_int]
+        for var in whole or (numbers if not arguments else ()):
+            self.freeze(lx.captures[var])
+            return True
         return False
 
 
@@ -333,6 +334,8 @@ class Arguments:
         lx.params[var] = k
         if not type_.dims and type_.is_int:
             self._integer(var, leaf)
+        if type_.dims and type_.is_int and leaf.example is not None:
+            lx.examples[var] = leaf.example
         if not type_.dims and not leaf.zero_dim:
             return Scalar(var)
         cell = Cell(name, contiguous=not type_.dims, param=k)

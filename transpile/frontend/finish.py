@@ -17,6 +17,7 @@ from transpile.core.walk import Cloner, blocks, defined, statements, uses
 from transpile.frontend.control.in_place import in_place
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import symbols as symbolic
+from transpile.numpy_api.api_arguments import from_nested
 from transpile.ops.tables import prims, record_of
 from transpile.simplify.unread import prune
 
@@ -82,9 +83,22 @@ def _sizes(lx: Lifter, fn: ir.Function, renamed: Mapping[str, Dim]) -> list[ir.S
         for guard in symbols.unequal.values():
             symbolic.emit_apart(lx, guard)
         for var, value in lx.checked.items():
-            what = f"{fn.name} was transformed for {lx.captures[var]} = {value}, not "
-            symbolic.emit_failure(lx, lx.b.elementwise("not_equal", var, value).op, (what, (0, "", "")), (var,), fn.loc)
+            _check_known(lx, fn, var, value)
     return block.stmts
+
+
+def _check_known(lx: Lifter, fn: ir.Function, var: ir.Var, value: Any) -> None:
+    """``if var != value: raise ValueError``; of an array, if an entry is another."""
+    what = f"{fn.name} was transformed for {lx.captures[var]} = "
+    if var.type.dims:
+        entries = from_nested(lx.b, value.tolist(), var.type.dtype)
+        test = lx.b.let(
+            "any", lx.b.elementwise("not_equal", var, entries), axes=tuple(range(var.type.rank)), keepdims=False
+        )
+        symbolic.emit_failure(lx, test.op, (f"{what}{value.tolist()}",), (), fn.loc)
+    else:
+        test = lx.b.elementwise("not_equal", var, value)
+        symbolic.emit_failure(lx, test.op, (f"{what}{value.value}, not ", (0, "", "")), (var,), fn.loc)
 
 
 def _used_symbols(lx: Lifter, fn: ir.Function, final: Any) -> dict[str, ir.Operand]:

@@ -102,7 +102,7 @@ _NUMPY: dict[str, Entry] = {
     "cumulative_prod": _entry(_cumulative_array("cumprod", 1.0)),
     "diff": _entry(_diff, memory="place"),
     "ediff1d": Entry(source="library_composites:ediff1d"),
-    **{name: Entry(source="library_composites:trapezoid") for name in ("trapezoid", "trapz")},
+    **{name: Entry(source="library_composites:trapezoid", static=("axis",)) for name in ("trapezoid", "trapz")},
     **{f"{name}.accumulate": _entry(_accumulated(prim)) for name, prim in _ACCUMULATE.items()},
 }
 

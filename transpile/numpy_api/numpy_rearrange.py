@@ -9,7 +9,7 @@ import numpy as np
 
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
-from transpile.core.types import INT64
+from transpile.core.types import INT, INT64
 from transpile.errors import RuleError
 from transpile.numpy_api.api_arguments import (
     array,
@@ -134,8 +134,14 @@ def _resize(b: Builder, a: Any, new_shape: Any) -> Expr:
     x, dims = ravel(array(b, a)), shape_of(b, new_shape)
     for d in dims:
         at_least(b, d, 0, "all elements of `new_shape` must be non-negative")
-    n = product(dims)
-    return reshape(gather(x, 0, arange(b, n) % b.dim(x.dims[0])), dims)
+    n, size = product(dims), x.dims[0]
+    is_empty = b.decide(size, Dim(0))
+    if is_empty:
+        return full(b, 0, dims, x.dtype)
+    if is_empty is None:  # only the run knows: an entry behind all others, that is read where there is no other
+        x = b.let("concatenate", x, full(b, 0, (Dim(1),), x.dtype), axis=0)
+    places = arange(b, n) % (b.dim(size) if is_empty is False else m.maximum(b.dim(size), 1))
+    return reshape(gather(x, 0, places), dims)
 
 
 # ----------------------------------------------------------------------------------------------------------- pad
@@ -363,7 +369,7 @@ def _ravel_multi_index(b: Builder, multi_index: Any, dims: Any) -> Expr:
         index = b.cast(index, "int64") if index.type.is_int and not index.type.weak else index  # a place in all of them
         outside = m.logical_or(index < 0, index >= b.dim(d))
         raise_if(holds("any", outside), "ValueError", "invalid entry in coordinates array")
-        total = index if total is None else total * b.dim(d) + index
+        total = index if total is None else total * b.cast(b.dim(d), INT) + index
     if total is None:
         raise RuleError("np.ravel_multi_index needs an index for each dimension", "T131")
     return total

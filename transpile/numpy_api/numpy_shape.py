@@ -7,6 +7,7 @@ from typing import Any
 
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
+from transpile.core.types import INT
 from transpile.errors import RuleError
 from transpile.numpy_api.api_arguments import (
     array,
@@ -225,9 +226,8 @@ def _broadcast_memory(bound: Mapping[str, Any]) -> str:
     return "view" if alike else "read-only"
 
 
-def _broadcast_shapes(b: Builder, *args: Any) -> tuple[Expr, ...]:
-    dims = b.broadcast_dims([shape_of(b, a) for a in args])
-    return tuple(b.dim(d) for d in dims)
+def _broadcast_shapes(b: Builder, *dims: Any) -> tuple[Expr, ...]:
+    return tuple(b.cast(b.dim(d), INT) for d in b.broadcast_dims([shape_of(b, s) for s in dims]))
 
 
 # --------------------------------------------------------------------------------------------------- metadata

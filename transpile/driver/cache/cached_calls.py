@@ -189,7 +189,7 @@ def _described(reads: Sequence[Read], trail: Trail, like: Likeness) -> list[Any]
             paths[k] = trail.to(reads[k].holder)
             step = ("content", "") if reads[k].kind == "cell" else (reads[k].kind, reads[k].key)
             if (
-                reads[k].kind not in (*SAME, "has", "content", "object", "number", "part", "fields")
+                reads[k].kind not in (*SAME, "has", "content", "object", "number", "entries", "signs", "part", "fields")
                 and reads[k].value is not MISSING
             ):
                 trail.add(reads[k].value, (*paths[k], step))

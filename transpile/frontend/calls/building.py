@@ -11,14 +11,17 @@ import numpy as np
 from transpile.core.builder import Expr, NotANumber
 from transpile.core.types import DTYPES
 from transpile.errors import NO_COMPLEX, RuleError, TranspileError
+from transpile.frontend.calls import library_calls
 from transpile.frontend.lifter import Lifter
+from transpile.frontend.resolve import statics
 from transpile.frontend.resolve.bindings import Known
 from transpile.frontend.values import memory
 from transpile.frontend.values.convert import exprs, shown
 from transpile.frontend.values.operators import check_cast
-from transpile.frontend.values.values import Array, Static, Tuple
+from transpile.frontend.values.values import Array, Ref, Scalar, Static, Tuple
 from transpile.numpy_api.api_arguments import must_agree
 from transpile.numpy_api.entry_record import Entry
+from transpile.numpy_api.signatures import POSITIONAL
 
 
 def as_numbers(lx: Lifter, value: Any) -> Any:
@@ -27,6 +30,39 @@ def as_numbers(lx: Lifter, value: Any) -> Any:
         return Tuple(tuple(as_numbers(lx, v) for v in value.items), value.cls)
     is_number = isinstance(value, Array) and not memory.type_of(lx, value.cell).dims
     return lx.value(memory.read(lx, value.cell)) if is_number else value
+
+
+def settled(
+    lx: Lifter, entry: Entry, args: list[Any], kwargs: dict[str, Any], node: Any
+) -> tuple[list[Any], dict[str, Any]]:
+    """The arguments, with what must be known in the place of arrays of numbers from outside, and of shapes their sizes."""
+    takes = entry.takes if entry.build else inspect.signature(library_calls.function(entry.source))
+    by_position = [p for p in takes.parameters.values() if p.kind in POSITIONAL]
+    star = next((p.name for p in takes.parameters.values() if p.kind is inspect.Parameter.VAR_POSITIONAL), "")
+    names = [p.name for p in by_position] + [star] * (len(args) - len(by_position))
+
+    def one(name: str, value: Any) -> Any:
+        if name in entry.static and (isinstance(value, Array) or entry.source):
+            found = static_argument(lx, name, value, node)
+            if isinstance(found, (int, np.integer)) and not isinstance(found, bool):
+                return lx.const(int(found))
+            return Static(found) if entry.build else value
+        return _sizes(lx, value, name in _SHAPES, node) if name in _SHAPES or name in _SEQUENCES else value
+
+    return [one(k, v) for k, v in zip(names, args)], {k: one(k, v) for k, v in kwargs.items()}
+
+
+def _sizes(lx: Lifter, value: Any, is_shape: bool, node: Any) -> Any:
+    """A shape, or another sequence of integers, however it is given. Sizes that are negative are known."""
+    if isinstance(value, Array) and memory.type_of(lx, value.cell).dims:
+        return Tuple(tuple(_sizes(lx, v, is_shape, node) for v in lx.unrolled(value, node)))
+    if isinstance(value, Tuple):
+        return Tuple(tuple(_sizes(lx, v, is_shape, node) for v in value.items), value.cls)
+    if isinstance(value, Ref) and lx.state.cells[value.cell].kind == "list":
+        return Tuple(tuple(_sizes(lx, v, is_shape, node) for v in lx.state.cells[value.cell].items))
+    if is_shape and isinstance(value, (Scalar, Array)) and statics.is_negative(lx, value):
+        return lx.const(lx.static(value, "a negative size", node))
+    return value
 
 
 def build(lx: Lifter, name: str, entry: Entry, args: list[Any], kwargs: dict[str, Any], node: Any = None) -> Any:
@@ -96,6 +132,10 @@ _FLAGS_IN_C = frozenset("bias compute_uv full_matrices keepdims lower unit_diago
 """Flags of which NumPy or SciPy wants a truth value; of others they take whatever Python takes for one."""
 _WHOLE = frozenset("decimals k ndigits offset".split())
 """Options that are integers: of other numbers NumPy raises, or takes what differs from function to function."""
+_SHAPES = frozenset("shape newshape new_shape".split())
+"""What takes a size or a sequence of sizes, one of which may be -1."""
+_SEQUENCES = frozenset("dimensions dims pad_width reps shift".split())
+"""What takes a sequence of integers, that may be an array."""
 _NAMED = {
     "casting": ("no", "equiv", "safe", "same_kind", "unsafe"),
     "device": ("cpu",),

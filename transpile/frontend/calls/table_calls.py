@@ -31,6 +31,8 @@ def call(lx: Lifter, name: str, args: list[Any], kwargs: dict[str, Any], node: A
                 raise lx.error("T131", f"{shown(name)}: where=None is not supported", node)
             if isinstance(where, (Array, Scalar, Ref, Tuple)):
                 _check_mask(lx, where)
+        args, kwargs = building.settled(lx, entry, given.args, given.kwargs, node)
+        given = replace(given, args=args, kwargs=kwargs)
         if entry.source:
             made = library_calls.call(lx, entry.source, given.args, given.kwargs, node)
             made = made if entry.memory in _ARRAYS else building.as_numbers(lx, made)

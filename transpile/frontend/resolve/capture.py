@@ -18,7 +18,7 @@ from transpile.frontend.resolve import reads
 from transpile.frontend.resolve.bindings import Captured
 from transpile.frontend.resolve.looks import Looks
 from transpile.frontend.values import memory
-from transpile.frontend.values.values import Array, Cell, Items, Ref, Scalar, Static, Tuple
+from transpile.frontend.values.values import Array, Cell, Items, Ref, Scalar, SliceOf, Static, Tuple
 from transpile.numpy_api.api_arguments import from_nested
 
 OUTSIDE = "an array from outside the function cannot be written"
@@ -44,6 +44,8 @@ def _new(lx: Lifter, found: Captured) -> Any:
     example = found.example
     if is_leaf(example):
         return leaf(lx, found)
+    if isinstance(example, slice):
+        return _slice(lx, found)
     opened = open_node(example)
     if opened is None:
         return lx.const(example)
@@ -73,6 +75,17 @@ def _new(lx: Lifter, found: Captured) -> Any:
 def _field(lx: Lifter, value: Any) -> Any:
     """A field that belongs to the structure; numbers are known, and no loop carries them."""
     return Static(value) if isinstance(value, (bool, int, float)) else lx.structural(value)
+
+
+def _slice(lx: Lifter, found: Captured) -> SliceOf:
+    """A slice some of whose bounds are arrays of rank 0."""
+
+    def bound(name: str) -> Any:
+        value = getattr(found.example, name)
+        return captured(lx, found.child("attr", name)) if isinstance(value, np.ndarray) else lx.const(value)
+
+    given = [None if getattr(found.example, k) is None else bound(k) for k in ("start", "stop", "step")]
+    return SliceOf(*given)
 
 
 def _instance(lx: Lifter, found: Captured, example: Any) -> Any:
@@ -112,22 +125,34 @@ def _outside(kind: str) -> str:
 
 
 def leaf(lx: Lifter, found: Captured) -> Any:
-    """One hidden parameter. An integer that must be known is taken from the example, and checked at each call."""
+    """One hidden parameter. What must be known is taken from the example, and checked at each call."""
     example = found.example
     name = found.path.rpartition(".")[2] if found.steps and found.steps[-1][0] == "attr" else found.path
     name = "".join(c if c.isalnum() else "_" for c in name).strip("_") or "captured"
     type_ = type_of_example(lx, found, lx.first_capture + len(lx.captures))
     var = ir.Var(name, type_)
     lx.captures[var] = found
-    if found in lx.frozen or kind_of(found) in lx.frozen:
-        lx.checked[var] = example
-        reads.note_number(found)
-        return lx.const(int(example))
+    is_frozen = found in lx.frozen or type_.is_int and not type_.dims and kind_of(found) in lx.frozen
+    op = _frozen(lx, found, var) if is_frozen else var
     if not type_.dims and not isinstance(example, np.ndarray):
-        return Scalar(var)
+        return Scalar(op)
     cell = Cell(name, readonly=OUTSIDE)
-    lx.captured_cells[cell] = memory.held(lx, var)
+    lx.captured_cells[cell] = memory.held(lx, op)
     return Array(cell)
+
+
+def _frozen(lx: Lifter, found: Captured, var: ir.Var) -> ir.Operand:
+    """The value of a hidden parameter that is known: a number, or an array whose entries are."""
+    example = found.example
+    (reads.note_entries if isinstance(example, np.ndarray) else reads.note_number)(found)
+    if var.type.dims:
+        for d in var.type.dims:
+            lx.symbols.fixed(lx, d)
+        lx.checked[var] = lx.known_arrays[var] = np.array(example)
+        return var
+    op = ir.Const(np.asarray(example).item(), var.type)
+    lx.checked[var] = op
+    return op
 
 
 def kind_of(found: Captured) -> Any:

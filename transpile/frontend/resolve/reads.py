@@ -38,7 +38,7 @@ class Read:
     ``kind``: global, cell, attr, item; function: an attribute of a function, default: one of its defaults by name, the same object
     or another; has: whether there is such an attribute; content: what a set or deque holds; object: the holder itself; number: one
     or something else at the end of steps from a place; part: the same of a part of a container; fields: the attributes of an object
-    there.
+    there; entries: what an array there holds; signs: which of its numbers are negative.
     `MISSING` is the value of a name that the module does not have, which is therefore Python's own.
     """
 
@@ -89,6 +89,8 @@ _NOW: dict[str, Callable[[Any, Any], Any]] = {
     "number": lambda holder, key: _at_steps(holder, key),
     "fields": lambda holder, key: tuple(attributes(_at_steps(holder, key))),
     "part": lambda holder, key: _at_steps(holder, key),
+    "entries": lambda holder, key: _entries(_at_steps(holder, key)),
+    "signs": lambda holder, key: _signs(_at_steps(holder, key)),
     "has": hasattr,
     "content": lambda holder, key: content(holder),
 }
@@ -299,6 +301,29 @@ def note_fields(found: Any, names: tuple[str, ...]) -> None:
     """Remembers the names of the attributes of what stands there."""
     key = (found.root.kind, found.root.name, found.steps)
     _noted(Read("fields", found.root.holder, key, names), ("fields", id(found.root.holder), key))
+
+
+def note_entries(found: Any) -> None:
+    """Remembers a captured array whose entries are built into the text."""
+    root = found.root
+    key = (root.kind, root.name, found.steps)
+    _noted(Read("entries", root.holder, key, _entries(found.example)), ("entries", id(root.holder), key))
+
+
+def note_signs(found: Any) -> None:
+    """Remembers which numbers of a captured integer, or array of integers, are negative."""
+    root = found.root
+    key = (root.kind, root.name, found.steps)
+    _noted(Read("signs", root.holder, key, _signs(found.example)), ("signs", id(root.holder), key))
+
+
+def _signs(value: Any) -> Any:
+    return tuple((np.ravel(value) < 0).tolist())
+
+
+def _entries(value: Any) -> tuple[Any, ...]:
+    """What an array holds: it stays the same object when that changes."""
+    return (value.dtype.str, value.shape, value.tobytes()) if isinstance(value, np.ndarray) else (type(value),)
 
 
 def _at_steps(holder: Any, key: tuple[str, str, tuple[tuple[str, Any], ...]]) -> Any:

@@ -125,6 +125,8 @@ def bind(obj: Any, captured: Captured) -> Binding:
     if isinstance(obj, functools.partial) or transparent(obj) is not None or (is_of_numba(obj) and callable(obj)):
         return User(obj)
     leaves, tree = flatten(obj)
+    if isinstance(obj, slice):
+        leaves = [k for k in (obj.start, obj.stop, obj.step) if isinstance(k, np.ndarray)]
     return captured if leaves or has_content(tree) else StaticValue(obj)
 
 

@@ -6,11 +6,14 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from transpile.core import nodes as ir
-from transpile.core.walk import blocks, defines, reads
+from transpile.core import walk
+from transpile.core.walk import blocks, defines
+from transpile.errors import TranspileError
 from transpile.frontend.lifter import Lifter
-from transpile.frontend.resolve.bindings import Known, StaticValue, User
+from transpile.frontend.resolve import known_entries, reads
+from transpile.frontend.resolve.bindings import Captured, Known, StaticValue, User
 from transpile.frontend.resolve.known import known_value
-from transpile.frontend.restarts import NeedStatic, NeedValue
+from transpile.frontend.restarts import NeedStatic, NeedValue, Restart
 from transpile.frontend.values import memory
 from transpile.frontend.values.values import Array, Items, Ref, Scalar, SliceOf, Static, Text, Tuple
 
@@ -25,12 +28,14 @@ class Unknown(Exception):
 
 def python(lx: Lifter, value: Any, what: str = "this value", node: Any = None) -> Any:
     """The Python object that a value is."""
-    try:
-        return known(lx, value)
-    except Unknown as e:
-        if e.op is None:
-            raise lx.error("T210", f"{what} must be known when the function is transformed", node) from None
-        need(lx, e.op, what, node)
+    while True:
+        try:
+            return known(lx, value)
+        except Unknown as e:
+            if e.op is None or e.op.type.dims and not _rests_on_arrays(lx, e.op):
+                raise _unknown(lx, e.op, what, node, "") from None
+            if not known_entries.learn(lx, e.op):
+                need(lx, e.op, what, node)
 
 
 def is_known(lx: Lifter, value: Any) -> bool:
@@ -56,15 +61,20 @@ def _scalar(lx: Lifter, value: Scalar) -> Any:
     form = lx.b.form_of(value.op)
     if form is not None and form.is_const:
         return form.const
+    if value.op in lx.known_arrays:
+        return lx.known_arrays[value.op].item()
     raise Unknown(value.op)
 
 
 def _array(lx: Lifter, value: Array) -> Any:
     if value.cell in lx.fixed_cells:
         return lx.fixed_cells[value.cell]
-    if memory.type_of(lx, value.cell).dims:
-        raise Unknown(None)
-    return _scalar(lx, Scalar(memory.read(lx, value.cell)))
+    if not memory.type_of(lx, value.cell).dims:
+        return _scalar(lx, Scalar(memory.read(lx, value.cell)))
+    op = memory.read(lx, value.cell)
+    if op in lx.known_arrays:
+        return lx.known_arrays[op].tolist()
+    raise Unknown(op if op.type.is_int else None)
 
 
 def _tuple(lx: Lifter, value: Tuple) -> Any:
@@ -108,12 +118,56 @@ _KNOWN: dict[type, Callable[[Lifter, Any], Any]] = {
 }  # fmt: skip
 
 
+def _unknown(lx: Lifter, op: ir.Operand | None, what: str, node: Any, hint: str) -> TranspileError:
+    """T210: what to do about an argument, else the ``hint``."""
+    if op in lx.params:
+        hint = "of an argument it must be an int; bind anything else, functools.partial(f, ...)"
+    return lx.error("T210", f"{what} must be known when the function is transformed", node, hint)
+
+
 def need(lx: Lifter, op: ir.Operand, what: str, node: Any = None) -> NoReturn:
     """Asks for the value: of an argument by specialising on it, of a loop index by unrolling, else refused."""
-    why = lx.error("T210", f"{what} must be known when the function is transformed", node,
-                   hint="it depends on an array or on a loop; pass it as an argument")  # fmt: skip
+    why = _unknown(lx, op, what, node, "it depends on an array or on a loop; pass it as an argument")
     sources = _sources(lx, op)
+    for var in sources:
+        if _is_freezable(lx, var):
+            lx.frozen[lx.captures[var]] = None
+            raise Restart(f"the entries of {lx.captures[var]} are known", lx.symbols)
+    if op.type.dims:
+        raise why
     raise NeedValue(sources, why)
+
+
+MOST = 1000  # entries of an array from outside that are built into the text
+
+
+def _is_freezable(lx: Lifter, var: ir.Var) -> bool:
+    """Whether a variable is an array of integers from outside, not known yet."""
+    found = lx.captures.get(var)
+    if not isinstance(found, Captured) or not var.type.dims or not var.type.is_int or found in lx.frozen:
+        return False
+    return bool(found.example.size <= MOST)
+
+
+def _rests_on_arrays(lx: Lifter, op: ir.Operand) -> bool:
+    """Whether an array is known, or would be if arrays from outside were."""
+    return known_entries.learn(lx, op) or any(_is_freezable(lx, var) for var in _sources(lx, op))
+
+
+def is_negative(lx: Lifter, value: Scalar | Array) -> bool:
+    """Whether an integer that only the run knows is negative for these arguments, and for what stands outside, whose signs are
+    remembered."""
+    op = lx.operand(value)
+    if not isinstance(op, ir.Var) or op.type.dims or not op.type.is_int:
+        return False
+    for var in _sources(lx, op):
+        if isinstance(found := lx.captures.get(var), Captured) and var.type.is_int:
+            reads.note_signs(found)
+    form = lx.b.form_of(op)
+    if form is not None and not form.is_const and (example := lx.symbols.value(form)) is not None:
+        return example < 0
+    found = known_entries.example(lx, op)
+    return found is not None and bool(found < 0)
 
 
 def _sources(lx: Lifter, op: ir.Operand) -> tuple[ir.Var, ...]:
@@ -122,7 +176,9 @@ def _sources(lx: Lifter, op: ir.Operand) -> tuple[ir.Var, ...]:
     for block in (*lx.open_blocks, lx.b.block):
         for stmt in block.stmts:
             for var in defines(stmt):
-                definitions[var] = reads(stmt) if not blocks(stmt) else tuple(o for b in blocks(stmt) for o in b.yields)
+                definitions[var] = (
+                    walk.reads(stmt) if not blocks(stmt) else tuple(o for b in blocks(stmt) for o in b.yields)
+                )
     found: dict[ir.Var, None] = {}
     stack: list[ir.Operand] = [op]
     while stack:
