@@ -36,11 +36,11 @@ def at(x: ArrayLike) -> At:
     count, and of what is set the last. The result has the shape and dtype of ``x``, to which values of another dtype are cast
     (``divide`` of integers gives float64). ``get()`` reads the part.
 
-    ``index`` is what NumPy takes: integers, slices, None, ``...``, arrays of integers or truths. What is out of range is no
-    error: with ``mode`` "clip" the nearest element stands for it, with "drop" or "fill" it is not written, and read as
-    ``fill_value``: NaN by default, of integers the least, of unsigned ones the largest, True. By default, "promise_in_bounds",
-    reads clip and writes drop. With ``wrap_negative_indices=False`` negative indices are out of range. ``unique_indices`` promises
-    that no index is repeated; ``indices_are_sorted`` changes nothing.
+    ``index`` is what NumPy takes: integers, slices, None, ``...``, truth values, arrays of integers or truths. What is out of
+    range is no error: with ``mode`` "clip" the nearest element stands for it, with "drop" or "fill" it is not written, and read
+    as ``fill_value``: NaN by default, of integers the least, of unsigned ones the largest, True. By default,
+    "promise_in_bounds", reads clip and writes drop. With ``wrap_negative_indices=False`` negative indices are out of range.
+    ``unique_indices`` promises that no index is repeated; ``indices_are_sorted`` changes nothing.
 
     Raises `TranspileError` T131 for an unknown mode or a ``fill_value`` that is no number, T207 for what cannot be an index.
     The vocabulary is that of ``jax.numpy.ndarray.at``.

@@ -73,3 +73,11 @@ def take_along_axis_of_one_row(x, k):
 def resized_from_nothing(x, nothing):
     """Of an array without entries there are zeros."""
     return np.sum(np.resize(nothing, (2, 3)) + x**2) + np.sum(np.resize(x, (2, 2)) ** 3)
+
+
+@program(args=lambda: (normal(2, 3), normal(2, 3, seed=1)), wrt=(0, 1), tags="contraction")
+def einsum_with_every_keyword(x, y):
+    """What NumPy takes beside the operands."""
+    out = np.zeros((2, 2))
+    np.einsum("ij,kj->ik", x, y, out=out, dtype=np.float64, order="C", casting="safe", optimize="greedy")
+    return np.sum(out**2) + np.sum(np.einsum("ij,kj->i", x, y, optimize=["einsum_path", (0, 1)], order="F"))

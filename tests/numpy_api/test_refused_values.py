@@ -158,3 +158,27 @@ def test_diagonals_of_what_is_not_square(shape):
         with pytest.raises((ValueError, TranspileError), match="equal length|at least 2-d"):
             f(np.ones(shape))
     assert np.array_equal(Transformed(found, Level())(np.eye(3)), np.ones(3))
+
+
+EINSUMS = [
+    lambda x, i: np.einsum("i,i->i", x, x, dtype=np.float32),
+    lambda x, i: np.einsum("i,i->i", x, x, dtype=np.float32, casting="same_kind"),
+    lambda x, i: np.einsum("i,i->i", x, i, dtype=np.int64, casting="same_kind"),
+    lambda x, i: np.einsum("i,i->i", x, i, dtype=np.int64, casting="unsafe"),
+    lambda x, i: np.einsum("i,i->i", i, i, dtype=np.float64),
+    lambda x, i: np.einsum("i,i->i", x, i, casting="no"),
+    lambda x, i: np.einsum("i,i->i", x, x, casting="no"),
+]
+
+
+@pytest.mark.parametrize("f", EINSUMS)
+def test_einsum_casts_what_numpy_casts(f):
+    x, i = np.array([1.5, 2.5, 3.0]), np.array([1, 2, 3])
+    try:
+        wanted = f(x, i)
+    except TypeError:
+        with pytest.raises(TranspileError, match="T212"):
+            Transformed(f, Level())(x, i)
+        return
+    found = Transformed(f, Level())(x, i)
+    assert found.dtype == wanted.dtype and np.array_equal(found, wanted)

@@ -115,9 +115,9 @@ def _broadcast(lw: Lowering, arrays: dict[int, list[Elements]]) -> list[ir.Opera
 def _common(lw: Lowering, sizes: Sequence[ir.Operand]) -> ir.Operand:
     """The largest of sizes that are equal, or 1."""
     b = lw.b
-    found = next((s for s in sizes if isinstance(s, ir.Const)), None)
-    if found is None:
-        found = sizes[0]
+    known = [s for s in sizes if isinstance(s, ir.Const)]
+    found: ir.Operand = known[0] if known else sizes[0]
+    if not known:
         for s in sizes[1:]:
             found = named(lw, b.elementwise("where", b.expr(found).eq(1), s, found), "size").op
     for s in sizes:

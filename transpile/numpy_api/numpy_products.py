@@ -6,10 +6,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from transpile.core.builder import Builder, Expr
 from transpile.core.dims import Dim
 from transpile.errors import RuleError
-from transpile.numpy_api.api_arguments import axis_of, known_integer, numeric, one_of, shape_text
+from transpile.numpy_api.api_arguments import array, axis_of, known_integer, numeric, one_of, shape_text
 from transpile.numpy_api.entry_record import Entry
 from transpile.numpy_api.numpy_rearrange import flip
 from transpile.numpy_api.numpy_reduction import as_vector, ravel
@@ -104,10 +106,14 @@ def _tensordot(build: Builder, a: Any, b: Any, axes: Any = 2) -> Expr:
 _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
-def _einsum(b: Builder, *operands: Any, dtype: Any = None) -> Expr:
+def _einsum(b: Builder, *operands: Any, dtype: Any = None, casting: Any = "safe") -> Expr:
     subscripts, operands = _with_letters(operands)
-    xs = numeric(b, *operands)
+    given, xs = [array(b, x) for x in operands], numeric(b, *operands)
     xs = xs if dtype is None else [b.cast(x, dtype) for x in xs]
+    for x in given:
+        if not np.can_cast(x.type.strong.dtype, xs[0].dtype, casting):
+            text = f"einsum: an operand of {x.type.strong.dtype} is not cast to {xs[0].dtype} with casting={casting!r}"
+            raise RuleError(text, "T212", "casting='same_kind', or 'unsafe'")
     inputs, output = _explicit(subscripts.replace(" ", ""), xs)
     for s, x in zip(inputs, xs):
         if len(s) != x.rank:
@@ -260,7 +266,7 @@ _NUMPY: dict[str, Entry] = {
     "matvec": Entry(lambda b, x1, x2: _matvec(b, x1, x2)),
     "tensordot": Entry(_tensordot, static=("axes",), memory="array"),
     "linalg.tensordot": Entry(_tensordot, static=("axes",), memory="array"),
-    "einsum": Entry(_einsum, static=("dtype",), idle=("optimize",), memory=_einsum_memory),
+    "einsum": Entry(_einsum, static=("dtype", "casting"), idle=("optimize",), memory=_einsum_memory),
     "kron": Entry(_kron),
     "cross": Entry(_cross, static=("axisa", "axisb", "axisc", "axis")),
     "linalg.cross": Entry(lambda b, x1, x2, axis=-1: _cross(b, x1, x2, axis=axis), static=("axis",)),

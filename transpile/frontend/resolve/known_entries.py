@@ -1,6 +1,6 @@
-"""The entries of arrays of integers that can be said when the function is transformed.
+"""Integers, and the entries of arrays of integers, that can be said when the function is transformed.
 
-Literals, arrays from outside that were asked for, and parts, casts and arrangements of these:
+Literals, arrays from outside that were asked for, and what is computed from these alone:
 
     order = np.array([2, 0, 1])
     x.transpose(order[::-1])          the axes are known
@@ -8,17 +8,17 @@ Literals, arrays from outside that were asked for, and parts, casts and arrangem
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from transpile.core import nodes as ir
-from transpile.core.evaluate import subscript
+from transpile.core.evaluate import evaluate
 from transpile.frontend.lifter import Lifter
+from transpile.ops.run_spelling import run
 
-Lets = dict[ir.Var, ir.Let]
-NOTHING: Mapping[ir.Var, Any] = {}
+MOST = 1000  # statements that are run
 
 
 def learn(lx: Lifter, op: ir.Operand) -> bool:
@@ -27,51 +27,47 @@ def learn(lx: Lifter, op: ir.Operand) -> bool:
         return True
     if not isinstance(op, ir.Var) or not op.type.is_int:
         return False
-    found = _value(lx, _lets(lx), op)
+    found = _value(lx, op, lx.known_arrays)
     if found is None:
         return False
-    lx.known_arrays[op] = found
+    lx.known_arrays[op] = np.asarray(found)
     return True
 
 
 def example(lx: Lifter, op: ir.Operand) -> Any:
     """The value that an operand has for these arguments and for what stands outside now, or None."""
     outside = {var: found.example for var, found in lx.captures.items() if getattr(found, "example", None) is not None}
-    return _value(lx, _lets(lx), op, {**outside, **lx.examples})
+    return _value(lx, op, {**outside, **lx.examples, **lx.known_arrays})
 
 
-def _lets(lx: Lifter) -> Lets:
-    return {s.var: s for block in (*lx.open_blocks, lx.b.block) for s in block.stmts if isinstance(s, ir.Let)}
+def _value(lx: Lifter, op: ir.Operand, known: Mapping[ir.Var, Any]) -> Any:
+    """The value of an operand, or None: what it is computed from is run, if that rests on what is known alone."""
+    lets = {s.var: s for block in (*lx.open_blocks, lx.b.block) for s in block.stmts if isinstance(s, ir.Let)}
+    given: dict[ir.Var, Any] = {}
+    needed: set[ir.Var] = set()
+    stack: list[ir.Operand] = [op]
+    while stack:
+        here = stack.pop()
+        if isinstance(here, ir.Const) or here in given or here in needed:
+            continue
+        if isinstance(here, ir.Undef):
+            return None
+        form = lx.b.form_of(here)
+        if here in known:
+            given[here] = known[here]
+        elif form is not None and form.is_const:
+            given[here] = form.const
+        elif here in lets and not here.type.is_float and len(needed) < MOST:
+            needed.add(here)
+            stack += lets[here].args
+        else:
+            return None
+    return _run(tuple(given), [s for var, s in lets.items() if var in needed], op, list(given.values()))
 
 
-def _value(lx: Lifter, lets: Lets, op: ir.Operand, outside: Mapping[ir.Var, Any] = NOTHING) -> Any:
-    """The value of an operand, or None."""
-    if isinstance(op, ir.Const):
-        return np.asarray(op.value)
-    if isinstance(op, ir.Undef):
-        return None
-    if op in lx.known_arrays or op in outside:
-        return np.asarray(outside[op] if op in outside else lx.known_arrays[op])
-    form = lx.b.form_of(op)
-    if form is not None and form.is_const:
-        return np.asarray(form.const)
-    let = lets.get(op)
-    rule = None if let is None else _RULES.get(let.prim)
-    if let is None or rule is None:
-        return None
-    given = [_value(lx, lets, a, outside) for a in let.args]
-    if any(v is None for v in given):
-        return None
+def _run(params: tuple[ir.Var, ...], stmts: list[ir.Stmt], op: ir.Operand, values: list[Any]) -> Any:
+    fn = ir.Function("known", params, ir.Block(stmts=stmts, yields=(op,)), {})
     try:
-        return np.asarray(rule(let, given)).astype(op.type.dtype)
-    except (IndexError, ValueError):
-        return None  # the run says what is wrong with it
-
-
-_RULES: dict[str, Callable[[ir.Let, list[Any]], Any]] = {
-    "stack": lambda let, given: np.stack(given, let.params["axis"]),
-    "index": lambda let, given: subscript(given[0], let.params["path"], given[1:]),
-    "cast": lambda let, given: given[0],
-    "copy": lambda let, given: given[0],
-    "transpose": lambda let, given: np.transpose(given[0], let.params["axes"]),
-}
+        return evaluate(fn, [np.asarray(v).astype(p.type.dtype)[()] for p, v in zip(params, values)], run)[0]
+    except Exception:  # whatever is wrong with it, the run says
+        return None

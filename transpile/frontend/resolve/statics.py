@@ -7,6 +7,7 @@ from typing import Any, NoReturn
 
 from transpile.core import nodes as ir
 from transpile.core import walk
+from transpile.core.places import is_nonnegative
 from transpile.core.walk import blocks, defines
 from transpile.errors import TranspileError
 from transpile.frontend.lifter import Lifter
@@ -160,10 +161,12 @@ def is_negative(lx: Lifter, value: Scalar | Array) -> bool:
     op = lx.operand(value)
     if not isinstance(op, ir.Var) or op.type.dims or not op.type.is_int:
         return False
-    for var in _sources(lx, op):
+    form = lx.b.form_of(op)
+    if is_nonnegative(form):
+        return False
+    for var in (op,) if op in lx.captures else _sources(lx, op):
         if isinstance(found := lx.captures.get(var), Captured) and var.type.is_int:
             reads.note_signs(found)
-    form = lx.b.form_of(op)
     if form is not None and not form.is_const and (example := lx.symbols.value(form)) is not None:
         return example < 0
     found = known_entries.example(lx, op)
