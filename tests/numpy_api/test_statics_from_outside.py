@@ -102,8 +102,8 @@ OF_SHAPES: dict[str, Callable[[Any], Any]] = {
 OF_ORDERS: dict[str, Callable[[Any], Any]] = {
     "number": lambda k: k, "float64": np.float64, "float32": np.float32, "rank 0": np.array,
 }  # fmt: skip
-WAYS = ("literal", "global", "closure", "part", "attribute", "default", "argument")
-"""How the function gets it; ``part``: as an entry of a tuple from outside."""
+WAYS = ("literal", "global", "closure", "part", "attribute", "default", "entry", "argument")
+"""How the function gets it; ``part``: as an entry of a tuple from outside, ``entry``: of an array."""
 
 
 def table(text: str) -> list[tuple[str, str]]:
@@ -146,6 +146,7 @@ def function(call: str, given: Any, way: str) -> Any:
         "closure": "given",
         "part": "PARTS[0]",
         "attribute": "holder.held",
+        "entry": "ROWS[1]",
     }
     name = names.get(way, "k")
     for before, after in (("(K", "("), (" K", " "), ("[K", "["), (":K", ":"), ("=K", "="), ("*K", "*")):
@@ -155,6 +156,7 @@ def function(call: str, given: Any, way: str) -> Any:
     file = f"<{way} {given!r}: {call}>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
     space = {"np": np, "scipy": scipy, "tp": tp, "GIVEN": given, "PARTS": (given, 1.0), "holder": Holder(given)}
+    space["ROWS"] = np.array([given, given])
     exec(compile(text, file, "exec"), space)
     return space["maker"](given)
 
@@ -167,7 +169,9 @@ def difference(call: str, value: str, forms: Any, form: str, way: str, run: Any 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            wanted = function(call, given, "global")(X.copy()) if ".at[" not in call else None
+            wanted = f(*args) if ".at[" not in call else None
+        except (NameError, SyntaxError):
+            raise
         except Exception:
             return None
         what = f"{call} of {value} as {form}, {way}"

@@ -115,13 +115,19 @@ class Tries:
 
     def froze(self, lx: Lifter, needed: NeedValue) -> bool:
         """Whether a captured number gives the value: it is taken as it is now, integers first."""
-        numbers = [var for var in needed.sources if var in lx.captures and not var.type.dims]
+        numbers = [v for v in needed.sources if v in lx.captures and not v.type.dims and _is_itself(lx.captures[v])]
         arguments = [var for var in needed.sources if var in lx.params and not var.type.dims and not var.type.is_float]
         whole = [var for var in numbers if var.type.is_int]
         for var in whole or (numbers if not arguments else ()):
             self.freeze(lx.captures[var])
             return True
         return False
+
+
+def _is_itself(found: Any) -> bool:
+    """Whether a number is equal to itself: NaN is not, and cannot be checked."""
+    example = getattr(found, "example", None)
+    return bool(example == example)
 
 
 def _once(lx: Lifter, target: Any, args: list[Any], kwargs: dict[str, Any], name: str | None) -> ir.Function:

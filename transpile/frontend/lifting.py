@@ -83,10 +83,10 @@ class Lifting:
         self.instances: dict[Cell, Any] = {}  # the instances of registered classes that stand outside
         self.fixed_values: dict[Any, Any] = {}  # what belongs to structures, by its content
         self.fixed_cells: dict[Cell, Any] = {}  # and of its arrays and containers the Python objects
-        self.frozen: dict[Any, None] = {}  # captured numbers, and arrays of integers, that must be known
+        self.frozen: dict[Any, None] = {}  # captured numbers and arrays that must be known
         self.checked: dict[ir.Var, Any] = {}  # their parameters, and the values that they must have at each call
         self.examples: dict[ir.Var, Any] = {}  # arrays of integers that are arguments, as they are now
-        self.known_arrays: dict[ir.Var, Any] = {}  # arrays of integers whose entries are known
+        self.known_arrays: dict[ir.Var, Any] = {}  # arrays whose entries are known, and what is one of these
         self.outer_states: list[State] = []  # the states around the one that is being changed
         self.errstate: dict[str, str] = {}  # what np.errstate was asked for, anywhere
         self.appended: dict[

@@ -42,7 +42,7 @@ def settled(
     names = [p.name for p in by_position] + [star] * (len(args) - len(by_position))
 
     def one(name: str, value: Any) -> Any:
-        if name in entry.static and (isinstance(value, Array) or entry.source):
+        if name in entry.static and (isinstance(value, (Array, Scalar)) or entry.source):
             found = static_argument(lx, name, value, node)
             if isinstance(found, (int, np.integer)) and not isinstance(found, bool):
                 return lx.const(int(found))

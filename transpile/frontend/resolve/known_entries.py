@@ -1,4 +1,4 @@
-"""Integers, and the entries of arrays of integers, that can be said when the function is transformed.
+"""Numbers, and the entries of arrays, that can be said when the function is transformed.
 
 Literals, arrays from outside that were asked for, and what is computed from these alone:
 
@@ -25,7 +25,7 @@ def learn(lx: Lifter, op: ir.Operand) -> bool:
     """Whether the entries of an array, or what is one of them, are known: `Lifter.known_arrays` has them then."""
     if op in lx.known_arrays:
         return True
-    if not isinstance(op, ir.Var) or not op.type.is_int:
+    if not isinstance(op, ir.Var):
         return False
     found = _value(lx, op, lx.known_arrays)
     if found is None:
@@ -57,7 +57,7 @@ def _value(lx: Lifter, op: ir.Operand, known: Mapping[ir.Var, Any]) -> Any:
             given[here] = known[here]
         elif form is not None and form.is_const:
             given[here] = form.const
-        elif here in lets and not here.type.is_float and len(needed) < MOST:
+        elif here in lets and (op.type.is_float or not here.type.is_float) and len(needed) < MOST:
             needed.add(here)
             stack += lets[here].args
         else:

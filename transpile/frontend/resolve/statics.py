@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+import numpy as np
+
 from transpile.core import nodes as ir
 from transpile.core import walk
 from transpile.core.places import is_nonnegative
@@ -131,7 +133,7 @@ def need(lx: Lifter, op: ir.Operand, what: str, node: Any = None) -> NoReturn:
     why = _unknown(lx, op, what, node, "it depends on an array or on a loop; pass it as an argument")
     sources = _sources(lx, op)
     for var in sources:
-        if _is_freezable(lx, var):
+        if _is_freezable(lx, var, op.type.is_float):
             lx.frozen[lx.captures[var]] = None
             raise Restart(f"the entries of {lx.captures[var]} are known", lx.symbols)
     if op.type.dims:
@@ -142,17 +144,18 @@ def need(lx: Lifter, op: ir.Operand, what: str, node: Any = None) -> NoReturn:
 MOST = 1000  # entries of an array from outside that are built into the text
 
 
-def _is_freezable(lx: Lifter, var: ir.Var) -> bool:
-    """Whether a variable is an array of integers from outside, not known yet."""
+def _is_freezable(lx: Lifter, var: ir.Var, floats: bool) -> bool:
+    """Whether a variable is an array from outside, not known yet: of integers, or where ``floats`` are asked for of these."""
     found = lx.captures.get(var)
-    if not isinstance(found, Captured) or not var.type.dims or not var.type.is_int or found in lx.frozen:
+    if not isinstance(found, Captured) or not var.type.dims or found in lx.frozen:
         return False
-    return bool(found.example.size <= MOST)
+    wanted = var.type.is_int or floats and var.type.is_float and not np.isnan(found.example).any()  # NaN is not itself
+    return bool(wanted and found.example.size <= MOST)
 
 
 def _rests_on_arrays(lx: Lifter, op: ir.Operand) -> bool:
     """Whether an array is known, or would be if arrays from outside were."""
-    return known_entries.learn(lx, op) or any(_is_freezable(lx, var) for var in _sources(lx, op))
+    return known_entries.learn(lx, op) or any(_is_freezable(lx, var, False) for var in _sources(lx, op))
 
 
 def is_negative(lx: Lifter, value: Scalar | Array) -> bool:
