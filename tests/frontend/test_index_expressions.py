@@ -194,7 +194,7 @@ def test_compiled():
 
 
 def test_some_expressions():
-    check(random.Random(1).sample(expressions((*PLAIN, *MORE)), 20), MODES)
+    check(random.Random(1).sample(expressions((*PLAIN, *MORE)), 8), MODES)
 
 
 @pytest.mark.slow
