@@ -32,7 +32,9 @@ def _block(block: ir.Block, form_of: FormOf) -> ir.Block:
     stmts: list[ir.Stmt | None] = list(block.stmts)
     places = _places(block.stmts)
     for k, alloc in enumerate(block.stmts):
-        loop = _owner(alloc, block, stmts, places, form_of) if isinstance(alloc, ir.Alloc) else None
+        if not isinstance(alloc, ir.Alloc):
+            continue
+        loop = _owner(alloc, block, stmts, places, form_of)
         if loop is None:
             continue
         (at,) = places[alloc.var]
