@@ -47,8 +47,9 @@ def custom_linear_solve(
     """``solve(matvec, b)``: what the linear function ``matvec`` takes to ``b``, differentiated by solving again.
 
     ``matvec(x)`` has the structure of ``x``. ``transpose_solve(vecmat, y)`` solves with the transpose, which the reverse
-    derivative needs; if ``symmetric`` it is ``solve``. Without it the reverse derivative goes through what ``solve`` does. With
-    ``has_aux`` both return a pair of the solution and something that has no derivative.
+    derivative needs; if ``symmetric`` it is ``solve``. Without it the reverse derivative is that of what ``solve`` does; where that
+    stops gradients, the transpose is found by one solve for each unknown. With ``has_aux`` both return a pair of the solution and
+    something that has no derivative.
 
     >>> def solved(a, b):
     ...     return custom_linear_solve(lambda x: a * x, b, lambda matvec, b: b / matvec(1.0), symmetric=True)

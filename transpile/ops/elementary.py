@@ -30,7 +30,7 @@ from transpile.ops.language import (  # isort: skip
 )  # fmt: skip
 from transpile.ops.lowering_kinds import OperandSum
 from transpile.ops.record import ZERO, Op
-from transpile.ops.spelling import Spelling, sequence
+from transpile.ops.spelling import Spelling, sequence, with_value
 from transpile.ops.traits import Magnitude, Operator, Vector, near
 
 # Until NumPy 2.1 these turned integers into floats.
@@ -187,10 +187,10 @@ ONE = [
           vector=Vector("nan_to_num", alone=True)),
     # a number that is chosen where there is no derivative, whose own derivative is NaN (params: value); after the last derivative
     # constants stand in their place (`transpile.transform.chosen_values`)
-    unary("chosen", "np.full_like({0}, {value})", lambda y, x: elementwise("undefined", x), cost=0,
+    unary("chosen", with_value("np.full_like({0}, {value})"), lambda y, x: elementwise("undefined", x), cost=0,
           element=_chosen, constant=_value),
     # a number whose derivative is such a number
-    unary("flat", "np.full_like({0}, {value})", lambda y, x: chosen(x, 0.0), cost=0, element=_chosen, constant=_value),
+    unary("flat", with_value("np.full_like({0}, {value})"), lambda y, x: chosen(x, 0.0), cost=0, element=_chosen, constant=_value),
     # the first operand, with the derivative of the second, to which it is equal
     Op("sloped", same, "{0}", "elementwise", partials=(ZERO, lambda y, a, b: 1), cost=0, constant=lambda params: None,
        element=Infix("+", Arg(0), Infix("*", Number(0.0), Arg(1)))),

@@ -56,6 +56,15 @@ def _text(value: Any) -> str:
     return repr(value)
 
 
+def with_value(call: str) -> Spelling:
+    """A spelling with the param ``value`` in the place of ``{value}``.
+
+    >>> with_value("np.full_like({0}, {value})").choose({"value": math.inf}, [])
+    'np.full_like({0}, np.inf)'
+    """
+    return Spelling(lambda params, types: call.replace("{value}", _text(params["value"])))
+
+
 def with_keywords(call: str, **defaults: Any) -> Spelling:
     """``np.f({0})`` with those params as keywords that are not what NumPy takes by default."""
     return Spelling(lambda params, types: f"{call[:-1]}{keywords(params, **defaults)})")

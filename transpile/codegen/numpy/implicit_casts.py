@@ -215,6 +215,9 @@ class _Relaxer:
                         continue  # the square of an array of truth values has another dtype than other powers
                     if _common(trial) == _common(args) and agrees(trial):
                         args = trial
+        if all(_is_whole(a) and self.type(a).weak for a in args) and not all(a.type.weak for a in args):
+            k = next(k for k, a in enumerate(args) if not a.type.weak)  # Python's numbers do not wrap round
+            return [*args[:k], self.spelled(args[k], args[k].type, stmt, out), *args[k + 1 :]]
         if self.narrow and entry.dtype_rule != "as_is" and not agrees(args):
             for k, (arg, type_) in enumerate(zip(args, wanted)):  # one is often enough, the others follow it
                 if not agrees(args):
@@ -226,6 +229,9 @@ class _Relaxer:
         seen = self.type(operand)
         if seen.dims or (seen.dtype == wanted.dtype and seen.weak == wanted.weak):
             return operand
+        return self.spelled(operand, wanted, stmt, out)
+
+    def spelled(self, operand: ir.Operand, wanted: Type, stmt: ir.Let, out: list[ir.Stmt]) -> ir.Var:
         var = ir.Var(ir.SYNTHETIC, replace(wanted, dims=()))
         let = ir.Let(var, "cast", (operand,), {"dtype": wanted.dtype, "weak": wanted.weak, "spelled": True}, stmt.loc)
         self.defs[var] = let
@@ -262,6 +268,10 @@ class _Relaxer:
             out.append(let)
             return var
         return operand
+
+
+def _is_whole(operand: ir.Operand) -> bool:
+    return isinstance(operand, ir.Const) and operand.type.is_int
 
 
 def _rounded(operand: ir.Operand, dtype: str) -> ir.Operand:

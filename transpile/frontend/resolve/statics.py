@@ -165,8 +165,8 @@ def is_negative(lx: Lifter, value: Scalar | Array) -> bool:
     if not isinstance(op, ir.Var) or op.type.dims or not op.type.is_int:
         return False
     form = lx.b.form_of(op)
-    if is_nonnegative(form):
-        return False
+    if is_nonnegative(form) or form is not None and lx.symbols.is_size(form):
+        return False  # sizes of arrays less a number: on a path for others, maybe
     for var in (op,) if op in lx.captures else _sources(lx, op):
         if isinstance(found := lx.captures.get(var), Captured) and var.type.is_int:
             reads.note_signs(found)
