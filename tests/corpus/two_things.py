@@ -164,3 +164,18 @@ def halved_often(x, steps):
 @program(args=lambda: (normal(3), 11), tags="recursion transforms")
 def gradient_inside_recursion(x, steps):
     return halved_often(x, steps)
+
+
+@program(args=lambda: (normal(4, 2), normal(3, 2, seed=1)), wrt=(0, 1), tags="loop index")
+def nearest_of_each(points, queries):
+    """An integer that a loop carries is the loop's index, and is recorded."""
+    out = np.zeros((len(queries), 2))
+    for j in range(len(queries)):
+        best, k = np.inf, -1
+        for i in range(len(points)):
+            distance = np.sum((points[i] - queries[j]) ** 2)
+            if distance < best:
+                best, k = distance, i
+        if k >= 0:
+            out[j] = best * np.sin(points[k])
+    return np.sum(out**2)

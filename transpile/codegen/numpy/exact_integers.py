@@ -6,7 +6,8 @@
         k = k * 5 + i
 
 It is a tape that only single integers of Python's are written into and read from. Where all of them are counts, which begin at a
-small constant and go up or down by 1, and what is read is an index, no program runs long enough to leave the 64 bits.
+small constant or a size and go up or down by 1, as loop indices do, and what is read is an index, no program runs long enough to leave
+the 64 bits.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ def _computed_with(body: ir.Block, tapes: dict[ir.Operand, None]) -> set[ir.Oper
 
 
 def _counts(body: ir.Block) -> set[ir.Operand]:
-    """The integers that begin at small constants and go up or down by 1: all that cannot be shown not to be are left out."""
+    """The integers that begin at small constants or sizes and go up or down by 1: all that cannot be shown to do so are left out."""
     made: dict[ir.Operand, tuple[ir.Operand, ...]] = {}  # what each takes its value from
     for stmt in statements(body):
         match stmt:
@@ -73,9 +74,13 @@ def _counts(body: ir.Block) -> set[ir.Operand]:
                 made[stmt.var] = (x,)
             case ir.Let(args=(ir.Const(value=1 | -1), x)) if record_of(stmt).signs == (1, 1):
                 made[stmt.var] = (x,)
+            case ir.Let(prim="dim"):
+                made[stmt.var] = ()
             case ir.If():
                 made |= zip(stmt.results, zip(stmt.then.yields, stmt.orelse.yields))
             case ir.For() | ir.While():
+                if isinstance(stmt, ir.For) and isinstance(stmt.step, ir.Const) and abs(stmt.step.value) == 1:
+                    made[stmt.index] = (stmt.start,)
                 for k, param in enumerate(stmt.body.params):
                     made[param] = (stmt.inits[k], stmt.body.yields[k])
                     if k < len(stmt.results):
