@@ -241,7 +241,7 @@ def _sequence(call, make, change, builds):
 CASES = [(v, p, t) for v, p, t in itertools.product(VALUES, PLACES, TRANSFORMS) if t != "vmap" or p in ARGUMENTS]
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("value, place, transform", CASES)
 def test_each_call_goes_by_what_is_there(value, place, transform, builds):
     make, read, change = VALUES[value]
@@ -259,7 +259,7 @@ STATIC = {
 }
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("value", ["text", "float", "tuple", "list", "dict", "frozen", "open", "own", "set", "texts"])
 @pytest.mark.parametrize("static", STATIC)
 def test_static_arguments(value, static, builds):

@@ -16,6 +16,7 @@ import transpile as tp
 
 X = np.array([0.7, 1.3, 0.4])
 MAKERS = [pytest.param(lambda f: f, id="text"), pytest.param(tp.jit, id="jit", marks=pytest.mark.numba)]
+SLOW = [MAKERS[0], pytest.param(tp.jit, id="jit", marks=[pytest.mark.numba, pytest.mark.slow])]
 
 
 class Holder:
@@ -55,6 +56,7 @@ def test_layers_that_share_an_array_at_first(make):
         np.testing.assert_allclose(gradient, [(net(X + d) - net(X - d)) / 2e-6 for d in steps], atol=1e-7)
 
 
+@pytest.mark.parametrize("make", SLOW, indirect=True)
 def test_one_object_twice_and_then_two(make):
     a, b = Holder(np.ones(3)), Holder(np.full(4, 2.0))
     pair = [a, a]
@@ -81,6 +83,7 @@ def test_one_object_reached_by_two_ways(make):
         np.testing.assert_allclose(g(X), of(one.w) + 10.0 * of(other.w))
 
 
+@pytest.mark.parametrize("make", SLOW, indirect=True)
 def test_methods_of_one_object_and_then_of_two(make):
     class Reader(Holder):
         def read(self, x):
@@ -122,6 +125,7 @@ def test_closures_that_share_a_variable_at_first(make):
     np.testing.assert_allclose(g(X), of(np.ones(3)) + 10.0 * of(np.full(4, 2.0)))
 
 
+@pytest.mark.parametrize("make", SLOW, indirect=True)
 def test_an_object_deleted_and_another_made_at_its_address(make):
     outer = Holder(Holder(np.ones(3)))
 
@@ -136,6 +140,7 @@ def test_an_object_deleted_and_another_made_at_its_address(make):
         np.testing.assert_allclose(g(X), of(outer.w.w))
 
 
+@pytest.mark.parametrize("make", SLOW, indirect=True)
 def test_a_function_replaced_by_another_of_its_factory(make):
     def factory(w):
         return lambda x: use(w, x)
@@ -151,6 +156,7 @@ def test_a_function_replaced_by_another_of_its_factory(make):
         np.testing.assert_allclose(g(X), of(np.ones(size)))
 
 
+@pytest.mark.parametrize("make", SLOW, indirect=True)
 def test_what_no_path_reads_any_more_has_no_size_to_agree(make):
     """The loop is tried as a loop, which reads ``big``, and then written out, where no iteration does."""
     big, one, table = Holder(np.ones(3)), Holder(np.ones(1)), {0: np.ones((2, 3)), 1: np.ones(3), 2: np.full(3, 2.0)}

@@ -25,7 +25,7 @@ import pytest
 import transpile as tp
 from transpile.core import watch
 
-LENGTHS = {"straight": (25, 100), "loops": (6, 24), "vectors": (32, 128)}
+LENGTHS = {"straight": (15, 60), "loops": (6, 24), "vectors": (32, 128)}
 LEAST = 3_000  # calls: what a pass does once is most of what is less
 
 
