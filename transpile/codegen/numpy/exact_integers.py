@@ -6,8 +6,8 @@
         k = k * 5 + i
 
 It is a tape that only single integers of Python's are written into and read from. Where all of them are counts, which begin at a
-small constant or a size and go up or down by 1, as loop indices do, and what is read is an index, no program runs long enough to leave
-the 64 bits.
+small constant or a size and go up or down by 1, as loop indices do, and what is read is an index, no program runs long enough to
+leave the 64 bits.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _computed_with(body: ir.Block, tapes: dict[ir.Operand, None]) -> set[ir.Oper
 
 
 def _counts(body: ir.Block) -> set[ir.Operand]:
-    """The integers that begin at small constants or sizes and go up or down by 1: all that cannot be shown to do so are left out."""
+    """The integers that begin at small constants or sizes and go up or down by 1, of those that can be shown to do so."""
     made: dict[ir.Operand, tuple[ir.Operand, ...]] = {}  # what each takes its value from
     for stmt in statements(body):
         match stmt:

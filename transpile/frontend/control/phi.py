@@ -237,9 +237,9 @@ class Join:
             same = self.lx.symbols.agree(self.lx, (p, q))
             dims.append(self.lx.symbols.resolve(p) if same else self.lx.b.fresh_symbol("size"))
             if not same:
-                name = dims[-1].as_symbol or ""
-                self.lx.symbols.joined[name] = (p, q)
-                self.lx.symbols.bounds[name] = (None, self.lx.symbols.larger(p, q))
+                symbol = dims[-1].as_symbol or ""
+                self.lx.symbols.joined[symbol] = (p, q)
+                self.lx.symbols.bounds[symbol] = (None, self.lx.symbols.larger(p, q))
         common = replace(_common(x, y), dims=tuple(dims))
         result = ir.Var(name or ir.SYNTHETIC, common)
         memory.note_dtypes(self.lx, result, x, y)
