@@ -16,7 +16,7 @@ from transpile.ops.element import BOTH, EITHER, NOT, SAME, Arg, Choose, Element,
 from transpile.ops.language import Ratio, call, elementwise, log, pow, where
 from transpile.ops.lowering_kinds import Cast
 from transpile.ops.record import ZERO, Op
-from transpile.ops.spelling import Form
+from transpile.ops.spelling import Form, Spelling
 from transpile.ops.traits import (
     EQUAL,
     GREATER,
@@ -175,7 +175,7 @@ def binary(name: str, sign: str, token: str, method: str, *partials: Any, **more
     return Op(name, render=f"op:{sign}", kind="elementwise", operator=mine, partials=partials, **more)
 
 
-def unary(name: str, render: str, partial: Any, **more: Any) -> Op:
+def unary(name: str, render: str | Spelling, partial: Any, **more: Any) -> Op:
     more.setdefault("element", applied(f"scalars.{name}", 1))
     more.setdefault("type_rule", same)
     return Op(name, render=render, kind="elementwise", partials=(partial,), **more)
