@@ -291,30 +291,30 @@ def note_number(found: Any) -> None:
 
 def note_way(found: Any) -> None:
     """Remembers what stands at the end of the steps of a `transpile.frontend.resolve.bindings.Captured`."""
-    value, key = found.example, (found.root.kind, found.root.name, found.steps)
+    value = found.example
     is_data = is_leaf(value) or open_node(value) is not None
-    read = Read("number", found.root.holder, key, value, *(_of_data(value) if is_data else ()))
-    _noted(read, ("number", id(found.root.holder), key))
+    _note_at("number", found, value, *(_of_data(value) if is_data else ()))
 
 
 def note_fields(found: Any, names: tuple[str, ...]) -> None:
     """Remembers the names of the attributes of what stands there."""
-    key = (found.root.kind, found.root.name, found.steps)
-    _noted(Read("fields", found.root.holder, key, names), ("fields", id(found.root.holder), key))
+    _note_at("fields", found, names)
 
 
 def note_entries(found: Any) -> None:
     """Remembers a captured array whose entries are built into the text."""
-    root = found.root
-    key = (root.kind, root.name, found.steps)
-    _noted(Read("entries", root.holder, key, _entries(found.example)), ("entries", id(root.holder), key))
+    _note_at("entries", found, _entries(found.example))
 
 
 def note_signs(found: Any) -> None:
     """Remembers which numbers of a captured integer, or array of integers, are negative."""
-    root = found.root
-    key = (root.kind, root.name, found.steps)
-    _noted(Read("signs", root.holder, key, _signs(found.example)), ("signs", id(root.holder), key))
+    _note_at("signs", found, _signs(found.example))
+
+
+def _note_at(kind: str, found: Any, value: Any, *data: Any) -> None:
+    """Remembers something of what stands at the end of the steps of a captured value."""
+    key = (found.root.kind, found.root.name, found.steps)
+    _noted(Read(kind, found.root.holder, key, value, *data), (kind, id(found.root.holder), key))
 
 
 def _signs(value: Any) -> Any:
