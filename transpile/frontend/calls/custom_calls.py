@@ -78,9 +78,14 @@ def custom(lx: Lifter, obj: Any, args: list[Any], kwargs: dict[str, Any], node: 
         rule, derivative = "implicit", of_outputs(derivative, len(ops), outputs)
     called = ir.Custom(fn, rule, derivative, outputs, calls_itself=calls_itself, given=len(passed.ops), refusal=refusal)
     called.again = rule != "refused" and any(is_again(s) for s in statements(derivative.body))
+    return _emitted(lx, called, ops, results, sizes, fn.out_tree)
+
+
+def _emitted(lx: Lifter, called: ir.Custom, ops: Any, results: tuple[ir.Var, ...], sizes: Sizes, tree: Any) -> Any:
+    """Emits the call of a function with a rule; what it gives."""
     lx.b.emit(ir.Call(called, ops, results, loc=lx.b.loc))
     name_sizes(lx.b, sizes)
-    return from_tree(lx, fn.out_tree, results)
+    return from_tree(lx, tree, results)
 
 
 def _positional(lx: Lifter, obj: Any, args: list[Any], kwargs: dict[str, Any], node: Any) -> list[Any]:
@@ -157,9 +162,7 @@ def _again(lx: Lifter, obj: Any, args: list[Any], node: Any) -> Any:
     fn = replace(_with_hidden(fn, list(fn.captured), len(fn.params) - len(fn.captured)), name=obj.__name__)
     results, sizes = results_of(lx.b, fn, ops)
     called = ir.Custom(fn, "again", fn, len(results), given=len(passed.ops), again=True)
-    lx.b.emit(ir.Call(called, ops, results, loc=lx.b.loc))
-    name_sizes(lx.b, sizes)
-    return from_tree(lx, fn.out_tree, results)
+    return _emitted(lx, called, ops, results, sizes, fn.out_tree)
 
 
 def _kinds(trees: list[Any]) -> list[Any]:
