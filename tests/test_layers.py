@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from house.arrows import late, up
-from house.imports import ROOT, circles, edges, imports, modules
+from house.imports import ROOT, circles, edges, imports, modules, parsed
 from house.plan import arrows, beside, layer
 
 from transpile.driver.cache.cached_kernels import WRITERS
@@ -83,7 +83,7 @@ def test_late_imports_are_the_doors():
 def test_what_is_dispatched_on_has_one_class():
     """Python 3.10 registers no union by its annotation."""
     for path in modules().values():
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(parsed(path)):
             if not isinstance(node, ast.FunctionDef) or not node.args.args:
                 continue
             for decorator in node.decorator_list:

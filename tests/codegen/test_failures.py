@@ -91,7 +91,7 @@ def raised(g, args, times):
         for k, r in enumerate(RAISING)
     ],
 )
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 def test_exceptions_leak_nothing(fn, args, error):
     for g in (tp.jit(fn), tp.jit(tp.grad(fn))):
         assert issubclass(raised(g, args, 500), error)

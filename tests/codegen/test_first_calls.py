@@ -22,13 +22,13 @@ SOME = [
     "exits.while_else",
     "matmul.matrix_vector",
 ]
-SAMPLE = 150  # one program of so many, besides
+SAMPLE = 300  # one program of so many, besides
 
 
 def names():
     with contextlib.redirect_stdout(io.StringIO()), np.errstate(all="ignore"):
         known = [p.name for p in all_programs() if p.wrt and isinstance(p.fn(*p.args()), float)]
-    return [*(n for n in SOME if n in known), *known[::SAMPLE]]
+    return [*(n for n in SOME if n in known), *known[1::SAMPLE]]
 
 
 def run(*arguments: str) -> str:

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.numba
 HERE = Path(__file__).parents[1]
 
 
-@pytest.mark.parametrize("beside", ["alone", "beside"])
+@pytest.mark.parametrize("beside", [pytest.param("alone", marks=pytest.mark.slow), "beside"])
 @pytest.mark.skipif(sys.platform == "win32", reason="the test sends signals from a shell")
 def test_signals(beside):
     """Each kind of loop is interrupted within a second, and holds no memory then."""

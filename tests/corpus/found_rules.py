@@ -45,3 +45,30 @@ def slope_of_such_a_solution(a):
 def slope_of_a_squared_norm(x):
     """The square of a norm is smooth where the norm is not: its second derivative at 0 is twice the identity."""
     return np.sum(tp.grad(lambda y: np.linalg.norm(y) ** 2)(x))
+
+
+@tp.custom_vjp
+def _cubed(x):
+    return x**3
+
+
+def _cube(x):
+    return x**3
+
+
+_cubed.defvjp(lambda x: tp.vjp(_cube, x), lambda pull, g: pull(g))
+
+
+@program(args=lambda: (np.array([0.5, -1.5]),), tags="custom_vjp vjp")
+def pullback_that_is_kept(x):
+    """The forward rule keeps the pullback, which the backward rule calls."""
+    return np.sum(tp.grad(lambda y: np.sum(_cubed(y) * y))(x) ** 2)
+
+
+@program(args=lambda: (2.0,), tags="vjp transforms objects", expect=24.0)
+def pullback_of_what_changes(x):
+    """A pullback is of the function as it was, whatever the function holds later."""
+    k = np.full(2, 2.0)
+    _, pull = tp.vjp(tp.jit(lambda v: v**3 * k[0]), x)
+    k[0] = 100.0
+    return pull(1.0)[0]

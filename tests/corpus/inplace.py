@@ -245,3 +245,27 @@ def view_before_its_value(x):
     y[0] *= overwritten(x[2])
     y[0, 1] += overwritten(x[0])
     return y
+
+
+@program(
+    args=lambda: (np.array([0.3, -0.8, 1.2, 0.5]), np.array([0.2, 0.6, -0.4, 0.9, 0.1])), wrt=(0, 1), tags="slices"
+)
+def exchange_with_both_neighbours(u, k):
+    """A value of which two overlapping parts are added to."""
+    rhs = u * (1.0 - k[:-1])
+    rhs[1:] += k[1:-1] * u[:-1]
+    rhs[:-1] += k[1:-1] * u[1:]
+    return np.sum(rhs**2)
+
+
+@program(args=lambda: (np.array([0.3, -0.8, 1.2, 0.5]),), tags="slices copies")
+def copies_of_one_value(x):
+    """Two copies of one value, each written into, and the value read between them and afterwards."""
+    y = np.sin(x)
+    a = y.copy()
+    a[1:] += y[:-1] * 2.0
+    s = np.sum(y * a)
+    b = y.copy()
+    b[0] = a[1]
+    b[2:] *= y[2:]
+    return s + np.sum(a * b) + np.sum(y**2)

@@ -219,7 +219,7 @@ CLEAN = (
     [
         (["--standalone"], ["transpile", "transpile_runtime", "numba", "scipy", "helper"]),
         pytest.param(["--standalone", "--jit"], ["transpile", "transpile_runtime", "helper"], marks=pytest.mark.numba),
-        pytest.param(["--jit"], ["transpile", "helper"], marks=pytest.mark.numba),
+        pytest.param(["--jit"], ["transpile", "helper"], marks=[pytest.mark.numba, pytest.mark.slow]),
     ],
 )
 def test_an_emitted_file_runs_without_transpile(folder, options, refused):

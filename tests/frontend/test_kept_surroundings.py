@@ -9,7 +9,7 @@ from bodies import check_gradient, text_of
 
 import transpile as tp
 
-pytestmark = pytest.mark.sampled(5)
+pytestmark = pytest.mark.sampled(12)
 
 X = np.array([0.7, -1.3, 2.1])
 
@@ -30,13 +30,47 @@ CALLS = {
     "trips": "s = 0.0\nfor i in range(len(x)):\n    y, pull = tp.vjp(g, x[i])\n    s += y\n{then}\nreturn s + pull(1.0)[0]",
     "branch": "y, pull = tp.vjp(g, x[0])\nif x[2] > 0.0:\n    y = y + pull(1.0)[0]\n{then}\nreturn y + pull(1.0)[0]",
 }
-BODIES = {
-    f"{call}-{name}": f"{first}\ndef g(v): return {use}\n{text.format(then=then)}"
-    for name, (first, then, use) in CHANGES.items()
-    for call, text in CALLS.items()
+# how the function has what it reads, whose use is {use}
+WAYS = {
+    "reads": "def g(v): return {use}",
+    "jit": "g = tp.jit(lambda v: {use})",
+    "grad": "g = tp.grad(lambda v: v * ({use}))",
+    "partial": "g = partial(lambda k, v: {use}, k)",
+    "keyword": "g = partial(tp.jit(lambda v, k: {use}), k=k)",
+    "default": "def g(v, k=k): return {use}",
+    "listed": "gs = [lambda v: {use}, np.sin]\ng = partial(lambda fs, v: fs[0](v), gs)",
+    "method": "h = Holds(k)\ng = h.of",
+    "called": "h = Holds(k)\ng = tp.jit(h)",
 }
+MODULE = """import numpy as np
+import transpile as tp
+from functools import partial
+class Holds:
+    def __init__(self, k):
+        self.k = k
+    def of(self, v):
+        k = self.k
+        return {use}
+    def __call__(self, v):
+        return self.of(v)
+"""
+# what the object holds afterwards
+OTHERS = {"number": "7.0", "data": "x[2]", "array": "7.0 * x", "entry": "x * 0.5", "view": "7.0 * x"}
 
 
-@pytest.mark.parametrize("name", BODIES)
+def _programs():
+    for name, (first, then, use) in CHANGES.items():
+        for way, holds in WAYS.items():
+            also = f"\nh.k = {OTHERS[name]}" if way in ("called", "method") and name in OTHERS else ""
+            for call, text in CALLS.items():
+                body = f"{first}\n{holds.format(use=use)}\n{text.format(then=then + also)}"
+                yield f"{call}-{name}-{way}", (body, MODULE.format(use=use))
+
+
+PROGRAMS = dict(_programs())
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
 def test_as_python_does(name):
-    check_gradient(tp.from_source(text_of(BODIES[name], "import numpy as np\nimport transpile as tp")), X)
+    body, module = PROGRAMS[name]
+    check_gradient(tp.from_source(text_of(body, module)), X)

@@ -106,7 +106,7 @@ def test_standard_input(tmp_path):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a terminal")
-@pytest.mark.parametrize("basic", ["", "1"])
+@pytest.mark.parametrize("basic", ["", pytest.param("1", marks=pytest.mark.slow)])
 def test_the_prompt(basic, tmp_path):
     lines = [line for line in SNIPPET.splitlines() if line.strip()]
     definition = [*lines[1:], ""]

@@ -267,6 +267,7 @@ def odd(x: float, n: int):
 
 
 @pytest.mark.parametrize("options", [[], ["--standalone"], ["--jit"], ["--jit", "--standalone"]])
+@pytest.mark.sampled(3)
 def test_an_emitted_file_runs(tmp_path, options):
     if "--jit" in options:
         pytest.importorskip("numba")

@@ -66,7 +66,7 @@ def test_compiled_programs_in_lanes(first):
 )
 def test_programs_whose_memory_depends_on_what_runs(first):
     """They are right or refused."""
-    tally = assert_none_fails(range(first, first + 4 * first + 40), risky=True)
+    tally = assert_none_fails(range(first, first + 4 * first + (40 if first else PART)), risky=True)
     assert tally.refused
 
 
@@ -92,10 +92,12 @@ def test_two_thousand_programs_hold_every_pair():
     assert not tally.missing()[1]
 
 
-@pytest.mark.parametrize("first", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(PART, 600, 4 * PART))])
+@pytest.mark.parametrize(
+    "first", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in range(PART // 2, 600, 4 * PART))]
+)
 def test_programs_of_the_kinds_of_faults(first):
     """They are right or refused."""
-    assert_none_fails(range(first, first + (PART if first == 0 else 4 * PART)), kinds=True)
+    assert_none_fails(range(first, first + (PART // 2 if first == 0 else 4 * PART)), kinds=True)
 
 
 @pytest.mark.slow

@@ -32,6 +32,12 @@ def modules(root: Path = ROOT, package: str = PACKAGE) -> Mapping[str, Path]:
 
 
 @cache
+def parsed(path: Path) -> ast.Module:
+    """The syntax tree of a file; nobody changes it."""
+    return ast.parse(path.read_text())
+
+
+@cache
 def imports(root: Path = ROOT, package: str = PACKAGE) -> Mapping[str, tuple[Import, ...]]:
     """What each module imports, of the package itself and of others."""
     known = modules(root, package)
@@ -56,7 +62,7 @@ def _imports(path: Path, known: Mapping[str, Path]) -> Iterator[Import]:
             else:
                 yield from walk(child, where)
 
-    yield from walk(ast.parse(path.read_text()), "top")
+    yield from walk(parsed(path), "top")
 
 
 def _statements(node: ast.AST) -> Iterator[ast.AST]:

@@ -134,7 +134,7 @@ def compiled(f, wrt):
 
 
 @pytest.mark.parametrize(("f", "args", "wrt"), CASES, ids=lambda x: getattr(x, "__name__", ""))
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(14)
 def test_as_interpreted_and_the_same_each_time(f, args, wrt, threads, always, forks):
     call = compiled(f, wrt)
     found = call(*args)

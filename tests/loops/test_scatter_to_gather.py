@@ -285,7 +285,7 @@ def one_buffer(x, w):
 
 
 @pytest.mark.parametrize("size", [3, 4, 5, 6, 9])
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 def test_sources_that_change(size: int) -> None:
     agree(changed_source, (numbers(size), numbers(size, seed=1)), wrt=(0, 1))
     agree(one_buffer, (numbers(size, size + 1), numbers(size, size + 1, seed=1)), wrt=(0, 1))

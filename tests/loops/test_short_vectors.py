@@ -92,7 +92,7 @@ PROGRAMS = (products, into_a_transpose, rows_of_products, before, along, first_o
 
 @pytest.mark.parametrize("n", (0, 1, 2, 5))
 @pytest.mark.parametrize("fn", PROGRAMS, ids=names)
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(12)
 def test_rows_of_four(fn, n):
     check(fn, (0.5 * normal(n, 4, 4), 0.5 * normal(n, 4, 4)))
 
@@ -143,6 +143,7 @@ def columns(a, b):
 
 
 @pytest.mark.parametrize("fn", (products, handed_on, columns), ids=names)
+@pytest.mark.sampled(3)
 def test_the_compiler_says_nothing(fn, capfd):
     """LLVM warns on the process's own error stream where it is told to make vectors of a loop and cannot."""
     tp.jit(tp.grad(fn, argnums=(0, 1)), cache=False)(normal(3, 4, 4), normal(3, 4, 4))

@@ -208,7 +208,7 @@ def run(folder, ending, layer="workqueue"):
     return done.stdout.split()
 
 
-@pytest.mark.parametrize("layer", ["workqueue", "omp"])
+@pytest.mark.parametrize("layer", ["workqueue", pytest.param("omp", marks=pytest.mark.slow)])
 def test_kept_on_disk(tmp_path, layer):
     """A fresh process starts the threads before it loads code that uses them."""
     assert run(tmp_path, "alone", layer) == ["True", "1"]

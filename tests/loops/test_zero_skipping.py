@@ -126,7 +126,7 @@ BRANCHES = (nearest, farthest, scaled, capped, weighted, both, hinge, running, m
 
 @pytest.mark.parametrize("fn", BRANCHES, ids=names)
 @pytest.mark.parametrize("shape", ((1, 1, 1), (3, 5, 9), (7, 20, 17), (4, 0, 12), (40, 6, 33)), ids=str)
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 def test_choices_become_branches(fn, shape):
     k, n, d = shape
     args = normal(k, d), normal(n, d)

@@ -28,7 +28,7 @@ def lowering(*args, **kwargs):
     return verify(lowered_core(clean(lift(*args, **kwargs))))
 
 
-@pytest.mark.parametrize("part", [pytest.param(k, marks=pytest.mark.slow if k > 2 else ()) for k in range(PARTS)])
+@pytest.mark.parametrize("part", [pytest.param(k, marks=pytest.mark.slow if k > 1 else ()) for k in range(PARTS)])
 def test_gradient_of_the_loops(part, monkeypatch):
     compared, programs = 0, [p for p in ACTIVE[part::PARTS] if gives_number(p) and p.name not in ACROSS_LOOPS]
     with np.errstate(all="ignore"), warnings.catch_warnings():

@@ -65,6 +65,7 @@ MASKS = {
 @pytest.mark.parametrize(
     "f", [placed, put, extracted, chosen, copied, summed, added, selected], ids=lambda f: f.__name__
 )
+@pytest.mark.sampled(3)
 def test_a_mask_counts_as_it_does_in_numpy(f, mask):
     x, m = np.array([1.0, -2.0, 3.0, -4.0]), MASKS[mask]
     try:

@@ -52,7 +52,7 @@ def test_an_extremum_begins_at_its_initial_number(call: str, dtype: str, tmp_pat
 
 
 @pytest.mark.numba
-@pytest.mark.parametrize("dtype", ["float32", "int64"])
+@pytest.mark.parametrize("dtype", ["float32", pytest.param("int64", marks=pytest.mark.slow)])
 def test_a_compiled_extremum_begins_at_its_initial_number(dtype: str, tmp_path: Path) -> None:
     for call in ("np.max(x, ", "np.nanmin(x, "):
         f = program(call, ("0.5", "np.inf", "np.nan") if dtype == "float32" else ("k",), tmp_path)

@@ -71,7 +71,7 @@ def texts_of(template: str) -> list[str]:
 
 
 @pytest.mark.parametrize("template", TEMPLATES)
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 def test_a_pair_of_options_has_the_value_that_numpy_gives_it(template: str, tmp_path: Path) -> None:
     texts, wrong = texts_of(template), []
     for text, program in zip(texts, programs(texts, "pairs", tmp_path)):

@@ -55,6 +55,7 @@ def error_of(f: object, x: np.ndarray) -> Exception | None:
 
 
 @pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.sampled(PARTS)
 def test_sizes_of_calls(part: int) -> None:
     mine = [call for call in [*OF_THREE, *texts()][part::PARTS] if not call.startswith(PLANE)]
     found = faults_of(mine, faults)

@@ -129,10 +129,10 @@ def program(text: str) -> Any:
 X = np.array([0.75, -0.5, 1.25, 0.5])
 
 
-@pytest.mark.parametrize("block", range(5))
-@pytest.mark.sampled(6)
+@pytest.mark.parametrize("block", range(10))
+@pytest.mark.sampled(10)
 def test_programs_at_random(block):
-    for seed in range(block * 12, block * 12 + 12):
+    for seed in range(block * 6, block * 6 + 6):
         text = Maker(seed).text()
         f = program(text)
         for n in (0, 4):

@@ -93,6 +93,7 @@ def differences(f, x):
 
 
 @pytest.mark.parametrize("f", PROGRAMS)
+@pytest.mark.sampled(3)
 def test_second_derivatives(f):
     gradient = tp.grad(f)
     assert np.allclose(gradient(X), differences(f, X), rtol=1e-5, atol=1e-5)

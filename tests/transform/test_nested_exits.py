@@ -93,10 +93,10 @@ def functions(part: list[tuple[str, str]], folder: Path) -> list[Callable[..., A
 
 TRIPS = (0.0, 0.5, 1.0, 2.0, 9.0)  # which trip gives out
 PROGRAMS = programs()
-PARTS = 12
+PARTS = 24
 
 
-CHECKED = 3  # parts of which `make test` runs all
+CHECKED = 6  # parts of which `make test` runs all
 
 
 def arguments(y: float) -> tuple[Any, ...]:

@@ -272,7 +272,9 @@ def loss(w: "float64[n]", key: "uint32[2]"):
 """
 
 
-@pytest.mark.parametrize("options", [[], ["--standalone"]], ids=["runtime", "standalone"])
+@pytest.mark.parametrize(
+    "options", [pytest.param([], marks=pytest.mark.slow), ["--standalone"]], ids=["runtime", "standalone"]
+)
 def test_emitted_files(tmp_path, options):
     """Each file gives what the function gives; one that stands alone has Threefry in it and imports NumPy only."""
     (tmp_path / "prog.py").write_text(STATIC)

@@ -53,7 +53,7 @@ def text(write: str, place: str, start: str, read: str) -> str:
 
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("start", STARTS)
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 def test_every_place(place: str, start: str, tmp_path: Path) -> None:
     x, y = np.array([0.4, -0.3, 0.5]), np.array([0.5, -0.8, 0.9])
     for write, read in product(WRITES, READS):

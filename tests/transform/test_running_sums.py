@@ -63,7 +63,7 @@ def check(k: int, folder: Path, second: bool) -> None:
 
 
 @pytest.mark.parametrize("first", range(0, len(ORDERS), EVERY))
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 def test_every_order(first: int, tmp_path: Path) -> None:
     for k in range(first, min(first + EVERY, len(ORDERS))):
         check(k, tmp_path, False)

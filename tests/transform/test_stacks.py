@@ -101,7 +101,7 @@ STACKS = {
 @pytest.mark.parametrize(
     "name", [pytest.param(n, marks=[pytest.mark.slow] * (n not in QUICK)) for n in dict.fromkeys([*QUICK, *SOME])]
 )
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_stack(name: str, stack: str) -> None:
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")

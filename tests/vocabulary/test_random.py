@@ -428,8 +428,10 @@ def loss(w, key, x):
     return w @ (x.T @ normal(key, (2,))) ** 2
 """
 EMITTED = [
-    (PROGRAM, []), (PROGRAM, ["--standalone"]), pytest.param(SMALL, ["--jit", "--standalone"], marks=pytest.mark.numba),
-]  # fmt: skip
+    pytest.param(PROGRAM, [], marks=pytest.mark.slow),
+    (PROGRAM, ["--standalone"]),
+    pytest.param(SMALL, ["--jit", "--standalone"], marks=pytest.mark.numba),
+]
 
 
 @pytest.mark.parametrize("program, options", EMITTED, ids=["runtime", "standalone", "jit, standalone"])

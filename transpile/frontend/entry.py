@@ -14,7 +14,7 @@ from transpile.core import nodes as ir
 from transpile.core.dims import Dim
 from transpile.core.types import Type
 from transpile.errors import error
-from transpile.frontend.calls import calls
+from transpile.frontend.calls import calls, kept_functions
 from transpile.frontend.calls.inner_transforms import Stand
 from transpile.frontend.calls.recursion import Kept
 from transpile.frontend.finish import finish
@@ -294,7 +294,7 @@ class Arguments:
         return structure_values.outside(self.lx, value)
 
     def _node(self, tree: Node, name: str, written: str) -> Any:
-        own = tree.keys if tree.kind != "registered" else ()
+        own = tree.keys if tree.kind not in ("registered", kept_functions.KIND) else ()
         keys = own or tuple(range(len(tree.children)))
         items = tuple(
             self.value(c, f"{name}_{_plain(key)}", written + part_text(tree, k))
@@ -306,6 +306,8 @@ class Arguments:
                 self.lx.nameless[var] = var.name
         if tree.kind in ("tuple", "namedtuple"):
             return Tuple(items, tree.cls)
+        if tree.kind == kept_functions.KIND:
+            return kept_functions.put_together(self.lx, tree, items)
         readonly = read_only.GIVEN if self.lx.mutable else ""
         if tree.kind == "registered":
             return self._registered(tree, items, name, written, readonly)

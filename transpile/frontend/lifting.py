@@ -74,6 +74,7 @@ class Lifting:
         self.customs: list[Any] = []  # the functions with derivatives of their own whose rules are being lifted
         self.recalled: list[Any] = []  # those of them that their own rules call
         self.ruled: list[Any] = []  # the trees of the arguments of that whose rule is lifted; None: its function
+        self.keeps = False  # a forward rule is being lifted: what it gives is for the backward rule
         self.first_capture = 0  # the number of the first hidden parameter
         self.captures: dict[ir.Var, Any] = {}  # the hidden parameters, and how they are read
         self.captured_values: dict[Any, Any] = {}

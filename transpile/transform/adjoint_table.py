@@ -137,6 +137,14 @@ class Adjoints:
                 self.buffers[var] = self._fresh(var, pending.settle())
         return self.buffers[var]
 
+    def hand_over(self, copy: ir.Var, source: ir.Var) -> bool:
+        """Whether the adjoint of a copy, complete now, is as a buffer that of its source from here on: nothing was added to
+        this one yet."""
+        if source not in self.active or self.has(source) or source.type.strong != copy.type.strong:
+            return False
+        self.buffers[source] = self.buffers.pop(copy)
+        return True
+
     def stack(self, var: ir.Var) -> ir.Var | None:
         return self.buffers.get(var)
 

@@ -180,6 +180,16 @@ def _ruled(lx: Lifter, trees: list[Any] | None) -> Iterator[None]:
         lx.ruled.pop()
 
 
+@contextmanager
+def _keeping(lx: Lifter) -> Iterator[None]:
+    """While a forward rule is lifted, which may keep functions with their arguments."""
+    around, lx.keeps = lx.keeps, True
+    try:
+        yield
+    finally:
+        lx.keeps = around
+
+
 Sizes = list[tuple[ir.Var, int]]  # axes whose sizes only the run knows, with symbols of their own
 
 
@@ -276,7 +286,8 @@ def _pair_yields(obj: Any, fn: ir.Function, rule: ir.Function) -> tuple[ir.Opera
 def _custom_vjp(lx: Lifter, obj: Any, rules: Any, trees: list[Any]) -> tuple[ir.Function, ir.Function, int, list[Any]]:
     """``forward(*args) -> (value, kept)``, ``backward(*nondiff, kept, cotangent) -> adjoints``."""
     forward, backward = rules
-    fn = lifted(lx, forward, trees, {})
+    with _keeping(lx):
+        fn = lifted(lx, forward, trees, {})
     if not isinstance(fn.out_tree, Node) or len(fn.out_tree.children) != 2:
         raise error("T307", f"the forward rule of {obj.__name__!r} must return a pair (value, kept)", fn.loc)
     value, kept = fn.out_tree.children

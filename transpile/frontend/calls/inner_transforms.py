@@ -6,7 +6,6 @@ it; it is transformed as if it were called from outside, and its statements are 
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
@@ -37,6 +36,8 @@ from transpile.frontend.resolve.closure_conversion import Around
 from transpile.frontend.restarts import NeedStatic
 from transpile.frontend.values import aliases, arrays_written, changes, contents, memory, registered
 from transpile.frontend.values.convert import describe, new_list
+from transpile.frontend.values.parts import parts, with_parts
+from transpile.frontend.values.stand import Stand
 from transpile.frontend.values.values import (
     Array,
     Bound,
@@ -51,26 +52,6 @@ from transpile.frontend.values.values import (
     Tuple,
 )
 from transpile.ops.tables import prims
-
-_BY_POSITION = inspect.Parameter.POSITIONAL_OR_KEYWORD
-
-
-class Stand:
-    """A function or another static value of the lifter, where a Python object is asked for. ``lifter`` is whose it is."""
-
-    __transpile_function__ = True
-
-    def __init__(self, value: Any, lifter: Lifter) -> None:
-        self.value, self.lifter = value, lifter
-        code = value.code if isinstance(value, Closure) else None
-        self.__name__ = self.__qualname__ = code.name if code is not None else "function"
-        if code is not None:
-            names = [a.id for a in (*getattr(code.args, "posonlyargs", ()), *code.args.args)]
-            self.__signature__ = inspect.Signature([inspect.Parameter(n, _BY_POSITION) for n in names])
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        raise TypeError("a function of the lifter is not called")
-
 
 # ------------------------------------------------------------------------------------------- making transforms
 
@@ -189,12 +170,13 @@ def _pulled(lx: Lifter, args: list[Any], level: Pullback, node: Any) -> tuple[An
     function, *primals = args
     own = Tuple(tuple(copied(lx, p) for p in primals))
     keys, around = _kept(lx, function)
+    held = copied(lx, function)
     value = _value(lx, function, own, node)
     rest: tuple[Any, ...] = ()
     if level.has_aux:
         value, *more = value.items
         rest = tuple(more)
-    pull = Bound(Static(_Pulling(keys)), (_made(lx, function, level, node), own, value, around))
+    pull = Bound(Static(_Pulling(keys)), (_made(lx, held, level, node), own, value, around))
     return value, pull, *rest
 
 
@@ -236,8 +218,9 @@ def _linearize(lx: Lifter, args: list[Any], kwargs: dict[str, Any], node: Any) -
     function, *primals = args
     own = Tuple(tuple(copied(lx, p) for p in primals))
     keys, around = _kept(lx, function)
+    held = copied(lx, function)
     value = _value(lx, function, own, node)
-    push = _made(lx, function, Pushforward(value=False), node)
+    push = _made(lx, held, Pushforward(value=False), node)
     return Tuple((value, Bound(Static(_Gathering(keys)), (push, own, around))))
 
 
@@ -291,7 +274,8 @@ def copied(lx: Lifter, value: Any) -> Any:
             state: Items = lx.state.cells[value.cell]
             lx.state.cells[cell] = replace(state, items=tuple(copied(lx, v) for v in state.items))
             return Ref(cell)
-    return value
+    own = parts(value)
+    return with_parts(value, tuple(copied(lx, v) for v in own)) if own else value
 
 
 # -------------------------------------------------------------------------------------------------------- calls

@@ -6,16 +6,18 @@ given, whatever becomes of these names afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from transpile.base.levels import peeled
+from transpile.custom import Custom
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.resolve import closure_conversion, name_lookup
 from transpile.frontend.sources.name_liveness import loads
 from transpile.frontend.state import Frame
 from transpile.frontend.values.parts import parts
-from transpile.frontend.values.values import Closure, Maybe
+from transpile.frontend.values.values import Closure, Maybe, Ref, Static
 
 Key = tuple[Frame, str]
 
@@ -23,10 +25,15 @@ Key = tuple[Frame, str]
 def of(lx: Lifter, function: Any) -> dict[Key, Any]:
     """The names that a function, and those that it may call, read of the functions around, and what they stand for."""
     found: dict[Key, Any] = {}
-    rest = [function]
+    rest, seen = [function], set()
     while rest:
         value = rest.pop()
-        rest += parts(value)
+        if isinstance(value, Ref):
+            if value.cell not in seen:
+                seen.add(value.cell)
+                rest += lx.state.cells[value.cell].items
+            continue
+        rest += _within(value)
         for name in sorted(loads(value.code.node)) if isinstance(value, Closure) else ():
             frame = name_lookup.scope(lx, value.frame, name)
             held = None if frame is None else closure_conversion.now(lx, frame, name)
@@ -35,6 +42,14 @@ def of(lx: Lifter, function: Any) -> dict[Key, Any]:
                 found[frame, name] = held
                 rest.append(held)
     return found
+
+
+def _within(value: Any) -> Iterable[Any]:
+    """The values that a value is made of; one with a derivative of its own is made of its rules."""
+    inner = peeled(value.value)[1] if isinstance(value, Static) else None
+    if isinstance(inner, Custom):
+        return [Static(getattr(inner, name, None)) for name in ("__wrapped__", "jvp", "forward", "backward")]
+    return parts(value)
 
 
 @contextmanager

@@ -9,13 +9,16 @@ from transpile.aggregates import Leaf, Node
 from transpile.aggregates import Static as StaticTree
 from transpile.base import making
 from transpile.core import nodes as ir
+from transpile.frontend.calls import kept_functions
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.resolve import statics
 from transpile.frontend.values import contents, derived_containers, memory, registered
 from transpile.frontend.values.convert import describe
 from transpile.frontend.values.values import (
     Array,
+    Bound,
     Cell,
+    Closure,
     Conflict,
     Generator,
     Items,
@@ -47,6 +50,8 @@ class _Results:
                 return self._ref(value)
             case Iteration() | Generator():
                 return Node("list", tuple(self.tree(v) for v in self.lx.unrolled(value)))
+            case Bound() | Closure() | Static() if kept_functions.is_kept(self.lx, value):
+                return kept_functions.taken_apart(self.lx, value, self.tree)
             case Static() if not type(known := statics.known(self.lx, value)).__module__.startswith(
                 "transpile.frontend"
             ):

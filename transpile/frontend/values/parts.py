@@ -13,6 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from transpile.base.levels import peeled
+from transpile.frontend.values.stand import Stand, opened, stacked
 from transpile.frontend.values.values import (
     Bound,
     Closure,
@@ -22,6 +24,7 @@ from transpile.frontend.values.values import (
     RangeOf,
     Scalar,
     SliceOf,
+    Static,
     Super,
     Text,
     Tuple,
@@ -62,7 +65,19 @@ class _Kind:
 
 
 def _kind(value: Any) -> _Kind | None:
+    if type(value) is Static:
+        return _TRANSFORMED if opened(value) is not None else None
     return None if is_iterator(value) else _KINDS.get(type(value))
+
+
+def _transformed(value: Static, new: Parts) -> Static:
+    levels, function = peeled(value.value)
+    return stacked(levels, Stand(new[0], function.lifter))
+
+
+_TRANSFORMED = _Kind(  # functions of the lifter under transforms
+    lambda v: ("transformed", *peeled(v.value)[0]), lambda v: (peeled(v.value)[1].value,), _transformed
+)
 
 
 def _bound(value: Bound, new: Parts) -> Bound:
