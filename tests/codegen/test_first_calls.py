@@ -22,13 +22,13 @@ SOME = [
     "exits.while_else",
     "matmul.matrix_vector",
 ]
-SAMPLE = 300  # one program of so many, besides
+SAMPLE = 150  # one program of so many, besides
 
 
 def names():
     with contextlib.redirect_stdout(io.StringIO()), np.errstate(all="ignore"):
         known = [p.name for p in all_programs() if p.wrt and isinstance(p.fn(*p.args()), float)]
-    return [*(n for n in SOME if n in known), *known[1::SAMPLE]]
+    return [*(n for n in SOME if n in known), *known[::SAMPLE]]
 
 
 def run(*arguments: str) -> str:
@@ -45,10 +45,12 @@ def run(*arguments: str) -> str:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="it forks")
-def test_the_code_is_the_same():
-    lines = run(str(HERE / "first_calls.py"), *names()).splitlines()
+@pytest.mark.parametrize("count", [4, pytest.param(None, marks=pytest.mark.slow)])
+def test_the_code_is_the_same(count):
+    wanted = names()[:count]
+    lines = run(str(HERE / "first_calls.py"), *wanted).splitlines()
     assert [line for line in lines if line.split()[1] != "same"] == []
-    assert len(lines) == len(names())
+    assert len(lines) == len(wanted)
     few = [line for line in lines if line.endswith(" some")]
     assert len(few) > len(lines) / 2, lines  # most programs want little
 

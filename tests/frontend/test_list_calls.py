@@ -158,7 +158,7 @@ def judge(module, made, part, parts):
 
 
 @pytest.mark.parametrize("made", MADE)
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 def test_what_one_does_with_it(module, made):
     """One use in eight here, all in the slow test."""
     judge(module, made, list(MADE).index(made) % 8, 8)

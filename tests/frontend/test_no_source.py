@@ -41,6 +41,7 @@ def fits(out: str) -> bool:
 
 
 @pytest.mark.parametrize("options", [["-c"], ["-B", "-W", "ignore", "-c"], ["-BWignore", "-Xutf8", "-c"], ["-sc"]])
+@pytest.mark.sampled(3)
 def test_a_command(options):
     done = python(*options, PROGRAM, "-c", "argument")
     assert fits(done.stdout), done.stderr

@@ -4,6 +4,7 @@ that it was taken from."""
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from house.imports import modules, parsed
@@ -11,6 +12,7 @@ from house.imports import modules, parsed
 RECORDS = ("Op", "Op | None", "Record")  # how what is one is annotated
 CLASSES = ("Op", "Algebra", "Computation")
 TABLES = ("prims", "records", "of_dialect")
+NAMED = re.compile(r"\b(Op|Record|record_of|prims|records|of_dialect)\b")  # or there is no record
 OWN = {f"transpile.ops.{name}" for name in ("record", "algebra", "computation", "tables")}
 
 
@@ -19,7 +21,8 @@ def asked() -> set[str]:
     found: set[str] = set()
     for module, path in modules().items():
         if module in OWN or not module.startswith("transpile.ops."):
-            found |= asked_in(parsed(path))
+            if module in OWN or NAMED.search(path.read_text()):
+                found |= asked_in(parsed(path))
     return found
 
 

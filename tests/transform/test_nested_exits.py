@@ -104,7 +104,7 @@ def arguments(y: float) -> tuple[Any, ...]:
 
 
 @pytest.mark.parametrize("part", [k if k < CHECKED else pytest.param(k, marks=pytest.mark.slow) for k in range(PARTS)])
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 def test_what_is_given_out_of_loops_in_loops(part: int, tmp_path: Path) -> None:
     for f in functions(PROGRAMS[part::PARTS], tmp_path):
         made = Transformed(f, Level())

@@ -416,6 +416,18 @@ def _has_parameters(args: ast.arguments, code: types.CodeType) -> bool:
 def _same_code(code: types.CodeType, candidates: list[ast.Lambda], text: str) -> list[ast.Lambda]:
     """Those of the lambdas that begin on one line which compile to ``code``, the one at its columns first.
 
+    Python 3.10 makes one constant of two equal lambdas on a line: where each has a line of its own, what holds them both is
+    other code, and each is asked for alone.
+    """
+    found = _marked_code(code, candidates, text)
+    if not found:
+        found = [one for c in candidates for one in _marked_code(code, [c], text)]
+    return sorted(found, key=lambda c: not _covers(c.body, code))
+
+
+def _marked_code(code: types.CodeType, candidates: list[ast.Lambda], text: str) -> list[ast.Lambda]:
+    """Those of the lambdas which compile to ``code``.
+
     Each is given a line of its own before the whole text is compiled, so that the code objects can be told apart; the
     compiled text is never run.
     """
@@ -432,8 +444,7 @@ def _same_code(code: types.CodeType, candidates: list[ast.Lambda], text: str) ->
     compiled = compile(tree, code.co_filename, "exec", flags=code.co_flags & FUTURES, dont_inherit=True)
     wanted = fingerprint(code)
     marks = [c for c in codes(compiled) if c.co_firstlineno in marked]
-    found = [marked[c.co_firstlineno] for c in marks if fingerprint(c) == wanted]
-    return sorted(found, key=lambda c: not _covers(c.body, code))
+    return [marked[c.co_firstlineno] for c in marks if fingerprint(c) == wanted]
 
 
 def _covers(body: ast.expr, code: types.CodeType) -> bool:
