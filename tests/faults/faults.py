@@ -437,6 +437,20 @@ FAULTS: tuple[Fault, ...] = (
         "what an increment adds besides the old adjoint is lost",
     ),
     Fault(
+        "copies_of_what_is_outside",
+        "transpile/transform/sweep.py",
+        "stmt.args[0] in self.own)",
+        "True)",
+        "a copy's adjoint becomes that of an array outside the loop",
+    ),
+    Fault(
+        "transformed_functions_hold_nothing",
+        "transpile/frontend/values/parts.py",
+        "return _TRANSFORMED if opened(value) is not None else None",
+        "return None",
+        "a pullback of jit(g) sees what becomes of the outside later",
+    ),
+    Fault(
         "reads_before_and_after",
         "transpile/simplify/tidy.py",
         "self.versions[root] = self.versions.get(root, 0) + 1",

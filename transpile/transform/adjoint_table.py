@@ -68,6 +68,9 @@ class Adjoints:
         self.active = active
         self.values: dict[ir.Var, Pending] = {}
         self.buffers: dict[ir.Var, ir.Var] = {}
+        self.left: dict[
+            ir.Operand, tuple[ir.Var, ir.Block]
+        ] = {}  # what is read of a buffer for the last time; the buffer
         self.items: dict[ir.Var, dict[int, Expr]] = {}  # of variables that hold several results
 
     def name(self, var: ir.Var) -> str:
@@ -134,16 +137,22 @@ class Adjoints:
             if pending is None:
                 self.buffers[var] = self.b.zeros(self.name(var), var.type)
             else:
-                self.buffers[var] = self._fresh(var, pending.settle())
+                self.buffers[var] = self._left(pending) or self._fresh(var, pending.settle())
         return self.buffers[var]
 
-    def hand_over(self, copy: ir.Var, source: ir.Var) -> bool:
-        """Whether the adjoint of a copy, complete now, is as a buffer that of its source from here on: nothing was added to
-        this one yet."""
-        if source not in self.active or self.has(source) or source.type.strong != copy.type.strong:
-            return False
-        self.buffers[source] = self.buffers.pop(copy)
-        return True
+    def _left(self, pending: Pending) -> ir.Var | None:
+        """The buffer that holds this very value, and that nobody reads any more."""
+        buffer, block = self.left.get(pending.value.op, (None, None))
+        return buffer if pending.mask is None and block is self.b.block else None
+
+    def of_copy(self, copy: ir.Var, source: ir.Operand, is_own: bool) -> None:
+        """The adjoint of a copy, complete now and a buffer, goes to its source. ``is_own``: that is made in this block, so that
+        nobody else adds to its adjoint meanwhile."""
+        buffer = self.buffers.pop(copy)
+        value = self.b.read(buffer, name=self.name(copy))
+        if is_own and buffer.type.strong == source.type.strong:
+            self.left[value.op] = buffer, self.b.block
+        self.add(source, value)
 
     def stack(self, var: ir.Var) -> ir.Var | None:
         return self.buffers.get(var)

@@ -18,15 +18,20 @@ from dataclasses import replace
 from transpile.core import nodes as ir
 from transpile.core.peephole import is_const
 from transpile.core.places import may_repeat
-from transpile.core.walk import blocks, reads, statements, written
+from transpile.core.walk import blocks, reads, statements, uses, written
 from transpile.ops.tables import record_of
 
 
 def keep_self_updates(block: ir.Block) -> None:
     """Edits a reverse sweep that is still being built, in place."""
+    _kept(block, set(uses(block)))
+
+
+def _kept(block: ir.Block, used: set[ir.Operand]) -> None:
+    block.stmts[:] = [s for s in block.stmts if not _is_idle(s, used)]
     for stmt in block.stmts:
         for inner in blocks(stmt):
-            keep_self_updates(inner)
+            _kept(inner, used)
     dropped: set[int] = set()
     inserted: dict[int, list[ir.Stmt]] = {}
     for k, stmt in enumerate(block.stmts):
@@ -112,6 +117,11 @@ def _read_before(stmts: list[ir.Stmt], k: int) -> ir.Var | None:
 
 def _same_place(stmt: ir.Add, zeroing: ir.Store) -> bool:
     return stmt.path == zeroing.path and stmt.args == zeroing.args
+
+
+def _is_idle(stmt: ir.Stmt, used: set[ir.Operand]) -> bool:
+    """Whether the statement reads a whole buffer for nobody: that became the adjoint of something else."""
+    return isinstance(stmt, ir.Let) and stmt.prim == "index" and not stmt.params["path"] and stmt.var not in used
 
 
 def _looks(stmt: ir.Stmt, buf: ir.Var) -> bool:

@@ -246,9 +246,7 @@ class _Reverse:
         if stmt.var not in self.active:
             return
         if stmt.prim == "copy" and stmt.var in self.adj.buffers:
-            if stmt.args[0] in self.own and self.adj.hand_over(stmt.var, stmt.args[0]):
-                return
-            self.adj.add(stmt.args[0], self.b.read(self.adj.buffers.pop(stmt.var), name=self.adj.name(stmt.var)))
+            self.adj.of_copy(stmt.var, stmt.args[0], stmt.args[0] in self.own)
             return
         bar = self.adj.settle(stmt.var)
         prim = self.prims[stmt.prim]
