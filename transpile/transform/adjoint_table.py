@@ -145,13 +145,11 @@ class Adjoints:
         buffer, block = self.left.get(pending.value.op, (None, None))
         return buffer if pending.mask is None and block is self.b.block else None
 
-    def of_copy(self, copy: ir.Var, source: ir.Operand, is_own: bool) -> None:
-        """The adjoint of a copy, complete now and a buffer, goes to its source. ``is_own``: that is made in this block, so that
-        nobody else adds to its adjoint meanwhile."""
+    def of_copy(self, copy: ir.Var, source: ir.Operand) -> None:
+        """The adjoint of a copy, complete now and a buffer, goes to its source."""
         buffer = self.buffers.pop(copy)
         value = self.b.read(buffer, name=self.name(copy))
-        if is_own and buffer.type.strong == source.type.strong:
-            self.left[value.op] = buffer, self.b.block
+        self.left[value.op] = buffer, self.b.block
         self.add(source, value)
 
     def stack(self, var: ir.Var) -> ir.Var | None:

@@ -24,7 +24,7 @@ from transpile.core.inline import splice
 from transpile.core.peephole import definition, is_const
 from transpile.core.places import may_repeat
 from transpile.core.types import INT, Type
-from transpile.core.walk import defined, defines, free, statements, written_in
+from transpile.core.walk import defined, free, statements, written_in
 from transpile.ops.record import REFUSED, UNWRITTEN, ZERO, Op
 from transpile.ops.tables import prims, record_of
 from transpile.transform.adjoint_table import Adjoints, Pending
@@ -88,7 +88,6 @@ class _Reverse:
         lets = [s for s in statements(fn.body) if isinstance(s, ir.Let) and s.prim == "item"]
         self.items = {(s.args[0], s.params["k"]): s.var for s in lets}
         self.forward_block: ir.Block = fn.body  # the one that is being mirrored
-        self.own: set[ir.Var] = set()  # the values that it makes
         self.mirrors: Twins[ir.Stmt] = Twins()
         self.sides: Twins[ir.Block] = Twins()
 
@@ -114,13 +113,11 @@ class _Reverse:
         return Sweep(block, tuple(seeds), self.mirrors, self.sides)
 
     def block(self, block: ir.Block) -> None:
-        around = self.forward_block, self.own
-        params = self.fn.params if block is self.fn.body else block.params
-        self.forward_block, self.own = block, {*params, *(v for s in block.stmts for v in defines(s))}
+        around, self.forward_block = self.forward_block, block
         for stmt in reversed(block.stmts):
             with self.b.at(stmt.loc):
                 self.stmt(stmt)
-        self.forward_block, self.own = around
+        self.forward_block = around
 
     # ---- straight statements
 
@@ -246,7 +243,7 @@ class _Reverse:
         if stmt.var not in self.active:
             return
         if stmt.prim == "copy" and stmt.var in self.adj.buffers:
-            self.adj.of_copy(stmt.var, stmt.args[0], stmt.args[0] in self.own)
+            self.adj.of_copy(stmt.var, stmt.args[0])
             return
         bar = self.adj.settle(stmt.var)
         prim = self.prims[stmt.prim]
