@@ -803,7 +803,7 @@ FAULTS: tuple[Fault, ...] = (
         'one_of("np.correlate", "mode", mode, "full", "same", "valid")',
         'one_of("np.correlate", "mode", mode, "full", "same")',
         "what was right is refused, with a code",
-        ("tests/matrix", "-k", "test_sample and correlate"),
+        ("tests/frontend/test_size_cases.py",),
     ),
     Fault(
         "equal_axes_in_every_call",
