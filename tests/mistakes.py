@@ -1,913 +1,335 @@
-"""Frequent mistakes, each with the message that it gets: ``python mistakes.py`` writes them to ``docs/errors.md``.
+"""Mistakes and their messages: ``python mistakes.py`` writes them to ``docs/errors.md``.
 
-A mistake is a text that ends with what raises. Before it runs ``import numpy as np``, ``import transpile as tp`` and, for arrays,
-``x = np.array([1.0, 2.0, 3.0])``. The page has them by the codes of the messages, and is what `test_mistakes` compares with.
+The files of ``mistake_texts`` hold them, two empty lines between them:
+
+    # T999: a title
+    the program, which ends with what raises
+    $ transpile grad model.py:f
+    # instead: One sentence that says what to write.
+    code that runs after the program, in its scope
+
+The code is that of a diagnostic, or the class of an exception at run time. The line with ``$`` is a command: the program is then
+the file that it reads, and what follows ``instead`` replaces the file, the command or both. The command may be missing, and so may
+``instead`` and its code. Programs see ``import numpy as np``, ``import transpile as tp`` and ``x = np.array([1.0, 2.0, 3.0])``.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import linecache
+import os
 import re
+import shlex
 import sys
+import tempfile
 import warnings
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from textwrap import dedent
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 HERE = Path(__file__).parent
+TEXTS = HERE / "mistake_texts"
 PAGE = HERE.parent / "docs" / "errors.md"
 FILE = "model.py"
-_MARKS = re.compile(r"0x[0-9a-f]+")
+INSTEAD = "instead.py"
+_ADDRESS = re.compile(r"(?<= at )0x[0-9a-f]+")
+
+GROUPS = {
+    "T1": ("the language", "Python statements, expressions and calls"),
+    "T2": ("types and shapes", "types, dtypes, shapes, axes and indices"),
+    "T3": ("derivatives", "requests for derivatives that do not exist or do not fit"),
+    "T4": ("names, sources and arguments", "source code, names, arguments and results"),
+    "T5": ("compiling", "`jit` and its options"),
+    "T6": ("batching", "`vmap`, its axes, and communication between lanes (the elements of a batch)"),
+    "T9": ("the command line", "requests and output files of the `transpile` command"),
+}
+"""By the first two characters of its codes: what a group is called, and what it is about."""
+
+MEANINGS = {
+    "T101": "a statement or expression that is not supported",
+    "T102": "a class defined inside the function",
+    "T103": "`async` or `await`",
+    "T104": "a generator",
+    "T105": "a `try` statement",
+    "T106": "a `with` statement other than `with np.errstate(...)`",
+    "T107": "an assignment to a global or enclosing variable",
+    "T108": "a `del` of something that cannot be deleted",
+    "T110": "an import inside the function that fails",
+    "T112": "a set comprehension, or a comprehension whose length depends on the data",
+    "T113": "a loop over something that is not iterable",
+    "T114": "an assignment to something that cannot be assigned to",
+    "T115": "recursion that never ends or cannot stay a function",
+    "T116": "a variable that is read before it is set",
+    "T117": "`**` before something that is not a dict of known length",
+    "T118": "branches or returns with results of different structure",
+    "T119": "a value whose structure changes between iterations of a loop",
+    "T120": "an operation that None, a string, a container or a function does not have",
+    "T121": "a method or attribute that does not exist or is not supported",
+    "T123": "a write into something that cannot be changed",
+    "T132": "a call inside the function with missing, extra or misspelt arguments",
+    "T133": "an exception or message that cannot be generated",
+    "T134": "an unpacking into the wrong number of names",
+    "T135": "code that is nested too deeply",
+    "T201": "a value of a type that the operation does not take",
+    "T203": "a shape or structure that the operation does not take",
+    "T204": "a rank or structure that depends on the data",
+    "T205": "branches with results of different type",
+    "T206": "a type that changes between iterations of a loop",
+    "T210": "a value that must be known before the function runs",
+    "T211": "an array where one truth value is needed",
+    "T212": "an in-place operation whose result the array's dtype cannot hold",
+    "T213": "an array where a number is needed",
+    "T214": "rows of different length in one array",
+    "T301": "the gradient of a function that does not return one number",
+    "T302": "an argument to differentiate that is not floating-point",
+    "T303": "an operation that has no meaningful derivative",
+    "T304": "an operation whose derivative is not implemented yet",
+    "T305": "an output that is not floating-point",
+    "T306": "a position in `argnums` that the function does not have",
+    "T308": "`has_aux` for a function that does not return a pair",
+    "T309": "tangents or cotangents of the wrong structure, shape or dtype",
+    "T401": "a function whose source code is not available",
+    "T403": "source code with a syntax error",
+    "T404": "a function that the file or text does not define",
+    "T406": "a module constant that the command line cannot read, as it is not a literal",
+    "T407": "the name of an argument that the function does not have",
+    "T408": "a call of a transformed function with missing or extra arguments",
+    "T410": "an import that the command line cannot follow",
+    "T411": "a value where a function is expected",
+    "T412": "source code that is no longer that of the running function",
+    "T414": "a type or annotation that cannot be read",
+    "T415": "an argument whose type the command line does not know",
+    "T418": "a pullback that is called after what the function reads has changed",
+    "T501": "code that cannot be compiled",
+    "T502": "a type that compiled code does not have",
+    "T504": "generated code that Numba cannot compile",
+    "T601": "`in_axes` or `out_axes` that do not fit the arguments or results",
+    "T603": "a result or a write that lanes cannot share",
+    "T604": "the name of an axis that no enclosing `vmap` has",
+    "T605": "communication between lanes that is not possible",
+    "T901": "a command that cannot be read",
+}
+"""What codes mean, where `transpile.errors.CODES` says it less plainly."""
+
+WITHOUT_EXAMPLE = {
+    "T114": "No program gives this error, because every assignment target of Python's grammar is supported; if you see it, please "
+    "report it.",
+    "T504": "No program gives this error unless transpile generates code that Numba rejects, which is a bug; please report it, and "
+    "leave `jit` out meanwhile.",
+}
+"""Codes that no user's program brings about, and why."""
+
+
+class Program(NamedTuple):
+    text: str
+    command: str = ""
 
 
 class Mistake(NamedTuple):
-    """``code`` is that of the diagnostic, or the class of an exception that comes when a function runs."""
+    """``repair`` runs after ``program``; ``instead`` says what it does."""
 
     code: str
     title: str
-    text: str
+    program: Program
+    instead: str = ""
+    repair: Program = Program("")
 
 
-def _mistakes() -> list[Mistake]:
-    found = []
-    for part in dedent(TEXTS).strip().split("\n\n\n"):
-        head, _, text = part.partition("\n")
-        code, _, title = head.removeprefix("# ").partition(": ")
-        found.append(Mistake(code, title, text.strip("\n")))
-    return found
+class Outcome(NamedTuple):
+    """What a mistake says, the exception (a command raises none), and why its repair fails, empty if it runs."""
 
+    message: str
+    raised: BaseException | None
+    failure: str
 
-TEXTS = """
-# T106: a file that is opened
-def f(x):
-    with open("rate.txt") as file:
-        rate = float(file.read())
-    return np.sum(x) * rate
 
-tp.grad(f)(x)
+def _read() -> list[Mistake]:
+    parts = [part for file in sorted(TEXTS.glob("*.txt")) for part in file.read_text("utf-8").strip().split("\n\n\n")]
+    return [_mistake(part) for part in parts]
 
 
-# T105: try, in a function that is differentiated
-def f(x):
-    try:
-        return np.sum(np.log(x))
-    except FloatingPointError:
-        return 0.0
+def _mistake(part: str) -> Mistake:
+    head, _, rest = part.partition("\n")
+    code, _, title = head.removeprefix("# ").partition(": ")
+    program, _, way_out = rest.partition("\n# instead: ")
+    instead, _, repair = way_out.partition("\n")
+    return Mistake(code, title, _program(program), instead, _program(repair))
 
-tp.grad(f)(x)
 
+def _program(text: str) -> Program:
+    lines = text.split("\n")
+    command = lines.pop().removeprefix("$ ") if lines[-1].startswith("$ ") else ""
+    return Program("\n".join(lines).strip("\n"), command)
 
-# T103: a coroutine
-async def f(x):
-    return np.sum(x)
 
-tp.grad(f)(x)
+MISTAKES = _read()
 
+# -------------------------------------------------------------------------------------------------- running
 
-# T104: a generator
-def f(x):
-    for v in x:
-        yield v * v
 
-tp.grad(f)(x)
+def _edited(cleanup: contextlib.ExitStack) -> None:
+    _show(FILE, "".join(linecache.getlines(FILE)).replace("x**2", "x**3"))
 
 
-# T107: a global that is written
-calls = 0
+def _without_numba(cleanup: contextlib.ExitStack) -> None:
+    had = sys.modules.get("numba")
+    sys.modules["numba"] = None  # an import of it then raises ModuleNotFoundError
+    cleanup.callback(lambda: sys.modules.pop("numba") if had is None else sys.modules.update(numba=had))
 
-def f(x):
-    global calls
-    calls += 1
-    return np.sum(x)
 
-tp.grad(f)(x)
+SITUATIONS: dict[str, Callable[[contextlib.ExitStack], None]] = {
+    "# Now the file is edited: x**2 becomes x**3.": _edited,
+    "# In an environment without Numba:": _without_numba,
+}
+"""What happens at a line of a program that says so."""
 
 
-# T108: del
-def f(x):
-    y = x * 2.0
-    del y[0]
-    return np.sum(y)
+@functools.cache
+def outcome(mistake: Mistake) -> Outcome:
+    """Runs a mistake and its repair."""
+    with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings(), _inside_a_folder():
+        warnings.simplefilter("ignore")
+        if mistake.program.command:
+            return _of_command(mistake)
+        return _of_program(mistake)
 
-tp.grad(f)(x)
 
-
-# T110: a module that is not installed
-def f(x):
-    import scipyy
-    return scipyy.special.gamma(x)
-
-tp.grad(f)(2.0)
-
-
-# T113: a loop over a number
-def f(x, n):
-    total = 0.0
-    for k in n:
-        total += x[k]
-    return total
-
-tp.grad(f)(x, 3)
-
-
-# T115: recursion without an end
-def f(x):
-    return f(x) + 1.0
-
-tp.grad(f)(1.0)
-
-
-# T118: branches that return different things
-def f(x):
-    if x[0] > 0:
-        return np.sum(x)
-    return np.sum(x), x
-
-tp.grad(f)(x)
-
-
-# T119: a list that becomes a number
-def f(x):
-    y = [0.0]
-    for v in x:
-        y = v
-    return y[0]
-
-tp.grad(f)(x)
-
-
-# T120: None among numbers
-def f(x, offset=None):
-    return np.sum(x) + offset
-
-tp.grad(f)(x)
-
-
-# T120: a string that is counted with
-def f(p):
-    return np.sum(p["w"]) * p["cfg"]["rate"]
-
-tp.grad(f)({"w": x, "cfg": {"rate": "0.1"}})
-
-
-# T121: a method that arrays do not have
-def f(x):
-    return x.detach().sum()
-
-tp.grad(f)(x)
-
-
-# T122: a write through a reshape of an argument
-def f(x):
-    y = x.T.reshape(-1)
-    y[0] = 2.0
-    return np.sum(x)
-
-tp.grad(f)(np.ones((2, 2)))
-
-
-# T123: a write into an argument's list
-def f(p):
-    p["w"] = p["w"] * 2.0
-    return np.sum(p["w"])
-
-tp.jit(f)({"w": x})
-
-
-# T121: a functional update by a name that it does not have
-def f(x):
-    return np.sum(x.at[0].minimum(0.5))
-
-tp.grad(f)(x)
-
-
-# T123: a functional update that is written as an assignment
-def f(x):
-    x.at[0] = 2.0
-    return np.sum(x**2)
-
-tp.grad(f)(x)
-
-
-# T130: a function of NumPy that is not supported
-def f(x):
-    return np.sum(np.linalg.eig(np.outer(x, x))[0])
-
-tp.grad(f)(x)
-
-
-# T130: a solver inside of the function
-import scipy.optimize
-
-def f(x):
-    return scipy.optimize.brentq(lambda t: t * t - x, 0.0, 9.0)
-
-tp.grad(f)(2.0)
-
-
-# T130: random numbers
-def f(x):
-    return np.sum(x * np.random.normal(size=3))
-
-tp.grad(f)(x)
-
-
-# T130: a file that is read
-def f(x):
-    return np.sum(x) * float(open("rate.txt").read())
-
-tp.grad(f)(x)
-
-
-# T130: a number that is called
-def f(x):
-    return np.sum(x(0))
-
-tp.grad(f)(x)
-
-
-# T131: a method that is not there
-def f(x):
-    return np.sum(np.quantile(x, 0.5, method="middle"))
-
-tp.grad(f)(x)
-
-
-# T201: a mode that is not there
-def f(x):
-    return np.linalg.qr(np.outer(x, x) + np.eye(3), mode="raw")[0].sum()
-
-tp.grad(f)(x)
-
-
-# T201: a function of math for an array
-import math
-
-def f(x):
-    return math.sin(x)
-
-tp.grad(f)(x)
-
-
-# T132: an argument too many for a function of the user's
-def scale(x):
-    return x * 2.0
-
-def f(x):
-    return np.sum(scale(x, 3.0))
-
-tp.grad(f)(x)
-
-
-# T132: a keyword that NumPy does not have
-def f(x):
-    return np.sum(x, axes=0)
-
-tp.grad(f)(x)
-
-
-# T134: an unpacking that does not fit
-def f(x):
-    a, b = x
-    return a * b
-
-tp.grad(f)(x)
-
-
-# T202: shapes that do not fit
-def f(w, x):
-    return np.sum((w * x) ** 2)
-
-tp.grad(f)(x, np.ones(4))
-
-
-# T202: a layer of the wrong size
-def net(params, x):
-    return np.sum(np.tanh(x @ params["W1"]) @ params["W2"])
-
-tp.grad(net)({"W1": np.ones((3, 2)), "W2": np.ones((4, 2))}, x)
-
-
-# T202: the determinant of a matrix that is not square
-def f(x):
-    return np.linalg.det(np.outer(x, np.ones(2)))
-
-tp.grad(f)(x)
-
-
-# T202: a reshape to another number of elements
-def f(x):
-    return np.sum(x.reshape(2, 2))
-
-tp.grad(f)(x)
-
-
-# T205: two dtypes where branches meet
-def f(x):
-    y = np.zeros(3, dtype=int)
-    if x[0] > 0:
-        y = x * 0.5
-    y[0] = 2.7
-    return np.sum(y * x)
-
-tp.grad(f)(x)
-
-
-# T131: a functional update in a mode that there is not
-def f(x, i):
-    return np.sum(x.at[i].add(1.0, mode="wrap"))
-
-tp.grad(f)(x, 4)
-
-
-# T207: more subscripts than axes
-def f(x):
-    return x[0, 1]
-
-tp.grad(f)(x)
-
-
-# T207: a bound that is a float
-def f(x, n):
-    return np.sum(x[: n / 2])
-
-tp.grad(f)(x, 2)
-
-
-# T208: an axis that is not there
-def f(x):
-    return np.sum(np.mean(x, axis=1))
-
-tp.grad(f)(x)
-
-
-# T209: objects in an array
-def f(x):
-    return np.sum(x * np.ones(3, dtype=object))
-
-tp.grad(f)(x)
-
-
-# T210: a shape that hangs on the data
-def f(x):
-    return np.sum(np.ones((2,) * int(x[0])))
-
-tp.grad(f)(x)
-
-
-# T211: an array as the test of an if
-def f(x):
-    if x > 0:
-        return np.sum(x)
-    return 0.0
-
-tp.grad(f)(x)
-
-
-# T212: a float written into integers
-def f(x):
-    n = np.arange(3)
-    n += 0.5
-    return np.sum(n * x)
-
-tp.grad(f)(x)
-
-
-# T213: an array where a number is needed
-def f(x):
-    return float(x) * 2.0
-
-tp.grad(f)(x)
-
-
-# T214: rows of different length
-def f(x):
-    return np.sum(np.array([[x[0]], [x[1], x[2]]]))
-
-tp.grad(f)(x)
-
-
-# T301: the gradient of an array
-def f(x):
-    return x * 2.0
-
-tp.grad(f)(x)
-
-
-# T301: a value and something else, without has_aux
-def f(x):
-    return np.sum(x), {"mean": np.mean(x)}
-
-tp.grad(f)(x)
-
-
-# T301: a function that forgets to return
-def f(x):
-    total = np.sum(x)
-
-tp.grad(f)(x)
-
-
-# T302: integers
-def f(n):
-    return n * n
-
-tp.grad(f)(3)
-
-
-# T302: a leaf that is no floating-point number
-def f(p):
-    return np.sum(p["w"]) * p["cfg"]["n"]
-
-tp.grad(f)({"w": x, "cfg": {"n": 3}})
-
-
-# T302: self is differentiated
-class Model:
-    def __init__(self, rate):
-        self.rate = rate
-
-    def loss(self, x):
-        return self.rate * np.sum(x)
-
-tp.grad(Model.loss)(Model(0.1), x)
-
-
-# T305: the derivative of places
-def f(x):
-    return np.argmax(x)
-
-tp.jacrev(f)(x)
-
-
-# T306: an argument that the function does not have
-def f(w, x):
-    return np.sum(w * x)
-
-tp.grad(f, argnums=2)(x, x)
-
-
-# T306: self counted among the arguments
-class Model:
-    def loss(self, x):
-        return np.sum(x)
-
-tp.grad(Model().loss, argnums=1)(x)
-
-
-# T306: a call instead of a transform
-def f(w, x):
-    return np.sum(w * x)
-
-tp.grad(f, x, x)
-
-
-# T307: a rule of one's own that gives one tangent too many
-@tp.custom_vjp
-def f(x):
-    return np.sum(x * x)
-
-f.defvjp(lambda x: (np.sum(x * x), x), lambda x, g: (2.0 * g * x, g))
-tp.grad(f)(x)
-
-
-# T308: has_aux without a pair
-def f(x):
-    return np.sum(x)
-
-tp.grad(f, has_aux=True)(x)
-
-
-# T309: primals that are no tuple
-def f(x):
-    return np.sum(x)
-
-tp.jvp(f, x, x)
-
-
-# T309: a cotangent of another shape
-value, pullback = tp.vjp(lambda x: x * 2.0, x)
-pullback(1.0)
-
-
-# T130: a Fourier transform
-def f(x):
-    return np.sum(np.abs(np.fft.fft(x)))
-
-tp.grad(f)(x)
-
-
-# T311: complex numbers
-def f(x):
-    return np.sum(np.abs(x * 1j))
-
-tp.grad(f)(x)
-
-
-# T402: a function that is written in C
-tp.grad([].append)(x)
-
-
-# T405: a name that is not defined
-def f(x):
-    return np.sum(x) * rate
-
-tp.grad(f)(x)
-
-
-# T407: argnames that the function does not have
-def f(w, x):
-    return np.sum(w * x)
-
-tp.grad(f, argnames="y")(x, x)
-
-
-# T408: an argument is missing
-def f(w, x):
-    return np.sum(w * x)
-
-tp.grad(f)(x)
-
-
-# T409: an array of objects
-def f(x):
-    return np.sum(x)
-
-tp.grad(f)(np.array([1.0, None]))
-
-
-# T411: the value of a function instead of the function
-def f(x):
-    return np.sum(x)
-
-tp.grad(f(x))
-
-
-# T416: a name that is misspelt
-def f(x):
-    return np.sun(x)
-
-tp.grad(f)(x)
-
-
-# T417: a function that is returned
-def f(x):
-    return lambda: np.sum(x)
-
-tp.jit(f)(x)
-
-
-# UnboundLocalError: a variable that one branch does not set
-def f(x):
-    if x[0] > 0:
-        y = x * 2.0
-    return np.sum(y)
-
-tp.grad(f)(-x)
-
-
-# IndexError: an index out of range
-def f(x, k):
-    return x[k] * 2.0
-
-tp.jit(tp.grad(f))(x, 7)
-
-
-# ValueError: sizes that agreed in the first call
-def f(w, x):
-    return np.sum((w * x) ** 2)
-
-g = tp.jit(tp.grad(f))
-g(x, x)
-g(x, np.ones(4))
-
-
-# LinAlgError: a singular matrix
-def f(x):
-    return np.sum(np.linalg.solve(np.outer(x, x), x))
-
-tp.jit(tp.grad(f))(np.zeros(3))
-
-
-# T601: lanes of a number that all of them share
-tp.vmap(lambda x, rate: x * rate)(x, 2.0)
-
-
-# T601: an axis that there is not
-tp.vmap(lambda row: np.sum(row), in_axes=1)(x)
-
-
-# T601: axes for more arguments than there are
-tp.vmap(lambda w, x: w @ x, in_axes=(None, 0, 0))(np.eye(3), np.ones((5, 3)))
-
-
-# T601: axes for a part of a tree that there is not
-tp.vmap(lambda p: p["w"] * 2.0, in_axes=({"weights": 0},))({"w": x})
-
-
-# T603: a result that is longer in some lanes than in others
-tp.vmap(lambda row: row[row > 0.0])(np.ones((4, 3)))
-
-
-# T603: a result of all lanes, said to be one
-tp.vmap(lambda a: a * 2.0, out_axes=None)(x)
-
-
-# T603: a write into what all lanes share
-def f(total, a):
-    total += a
-    return total
-
-tp.vmap(f, in_axes=(None, 0))(x.copy(), x)
-
-
-# T604: a sum over lanes that have no name
-tp.vmap(lambda a: a / tp.lax.psum(a, "batch"))(x)
-
-
-# T604: a name that is another's
-tp.vmap(lambda a: a - tp.lax.pmean(a, "rows"), axis_name="batch")(x)
-
-
-# T605: a sum over all lanes in a branch of some
-tp.vmap(lambda a: tp.lax.psum(a, "batch") if a > 0.5 else a, axis_name="batch")(x)
-
-
-# T605: a lane that sends twice
-tp.vmap(lambda a: tp.lax.ppermute(a, "batch", [(0, 1), (0, 2)]), axis_name="batch")(x)
-
-
-# T130: random numbers in lanes
-tp.vmap(lambda a: a + np.random.normal())(x)
-
-
-# T211: a branch on a row
-def f(row):
-    if row > 0:
-        return row
-    return -row
-
-tp.vmap(f)(np.ones((4, 3)))
-
-
-# T131: switch, where cond is meant
-def f(x):
-    return tp.lax.switch(x[0] > 1.0, lambda v: v, lambda v: -v)
-
-tp.grad(f)(x)
-
-
-# T131: the function of a scan returns its carry alone
-def f(x):
-    total, _ = tp.lax.scan(lambda c, v: c + v, 0.0, x)
-    return total
-
-tp.grad(f)(x)
-
-
-# T203: the carry and the arrays of a scan are swapped
-def f(x):
-    total, _ = tp.lax.scan(lambda c, v: (c + v, c), x, 0.0)
-    return total
-
-tp.grad(f)(x)
-
-
-# T206: a carry that grows
-def f(x):
-    return np.sum(tp.lax.while_loop(lambda c: np.sum(c) < 9.0, lambda c: np.concatenate([c, c]), x))
-
-tp.grad(f)(x)
-
-
-# T211: a loop that asks an array whether it goes on
-def f(x):
-    return np.sum(tp.lax.while_loop(lambda c: c < 9.0, lambda c: c * 2.0, x))
-
-tp.grad(f)(x)
-
-
-# T205: branches that give different things
-def f(x):
-    return tp.lax.cond(x[0] > 0.0, lambda v: v, lambda v: np.sum(v), x)
-
-tp.jit(f)(x)
-
-
-# T131: cond of values
-def f(x):
-    return tp.lax.cond(x[0] > 0.0, x, -x)
-
-tp.jit(f)(x)
-
-
-# T211: cond of an array
-def f(x):
-    return tp.lax.cond(x > 0.0, lambda v: v, lambda v: -v, x)
-
-tp.jit(f)(x)
-
-
-# T207: the arguments of a loop's body are swapped
-def f(x):
-    return tp.lax.fori_loop(0, 3, lambda s, i: s + x[i], 0.0)
-
-tp.grad(f)(x)
-
-
-# T131: a loop to a float
-def f(x):
-    return tp.lax.fori_loop(0, x[0], lambda i, s: s + x[i], 0.0)
-
-tp.grad(f)(x)
-
-
-# T207: a place that is a float
-def f(x):
-    return np.sum(tp.lax.dynamic_slice(x, (len(x) / 2,), (1,)))
-
-tp.grad(f)(x)
-
-
-# T203: one number for the place of a slice
-def f(x):
-    return np.sum(tp.lax.dynamic_slice(x, 1, 2))
-
-tp.grad(f)(x)
-
-
-# T416: a function of lax that NumPy has
-def f(x):
-    return np.sum(tp.lax.rsqrt(x))
-
-tp.grad(f)(x)
-
-
-# T416: the module of trees by its longer name
-def f(p):
-    return np.sum(tp.tree_util.tree_map(np.sin, p)["w"])
-
-tp.grad(f)({"w": x})
-
-
-# T601: the array is given to vmap itself
-tp.vmap(np.sin, x)
-
-
-# T601: axes for two results where there is one
-tp.vmap(lambda a: 2.0 * a, out_axes=(0, 0))(x)
-
-
-# T132: a loop without its first value
-def f(x):
-    return tp.lax.fori_loop(0, 3, lambda i, s: s + x[i])
-
-tp.grad(f)(x)
-
-
-# T119: a body that returns nothing
-def f(x):
-    def body(i, s):
-        s = s + x[i]
-    return tp.lax.fori_loop(0, 3, body, 0.0)
-
-tp.grad(f)(x)
-
-
-# T203: a scan over arrays of other lengths
-def f(x):
-    return tp.lax.scan(lambda c, v: (c + v[0] * v[1], None), 0.0, (x, x[:2]))[0]
-
-tp.grad(f)(x)
-
-
-# T121: an update without an index
-def f(x):
-    return np.sum(x.at.set(5.0))
-
-tp.grad(f)(x)
-
-
-# T132: an update without a value
-def f(x):
-    return np.sum(x.at[0].set())
-
-tp.grad(f)(x)
-
-
-# AttributeError: at of NumPy's own arrays
-x.at[0].set(5.0)
-
-
-# AttributeError: at without an index
-tp.at(x).set(5.0)
-
-
-# TypeError: random numbers without a key
-tp.random.normal((3,))
-
-
-# T201: a number in the place of a key
-def f(x):
-    return np.sum(x * tp.random.normal(0, (3,)))
-
-tp.grad(f)(x)
-
-
-# T203: trees that do not fit
-params, grads = {"w": x, "b": 1.0}, {"w": x}
-tp.tree.map(lambda p, g: p - 0.1 * g, params, grads)
-
-
-# T120: arithmetic of lists of parameters
-def f(params):
-    grads = [2.0 * p for p in params]
-    return np.sum((params - 0.1 * grads)[0])
-
-tp.grad(f)([x, x])
-
-
-# T120: arithmetic of a dict of parameters
-def f(params, x):
-    return np.sum(params * x)
-
-tp.grad(f)({"w": x}, x)
-
-
-# T602: parameters that are no lanes
-def loss(w, x, y):
-    return (w @ x - y) ** 2
-
-tp.vmap(tp.grad(loss))(np.ones(3), np.ones((5, 3)), np.ones(5))
-
-
-# T131: an argument that is given to vmap
-def f(x):
-    return np.sum(tp.vmap(np.sin, x))
-
-tp.grad(f)(x)
-
-
-# T601: axes by name
-tp.vmap(lambda x, a: x * a, in_axes={"x": 0, "a": None})(x, a=2.0)
-
-
-# ValueError: more of a choice than there is
-tp.random.choice(tp.random.key(0), 3, (5,), replace=False)
-"""
-
-
-def message_of(mistake: Mistake) -> tuple[str, BaseException | None]:
-    """What the mistake raises, as Python shows it."""
+def _of_program(mistake: Mistake) -> Outcome:
     import numpy as np
 
     import transpile as tp
 
-    linecache.cache[FILE] = (len(mistake.text), None, (mistake.text + "\n").splitlines(keepends=True), FILE)
     scope = {"np": np, "tp": tp, "x": np.array([1.0, 2.0, 3.0]), "__name__": "model", "__file__": FILE}
-    try:
-        with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            exec(compile(mistake.text, FILE, "exec"), scope)
-    except Exception as raised:
-        text = _MARKS.sub("0x...", f"{type(raised).__name__}: {raised}")
-        return text.rstrip(), raised
-    return "nothing", None
+    raised = _raised(mistake.program.text, FILE, scope)
+    said = "nothing" if raised is None else _ADDRESS.sub("0x...", f"{type(raised).__name__}: {raised}").rstrip()
+    failed = _raised(mistake.repair.text, INSTEAD, scope)
+    return Outcome(said, raised, "" if failed is None else f"{type(failed).__name__}: {failed}")
+
+
+def _raised(text: str, file: str, scope: dict[str, Any]) -> Exception | None:
+    _show(file, text + "\n")
+    with contextlib.ExitStack() as cleanup:
+        for line, happen in SITUATIONS.items():
+            if line in text:
+                scope["_happen"] = functools.partial(happen, cleanup)
+                text = text.replace(line, "_happen()")
+        try:
+            exec(compile(text, file, "exec"), scope)
+        except Exception as raised:
+            return raised
+    return None
+
+
+def _of_command(mistake: Mistake) -> Outcome:
+    program, repair = mistake.program, mistake.repair
+    status, said = _commanded(program)
+    failure = ""
+    if any(repair):
+        failed, now_said = _commanded(Program(repair.text or program.text, repair.command or program.command))
+        failure = f"exit status {failed}: {now_said}" if failed else ""
+    return Outcome(said if status else "nothing", None, failure)
+
+
+def _commanded(program: Program) -> tuple[int, str]:
+    """Exit status, and what is printed to stderr."""
+    from transpile.cli import main
+
+    Path(FILE).write_text(program.text + "\n", encoding="utf-8")
+    _show(FILE, program.text + "\n")
+    with contextlib.redirect_stderr(io.StringIO()) as said:
+        status = main(shlex.split(program.command)[1:])
+    return status, said.getvalue().rstrip()
+
+
+def _show(file: str, text: str) -> None:
+    """Makes the text what messages show of the file, and what a function defined there is read from."""
+    linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+
+
+@contextlib.contextmanager
+def _inside_a_folder() -> Iterator[None]:
+    before = os.getcwd()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        try:
+            yield
+        finally:
+            os.chdir(before)
+            linecache.cache.pop(FILE, None)
+            linecache.cache.pop(INSTEAD, None)
+
+
+# ----------------------------------------------------------------------------------------------------- the page
+
+INTRODUCTION = """\
+Find a message by its code, the `T` with three digits in square brackets: each code has an example, its message, and what to write
+instead.
+In the examples `np` is NumPy, `tp` is transpile, `x` is `np.array([1.0, 2.0, 3.0])`, and the file is called `model.py`.
+`make docs` generates this page from `tests/mistake_texts`, and the tests run every example and every correction."""
+
+AT_RUN_TIME = "Exceptions of Python and NumPy, raised when the function runs. The traceback shows your line."
 
 
 def page() -> str:
     """The page, as Markdown."""
     from transpile.errors import CODES
 
-    mistakes = _mistakes()
-    lines = [
-        "# Messages",
-        "",
-        "What transpile says, by the code in square brackets. `make docs` writes this page; in the examples `x` is",
-        "`np.array([1.0, 2.0, 3.0])`, `np` NumPy and `tp` transpile.",
-        "",
-    ]
-    for code, meaning in CODES.items():
-        lines += [f"## {code}: {meaning}", ""]
-        for mistake in mistakes:
-            if mistake.code == code:
-                lines += _shown(mistake)
-    lines += ["## When a function runs", "", "These are Python's own exceptions, with the line of the function.", ""]
-    for mistake in mistakes:
+    lines = ["# Messages", "", INTRODUCTION, "", "## Contents", ""]
+    for group, (name, about) in GROUPS.items():
+        lines += [f"[{group}xx](#{group.lower()}xx), {name}: {about}", ""]
+        lines += [f"- [{code}](#{code.lower()}): {meaning(code)}" for code in CODES if code.startswith(group)]
+        lines += [""]
+    lines += ["[At run time](#at-run-time): Python's own exceptions", ""]
+    for group, (name, about) in GROUPS.items():
+        lines += [_anchor(f"{group}xx"), "", f"## {group}xx: {name}", "", f"{about[0].upper()}{about[1:]}.", ""]
+        for code in CODES:
+            if code.startswith(group):
+                lines += _of_code(code)
+    lines += ["## At run time", "", AT_RUN_TIME, ""]
+    for mistake in MISTAKES:
         if mistake.code not in CODES:
             lines += _shown(mistake)
     return "\n".join(lines).rstrip() + "\n"
 
 
+def meaning(code: str) -> str:
+    """What a code means, in plain English."""
+    from transpile.errors import CODES
+
+    return MEANINGS.get(code, CODES[code])
+
+
+def _anchor(name: str) -> str:
+    return f'<a id="{name.lower()}"></a>'
+
+
+def _of_code(code: str) -> list[str]:
+    lines = [_anchor(code), "", f"### {code}: {meaning(code)}", ""]
+    if code in WITHOUT_EXAMPLE:
+        lines += [WITHOUT_EXAMPLE[code], ""]
+    for mistake in MISTAKES:
+        if mistake.code == code:
+            lines += _shown(mistake)
+    return lines
+
+
 def _shown(mistake: Mistake) -> list[str]:
-    message, _ = message_of(mistake)
     title = mistake.title[0].upper() + mistake.title[1:]
-    return [f"**{title}**", "", "```python", mistake.text, "```", "", "```text", message, "```", ""]
+    lines = [f"**{title}**", "", *_blocks(mistake.program), *_block("text", outcome(mistake).message)]
+    if mistake.instead:
+        lines += [f"Instead: {mistake.instead}", "", *_blocks(mistake.repair)]
+    return lines
 
 
-MISTAKES = _mistakes()
+def _blocks(program: Program) -> list[str]:
+    return [*_block("python", program.text), *_block("sh", program.command)]
+
+
+def _block(language: str, text: str) -> list[str]:
+    return [f"```{language}", text, "```", ""] if text else []
+
 
 if __name__ == "__main__":
     sys.path[:0] = [str(HERE.parent), str(HERE.parent / "runtime")]

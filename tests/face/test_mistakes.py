@@ -1,4 +1,4 @@
-"""Frequent mistakes get a message with a code, a place and a way out; ``docs/errors.md`` shows them as they are."""
+"""Each code has an example with a message, a place and a way out; ``docs/errors.md`` shows them as they are."""
 
 from __future__ import annotations
 
@@ -7,42 +7,59 @@ import re
 from pathlib import Path
 
 import pytest
-from mistakes import FILE, MISTAKES, PAGE, message_of, page
+from mistakes import FILE, GROUPS, MEANINGS, MISTAKES, PAGE, WITHOUT_EXAMPLE, outcome, page
 
 import transpile as tp
 from transpile.errors import CODES
 
 SOURCES = Path(tp.__file__).parent
-WITHOUT_HINT = {"T110", "T132", "T134", "T202", "T207", "T208", "T209", "T214", "T305", "T306", "T307", "T308", "T309", "T402",
-                "T405", "T408", "T411"}  # fmt: skip
-"""Codes of messages that say themselves what does not fit."""
+PLACE = re.compile(rf"(?:{re.escape(FILE)}|<source \w+>):\d+(?::\d+)?: error")
+OF_A_CALL = re.compile(r"^(?:\w+: )?error\[")  # of an argument of a transform or a command, which has no line
 
 
-def test_there_are_sixty():
-    assert len(MISTAKES) >= 60
-    assert len({m.text for m in MISTAKES}) == len(MISTAKES)
+def test_no_mistake_is_there_twice():
+    assert len({m.program for m in MISTAKES}) == len({(m.code, m.title) for m in MISTAKES}) == len(MISTAKES)
+
+
+def test_every_code_has_an_example():
+    shown = {m.code for m in MISTAKES if m.code in CODES}
+    assert shown.isdisjoint(WITHOUT_EXAMPLE)
+    assert shown | set(WITHOUT_EXAMPLE) == set(CODES)
 
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda m: f"{m.code}: {m.title}")
-def test_the_message(mistake, cache_directory):
-    text, raised = message_of(mistake)
+def test_the_message_and_the_way_out(mistake, cache_directory):
+    message, raised, failure = outcome(mistake)
+    assert not failure
+    assert mistake.instead or "= hint: " in message, message
     if mistake.code not in CODES:
         assert type(raised).__name__.rstrip("_") == mistake.code
         assert not isinstance(raised, tp.TranspileError)
         return
-    assert isinstance(raised, tp.TranspileError), text
-    (diagnostic,) = raised.diagnostics
-    assert diagnostic.code == mistake.code, text
-    is_of_call = (
-        re.search(r"^(TranspileError|ShapeError): error\[", text) is not None
-    )  # an argument of a transform: it has no line
-    assert is_of_call or re.search(rf"{re.escape(FILE)}:\d+:\d+: error", text), text
-    assert diagnostic.hint or mistake.code in WITHOUT_HINT, text
+    assert re.findall(r"error\[(T\d+)\]", message) == [mistake.code], message
+    assert isinstance(raised, tp.TranspileError) or mistake.program.command
+    assert OF_A_CALL.search(message) or PLACE.search(message), message
 
 
 def test_the_page_is_what_is_said(cache_directory):
     """``make docs`` writes it."""
     assert PAGE.read_text(encoding="utf-8") == page()
+
+
+def test_the_contents_name_every_code_and_lead_to_it():
+    text = PAGE.read_text(encoding="utf-8")
+    links = re.findall(r"\]\(#(\S+)\)", text)
+    anchors = re.findall(r'<a id="(\S+)"></a>', text)
+    assert len(set(anchors)) == len(anchors)
+    assert (
+        set(links)
+        == {*anchors, "at-run-time"}
+        == {*map(str.lower, CODES), *(f"{g.lower()}xx" for g in GROUPS), "at-run-time"}
+    )
+
+
+def test_meanings_are_of_codes_and_say_something_else():
+    assert [code for code, meaning in MEANINGS.items() if CODES[code] == meaning] == []
 
 
 def test_every_unsupported_call_has_a_hint():
