@@ -58,6 +58,12 @@ def test_newton_cg_finds_the_known_cluster():
     assert result["force"] < 1e-4
 
 
+def test_one_number_times_all_that_is_there():
+    found = load("one_number").main(days=50, rounds=2)
+    assert {"plain Python value", "Numba value", "transpile value", "transpile value and gradient"} <= found.keys()
+    assert all(np.isfinite(seconds) for seconds in found.values())
+
+
 def test_digits_learns_and_writes_its_files(tmp_path, monkeypatch):
     for needed in ("sklearn", "matplotlib", "tqdm"):
         pytest.importorskip(needed)
