@@ -32,7 +32,7 @@ help:
 	@echo 'make beside       REVISION=main: our times there and in this tree, side by side (a quarter of an hour)'
 	@echo 'make accuracy     errors and times of the vector functions, 10^6 points each (half an hour)'
 	@echo 'make fuzz         random programs against differences'
-	@echo 'make golden       rewrite the expected sources in tests/golden'
+	@echo 'make golden       rewrite the expected sources in tests/golden, and what README and docs/ show'
 	@echo 'make docs         rewrite docs/errors.md, the messages with examples'
 	@echo 'make new-op       NAME=dawsn: the skeleton of a new primitive (CONTRIBUTING.md)'
 	@echo 'make clean        remove .venv and all that was built'

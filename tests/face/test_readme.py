@@ -1,64 +1,68 @@
-"""What the README shows is what comes out; `make golden` rewrites it."""
+"""README and the pages of docs/: their code runs, and what they show is what comes out; `make golden` rewrites it."""
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
-from pathlib import Path
+import sys
 
 import numpy as np
+import pytest
+from pages import PAGES, README, ROOT, anchors, blocks, links, rewritten
 
 import transpile as tp
 
-README = Path(__file__).parents[2] / "README.md"
-GENERATED = re.compile(r"(<!-- generated:begin -->\n```python\n)(.*?)(```\n<!-- generated:end -->)", re.S)
 
-
-REPORT = re.compile(r"(<!-- report:begin -->\n```python\n(.*?)```\n.*?```text\n)(.*?)(```\n<!-- report:end -->)", re.S)
-
-
-def _module(name: str, text: str, folder: Path, monkeypatch):
-    (folder / f"{name}.py").write_text(text, encoding="utf-8")
-    monkeypatch.chdir(folder)
-    spec = importlib.util.spec_from_file_location(name, folder / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def _generated(text: str, folder: Path, monkeypatch) -> str:
-    first = re.search(r"```python\n(.*?)```", text, re.S)
-    assert first is not None
-    loss = _module("loss", first.group(1), folder, monkeypatch).loss
-    return tp.source(tp.grad(loss), np.ones(3), np.ones((5, 3)), np.ones(5))
-
-
-def test_readme_shows_the_generated_gradient(tmp_path, monkeypatch):
-    text = README.read_text(encoding="utf-8")
-    generated = _generated(text, tmp_path, monkeypatch)
-    shown = GENERATED.search(text)
-    assert shown is not None
+@pytest.mark.numba
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_the_blocks_of_a_page_run_and_print_what_it_shows(path, tmp_path, monkeypatch, cache_directory):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    modules = set(sys.modules)
+    with np.errstate(), np.printoptions():
+        found = rewritten(path, tmp_path)
+    for name in set(sys.modules) - modules:
+        if str(getattr(sys.modules[name], "__file__", "")).startswith(str(tmp_path)):
+            del sys.modules[name]
     if os.environ.get("TRANSPILE_GOLDEN") == "rewrite":
-        README.write_text(GENERATED.sub(lambda m: m[1] + generated + m[3], text), encoding="utf-8")
-        shown = GENERATED.search(README.read_text(encoding="utf-8"))
-    assert shown.group(2) == generated
+        path.write_text(found, encoding="utf-8")
+    assert path.read_text(encoding="utf-8") == found
 
 
-def test_readme_shows_the_report(tmp_path, monkeypatch):
-    text = README.read_text(encoding="utf-8")
-    shown = REPORT.search(text)
-    assert shown is not None
-    growth = _module("growth", f"import numpy as np\n\n\n{shown.group(2)}", tmp_path, monkeypatch).growth
-    printed = f"{tp.report(tp.grad(growth), np.full(1000, 0.5), 0.1, 50)}\n"
-    assert "tp.report(tp.grad(growth), np.full(1000, 0.5), 0.1, 50)" in shown.group(1)
-    if os.environ.get("TRANSPILE_GOLDEN") == "rewrite":
-        README.write_text(REPORT.sub(lambda m: m[1] + printed + m[4], text), encoding="utf-8")
-        shown = REPORT.search(README.read_text(encoding="utf-8"))
-    assert shown.group(3) == printed
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_each_block_of_a_page_says_what_it_is(path):
+    page = path.read_text(encoding="utf-8")
+    assert {block.language for block in blocks(page)} <= {"python", "text", "sh", "console"}
+    assert page.count("```") == 2 * len(blocks(page))  # none is hidden in a list
+
+
+def test_links_lead_somewhere():
+    for path in [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "ARCHITECTURE.md"]:
+        for link in links(path.read_text(encoding="utf-8")):
+            name, _, anchor = link.partition("#")
+            target = path.parent / name if name else path
+            assert target.exists(), (path.name, link)
+            assert not anchor or anchor in anchors(target.read_text(encoding="utf-8")), (path.name, link)
+
+
+def test_readme_leads_to_every_page():
+    found = {(README.parent / link.partition("#")[0]).resolve() for link in links(README.read_text(encoding="utf-8"))}
+    assert {page.resolve() for page in (ROOT / "docs").glob("*.md")} <= found
 
 
 def test_readme_table_of_names_is_the_public_list():
     text = README.read_text(encoding="utf-8")
     named = set(re.findall(r"`(\w+)(?:\(|`)", text))
-    assert {n for n in tp.__all__ if n.islower() and n not in ("linearize", "eval_shape")} <= named
+    assert {n for n in tp.__all__ if n.islower()} <= named
+
+
+def test_variables_of_the_environment_are_on_their_page():
+    page = (ROOT / "docs" / "debugging.md").read_text(encoding="utf-8")
+    read = set()
+    for folder in (ROOT / "transpile", ROOT / "runtime", ROOT / "tests"):
+        for file in folder.rglob("*.py"):
+            read |= set(re.findall(r"environ[^\n]*[\"'](TRANSPILE_\w+)[\"']", file.read_text(encoding="utf-8")))
+            read |= set(re.findall(r"given\.get\(\"(TRANSPILE_\w+)\"", file.read_text(encoding="utf-8")))
+    named = set(re.findall(r"`(TRANSPILE_[A-Z_]+)", page))
+    assert read <= named, read - named
+    assert named <= read, named - read
