@@ -17,7 +17,7 @@ CUTS = {  # what of the argument is taken, and shapes that leave several entries
 }
 ELSEWHERE = "place( put( copyto fill_diagonal out= subok empty order= flags require memmap dtype= ndarray".split()
 """Calls that write into what they are given, or are about memory: their own tests have them."""
-OTHER = {  # of what has no entries NumPy asks before it looks; a list for a tuple; see the README
+OTHER = {  # of what has no entries NumPy asks before it looks; a list for a tuple; see docs/limits.md
     "a[[0]]", "np.digitize(a, a.shape)", "np.linalg.cond(a, 1)", "np.linalg.cond(a, -1)", "np.quantile(a, a)",
     "np.percentile(a, a)", "np.meshgrid(a, a, sparse=True, copy=False)", "np.meshgrid(a, a, copy=False)",
     "scipy.linalg.lu(a)", "scipy.linalg.svd(a)", "np.cov(a, a.shape)", "np.corrcoef(a, a.shape)",
@@ -27,7 +27,7 @@ OF_NOTHING = (
     "np.average np.choose np.delete np.gradient np.linalg.cond np.linalg.norm np.median np.nanmedian np.nanpercentile "
     "np.nanquantile np.polyval np.resize np.take_along_axis scipy.linalg.pinv scipy.linalg.svdvals a.choose"
 ).split()
-"""What differs from NumPy where there are no entries (README, Limits), or from one version of NumPy and SciPy to the next."""
+"""What differs from NumPy where there are no entries (docs/limits.md), or from one version of NumPy and SciPy to the next."""
 APART = (
     "np.fromiter(a, None)", "np.roll(a, a)", "np.where(a, None)", "np.histogram(a, a)", "np.gradient(a, a)",  # of nothing
     "np.polyadd(", "np.polysub(",  # of matrices NumPy adds rows of zeros

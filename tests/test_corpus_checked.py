@@ -19,7 +19,7 @@ PROGRAMS = [p for p in all_programs() if p.wrt]
 SAMPLE = 12  # one in so many
 NO_DIFFERENCES = {
     "statics.dtype_argument": "it computes in float32 what is given in float64",
-    "linalg.determinants_of_singular": "the second derivative of det at a singular matrix wants its singular values apart (README)",
+    "linalg.determinants_of_singular": "the second derivative of det at a singular matrix wants its singular values apart: a limit",
     "nested_transforms.stopped_factor": "stop_gradient is no derivative of the function",
     "nested_transforms.straight_through": "stop_gradient is no derivative of the function",
     "nested_transforms.stopped_in_loop": "stop_gradient is no derivative of the function",

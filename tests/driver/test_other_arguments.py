@@ -30,19 +30,19 @@ PATIENCE = 3  # seconds; iterations of changed arguments may not settle, in Pyth
 NAMES = list(TABLE)
 PROGRAMS = all_programs()
 
-DEAD = "what the result does not depend on is left out, with the error that it would have raised (README, Limits)"
+DEAD = "what the result does not depend on is left out, with the error that it would have raised (docs/limits.md)"
 DEPARTURES: dict[tuple[str, str], str] = {
     **{("views.copies_that_look_like_views", f"{size} 0"): DEAD for size in ("size", "counted")},
     **{("everyday_loops.ndi3", f"{size} 0"): DEAD for size in ("size", "counted")},
     **{("functional.recurrence", f"counted {size}"): DEAD for size in (0, 1, 2, 3)},  # of what is stored nowhere
     **{
-        ("linalg.tensor_systems", f"{size} 0"): "a size left open beside one of 0 (README)"
+        ("linalg.tensor_systems", f"{size} 0"): "a size left open beside one of 0 (docs/limits.md)"
         for size in ("size", "counted")
     },
     ("scalars.parts_of_numbers", "array of no axis"): "an array of no axis counts as a number",
     ("scalars.parts_of_numbers", "numpy single"): "math.trunc takes any number, Python's none of float32",
     **{
-        (f"lists.{name}", "nan"): "max and min of run-time length (README)"
+        (f"lists.{name}", "nan"): "max and min of run-time length (docs/limits.md)"
         for name in ("sums_over_parts", "increasing_sum")
     },
 }
@@ -56,7 +56,7 @@ NUMPY_GIVES_A_VALUE = {
 
 
 def compare(program: Program, name: str, transformed: Callable, python_floats: bool = True) -> bool:
-    """Whether both gave a value or an exception; not where it is refused, or departs as README says."""
+    """Whether both gave a value or an exception; not where it is refused, or departs as docs/limits.md says."""
     args = changed(program, name)
     if args is None or (program.name, name) in DEPARTURES:
         return False
@@ -73,7 +73,7 @@ def compare(program: Program, name: str, transformed: Callable, python_floats: b
         if name == "fixed" and isinstance(error, ValueError) and own is None:
             return False  # it writes into a copy: arguments stay as they were
         if not python_floats and own is None and (type(error), str(error)) in NUMPY_GIVES_A_VALUE:
-            return False  # Python's floats count as NumPy's in compiled code (README, Limits)
+            return False  # Python's floats count as NumPy's in compiled code (docs/limits.md)
         assert type(own) is type(error), f"{name}: Python {error!r}, here {own!r} and {got!r}"
         return True
     leaves, others = flatten(got)[0], flatten(wanted)[0]

@@ -109,7 +109,7 @@ def difference(parts: tuple[str, ...], rank: int, modes: tuple[str, ...] = MODES
 
 
 def may_refuse(name: str, parts: tuple[str, ...], rank: int, failed: Exception) -> bool:
-    """Whether it is a refusal that README's limits name."""
+    """Whether it is a refusal that docs/limits.md names."""
     codes = getattr(failed, "codes", ())
     return (
         codes == ("T603",)

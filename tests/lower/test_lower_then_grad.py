@@ -20,7 +20,7 @@ from transpile.driver.pipeline import clean
 PARTS = 12
 ACROSS_LOOPS = {
     "wrong_elsewhere.nan_in_two_branches"
-}  # what a choice leaves out is made in another loop: NaN (README, Limits)
+}  # what a choice leaves out is made in another loop: NaN (docs/limits.md)
 lift = pipeline.lift_source
 
 

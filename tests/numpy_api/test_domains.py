@@ -253,7 +253,7 @@ np.mean(A, axis=0, where=x[:k] > 0.5)
 2 ** k
 3 ** (k - 1)
 """
-OTHER = {  # another error than Python's, or one where NumPy has a value: README
+OTHER = {  # another error than Python's, or one where NumPy has a value: docs/limits.md
     "np.median(x[:k])", "np.mean(A, axis=0, where=x[:k] > 0.5)", "np.insert(x, [0, k], 1.0)", "np.delete(x, x[:k] > 0.5)",
     "np.sum(x[:k], where=np.array([True, False, True, True]))", "np.reshape(x, np.array([2, k]))", "x.reshape(np.array([k, 2]))",
 }  # fmt: skip

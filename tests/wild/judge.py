@@ -124,7 +124,7 @@ def nudged(value: Any, rng: np.random.Generator) -> Any:
 
 
 def is_departure(wanted: Exception, found: Any) -> bool:
-    """A Python float that counts as NumPy's does, as README's limits say: infinity or NaN where Python raises."""
+    """A Python float that counts as NumPy's does, as docs/limits.md says: infinity or NaN where Python raises."""
     raised = isinstance(wanted, ZeroDivisionError) or str(wanted) in ("math domain error", "math range error")
     return raised and isinstance(found, float) and not math.isfinite(found)
 
