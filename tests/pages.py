@@ -22,7 +22,6 @@ import re
 import shlex
 import sys
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -57,17 +56,17 @@ def blocks(page: str) -> list[Block]:
     return found
 
 
-def rewritten(path: Path, folder: Path) -> str:
+def rewritten(path: Path, folder: Path, has_jax: bool) -> str:
     """The page, its output blocks as they are now. Its files are written to ``folder``, which is the working directory."""
     page = path.read_text(encoding="utf-8")
     parts, end = [], 0
-    for block, printed in _outputs(path, page, folder):
+    for block, printed in _outputs(path, page, folder, has_jax):
         parts += [page[end : block.start], printed]
         end = block.start + len(block.text)
     return "".join([*parts, page[end:]])
 
 
-def _outputs(path: Path, page: str, folder: Path) -> Iterator[tuple[Block, str]]:
+def _outputs(path: Path, page: str, folder: Path, has_jax: bool) -> Iterator[tuple[Block, str]]:
     """The blocks of output, each with what the block before it printed."""
     ours, peers = _Space(path, folder), _Space(path, folder)
     printed, raised, wanted = "", None, None  # by the last block; by the one of JAX
@@ -82,7 +81,7 @@ def _outputs(path: Path, page: str, folder: Path) -> Iterator[tuple[Block, str]]
         if block.language == "sh":
             printed = _commands(block)
         elif block.language == "python" and block.mark == _JAX:
-            if find_spec("jax") is not None:
+            if has_jax:
                 wanted, raised = peers.run(block)
         elif block.language == "python":
             printed, raised = ours.run(block)

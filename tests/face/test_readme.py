@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ def test_the_blocks_of_a_page_run_and_print_what_it_shows(path, tmp_path, monkey
     monkeypatch.syspath_prepend(tmp_path)
     modules = set(sys.modules)
     with np.errstate(), np.printoptions():
-        found = rewritten(path, tmp_path)
+        found = rewritten(path, tmp_path, has_jax=find_spec("jax") is not None)
     for name in set(sys.modules) - modules:
         if str(getattr(sys.modules[name], "__file__", "")).startswith(str(tmp_path)):
             del sys.modules[name]
