@@ -264,6 +264,7 @@ class _Structurer:
             out.append(_at(gast.If(_unless(flags, stmt), body, []), stmt))
 
     def loop(self, stmt: gast.For | gast.While, rest: Stmts, at: _Context, out: Stmts) -> bool:
+        given = rest
         if isinstance(stmt, gast.While) and any(isinstance(n, gast.NamedExpr) for n in gast.walk(stmt.test)):
             stmt, rest = self.tested_inside(stmt, rest, out)
         kinds = exits(stmt.body)
@@ -284,6 +285,8 @@ class _Structurer:
         if stmt.orelse:
             otherwise = [_at(gast.If(_unless([stop], stmt), stmt.orelse, []), stmt)] if stop else stmt.orelse
             follow = [*otherwise, *rest]
+        if not done and follow is given:
+            return False  # the list goes on: a thousand loops, one behind the other, are no thousand calls
         if done:
             self.guard([done], follow, replace(at, clear=at.clear - {done}), stmt, out)
         else:
