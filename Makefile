@@ -11,7 +11,7 @@ export MPLBACKEND := Agg
 
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test test-pythons wheel test-all test-matrix test-wild test-guards test-faults test-peers oracle sample audit check bench beside accuracy fuzz golden docs new-op clean
+.PHONY: help demo test test-pythons wheel test-all test-matrix test-wild test-guards test-faults test-peers oracle sample audit check bench beside accuracy fuzz golden docs coverage site new-op clean
 
 help:
 	@echo 'make demo         train a network on the handwritten digits, with a generated gradient'
@@ -34,6 +34,8 @@ help:
 	@echo 'make fuzz         random programs against differences'
 	@echo 'make golden       rewrite the expected sources in tests/golden, and what README and docs/ show'
 	@echo 'make docs         rewrite docs/errors.md, the messages with examples'
+	@echo 'make coverage     rewrite docs/coverage.md: every public function of NumPy and SciPy, run (two minutes)'
+	@echo 'make site         build/site: the documentation as pages; open build/site/index.html (two minutes)'
 	@echo 'make new-op       NAME=dawsn: the skeleton of a new primitive (CONTRIBUTING.md)'
 	@echo 'make clean        remove .venv and all that was built'
 
@@ -56,7 +58,8 @@ $(STAMP)-bench: EXTRAS := bench
 $(STAMP)-peers: EXTRAS := test,demo,peers
 $(STAMP)-accuracy: EXTRAS := accuracy
 $(STAMP)-wild: EXTRAS := test,wild
-$(STAMP)-demo $(STAMP)-test $(STAMP)-check $(STAMP)-bench $(STAMP)-peers $(STAMP)-accuracy $(STAMP)-wild: pyproject.toml | $(STAMP)-venv
+$(STAMP)-docs: EXTRAS := docs,demo
+$(STAMP)-demo $(STAMP)-test $(STAMP)-check $(STAMP)-bench $(STAMP)-peers $(STAMP)-accuracy $(STAMP)-wild $(STAMP)-docs: pyproject.toml | $(STAMP)-venv
 	$(PY) -m pip install --quiet --editable '.[$(EXTRAS)]'
 	@touch $@
 
@@ -146,6 +149,12 @@ fuzz: $(STAMP)-test
 docs: $(STAMP)-test
 	$(PY) tests/mistakes.py
 
+coverage: $(STAMP)-test
+	$(PY) docs/_generate/coverage_table.py
+
+site: $(STAMP)-docs
+	$(PY) docs/_generate/build_site.py
+
 golden: $(STAMP)-test
 	TRANSPILE_GOLDEN=rewrite $(PY) -m pytest -q tests/codegen/test_golden.py tests/face/test_readme.py
 
@@ -154,4 +163,4 @@ new-op: $(STAMP)-test
 
 clean:
 	rm -rf $(VENV) $(VENV)-* build dist *.egg-info examples/out .pytest_cache .ruff_cache .mypy_cache
-	find transpile runtime tests examples -name __pycache__ -type d -prune -exec rm -rf {} +
+	find transpile runtime tests examples docs -name __pycache__ -type d -prune -exec rm -rf {} +
