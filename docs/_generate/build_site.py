@@ -120,6 +120,7 @@ def _link(found: re.Match[str], name: str, page: str, pages: dict[str, str]) -> 
     known = os.path.normpath((Path(name).parent / path).as_posix())
     if known in pages:
         there = os.path.relpath(pages[known], Path(page).parent)
+        anchor = "" if known == "README.md" else anchor  # the front page is another text
         return f"[{label}]({there}.md{'#' * bool(anchor)}{anchor})"
     return label if "`" in label else f"{label} (`{known}`)"
 

@@ -37,10 +37,7 @@ def pages(folder: Path, run: bool = True) -> dict[str, str]:
             tiles += [f"[![{title}]({picture})]({path.stem}.md) [{title}]({path.stem}.md)", ""]
         others.append(f"- [{title}]({path.stem}.md)")
     wall = ["````{container} gallery", *tiles, "````", ""] if tiles else []
-    short = [
-        f"{docstring(p)[0].partition(':')[0] if p.parent.name == 'gallery' else p.stem.replace('_', ' ').capitalize()} <{p.stem}>"
-        for p in programs()
-    ]
+    short = [f"{name_of(path)} <{path.stem}>" for path in programs()]
     tree = ["```{toctree}", ":hidden:", "", *short, "```", ""]
     found["index"] = "\n".join([INTRODUCTION, *wall, "## All programs", "", *others, "", *tree])
     return found
@@ -52,11 +49,18 @@ def docstring(path: Path) -> tuple[str, str]:
     return first.rstrip("."), rest.strip()
 
 
+def name_of(path: Path) -> str:
+    """A name of some words: the docstring's, before its colon, or the file's."""
+    name, colon, _ = docstring(path)[0].partition(": ")
+    return name if colon and len(name) < 40 else path.stem.replace("_", " ").capitalize()
+
+
 def page(path: Path, printed: str, picture: str) -> str:
     title, rest = docstring(path)
     text = path.read_text(encoding="utf-8")
     code = text[text.index('"""', 3) + 3 :].strip()  # the docstring stands above
-    parts = [f"# {title}", "", rest, ""]
+    lead = title.removeprefix(f"{name_of(path)}: ")
+    parts = [f"# {name_of(path)}", "", f"{lead[0].upper()}{lead[1:]}.", "", rest, ""]
     if picture:
         parts += [f"![{title}]({picture})", ""]
     if printed:

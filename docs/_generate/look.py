@@ -29,6 +29,7 @@ PAGES = (
     "benchmarks",
     "notebooks/fitting_a_model",
 )
+"""Those of which there are screenshots; all others are looked at, too."""
 WANTED = {
     "value_and_grad": "api/transpile",
     "Kalman": "gallery/kalman_filter",
@@ -72,10 +73,12 @@ def look(driver: Any, shots: Path) -> Iterator[str]:
             driver.execute_cdp_cmd(
                 "Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]}
             )
-            for page in PAGES:
-                driver.get((SITE / f"{page}.html").as_uri())
+            for path in sorted(SITE.rglob("*.html")):
+                page = path.relative_to(SITE).with_suffix("").as_posix()
+                driver.get(path.as_uri())
                 name = f"{page.replace('/', '-')}-{width}-{scheme}"
-                (shots / f"{name}.png").write_bytes(driver.get_screenshot_as_png())
+                if page in PAGES:
+                    (shots / f"{name}.png").write_bytes(driver.get_screenshot_as_png())
                 if driver.execute_script(TOO_WIDE) > 0:
                     yield f"{name} is {driver.execute_script(TOO_WIDE)} pixels too wide"
                 yield from (f"{name}: no picture {url}" for url in driver.execute_script(BROKEN))
