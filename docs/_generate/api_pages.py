@@ -23,6 +23,7 @@ SUBJECTS = {
     "Errors": "TranspileError Diagnostic",
 }
 """The names of ``transpile`` in the order in which one meets them; a name that is not here comes last."""
+NOTES = {"Errors": ("Every code, with an example and a way out, is in [Messages](../errors.md).", "")}
 TITLES = {
     "control": "Control flow", "scans": "Scans", "implicit": "Solutions of equations", "running_folds": "Running sums",
     "slices": "Slices", "collectives": "Collectives", "keys": "Keys", "continuous": "Continuous distributions",
@@ -80,12 +81,13 @@ def _page(module: Any, title: str, subjects: dict[str, list[str]]) -> Iterator[s
     yield from (f"# {title}", "", "```{eval-rst}", f".. automodule:: {path}", "```", "")
     for heading, names in subjects.items():
         if len(subjects) > 1:
-            yield from (f"## {heading}", "")
+            yield from (f"## {heading}", "", *NOTES.get(heading, ()))
         yield "```{eval-rst}"
         for name in names:
             value = getattr(module, name)
             if isinstance(value, type):
-                yield from (f".. autoclass:: {path}.{name}", "   :members:", "")
+                members = "" if issubclass(value, tuple) else "   :members:"
+                yield from (f".. autoclass:: {path}.{name}", members, "")
             else:
                 yield from (f".. autofunction:: {path}.{name}", "")
         yield from ("```", "")

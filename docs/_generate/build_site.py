@@ -165,6 +165,7 @@ def benchmarks(folder: Path) -> str:
         path = ROOT / RESULTS / f"{name}.md"
         if path.exists():
             text += [_lower(path.read_text(encoding="utf-8")), f"Measured by {command}."]
+    text.append(_lower((ROOT / RESULTS / "missed.md").read_text(encoding="utf-8")))
     return linked("\n\n".join(text), f"{RESULTS}/latest.md", "benchmarks", {})
 
 
