@@ -83,7 +83,8 @@ def look(driver: Any, shots: Path) -> Iterator[str]:
                     yield f"{name} is {driver.execute_script(TOO_WIDE)} pixels too wide"
                 yield from (f"{name}: no picture {url}" for url in driver.execute_script(BROKEN))
     for text, page in WANTED.items():
-        driver.get(f"{(SITE / 'search.html').as_uri()}?q={text}")
+        driver.get((SITE / "index.html").as_uri())
+        driver.find_element("css selector", ".sidebar-search").send_keys(f"{text}\n")
         deadline = time.monotonic() + 20
         while time.monotonic() < deadline and not any(page in link for link in driver.execute_script(LINKS)):
             time.sleep(0.2)
