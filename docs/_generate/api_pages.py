@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
-PAGES = ("transpile", "lax", "random", "tree", "command-line")
+PAGES = ("transpile", "lax", "random", "tree", "command-line-options")
 SUBJECTS = {
     "Derivatives": "grad value_and_grad jvp vjp linearize linear_transpose",
     "Jacobians and Hessians": "jacfwd jacrev hessian hvp",
@@ -36,7 +36,7 @@ TITLES_OF_MODULES = {
     "random": "Random numbers (transpile.random)",
     "tree": "Containers (transpile.tree)",
 }
-COMMAND_LINE = """# Command line
+COMMAND_LINE = """# Options of the command line
 
 A file is read and never executed: the derivative of a function in it is written as Python source.
 
@@ -55,7 +55,7 @@ def pages() -> dict[str, str]:
     for name, title in TITLES_OF_MODULES.items():
         module = import_module(f"transpile.{name}")
         found[name] = "\n".join(_page(module, title, _by_module(module)))
-    found["command-line"] = "\n".join(_command_line())
+    found["command-line-options"] = "\n".join(_command_line())
     return found
 
 

@@ -28,7 +28,7 @@ DOCS = ROOT / "docs"
 NOTEBOOKS = ("first_gradient", "fitting_a_model", "compile_and_batch", "custom_derivative")
 CONTENTS = {
     "Start": (*(f"notebooks/{n}" for n in NOTEBOOKS), "coming-from-jax", "how-to-read-a-derivative"),
-    "Look up": (*(f"api/{n}" for n in api_pages.PAGES), "coverage", "errors", "conventions", "limits"),
+    "Look up": (*(f"api/{n}" for n in api_pages.PAGES), "command-line", "coverage", "errors", "conventions", "limits"),
     "Practice": ("gallery/index", "debugging", "speed", "benchmarks"),
     "Project": ("how-it-works", "contributing", "changelog"),
 }
@@ -99,14 +99,15 @@ def _write(folder: Path, page: str, text: str) -> None:
 
 # --- links -------------------------------------------------------------------------------------
 
+ANCHOR = re.compile(r'^<a id="([\w-]+)"></a>$', re.M)
 LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
 
 
 def linked(text: str, name: str, page: str, pages: dict[str, str]) -> str:
-    """The text of a file of the repository, whose links lead to pages; its blocks of code are left alone."""
+    """The text of a file of the repository, whose links and anchors are Sphinx's; its blocks of code are left alone."""
     parts = re.split(r"(^ *(```+|~~~+).*?^ *\2 *$)", text, flags=re.M | re.S)
     return "".join(
-        part if k % 3 else LINK.sub(lambda m: _link(m, name, page, pages), part)
+        part if k % 3 else LINK.sub(lambda m: _link(m, name, page, pages), ANCHOR.sub(r"(\1)=", part))
         for k, part in enumerate(parts)
         if k % 3 != 2
     )
@@ -200,8 +201,11 @@ def build(out: Path, run: bool = True) -> int:
         [*command, "-c", str(DOCS), "-d", str(folder / ".doctrees"), str(folder), str(out)]
     ).returncode
     asked = list(remote(out))
-    print("\n".join(asked) or f"the site is in {out}: open {out / 'index.html'}")
-    return done or bool(asked)
+    print("\n".join(asked), end="\n" * bool(asked))
+    if done or asked:
+        return 1
+    print(f"the site is in {out}: open {out / 'index.html'}")
+    return 0
 
 
 if __name__ == "__main__":

@@ -62,6 +62,7 @@ def test_links_between_files_become_links_between_pages() -> None:
     text = "[a](docs/errors.md#t104), [`b`](examples/garch.py), [c](LICENSE), [d](https://e.org)\n```\n[e](docs/errors.md)\n```\n"
     wanted = "[a](errors.md#t104), [`b`](gallery/garch.md), c (`LICENSE`), [d](https://e.org)\n```\n[e](docs/errors.md)\n```\n"
     assert linked(text, "README.md", "index", pages) == wanted
+    assert linked('<a id="t101"></a>\n\n### T101', "docs/errors.md", "errors", pages) == "(t101)=\n\n### T101"
     assert linked("[a](../docs/errors.md)", "docs/x.md", "api/x", pages) == "[a](../errors.md)"
 
 
