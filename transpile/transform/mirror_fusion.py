@@ -43,14 +43,16 @@ def fuse(fn: ir.Function, sweep: Sweep, b: Builder, link) -> tuple[ir.Function, 
 
     ``link`` puts forward and reverse sweep of a trip together.
     """
+    outermost = set(map(id, fn.body.stmts))
     for mirror in [s for s in sweep.block.stmts if isinstance(s, ir.For) and s in sweep.mirrors]:
         loop = sweep.mirrors[mirror]
-        if not isinstance(loop, ir.For) or not any(s is loop for s in fn.body.stmts) or not may_reorder(mirror):
+        if not isinstance(loop, ir.For) or id(loop) not in outermost or not may_reorder(mirror):
             continue
         if is_worth_it(sweep, mirror, loop):
             hoisted = _Hoist(fn, sweep, b, mirror, loop).run()
             if hoisted is not None:
                 fn, sweep = _fused(fn, sweep, b, mirror, loop, hoisted, link)
+                outermost = set(map(id, fn.body.stmts))
     return fn, sweep
 
 

@@ -55,6 +55,7 @@ class _Linker:
         self.roots: dict[int, list[ir.Var]] = {}  # id of a top-level statement -> what is recorded in it
         for var in needs.recorded:
             self.roots.setdefault(id(self.defs[var].nest[0][0]), []).append(var)
+        self.pushing: set[int] = set()  # the loops in which something is put on a stack
         self.escaped: dict[ir.Var, ir.Operand] = {}
         self.levels: list[_Level] = []
         self.renamed: dict[str, Dim] = {}  # sizes known in a loop only: their symbols in the reverse sweep
@@ -74,6 +75,7 @@ class _Linker:
             stack = ir.Var(name, replace(var.type, kind="stack"))
             b.emit(ir.NewStack(stack, self._loc(var), f"{reason}; on a stack, since {unknown}"))
             self.tapes[var] = stack
+            self.pushing.update(map(id, self.loops_of(var)))
             return
         counts = tuple(self.trip_count(loop) for loop in self.loops_of(var))  # type: ignore[arg-type]
         type_ = Type(var.type.dtype, (*counts, *var.type.dims))
@@ -236,8 +238,7 @@ class _Linker:
 
     def in_any_order(self, mirror: ir.For, loop: ir.For | ir.While) -> bool:
         """Whether the trips may run in any order, which lets processors load and store ahead: no stack is popped there."""
-        popped = (v for v, tape in self.tapes.items() if tape.type.kind == "stack")
-        return not any(around is loop for v in popped for around in self.loops_of(v)) and may_reorder(mirror)
+        return id(loop) not in self.pushing and may_reorder(mirror)
 
     def have_dims(self, stmt: ir.Stmt) -> None:
         """Sees to it that the sizes which the statement needs at run time are had in the reverse sweep."""

@@ -35,6 +35,9 @@ class Needs:
         self.defs = facts.defs
         self.escapes: dict[ir.Var, None] = {}
         self.needed: dict[int, dict[ir.Var, None]] = {}  # id of the innermost loop -> what is needed of its body
+        self.nests: dict[
+            int, dict[int, int]
+        ] = {}  # id of the outermost one -> those with needs inside, and how deep they are
         self.loops: dict[int, ir.For | ir.While] = {}
         self.recorded: dict[ir.Var, str] = {}
         self.stored: dict[ir.Var, ir.Store] = {}  # values that stand in a buffer from then on
@@ -68,6 +71,7 @@ class Needs:
         if loops:
             self.loops[id(loops[-1])] = loops[-1]
             self.needed.setdefault(id(loops[-1]), {})[operand] = None  # type: ignore[index]
+            self.nests.setdefault(id(loops[0]), {})[id(loops[-1])] = len(loops)
         elif found.nest:
             self.escapes[operand] = None  # type: ignore[index]
 
@@ -162,16 +166,12 @@ class Needs:
     # ---- what is recorded
 
     def decide(self) -> None:
-        for root in dict.fromkeys(id(self.defs[v].loops[0]) for vs in list(self.needed.values()) for v in vs):
+        for root in list(self.nests):
             self._decide_nest(root)
 
     def _in_nest(self, root: int) -> list[int]:
         """The loops with needs inside the nest, from the innermost."""
-        depth: dict[int, int] = {}
-        for key, found in self.needed.items():
-            chain = self.defs[next(iter(found))].loops
-            if id(chain[0]) == root:
-                depth[key] = len(chain)
+        depth = self.nests[root]
         return sorted(depth, key=lambda k: -depth[k])
 
     def _decide_nest(self, root: int) -> None:
