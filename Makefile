@@ -25,7 +25,7 @@ help:
 	@echo 'make test-faults  plant faults in the compiler, see each one caught'
 	@echo 'make oracle       what the compiler gives for every program, compared with what is frozen (ten minutes)'
 	@echo 'make sample       a twentieth of the oracle and of the faults, another one for each commit (three minutes)'
-	@echo 'make test-peers   the tests beside JAX and PyTorch, which are skipped elsewhere'
+	@echo 'make test-peers   the tests beside JAX, PyTorch and Autograd, which are skipped elsewhere'
 	@echo 'make audit        what each pass changes, and what leaving it out costs (two hours; goes on where it stopped)'
 	@echo 'make check        format, lint, types and the quick tests, in seconds'
 	@echo 'make bench        gradients beside JAX, PyTorch and C written by hand (an hour)'
@@ -83,8 +83,8 @@ test-pythons:
 	  echo "--- $$($$p -V)"; $(MAKE) --no-print-directory VENV=$(VENV)-$$v PYTHON=$$p test || failed=1; \
 	done; exit $$failed
 
-# The tests that ask JAX or PyTorch; nothing is skipped for want of them.
-PEERS := $(shell grep -rlE '"jax"|"torch"' --include='test_*.py' tests)
+# The tests that ask JAX, PyTorch or Autograd; nothing is skipped for want of them.
+PEERS := $(shell grep -rlE '"jax"|"torch"|PEERS' --include='test_*.py' tests)
 
 # What is tried is the wheel: nothing of this tree but the examples and the tests is where it runs.
 TRIED := tests/face/test_api.py tests/face/test_cli.py tests/face/test_command.py tests/codegen/test_jit.py tests/test_corpus.py

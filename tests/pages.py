@@ -5,7 +5,8 @@ A page is Markdown. What its blocks are, their language says, and a comment in t
     ```python                   runs, in the page's namespace, as a file of its own
     <!-- file: model.py -->     ... which has this name: in messages, and for the blocks of shell behind it
     <!-- generated:begin -->    ... does not run: it is what the block before it printed
-    <!-- jax -->                ... runs where JAX is installed, in a namespace of its own, and prints what the next block prints
+    <!-- jax -->                ... runs where JAX is installed, in a namespace of its own, and prints what the next block prints;
+                                so do blocks of the other libraries in PEERS
     ```text                     what the block before it printed, and the exception that it ended with
     ```sh                       lines that begin with `transpile` are run, in the folder of the page's files; all others are not
     ```console                  a session at a terminal; does not run
@@ -21,17 +22,18 @@ import io
 import re
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
+PEERS = ("jax", "autograd", "torch", "numba")
 ELSEWHERE = {"errors.md"}  # `mistakes` writes and runs it
 PAGES = [README, *(page for page in sorted((ROOT / "docs").glob("*.md")) if page.name not in ELSEWHERE)]
 
 _BLOCK = re.compile(r"^(?:<!-- (?P<mark>[^\n]*) -->\n)?```(?P<language>\w*)\n(?P<text>.*?)^```$", re.M | re.S)
-_FILE, _OUTPUT, _JAX = "file: ", "generated:begin", "jax"
+_FILE, _OUTPUT = "file: ", "generated:begin"
 
 
 class Block(NamedTuple):
@@ -56,20 +58,23 @@ def blocks(page: str) -> list[Block]:
     return found
 
 
-def rewritten(path: Path, folder: Path, has_jax: bool) -> str:
-    """The page, its output blocks as they are now. Its files are written to ``folder``, which is the working directory."""
+def rewritten(path: Path, folder: Path, installed: Collection[str]) -> str:
+    """The page, its output blocks as they are now; ``installed`` are the peers whose blocks run.
+
+    Its files are written to ``folder``, which is the working directory.
+    """
     page = path.read_text(encoding="utf-8")
     parts, end = [], 0
-    for block, printed in _outputs(path, page, folder, has_jax):
+    for block, printed in _outputs(path, page, folder, installed):
         parts += [page[end : block.start], printed]
         end = block.start + len(block.text)
     return "".join([*parts, page[end:]])
 
 
-def _outputs(path: Path, page: str, folder: Path, has_jax: bool) -> Iterator[tuple[Block, str]]:
+def _outputs(path: Path, page: str, folder: Path, installed: Collection[str]) -> Iterator[tuple[Block, str]]:
     """The blocks of output, each with what the block before it printed."""
-    ours, peers = _Space(path, folder), _Space(path, folder)
-    printed, raised, wanted = "", None, None  # by the last block; by the one of JAX
+    ours, peers = _Space(path, folder), {name: _Space(path, folder) for name in PEERS}
+    printed, raised, wanted, peer = "", None, None, ""  # by the last block; by that of a peer
     for block in blocks(page):
         if block.is_output:
             ending = f"{type(raised).__name__}: {raised}" if raised is not None else ""
@@ -80,13 +85,14 @@ def _outputs(path: Path, page: str, folder: Path, has_jax: bool) -> Iterator[tup
             raise raised
         if block.language == "sh":
             printed = _commands(block)
-        elif block.language == "python" and block.mark == _JAX:
-            if has_jax:
-                wanted, raised = peers.run(block)
+        elif block.language == "python" and block.mark in PEERS:
+            if block.mark in installed:
+                peer = block.mark
+                wanted, raised = peers[peer].run(block)
         elif block.language == "python":
             printed, raised = ours.run(block)
             if wanted is not None:
-                assert printed == wanted, f"{path.name}:{block.line}: JAX prints\n{wanted}\nand not\n{printed}"
+                assert printed == wanted, f"{path.name}:{block.line}: {peer} prints\n{wanted}\nand not\n{printed}"
             wanted = None
     if raised is not None:
         raise raised

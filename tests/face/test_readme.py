@@ -9,7 +9,7 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
-from pages import PAGES, README, ROOT, anchors, blocks, links, rewritten
+from pages import PAGES, PEERS, README, ROOT, anchors, blocks, links, rewritten
 
 import transpile as tp
 
@@ -23,7 +23,7 @@ def test_the_blocks_of_a_page_run_and_print_what_it_shows(path, tmp_path, monkey
     monkeypatch.syspath_prepend(tmp_path)
     modules = set(sys.modules)
     with np.errstate(), np.printoptions():
-        found = rewritten(path, tmp_path, has_jax=find_spec("jax") is not None)
+        found = rewritten(path, tmp_path, installed={name for name in PEERS if find_spec(name)})
     for name in set(sys.modules) - modules:
         if str(getattr(sys.modules[name], "__file__", "")).startswith(str(tmp_path)):
             del sys.modules[name]
