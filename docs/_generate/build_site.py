@@ -27,7 +27,13 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 NOTEBOOKS = ("first_gradient", "fitting_a_model", "compile_and_batch", "custom_derivative")
 CONTENTS = {
-    "Start": (*(f"notebooks/{n}" for n in NOTEBOOKS), "coming-from-jax", "how-to-read-a-derivative"),
+    "Start": (
+        *(f"notebooks/{n}" for n in NOTEBOOKS),
+        "coming-from-jax",
+        "coming-from-autograd-pytorch-numba",
+        "how-to-read-a-derivative",
+    ),
+    "Guide": ("control-flow", "arrays-and-writes", "batching", "memory"),
     "Look up": (*(f"api/{n}" for n in api_pages.PAGES), "command-line", "coverage", "errors", "conventions", "limits"),
     "Practice": ("gallery/index", "debugging", "speed", "benchmarks"),
     "Project": ("how-it-works", "contributing", "changelog"),
