@@ -36,7 +36,7 @@ CONTENTS = {
     "Guide": ("control-flow", "arrays-and-writes", "batching", "memory"),
     "Look up": (*(f"api/{n}" for n in api_pages.PAGES), "command-line", "coverage", "errors", "conventions", "limits"),
     "Practice": ("gallery/index", "debugging", "speed", "benchmarks"),
-    "Project": ("how-it-works", "contributing", "changelog"),
+    "Project": ("how-it-works", "contributing", "checks", "changelog"),
 }
 """The table of contents. Pages that do not exist are left out; pages of docs/ that are not named come last."""
 FROM_ROOT = {

@@ -147,7 +147,7 @@ def test_all_compiled(name: str) -> None:
 
 NOT_IN_JAX = set(
     "each_its_loop regions_around written until_all_are_done outer_axis_of_a_region permuted_by_data "
-    "by_number recurrence overwritten_behind loops_before_and_behind "  # it traces
+    "by_number recurrence overwritten_behind loops_before_and_behind numbered_by_data numbered_in_lanes_of_lanes "  # it traces
     "chain heat_with_halos numbers_in_numbers".split()  # its vmap wants whole permutations, and gathers along one axis
 )
 
