@@ -1,6 +1,6 @@
 """Time one gradient beside plain Python, Numba and JAX: the table of the README.
 
-The function is the likelihood of a GARCH model, a loop in which each step needs the one before. Plain Python, Numba and
+The function is the likelihood in `garch.py`, a loop in which each step needs the one before. Plain Python, Numba and
 transpile get the same function; JAX gets it as `lax.scan`. Numba and plain Python compute the value only. Rows of tools that are
 not installed are left out. Times are the least of several rounds, in which all take turns.
 """
@@ -9,21 +9,10 @@ import time
 
 import numba
 import numpy as np
+from garch import TRUTH as P
+from garch import negative_log_likelihood as likelihood
 
 import transpile as tp
-
-P = np.array([0.05, 0.09, 0.88])  # omega, alpha, beta
-
-
-def likelihood(p, returns):
-    """Mean negative log-likelihood of Gaussian returns, without its constant."""
-    omega, alpha, beta = p[0], p[1], p[2]
-    variance = np.mean(returns * returns)
-    total = 0.0
-    for r in returns:
-        total += 0.5 * (np.log(variance) + r * r / variance)
-        variance = omega + alpha * r * r + beta * variance
-    return total / len(returns)
 
 
 def jax_functions(returns):

@@ -14,6 +14,8 @@ from transpile import tree
 from transpile.base.levels import level_of
 from transpile.errors import error
 
+RULES = ("jvp", "forward", "backward")  # the attributes that hold the functions of a rule, whichever there are
+
 
 class Custom:
     """A function with a derivative of the user's own. Called by itself it is the function."""

@@ -58,7 +58,8 @@ def test_newton_cg_finds_the_known_cluster():
     assert result["force"] < 1e-4
 
 
-def test_one_number_times_all_that_is_there():
+def test_one_number_times_all_that_is_there(monkeypatch):
+    monkeypatch.syspath_prepend(EXAMPLES)
     found = load("one_number").main(days=50, rounds=2)
     assert {"plain Python value", "Numba value", "transpile value", "transpile value and gradient"} <= found.keys()
     assert all(np.isfinite(seconds) for seconds in found.values())

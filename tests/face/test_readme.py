@@ -9,7 +9,7 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
-from pages import PAGES, PEERS, README, ROOT, anchors, blocks, links, rewritten
+from page_blocks import PAGES, PEERS, README, ROOT, anchors, blocks, links, rewritten
 
 import transpile as tp
 

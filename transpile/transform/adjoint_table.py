@@ -68,9 +68,8 @@ class Adjoints:
         self.active = active
         self.values: dict[ir.Var, Pending] = {}
         self.buffers: dict[ir.Var, ir.Var] = {}
-        self.left: dict[
-            ir.Operand, tuple[ir.Var, ir.Block]
-        ] = {}  # what is read of a buffer for the last time; the buffer
+        # what is read of a buffer for the last time; the buffer, and the block
+        self.left: dict[ir.Operand, tuple[ir.Var, ir.Block]] = {}
         self.items: dict[ir.Var, dict[int, Expr]] = {}  # of variables that hold several results
 
     def name(self, var: ir.Var) -> str:

@@ -35,9 +35,8 @@ class Needs:
         self.defs = facts.defs
         self.escapes: dict[ir.Var, None] = {}
         self.needed: dict[int, dict[ir.Var, None]] = {}  # id of the innermost loop -> what is needed of its body
-        self.nests: dict[
-            int, dict[int, int]
-        ] = {}  # id of the outermost one -> those with needs inside, and how deep they are
+        # id of the outermost one -> those with needs inside, and how deep they are
+        self.nests: dict[int, dict[int, int]] = {}
         self.loops: dict[int, ir.For | ir.While] = {}
         self.recorded: dict[ir.Var, str] = {}
         self.stored: dict[ir.Var, ir.Store] = {}  # values that stand in a buffer from then on

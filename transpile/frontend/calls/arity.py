@@ -51,10 +51,9 @@ def _check(
 
 def signature(name: str) -> inspect.Signature | None:
     """The signature of a function; None where it is not known."""
-    is_method = (
-        name.startswith("builtins.") and name.count(".") > 1
-    )  # of an object that is known: its signature has a self
-    if name.partition(".")[0] not in _ROOTS or name.startswith("numpy.random.") or is_method:
+    if name.startswith("builtins.") and name.count(".") > 1:
+        return None  # a method of a known object: its signature has a self
+    if name.partition(".")[0] not in _ROOTS or name.startswith("numpy.random."):
         return None  # a generator's methods come without it
     return signatures.signature(name)
 

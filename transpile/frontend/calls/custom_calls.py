@@ -18,6 +18,7 @@ from transpile.core.functions import is_again
 from transpile.core.rebuild import of_outputs, with_results
 from transpile.core.types import Type
 from transpile.core.walk import statements
+from transpile.custom import RULES
 from transpile.errors import TranspileError, error
 from transpile.frontend.calls.inner_transforms import Passed, Stand, at_call, from_tree, lifted, outside
 from transpile.frontend.lifter import Lifter
@@ -38,7 +39,7 @@ def custom(lx: Lifter, obj: Any, args: list[Any], kwargs: dict[str, Any], node: 
         found = _again(lx, obj, args, node)
         return lx.apply(Static(User(obj.__wrapped__)), args, {}, node) if found is None else found
     rules = at_call(lx, obj.rules, node)
-    for name in ("jvp", "forward", "backward"):  # they may be given anew
+    for name in RULES:  # they may be given anew
         if hasattr(obj, name):
             reads.note("function", obj, name, getattr(obj, name))
     passed = Passed(lx)

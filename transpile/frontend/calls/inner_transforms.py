@@ -167,11 +167,7 @@ def _linear_transpose(lx: Lifter, args: list[Any], kwargs: dict[str, Any], node:
 
 def _pulled(lx: Lifter, args: list[Any], level: Pullback, node: Any) -> tuple[Any, ...]:
     """The value, the function of a cotangent, and what is auxiliary, if it is asked for."""
-    function, *primals = args
-    own = Tuple(tuple(copied(lx, p) for p in primals))
-    keys, around = _kept(lx, function)
-    held = copied(lx, function)
-    value = _value(lx, function, own, node)
+    value, held, own, keys, around = _kept(lx, args, node)
     rest: tuple[Any, ...] = ()
     if level.has_aux:
         value, *more = value.items
@@ -180,17 +176,17 @@ def _pulled(lx: Lifter, args: list[Any], level: Pullback, node: Any) -> tuple[An
     return value, pull, *rest
 
 
-def _kept(lx: Lifter, function: Any) -> tuple[tuple[surroundings.Key, ...], Tuple]:
-    """What the function reads of those around, as it is now."""
+def _kept(lx: Lifter, args: list[Any], node: Any) -> tuple[Any, Any, Tuple, tuple[surroundings.Key, ...], Tuple]:
+    """The value of a function, and as they are now: the function, the primals, and what it reads of the functions around."""
+    function, *primals = args
+    own = Tuple(tuple(copied(lx, p) for p in primals))
     found = surroundings.of(lx, function)
-    return tuple(found), Tuple(tuple(copied(lx, v) for v in found.values()))
+    around, held = Tuple(tuple(copied(lx, v) for v in found.values())), copied(lx, function)
+    return _value(lx, function, own, node), held, own, tuple(found), around
 
 
-@dataclass(frozen=True)
-class _Pulling:
+class _Pulling(surroundings.Holding):
     """``pullback(cotangent)``: the cotangent has the shapes of the value."""
-
-    keys: tuple[surroundings.Key, ...]
 
     def __lifter_call__(self, lx: Lifter, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         pull, own, value, around, cotangent = args
@@ -215,20 +211,13 @@ def _leaves(lx: Lifter, value: Any) -> list[ir.Operand]:
 
 
 def _linearize(lx: Lifter, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
-    function, *primals = args
-    own = Tuple(tuple(copied(lx, p) for p in primals))
-    keys, around = _kept(lx, function)
-    held = copied(lx, function)
-    value = _value(lx, function, own, node)
+    value, held, own, keys, around = _kept(lx, args, node)
     push = _made(lx, held, Pushforward(value=False), node)
     return Tuple((value, Bound(Static(_Gathering(keys)), (push, own, around))))
 
 
-@dataclass(frozen=True)
-class _Gathering:
+class _Gathering(surroundings.Holding):
     """``f_jvp(*tangents)``: the tangents of a call as one tuple."""
-
-    keys: tuple[surroundings.Key, ...]
 
     def __lifter_call__(self, lx: Lifter, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
         push, own, around, *tangents = args

@@ -23,15 +23,12 @@ def is_kept(lx: Lifter, value: Any) -> bool:
     of it is among its arguments."""
     if lx.outer is None or not lx.outer.keeps or not _is_function(value):
         return False
-    return isinstance(value, Bound) and _holds(value.function) or not surroundings.of(lx, value)
+    held = value.function.value if isinstance(value, Bound) and isinstance(value.function, Static) else None
+    return isinstance(held, surroundings.Holding) or not surroundings.of(lx, value)
 
 
 def _is_function(value: Any) -> bool:
     return isinstance(value, (Bound, Closure)) or isinstance(value, Static) and opened(value) is not None
-
-
-def _holds(function: Any) -> bool:
-    return isinstance(function, Static) and getattr(function.value, "keys", None) is not None
 
 
 def taken_apart(lx: Lifter, value: Any, tree: Callable[[Any], Any]) -> Node:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from transpile.base.levels import peeled
-from transpile.custom import Custom
+from transpile.custom import RULES, Custom
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.resolve import closure_conversion, name_lookup
 from transpile.frontend.sources.name_liveness import loads
@@ -48,8 +49,15 @@ def _within(value: Any) -> Iterable[Any]:
     """The values that a value is made of; one with a derivative of its own is made of its rules."""
     inner = peeled(value.value)[1] if isinstance(value, Static) else None
     if isinstance(inner, Custom):
-        return [Static(getattr(inner, name, None)) for name in ("__wrapped__", "jvp", "forward", "backward")]
+        return [Static(getattr(inner, name, None)) for name in ("__wrapped__", *RULES)]
     return parts(value)
+
+
+@dataclass(frozen=True)
+class Holding:
+    """What is called with such names as they were: their values are among its arguments."""
+
+    keys: tuple[Key, ...]
 
 
 @contextmanager
