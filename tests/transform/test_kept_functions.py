@@ -155,3 +155,60 @@ def test_a_function_of_what_has_returned_is_refused(forward):
 def test_a_pullback_is_no_result_of_other_functions():
     with pytest.raises(tp.TranspileError, match="T417"):
         tp.jit(lambda x: tp.vjp(np.sin, x)[1])(2.0)
+
+
+def pulled_when_asked(m):
+    """The rule keeps its argument, and makes the pullback when it needs it."""
+
+    def value(x):
+        return np.sin(m @ x)
+
+    f = tp.custom_vjp(value)
+    f.defvjp(lambda x: (value(x), x), lambda x, g: tp.vjp(value, x)[1](g))
+    return f
+
+
+def pulled_from_the_start(m):
+    f = tp.custom_vjp(lambda x: np.sin(m @ x))
+    f.defvjp(lambda x: tp.vjp(lambda v: np.sin(m @ v), x), pulled)
+    return f
+
+
+def shapes_that_are_asked_for(m):
+    def backward(x, g):
+        bar = np.zeros(len(x))
+        for k in range(len(x)):
+            bar[k] = np.sum(g * np.cos(m @ x) * m[:, k])
+        return (bar,)
+
+    f = tp.custom_vjp(lambda x: np.sin(m @ x))
+    f.defvjp(lambda x: (np.sin(m @ x), x), backward)
+    return f
+
+
+TWO = A[:, :2] @ A[:2], np.arange(6.0).reshape(2, 3) / 7.0, np.arange(8.0).reshape(4, 2) / 9.0
+USES = {
+    "one in another": (lambda f, g, h: lambda x: np.sum(g(f(x))), (0, 1, 0)),
+    "three": (lambda f, g, h: lambda x: np.sum(h(g(f(x)))), (0, 1, 2)),
+    "behind a product": (lambda f, g, h: lambda x: np.sum(g(TWO[0] @ x)), (0, 1, 0)),
+    "side by side": (lambda f, g, h: lambda x: np.sum(g(x)) + np.sum(h(x[:2] * x[2])), (0, 1, 2)),
+}
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("make", [pulled_when_asked, pulled_from_the_start, shapes_that_are_asked_for])
+def test_rules_of_one_factory_have_sizes_of_their_own(make, use):
+    """The sizes of what a forward rule keeps are those of its arguments, not those of the function around with the same names."""
+    together, which = USES[use]
+    f = together(*(make(TWO[k]) for k in which))
+    plain = together(*((lambda x, m=TWO[k]: np.sin(m @ x)) for k in which))
+    assert np.allclose(tp.grad(f)(X), tp.grad(plain)(X))
+    assert np.allclose(tp.vmap(tp.grad(f))(np.stack([X, W])), tp.vmap(tp.grad(plain))(np.stack([X, W])))
+
+
+@pytest.mark.numba
+def test_rules_of_one_factory_compiled():
+    together, which = USES["three"]
+    f = together(*(pulled_from_the_start(TWO[k]) for k in which))
+    plain = together(*((lambda x, m=TWO[k]: np.sin(m @ x)) for k in which))
+    assert np.allclose(tp.jit(tp.grad(f))(X), tp.grad(plain)(X))

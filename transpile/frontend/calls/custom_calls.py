@@ -196,11 +196,7 @@ Sizes = list[tuple[ir.Var, int]]  # axes whose sizes only the run knows, with sy
 
 def results_of(b: Builder, fn: ir.Function, ops: Sequence[ir.Operand]) -> tuple[tuple[ir.Var, ...], Sizes]:
     """Variables for the results of a call of the function with these operands, and what is to be named behind the call."""
-    dims: dict[str, Dim] = {}
-    for param, op in zip(fn.params, ops):
-        for have, given in zip(param.type.dims, op.type.dims):
-            if have.as_symbol is not None:
-                dims.setdefault(have.as_symbol, given)
+    dims = _sizes_given(fn, [op.type for op in ops])
     found: list[ir.Var] = []
     unknown: Sizes = []
     for y in fn.body.yields:
@@ -209,6 +205,16 @@ def results_of(b: Builder, fn: ir.Function, ops: Sequence[ir.Operand]) -> tuple[
         found.append(ir.Var(ir.SYNTHETIC, y.type.with_dims(tuple(sizes))))
         unknown += [(found[-1], axis) for axis, known in enumerate(is_known) if not known]
     return tuple(found), unknown
+
+
+def _sizes_given(fn: ir.Function, types: Sequence[Type]) -> dict[str, Dim]:
+    """The sizes, outside of a function, that its own symbols stand for where it is given what has these types."""
+    dims: dict[str, Dim] = {}
+    for param, type_ in zip(fn.params, types):
+        for have, given in zip(param.type.dims, type_.dims):
+            if have.as_symbol is not None:
+                dims.setdefault(have.as_symbol, given)
+    return dims
 
 
 def name_sizes(b: Builder, sizes: Sizes) -> None:
@@ -292,7 +298,7 @@ def _custom_vjp(lx: Lifter, obj: Any, rules: Any, trees: list[Any]) -> tuple[ir.
     if not isinstance(fn.out_tree, Node) or len(fn.out_tree.children) != 2:
         raise error("T307", f"the forward rule of {obj.__name__!r} must return a pair (value, kept)", fn.loc)
     value, kept = fn.out_tree.children
-    types = [y.type for y in fn.body.yields]
+    types = _types_outside(lx, fn, trees)
     outputs = len(number_leaves([value])[1])
     seeds = map_leaves(value, lambda leaf: ArgLeaf(types[leaf.k]) if types[leaf.k].is_float else StaticTree(None))
     skipped = [k % len(trees) for k in obj.nondiff_argnums or ()]
@@ -310,6 +316,16 @@ def _custom_vjp(lx: Lifter, obj: Any, rules: Any, trees: list[Any]) -> tuple[ir.
     back = _with_hidden(back, around, at)
     adjoints = _adjoints(obj, back, trees, skipped)
     return full, with_results(back, adjoints), outputs, around
+
+
+def _types_outside(lx: Lifter, fn: ir.Function, trees: list[Any]) -> list[Type]:
+    """The types of the results of a forward rule in the sizes of the function around, in which the backward rule is lifted."""
+    given = [*(leaf.type for leaf in number_leaves(trees)[1]), *(outside(lx, c).type for c in fn.captured)]
+    dims = _sizes_given(fn, given)
+    types = [y.type for y in fn.body.yields]
+    for name in (name for t in types for d in t.dims for name in d.symbols() if name not in dims):
+        dims[name] = lx.b.fresh_symbol("size")  # only the forward rule knows it
+    return [t.with_dims(tuple(d.substitute(dims.get) for d in t.dims)) for t in types]
 
 
 def _adjoints(obj: Any, back: ir.Function, trees: list[Any], skipped: list[int]) -> tuple[ir.Operand, ...]:
