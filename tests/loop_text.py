@@ -41,7 +41,7 @@ from transpile.driver.result_kinds import converters
 from transpile.driver.results import assemble_flat
 from transpile.driver.shared_arguments import overlap
 from transpile.loops import optimise
-from transpile.loops.check_elimination import fit
+from transpile.loops.check_elimination import eliminate_checks
 from transpile.loops.independent_iterations import loops_apart
 from transpile.loops.size_assumptions import assumed
 from transpile.lower import lower
@@ -119,7 +119,7 @@ class Loops:
 
     @cached_property
     def lowered(self) -> ir.Function:
-        return fit(lower(in_single_precision(self.core)))
+        return eliminate_checks(lower(in_single_precision(self.core)))
 
     @property
     def sizes(self) -> tuple[Any, ...]:

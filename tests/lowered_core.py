@@ -14,7 +14,7 @@ from transpile.core.functions import reached
 from transpile.core.rebuild import with_blocks
 from transpile.core.types import BOOL, INT
 from transpile.core.walk import blocks, statements
-from transpile.loops.check_elimination import fit, in_floats
+from transpile.loops.check_elimination import eliminate_checks, in_floats
 from transpile.lower import lower
 from transpile.lower.half_precision import in_single_precision
 from transpile.ops.tables import record_of
@@ -32,7 +32,7 @@ def lowered_core(core: ir.Function) -> ir.Function:
     """The function as scalar statements, with the trees of ``core``; a transform can follow."""
     if reached(core):
         raise NotScalar("a function that calls itself")
-    fn = fit(lower(in_single_precision(core)))
+    fn = eliminate_checks(lower(in_single_precision(core)))
     for stmt in statements(fn.body):
         if isinstance(stmt, (ir.Call, ir.View)) or isinstance(stmt, ir.Let) and _is_of_library(stmt):
             raise NotScalar("a call of a library")

@@ -22,24 +22,24 @@ from transpile.core import nodes as ir
 from transpile.core.dims import Dim
 from transpile.core.types import FLOAT64, INT, Type
 from transpile.errors import InternalError
-from transpile.loops.allocation_motion import hoist
-from transpile.loops.array_contraction import contract, points
-from transpile.loops.buffer_reuse import reuse
+from transpile.loops.allocation_motion import hoist_allocations
+from transpile.loops.array_contraction import contract_arrays, points
+from transpile.loops.buffer_reuse import reuse_buffers
 from transpile.loops.check_hoisting import hoist_checks
-from transpile.loops.fusion import fuse
-from transpile.loops.interchange import order
+from transpile.loops.fusion import fuse_loops
+from transpile.loops.interchange import interchange_loops
 from transpile.loops.invariant_motion import move_invariants
 from transpile.loops.power_expansion import expand_powers
-from transpile.loops.scalar_replacement import promote
+from transpile.loops.scalar_replacement import replace_with_scalars
 from transpile.loops.schedule.parallel import parallelise
-from transpile.loops.size_assumptions import assume, assumed
-from transpile.loops.store_forwarding import forward
-from transpile.loops.unroll import unroll
-from transpile.loops.vector_functions import by_vectors
+from transpile.loops.size_assumptions import assume_sizes, assumed
+from transpile.loops.store_forwarding import forward_stores
+from transpile.loops.unroll import unroll_loops
+from transpile.loops.vector_functions import call_vector_functions
 from transpile.simplify.dead_code import remove_dead_lowered
 
 Pass = Callable[[ir.Function], ir.Function]
-READY = (forward, hoist_checks, forward)  # what stands before most passes
+READY = (forward_stores, hoist_checks, forward_stores)  # what stands before most passes
 
 X, Y, K = np.linspace(0.5, 2.0, 4), np.linspace(-1.0, 1.0, 4), np.array([0, 2, 2, 1])
 A = np.linspace(-1.0, 2.0, 12).reshape(4, 3)
@@ -81,9 +81,9 @@ def product(a, y):
 
 def test_assume_guards_equal_sizes() -> None:
     y = np.ones(9)
-    found = text(product, (np.ones((9, 9)), y), lambda fn: assume(fn, assumed([(9, 9), (9,)])))
+    found = text(product, (np.ones((9, 9)), y), lambda fn: assume_sizes(fn, assumed([(9, 9), (9,)])))
     assert found.count("raise again.OtherSizes") == 2 and "if d != n:" in found and "if m != n:" in found
-    assert "if d != 3:" in text(product, (A, np.ones(3)), lambda fn: assume(fn, assumed([(4, 3), (3,)])))
+    assert "if d != 3:" in text(product, (A, np.ones(3)), lambda fn: assume_sizes(fn, assumed([(4, 3), (3,)])))
 
 
 def test_assume_takes_nothing_of_sizes_that_differ_or_are_one() -> None:
@@ -103,7 +103,7 @@ def read_twice(x, y):
 
 
 def test_forward_reads_and_tests_nothing_twice() -> None:
-    found = text(read_twice, (X, Y), forward)
+    found = text(read_twice, (X, Y), forward_stores)
     assert found.count("x[i]") == 2 and found.count("y[i]") == 1 and "i < n" not in found
 
 
@@ -114,7 +114,7 @@ def written_between(x, k):
 
 
 def test_forward_reads_again_what_a_write_may_have_changed() -> None:
-    assert re.search(r"x\[np.uint64\(at\)\] = 3.0\n.*x\[0\]", text(written_between, (X, K), forward), re.DOTALL)
+    assert re.search(r"x\[np.uint64\(at\)\] = 3.0\n.*x\[0\]", text(written_between, (X, K), forward_stores), re.DOTALL)
     agree(written_between, (X, K), (X, 0 * K), (X, K + 9), (X[:0], K))
 
 
@@ -137,7 +137,9 @@ def test_a_size_is_not_said_by_what_is_computed_from_it() -> None:
 
 
 def test_simplify_knows_remainders_and_mirrored_indices() -> None:
-    assert "raise" in text(around, (X,)) and text(around, (X,), forward).count("raise") == 1  # n // 2 is not below 0
+    assert (
+        "raise" in text(around, (X,)) and text(around, (X,), forward_stores).count("raise") == 1
+    )  # n // 2 is not below 0
     agree(around, (X,), (X[:0],), (X[:1],))
 
 
@@ -207,7 +209,7 @@ def test_checks_of_all_wild_ranges_stay() -> None:
             t += x[i + r]
         return t
 
-    stays(hoist_checks, wild, (X, 0, 1, 0), forward)
+    stays(hoist_checks, wild, (X, 0, 1, 0), forward_stores)
     found = text(tp.grad(steps), (0.5, 3), *READY)
     assert "raise" not in found and "range(max(p, 0) - 1, -1, -1)" in found
 
@@ -230,7 +232,7 @@ def test_sums_that_may_wrap_are_no_sums_of_numba() -> None:
 
 
 def test_checks_stand_before_loops() -> None:
-    assert text(product, (A, np.ones(3)), forward, hoist_checks, forward, remove_dead_lowered) == (
+    assert text(product, (A, np.ones(3)), forward_stores, hoist_checks, forward_stores, remove_dead_lowered) == (
         "n = a.shape[0]\n"
         "d = a.shape[1]\n"
         "m = y.shape[0]\n"
@@ -279,7 +281,7 @@ def says(x, y):
 
 def test_checks_stay_where_trips_may_not_come_to_them() -> None:
     for f, args in ((only_some, (X, 9)), (stops, (X, Y[:3])), (raises_itself, (X, Y[:3])), (says, (X, Y[:3]))):
-        stays(hoist_checks, f, args, forward)
+        stays(hoist_checks, f, args, forward_stores)
         agree(f, args)
     agree(only_some, (X - 9.0, 9), (X, -4), (X, -5))
 
@@ -324,13 +326,16 @@ def raises_between(x, y):
 
 
 def test_fuse_joins_loops_in_step() -> None:
-    assert text(in_step, (X,), forward).count("for ") == 2 and text(in_step, (X,), forward, fuse).count("for ") == 1
+    assert (
+        text(in_step, (X,), forward_stores).count("for ") == 2
+        and text(in_step, (X,), forward_stores, fuse_loops).count("for ") == 1
+    )
     agree(in_step, (X,), (X[:0],))
 
 
 def test_fuse_leaves_what_a_later_trip_writes() -> None:
     for f, args in ((looks_ahead, (X,)), (raises_between, (X, Y))):
-        stays(fuse, f, args, *READY)
+        stays(fuse_loops, f, args, *READY)
         agree(f, args, tuple(a[:0] for a in args))
     agree(looks_back, (X,), (X[:0],), (X[:1],))
 
@@ -369,14 +374,14 @@ def read_after(a):
 
 
 def test_contract_keeps_a_row_of_what_a_trip_makes() -> None:
-    found = text(row_by_row, (A,), *READY, contract)
+    found = text(row_by_row, (A,), *READY, contract_arrays)
     assert "t[j] = a[i, j] + 1.0" in found and "t = np.empty((d,), np.float64)" in found
     agree(row_by_row, (A,), (A[:0],), (A[:, :1],))
 
 
 def test_contract_leaves_what_other_trips_or_later_statements_read() -> None:
     for f in (of_two_rows, read_after):
-        stays(contract, f, (A,), *READY)
+        stays(contract_arrays, f, (A,), *READY)
         agree(f, (A,), (A[:0],), (A[:, :0],))
 
 
@@ -408,7 +413,7 @@ def last_of_columns(a):
 
 
 def test_order_walks_along_rows() -> None:
-    assert text(columns, (A,), *READY, order, remove_dead_lowered) == (
+    assert text(columns, (A,), *READY, interchange_loops, remove_dead_lowered) == (
         "d = a.shape[1]\n"
         "out = np.empty((d,), np.float64)\n"
         "for i in range(d):\n"
@@ -428,7 +433,7 @@ def test_order_walks_along_rows() -> None:
 
 def test_order_keeps_loops_that_depend_on_each_other() -> None:
     for f in (upwards, last_of_columns):
-        stays(order, f, (A,), *READY)
+        stays(interchange_loops, f, (A,), *READY)
         agree(f, (A,), (A[:0],), (A[:, :0],))
 
 
@@ -461,13 +466,13 @@ def alone(x):
 
 
 def test_unroll_writes_short_loops_out() -> None:
-    assert text(pairs, (X,), forward, unroll).count("for ") == 1
+    assert text(pairs, (X,), forward_stores, unroll_loops).count("for ") == 1
     agree(pairs, (X,), (X[:0],))
 
 
 def test_unroll_keeps_loops_that_end_early_or_stand_alone() -> None:
     for f in (until, alone):
-        stays(unroll, f, (X,), forward)
+        stays(unroll_loops, f, (X,), forward_stores)
         agree(f, (X,), (X[:1],), (X[:0],))
 
 
@@ -525,14 +530,14 @@ def test_promote_adds_up_in_a_register() -> None:
     by_x = tp.grad(weighted, argnums=1)
     before = text(by_x, (A, X), *READY)
     assert "        x_bar[i] += a[i, j]" in before
-    found = text(by_x, (A, X), *READY, promote)
+    found = text(by_x, (A, X), *READY, replace_with_scalars)
     assert "    x_bar[i] += total" in found and "total = total + a[i, j]" in found
     agree(by_x, (A, X), (A[:, :0], X), (A[:, :0], X[:2]), (A, X[:2]), (A[:0], X[:0]))
 
 
 def test_promote_leaves_elements_that_the_loop_touches_otherwise() -> None:
     by_x = tp.grad(chained, argnums=1)
-    stays(promote, by_x, (A, X), *READY)
+    stays(replace_with_scalars, by_x, (A, X), *READY)
     agree(by_x, (A, X), (A[:, :0], X[:0]), (A, X[:2]))
 
 
@@ -546,7 +551,7 @@ def one_place(x, y, k):
 def test_promote_computes_a_place_without_what_a_trip_reads() -> None:
     by_both = tp.grad(one_place, argnums=(0, 1))
     y = np.linspace(0.0, 1.0, 8)
-    found = text(by_both, (X, y, K), *READY, promote)
+    found = text(by_both, (X, y, K), *READY, replace_with_scalars)
     assert "\nt_4 = 2 * m - 1\ntotal = 0.0\n" in found
     assert "    y_bar[np.uint64(t_4)] += total\n    x_bar[0] += total_2\n" in found
     agree(by_both, (X, y, K), (X, y, K[:0]), (X[:0], y[:0], K[:0]), (X[:1], y, K), (X, y[:7], K))
@@ -586,19 +591,19 @@ def swapped(x, m):
 
 
 def test_hoist_allocates_once() -> None:
-    before, after = text(row_of_its_own, (A,), *READY), text(row_of_its_own, (A,), *READY, hoist)
+    before, after = text(row_of_its_own, (A,), *READY), text(row_of_its_own, (A,), *READY, hoist_allocations)
     assert "    t = np.empty((d,), np.float64)" in before
     assert "\nt = np.empty((d,), np.float64)\n" in after and "    t = np.empty" not in after
     agree(row_of_its_own, (A,), (A[:0],), (A[:, :0],))
 
 
 def test_hoist_raises_only_where_a_trip_does() -> None:
-    assert "np.empty((p if 0 < n else 0,), np.float64)" in text(of_given_size, (X, 2), *READY, hoist)
+    assert "np.empty((p if 0 < n else 0,), np.float64)" in text(of_given_size, (X, 2), *READY, hoist_allocations)
     agree(of_given_size, (X, 2), (X, 0), (X, -3), (X[:0], -3), (X[:0], 2**62))
 
 
 def test_hoist_leaves_what_a_trip_hands_on() -> None:
-    found = text(swapped, (X, 3), *READY, hoist)
+    found = text(swapped, (X, 3), *READY, hoist_allocations)
     assert "    v = np.empty" in found
     agree(swapped, (X, 3), (X, 0), (X[:0], 2))
 
@@ -688,9 +693,9 @@ def arrays_in(found: str) -> int:
 
 @pytest.mark.parametrize(("f", "args", "saved"), [(normalised, (X,), 2), (normalised_rows, (A,), 3)])
 def test_memory_of_what_is_not_read_any_more_is_used_again(f: Any, args: tuple[Any, ...], saved: int) -> None:
-    passes = (*READY, fuse, forward, remove_dead_lowered, contract)
-    before, after = (arrays_in(text(f, args, *passes, *last)) for last in ((), (reuse,)))
-    assert before - after == saved, text(f, args, *passes, reuse)
+    passes = (*READY, fuse_loops, forward_stores, remove_dead_lowered, contract_arrays)
+    before, after = (arrays_in(text(f, args, *passes, *last)) for last in ((), (reuse_buffers,)))
+    assert before - after == saved, text(f, args, *passes, reuse_buffers)
     agree(f, args)
 
 
@@ -708,7 +713,7 @@ def test_memory_of_what_is_not_read_any_more_is_used_again(f: Any, args: tuple[A
 )
 def test_memory_that_another_trip_reads_is_left(f: Any, args: tuple[Any, ...]) -> None:
     """Each has two arrays that must stay two."""
-    found = text(f, args, *READY, fuse, forward, remove_dead_lowered, contract, reuse)
+    found = text(f, args, *READY, fuse_loops, forward_stores, remove_dead_lowered, contract_arrays, reuse_buffers)
     assert arrays_in(found) == 2, found
     agree(f, args)
 
@@ -791,7 +796,7 @@ def sines_of_the_last(x):
 
 
 def test_blocks_choose_the_vector_function() -> None:
-    found = text(sines, (X,), forward, by_vectors)
+    found = text(sines, (X,), forward_stores, call_vector_functions)
     assert "for start in range(0, n, 512):" in found and "vector.sin_bounded(x[np.uint64(i)])" in found
     long = np.linspace(-1e3, 1e3, 1300)
     wild = long.copy()
@@ -801,13 +806,13 @@ def test_blocks_choose_the_vector_function() -> None:
 
 def test_blocks_leave_trips_that_wait_for_each_other() -> None:
     for f in (chain_of_sines, sines_of_the_last):
-        stays(by_vectors, f, (X,), forward)
+        stays(call_vector_functions, f, (X,), forward_stores)
         agree(f, (X,), (X[:0],))
 
 
 def test_powers_are_products() -> None:
-    assert "t_2 * t_2 * t_2" in text(lambda x: x**3, (X,), forward, expand_powers)
-    stays(expand_powers, lambda x, p: x**p + x**0.3, (X, 2.0), forward)
+    assert "t_2 * t_2 * t_2" in text(lambda x: x**3, (X,), forward_stores, expand_powers)
+    stays(expand_powers, lambda x, p: x**p + x**0.3, (X, 2.0), forward_stores)
 
 
 # --------------------------------------------------------------------------------------------------------- dead

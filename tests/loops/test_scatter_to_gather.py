@@ -14,19 +14,19 @@ from verified import check
 
 import transpile as tp
 from transpile.loops.check_hoisting import hoist_checks
-from transpile.loops.scatter_to_gather import gather
-from transpile.loops.store_forwarding import forward
-from transpile.loops.unroll import unroll
+from transpile.loops.scatter_to_gather import scatter_to_gather
+from transpile.loops.store_forwarding import forward_stores
+from transpile.loops.unroll import unroll_loops
 from transpile.simplify.dead_code import remove_dead_lowered
 
 
 def gathered(f: Callable[..., Any], *args: Any, wrt: tuple[int, ...] = (0,)) -> str | None:
     """The text of the gradient after the pass; None if it changes nothing."""
     fn = check(Loops(tp.grad(f, argnums=wrt), args).lowered)
-    for p in (forward, hoist_checks, forward, hoist_checks, forward, unroll, forward):
+    for p in (forward_stores, hoist_checks, forward_stores, hoist_checks, forward_stores, unroll_loops, forward_stores):
         fn = p(fn)
-    found = gather(fn)
-    return None if found is fn else text_of(remove_dead_lowered(forward(check(found, "gather"))))
+    found = scatter_to_gather(fn)
+    return None if found is fn else text_of(remove_dead_lowered(forward_stores(check(found, "gather"))))
 
 
 def agree(f: Callable[..., Any], *calls: tuple[Any, ...], wrt: tuple[int, ...] = (0,)) -> None:

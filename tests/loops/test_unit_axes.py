@@ -4,8 +4,8 @@ import numpy as np
 from test_loops import READY, A, X, agree, stays, text
 
 import transpile as tp
-from transpile.loops.interchange import order
-from transpile.loops.unit_axes import see_through
+from transpile.loops.interchange import interchange_loops
+from transpile.loops.unit_axes import drop_unit_axes
 
 
 def column(x):
@@ -34,7 +34,7 @@ def product(a, b):
 
 def test_a_column_is_seen_through():
     gradient = tp.grad(product, argnums=1)
-    before, after = (text(gradient, (A, A.T), *READY, *more) for more in ((), (see_through,)))
+    before, after = (text(gradient, (A, A.T), *READY, *more) for more in ((), (drop_unit_axes,)))
     assert ".reshape((" in before and ", 0]" in before
     assert ", 0]" not in after
     agree(gradient, (A, A.T), (A[:1], A.T), (A, A.T[:, :1]))
@@ -46,7 +46,7 @@ def test_a_column_is_read_as_what_it_is_of():
 
 
 def test_other_shapes_are_not():
-    stays(see_through, folded, (X,), *READY)
+    stays(drop_unit_axes, folded, (X,), *READY)
     agree(folded, (X,), (np.exp(X),))
     agree(flat, (A,), (A[:1],), (A[:, :1],), (A[:0],))
 
@@ -94,11 +94,11 @@ def nest(loops):
 
 
 def test_three_loops_in_the_order_of_memory():
-    before, after = (text(accumulate, (CUBE, B), *READY, *more) for more in ((), (order,)))
+    before, after = (text(accumulate, (CUBE, B), *READY, *more) for more in ((), (interchange_loops,)))
     assert nest(before) == ["j", "i", "k_2"] and nest(after) == ["i", "j", "k_2"]
     agree(accumulate, (CUBE, B), (CUBE[:0], B[:0]), (CUBE[:, :0], B), (CUBE[:, :, :1], B), (CUBE, B[:4]))
 
 
 def test_loops_that_wait_for_each_other_keep_their_order():
-    stays(order, settle, (CUBE, B), *READY)
+    stays(interchange_loops, settle, (CUBE, B), *READY)
     agree(settle, (CUBE, B), (CUBE[:1], B[:1]))

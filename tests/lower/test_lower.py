@@ -18,7 +18,7 @@ from transpile.core import nodes as ir
 from transpile.core.dump import dump
 from transpile.core.types import FLOAT64
 from transpile.driver.backend import compile_core
-from transpile.loops.allocation_motion import hoist
+from transpile.loops.allocation_motion import hoist_allocations
 from transpile.lower import lower
 from transpile.lower.lowering_rules import RULES
 from transpile.ops import lowering_kinds as kinds
@@ -133,7 +133,7 @@ def test_each_rule_serves_a_record_and_each_kind_has_a_rule() -> None:
 
 def lowered(build: Any, *args: Any) -> str:
     program = Program(build, args, symbolic)
-    return dump(hoist(lower(merged([program]))))
+    return dump(hoist_allocations(lower(merged([program]))))
 
 
 def test_elementwise_chains_need_no_temporaries() -> None:

@@ -18,7 +18,7 @@ from transpile.core import nodes as ir
 from transpile.core.output import Output
 
 
-def outward(fn: ir.Function) -> tuple[ir.Function, tuple[Output, ...]]:
+def pass_results_in(fn: ir.Function) -> tuple[ir.Function, tuple[Output, ...]]:
     """The lowered function with such results as its last parameters, and what they are; what it returns are the others."""
     known: dict[ir.Operand, tuple[int, int]] = {}
     numbers = {p: k for k, p in enumerate(fn.params)}

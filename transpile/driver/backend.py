@@ -12,7 +12,7 @@ from transpile.analysis.messages import size_checks
 from transpile.codegen.entry_guard import Guard
 from transpile.codegen.numba import kernel_module
 from transpile.codegen.numba.numba_text import UNWRAPPED, Module, Options
-from transpile.codegen.results_passed_in import outward
+from transpile.codegen.results_passed_in import pass_results_in
 from transpile.codegen.size_guards import say_guards
 from transpile.core import nodes as ir
 from transpile.core.functions import Routine
@@ -144,7 +144,7 @@ def compile_core(core: ir.Function, options: Options, cache: bool, guard: Guard 
     outputs: tuple[Output, ...] = ()
     *kept, fn = lowered(core, options)
     if guard is not None:
-        fn, outputs = outward(fn)
+        fn, outputs = pass_results_in(fn)
     kernel = build(Source((*kept, fn), options, guard, outputs), cache, core.loc, IS_DIRECT)
     kernel.outputs, kernel.of_sizes = outputs, size_checks(fn)
     return kernel

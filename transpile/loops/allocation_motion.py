@@ -25,7 +25,7 @@ from transpile.ops.tables import record_of
 READS = ("index", "dim")  # what an array may be used for without another name being given to it
 
 
-def hoist(fn: ir.Function) -> ir.Function:
+def hoist_allocations(fn: ir.Function) -> ir.Function:
     """The function with such arrays before the outermost loop that they can leave."""
     return with_body(fn, _Hoist(fn).block(fn.body))
 

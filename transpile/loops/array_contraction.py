@@ -15,7 +15,7 @@ from transpile.core.types import INT, Type
 from transpile.core.walk import blocks, defined, leaves, reads
 
 
-def contract(fn: ir.Function) -> ir.Function:
+def contract_arrays(fn: ir.Function) -> ir.Function:
     """The function with such axes left out, and the arrays allocated in the loop that they then belong to."""
     while True:
         search = _Search(fn)

@@ -26,7 +26,7 @@ from transpile.core.walk import blocks, leaves, map_reads, reads, statements
 Shape = tuple[Linear, ...]
 
 
-def reuse(fn: ir.Function) -> ir.Function:
+def reuse_buffers(fn: ir.Function) -> ir.Function:
     """The function with fewer arrays."""
     return _Reuse(fn).function()
 

@@ -23,7 +23,7 @@ EXACT = 2**53
 EXACTLY = (-EXACT, EXACT)
 
 
-def fit(fn: ir.Function) -> ir.Function:
+def eliminate_checks(fn: ir.Function) -> ir.Function:
     """The function without checks that always pass."""
     if not any(_is_asked(s) for s in statements(fn.body)):
         return fn

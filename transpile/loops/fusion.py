@@ -30,7 +30,7 @@ TRIES = 12  # earlier loops that are looked at for one, of those where it would 
 WINDOW = 300  # and statements: the time must not grow with their square
 
 
-def fuse(fn: ir.Function) -> ir.Function:
+def fuse_loops(fn: ir.Function) -> ir.Function:
     """The function with such loops fused, in nests from the outermost loop inwards."""
     return with_body(fn, _Fusion(fn).block(fn.body, None))
 

@@ -33,7 +33,7 @@ from transpile.loops.small_integers import Small
 WIDE = 8
 
 
-def order(fn: ir.Function) -> ir.Function:
+def interchange_loops(fn: ir.Function) -> ir.Function:
     """The function with such pairs of loops exchanged, from the inside outwards."""
     return with_body(fn, _Order(fn).block(fn.body, None))
 

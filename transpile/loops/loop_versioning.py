@@ -30,7 +30,7 @@ DEPTH = 40
 Change = tuple["ir.Operand | None", "tuple[ir.Operand, ...] | None"]  # a bound of what is added; bounds of other values
 
 
-def without_questions(fn: ir.Function) -> ir.Function:
+def version_loops(fn: ir.Function) -> ir.Function:
     """The function with such loops in two versions."""
     if not any(isinstance(s, ir.Check) for s in statements(fn.body)):
         return fn

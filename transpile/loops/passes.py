@@ -12,18 +12,18 @@ from typing import Any
 
 from transpile.core import nodes as ir
 from transpile.core.pass_list import Chain, Group, Pass, Step
-from transpile.loops.allocation_motion import hoist
-from transpile.loops.array_contraction import contract
-from transpile.loops.buffer_reuse import reuse
-from transpile.loops.check_elimination import fit
+from transpile.loops.allocation_motion import hoist_allocations
+from transpile.loops.array_contraction import contract_arrays
+from transpile.loops.buffer_reuse import reuse_buffers
+from transpile.loops.check_elimination import eliminate_checks
 from transpile.loops.check_hoisting import hoist_checks
-from transpile.loops.fusion import fuse
+from transpile.loops.fusion import fuse_loops
 from transpile.loops.index_set_splitting import split_wrapped
-from transpile.loops.interchange import order
+from transpile.loops.interchange import interchange_loops
 from transpile.loops.invariant_motion import move_invariants
-from transpile.loops.loop_versioning import without_questions
+from transpile.loops.loop_versioning import version_loops
 from transpile.loops.power_expansion import expand_powers
-from transpile.loops.product_recognition import multiply
+from transpile.loops.product_recognition import recognise_products
 from transpile.loops.properties import (
     CHECKED,
     FITTED,
@@ -39,18 +39,18 @@ from transpile.loops.properties import (
     VIEWED,
     WHOLE,
 )
-from transpile.loops.repeated_products import once
+from transpile.loops.repeated_products import share_repeated_products
 from transpile.loops.scalar_motion import move_scalars
-from transpile.loops.scalar_replacement import promote
-from transpile.loops.scatter_to_gather import gather
+from transpile.loops.scalar_replacement import replace_with_scalars
+from transpile.loops.scatter_to_gather import scatter_to_gather
 from transpile.loops.schedule.parallel import LEAST, parallelise
-from transpile.loops.size_assumptions import Assumed, assume
-from transpile.loops.small_products import write_out
-from transpile.loops.store_forwarding import forward
-from transpile.loops.unit_axes import see_through
-from transpile.loops.unroll import unroll
-from transpile.loops.unroll_and_jam import abreast
-from transpile.loops.vector_functions import by_vectors
+from transpile.loops.size_assumptions import Assumed, assume_sizes
+from transpile.loops.small_products import unroll_small_products
+from transpile.loops.store_forwarding import forward_stores
+from transpile.loops.unit_axes import drop_unit_axes
+from transpile.loops.unroll import unroll_loops
+from transpile.loops.unroll_and_jam import unroll_and_jam
+from transpile.loops.vector_functions import call_vector_functions
 from transpile.loops.zero_skipping import skip_zeros
 from transpile.simplify.dead_code import remove_dead_lowered
 
@@ -77,7 +77,7 @@ DEAD = Pass(
 )
 NUMBERING = Pass(
     "value numbering",
-    forward,
+    forward_stores,
     "equal values get one name, so that passes see that subscripts and sizes are the same",
     ensures=(NUMBERED,),
     breaks=(LIVE,),
@@ -105,14 +105,14 @@ CHECKS = Pass(
 )
 INTERCHANGE = Pass(
     "loop interchange",
-    order,
+    interchange_loops,
     "before fusion, which joins loops as they stand",
     requires=EARLY,
     breaks=(*CODE, FUSED),
 )
 FUSION = Pass(
     "loop fusion",
-    fuse,
+    fuse_loops,
     "what one loop writes for the next is then read in the trip that writes it",
     requires=(*EARLY, VIEWED),
     ensures=(FUSED,),
@@ -120,7 +120,7 @@ FUSION = Pass(
 )
 CONTRACTION = Pass(
     "array contraction",
-    contract,
+    contract_arrays,
     "after fusion, which leaves arrays that live in one trip",
     requires=(*EARLY, VIEWED, FUSED),
     breaks=CODE,
@@ -137,7 +137,7 @@ FUSED_LOOPS: tuple[Step, ...] = (Group((FUSION,), CLEAN), Group((CONTRACTION,), 
 STEPS: tuple[Step, ...] = (
     Pass(
         "check elimination",
-        fit,
+        eliminate_checks,
         "first: what it removes nobody has to understand",
         requires=(WHOLE, PLAIN),
         ensures=(FITTED,),
@@ -145,7 +145,7 @@ STEPS: tuple[Step, ...] = (
     ),
     Pass(
         "size assumptions",
-        assume,
+        assume_sizes,
         "before numbering, which makes one of the sizes that are taken to be equal",
         ensures=(SIZED,),
         breaks=CODE,
@@ -154,7 +154,7 @@ STEPS: tuple[Step, ...] = (
     NUMBERING,
     Pass(
         "unit axes",
-        see_through,
+        drop_unit_axes,
         "the sizes of views and arrays are compared as numbered values",
         requires=(NUMBERED, SIZED),
         ensures=(VIEWED,),
@@ -168,7 +168,7 @@ STEPS: tuple[Step, ...] = (
     Group((replace(CHECKS, why="what is simpler now may leave another loop"),), (DEAD, NUMBERING)),
     cleaned(
         "loop versioning",
-        without_questions,
+        version_loops,
         "once checks of subscripts are out, those of overflow are what a trip still asks",
         requires=(NUMBERED, CHECKED, FITTED, WHOLE),
         breaks=CODE,
@@ -177,7 +177,7 @@ STEPS: tuple[Step, ...] = (
         (
             Pass(
                 "product recognition",
-                multiply,
+                recognise_products,
                 "before loops are exchanged and fused, which would mix the products with other work",
                 requires=EARLY,
                 ensures=(PRODUCTS,),
@@ -188,7 +188,7 @@ STEPS: tuple[Step, ...] = (
             *CLEAN,
             Pass(
                 "repeated products",
-                once,
+                share_repeated_products,
                 "forward and reverse sweep may have made the same one",
                 requires=(PRODUCTS, NUMBERED, LIVE),
                 breaks=(LIVE,),  # two reads of what is left of a product are two products as well
@@ -197,7 +197,7 @@ STEPS: tuple[Step, ...] = (
     ),
     cleaned(
         "small products",
-        write_out,
+        unroll_small_products,
         "after the products are found; their loops are then fused like others",
         requires=(PRODUCTS, SIZED),
         breaks=CODE,
@@ -206,7 +206,7 @@ STEPS: tuple[Step, ...] = (
         (
             Pass(
                 "loop unrolling",
-                unroll,
+                unroll_loops,
                 "before fusion: short loops would be fused, and their arrays would stay arrays",
                 requires=(SIZED, WHOLE, PLAIN),
                 breaks=(*CODE, PLAIN_POWERS),
@@ -216,7 +216,7 @@ STEPS: tuple[Step, ...] = (
     ),
     cleaned(
         "scatter to gather",
-        gather,
+        scatter_to_gather,
         "while each nest of a stencil's adjoint still stands by itself",
         requires=(WHOLE, PLAIN, CHECKED, VIEWED),
         breaks=CODE,
@@ -256,21 +256,21 @@ STEPS: tuple[Step, ...] = (
         (
             Pass(
                 "scalar replacement",
-                promote,
+                replace_with_scalars,
                 "in chunks too; before loops are jammed, whose sums are then registers",
                 ensures=(SCALARS,),
                 breaks=CODE,
             ),
             Pass(
                 "unroll and jam",
-                abreast,
+                unroll_and_jam,
                 "on recurrences that scalar replacement has shown",
                 requires=(SCALARS, PLAIN),
                 breaks=(*CODE, WHOLE),
             ),
             Pass(
                 "allocation motion",
-                hoist,
+                hoist_allocations,
                 "last of those that make arrays in loops",
                 breaks=CODE,
             ),
@@ -289,10 +289,10 @@ STEPS: tuple[Step, ...] = (
         "on final loops: each part is a copy of the body",
         breaks=(*CODE, WHOLE),
     ),
-    Pass("buffer reuse", reuse, "once no pass asks any more which array is which", breaks=(NUMBERED,)),
+    Pass("buffer reuse", reuse_buffers, "once no pass asks any more which array is which", breaks=(NUMBERED,)),
     Pass(
         "vector functions",
-        by_vectors,
+        call_vector_functions,
         "last: nobody else knows these functions; which loops have recurrences has been seen to",
         requires=(SCALARS, PLAIN_POWERS),
         breaks=(PLAIN, NUMBERED),

@@ -31,7 +31,7 @@ from transpile.loops.terms import Code, Read, Term
 ROUNDS = 40  # products of one function
 
 
-def multiply(fn: ir.Function) -> ir.Function:
+def recognise_products(fn: ir.Function) -> ir.Function:
     """The function with such products as calls."""
     for _ in range(ROUNDS):
         search = _Search(fn)

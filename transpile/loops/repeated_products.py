@@ -27,7 +27,7 @@ from transpile.loops.terms import Code
 TARGET = {"blas.gemm": 4, "blas.part": 3}
 
 
-def once(fn: ir.Function) -> ir.Function:
+def share_repeated_products(fn: ir.Function) -> ir.Function:
     """The function without such products, where nothing that they depend on is written in between."""
     calls = [s for s in fn.body.stmts if isinstance(s, ir.Call) and s.library in TARGET]
     if len(calls) < 2:

@@ -27,7 +27,7 @@ from transpile.ops.traits import LESS
 SUMS = ("float64", "float32")
 
 
-def promote(fn: ir.Function) -> ir.Function:
+def replace_with_scalars(fn: ir.Function) -> ir.Function:
     """The function with such sums in registers."""
     return with_body(fn, _Promote(fn).block(fn.body, None))
 

@@ -32,7 +32,7 @@ REACH = 4  # columns between where the first box and another one begin or end
 LARGE = 80  # statements of all nests
 
 
-def gather(fn: ir.Function) -> ir.Function:
+def scatter_to_gather(fn: ir.Function) -> ir.Function:
     """The function with such nests gathered."""
     return with_body(fn, _Search(fn).block(fn.body))
 

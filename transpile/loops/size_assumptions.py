@@ -48,7 +48,7 @@ def assumed(shapes: Sequence[Sequence[int] | None]) -> tuple[Assumed, ...]:
     )
 
 
-def assume(fn: ir.Function, sizes: Sequence[Assumed]) -> ir.Function:
+def assume_sizes(fn: ir.Function, sizes: Sequence[Assumed]) -> ir.Function:
     """The lowered function with a guard for each of what is assumed, after the sizes of the parameters."""
     held: dict[tuple[ir.Var, int], ir.Var] = {}
     start = 0

@@ -27,7 +27,7 @@ from transpile.loops.size_assumptions import SMALL
 from transpile.loops.terms import Code, Read
 
 
-def write_out(fn: ir.Function) -> ir.Function:
+def unroll_small_products(fn: ir.Function) -> ir.Function:
     """The function with such calls as loops."""
     if not any(map(_is_product, statements(fn.body))):
         return fn

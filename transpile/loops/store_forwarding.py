@@ -29,7 +29,7 @@ from transpile.simplify.value_numbering import Numbering
 Place = tuple[ir.Var, tuple[Linear, ...]]
 
 
-def forward(fn: ir.Function) -> ir.Function:
+def forward_stores(fn: ir.Function) -> ir.Function:
     """The function without repeated computations and reads."""
     return replace(fn, body=_Forward(fn).block(fn.body))
 

@@ -19,7 +19,7 @@ from transpile.loops.array_contraction import points
 ZERO = ir.Const(0, INT)
 
 
-def see_through(fn: ir.Function) -> ir.Function:
+def drop_unit_axes(fn: ir.Function) -> ir.Function:
     """The function with such accesses replaced."""
     found = _found(fn)
     return replace(fn, body=_block(fn.body, found)) if found else fn

@@ -21,7 +21,7 @@ TRIPS = 8
 SIZE = 96  # statements of the loop when it is written out
 
 
-def unroll(fn: ir.Function) -> ir.Function:
+def unroll_loops(fn: ir.Function) -> ir.Function:
     """The function with such loops written out."""
     return with_body(fn, _block(fn.body, inside=False))
 

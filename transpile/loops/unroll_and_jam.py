@@ -41,7 +41,7 @@ PLENTY = 8 * ROOM  # where elementary functions take longer than memory does
 FEW = 32  # trips of inner loops that LLVM could make vectors of, which are short ones then
 
 
-def abreast(fn: ir.Function) -> ir.Function:
+def unroll_and_jam(fn: ir.Function) -> ir.Function:
     """The function with such loops in blocks of trips."""
     return with_body(fn, _Abreast(fn).block(fn.body, None))
 

@@ -37,7 +37,7 @@ FILLED = {"random.normals": "draws.normals", "random.normals32": "draws.normals3
 FEW = 8  # trips that are not worth vectors
 
 
-def by_vectors(fn: ir.Function) -> ir.Function:
+def call_vector_functions(fn: ir.Function) -> ir.Function:
     """The function (lowered) with the elementary functions of its loops as vector functions."""
     return replace(fn, body=_Vectors(fn).block(fn.body))
 

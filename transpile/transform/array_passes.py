@@ -11,11 +11,11 @@ from transpile.core.walk import statements
 from transpile.simplify.dead_code import remove_dead
 from transpile.simplify.placeholders import is_move, is_size, with_placeholders
 from transpile.simplify.tidy import tidy
-from transpile.transform.backwards import forwards
+from transpile.transform.backwards import read_forwards
 from transpile.transform.chosen_values import settle_chosen
 from transpile.transform.custom_rules import expand_calls
-from transpile.transform.prepare import count_trips, ready, with_items
-from transpile.transform.private_arrays import private
+from transpile.transform.prepare import count_trips, own_memory, with_items
+from transpile.transform.private_arrays import privatise
 
 
 def _is_counted(fn: ir.Function) -> bool:
@@ -56,10 +56,10 @@ DEAD = Pass("dead code", remove_dead, "after what makes code dead", ensures=(LIV
 FOR_REVERSE = Chain(
     "array",
     (
-        Pass("own memory", ready, "a derivative call changes no argument", ensures=(OWNED,), breaks=(LIVE, TIDY)),
+        Pass("own memory", own_memory, "a derivative call changes no argument", ensures=(OWNED,), breaks=(LIVE, TIDY)),
         Pass(
             "reads forwards",
-            forwards,
+            read_forwards,
             "reads that are alike are then seen to be",
             ensures=(READS,),
             breaks=(LIVE, TIDY),
@@ -69,7 +69,7 @@ FOR_REVERSE = Chain(
         Pass("trip counts", count_trips, "the reverse sweep runs as often", ensures=(COUNTED,), breaks=(LIVE,)),
         Pass(
             "privatisation",
-            private,
+            privatise,
             "memory of one trip is recorded in that trip, if at all",
             requires=(OWNED,),
         ),

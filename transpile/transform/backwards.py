@@ -14,7 +14,7 @@ from transpile.core.places import compact
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
 
 
-def forwards(fn: ir.Function) -> ir.Function:
+def read_forwards(fn: ir.Function) -> ir.Function:
     """The function with such reads apart."""
     return with_body(fn, _block(fn.body))
 

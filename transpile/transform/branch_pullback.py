@@ -23,7 +23,7 @@ from transpile.core.walk import Cloner
 from transpile.ops.tables import prims
 from transpile.simplify.dead_code import remove_dead
 from transpile.simplify.tidy import tidy
-from transpile.transform.prepare import ready
+from transpile.transform.prepare import own_memory
 from transpile.transform.to_be_recorded import cost
 
 
@@ -37,7 +37,7 @@ class Vjp(Protocol):
 
 def by_sides(fn: ir.Function, wrt: Sequence[int], vjp: Vjp, *, value: bool = False, aux: int = 0) -> ir.Function:
     """As ``vjp`` with cotangents as parameters, which is asked for what does not end in a branch."""
-    fn = remove_dead(tidy(ready(fn)))
+    fn = remove_dead(tidy(own_memory(fn)))
     last = _last_branch(fn)
     if last is None or not _is_split(fn, last):
         return vjp(fn, wrt, value=value, seeds=True, aux=aux)

@@ -25,7 +25,7 @@ from transpile.transform.calculus import plus, times, zero
 from transpile.transform.custom_rules import check_sizes, tied
 from transpile.transform.function_derivatives import pushforward
 from transpile.transform.linear_rules import solved_tangents
-from transpile.transform.prepare import ready, refuse, refuse_forward, refuse_rule
+from transpile.transform.prepare import own_memory, refuse, refuse_forward, refuse_rule
 
 
 @station("forward mode")
@@ -35,7 +35,7 @@ def jvp(fn: ir.Function, wrt: Sequence[int], *, value: bool = True, aux: int = 0
     Parameters: those of ``fn`` (its captured ones last), with one tangent for each of ``wrt`` before the captured.
     Results: those of ``fn`` (unless ``value`` is False), then one tangent for each floating-point result but the last ``aux``.
     """
-    fn = ready(fn)
+    fn = own_memory(fn)
     return _Forward(fn, wrt, aux).run(value)
 
 

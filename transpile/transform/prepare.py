@@ -19,7 +19,7 @@ from transpile.transform.squares import with_smooth_squares
 _PLAIN = ("copy", "full", "empty")
 
 
-def ready(fn: ir.Function) -> ir.Function:
+def own_memory(fn: ir.Function) -> ir.Function:
     """The function as the transforms want it: written arguments copied, the size of every parameter at hand, buffers that
     begin as a plain copy (what a buffer held at first may be overwritten when the reverse sweep asks for it)."""
     fn = with_kept_apart(with_smooth_squares(without_again(own_arguments(expanded(fn)))))

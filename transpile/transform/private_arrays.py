@@ -23,7 +23,7 @@ from transpile.core.walk import blocks, defined, leaves, reads, statements, uses
 from transpile.ops.tables import prims
 
 
-def private(fn: ir.Function) -> ir.Function:
+def privatise(fn: ir.Function) -> ir.Function:
     """The function with each such allocation in the innermost loop that it can belong to."""
     return with_body(fn, _block(fn.body, Integers(prims(), fn).of))
 
