@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from typing import Any
 
 from transpile import __version__
+from transpile.driver.cache import eviction
+from transpile.driver.cache.directory import cache_directory
 
 COMMANDS = {
     "grad": "the gradient of a function that returns one number",
@@ -23,6 +27,9 @@ EMIT = "any stack of transforms: 'jit(grad(f, argnums=(0, 1)))'"
 def parser() -> argparse.ArgumentParser:
     top = argparse.ArgumentParser(prog="transpile", description="Derivatives of Python functions, as Python source.")
     top.add_argument("--version", action="version", version=f"transpile {__version__}")
+    top.add_argument(
+        "--clear-cache", action=_ClearCache, nargs=0, help="remove all compiled functions from the disk cache, and exit"
+    )
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, text in {**COMMANDS, "emit": EMIT}.items():
         one = commands.add_parser(name, help=text, description=f"Emit {text}. The file is parsed, never executed.")
@@ -52,3 +59,20 @@ def parser() -> argparse.ArgumentParser:
         one.add_argument("--standalone", action="store_true", help="import nothing of the package 'transpile_runtime'")
         one.add_argument("--jit", action="store_true", help="emit the loops that Numba compiles")
     return top
+
+
+class _ClearCache(argparse.Action):
+    """Removes the files of the disk cache, says how many, and exits."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: Any,
+        values: str | Sequence[Any] | None,
+        option_string: str | None = None,
+    ) -> None:
+        folder = cache_directory()
+        removed, left = eviction.clear(folder)
+        files = "1 file" if removed.files == 1 else f"{removed.files:,} files"
+        print(f"removed {files} ({removed.size / 2**20:.1f} MiB) from {folder}")
+        parser.exit(bool(left), f"{left:,} could not be removed\n" if left else None)

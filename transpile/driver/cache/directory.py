@@ -17,6 +17,8 @@ import warnings
 from functools import lru_cache
 from pathlib import Path
 
+from transpile.driver.cache import eviction
+
 _MARK = b"transpile cache\n"
 
 
@@ -69,10 +71,12 @@ def why_not(path: Path) -> str | None:
 
 def read(name: str) -> bytes | None:
     """The content of a file; None if there is none, or it is not as it was written."""
+    path = folder() / name
     try:
-        data = (folder() / name).read_bytes()
+        data = path.read_bytes()
     except OSError:
         return None
+    eviction.note_use(path)
     start = len(_MARK)
     content = data[start + 32 :]
     whole = data[:start] == _MARK and data[start : start + 32] == hashlib.sha256(content).digest()
@@ -98,4 +102,5 @@ def put(name: str, data: bytes) -> bool:
             with contextlib.suppress(OSError):
                 os.unlink(temporary)
         return False
+    eviction.wrote(path.parent, len(data))
     return True
