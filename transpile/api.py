@@ -16,6 +16,7 @@ from transpile.aggregates import Static, flatten
 from transpile.base import options, untaken
 from transpile.base.captured import holding
 from transpile.base.carried import is_by_value, take
+from transpile.base.described import KEPT, Docstring, Signature
 from transpile.base.foreign_arrays import as_arrays
 from transpile.base.held import Held
 from transpile.base.intrinsics import stop_gradient as stop_gradient
@@ -63,6 +64,9 @@ class Transformed:
     (`transpile.driver.fast_path`).
     """
 
+    __doc__ = Docstring(__doc__)
+    __signature__ = Signature()
+
     # not in __dict__, which functools.wraps copies into what is written around it
     __slots__ = ("__call__", "__dict__", "__transpile_level__", "__weakref__", "_specializer")
     __call__: Callable[..., Any]
@@ -71,7 +75,8 @@ class Transformed:
     def __init__(self, fn: Any, level: Level) -> None:
         if not callable(fn) and not hasattr(fn, "__transpile_function__"):
             raise error("T411", f"expected a function, got {type(fn).__name__} {_short(fn)}")
-        functools.update_wrapper(self, fn)
+        functools.update_wrapper(self, fn, KEPT)
+        self.__dict__.pop("__doc__", None)  # an object's own: a function with rules has one there
         self.__wrapped__ = fn
         self.__transpile_level__ = level
         self._specializer = specializer = Specializer(self)
