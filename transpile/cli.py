@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from transpile.command import STDIN, destination
 from transpile.command.parser import parser
-from transpile.errors import TranspileError, error
+from transpile.errors import SHALLOWER, TranspileError, error
 
 REQUESTS = ("T404", "T407", "T413", "T505", "T901", "T903")
 """Codes that mean that the request, not the program, is wrong."""
@@ -34,8 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(failed, file=sys.stderr)
         return 2 if all(d.code in REQUESTS or d.code == "T414" and not d.loc.line for d in failed.diagnostics) else 1
     except RecursionError:
-        message, hint = "something in this program is nested too deeply", "set parts of it to variables of their own"
-        print(error("T135", message, hint=hint), file=sys.stderr)
+        print(error("T135", "something in this program is nested too deeply", hint=SHALLOWER), file=sys.stderr)
         return 1
     except BrokenPipeError:  # who reads the output has read enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -209,6 +209,12 @@ class InternalError(Exception):
     """Core that breaks its own rules: a bug of transpile, never of the user."""
 
 
+SHALLOWER = (
+    "set parts of it to variables of their own, or use a table (np.interp, np.select) instead of so many branches"
+)
+"""The hint of T135."""
+
+
 def error(code: str, message: str, loc: Loc = NOWHERE, hint: str = "", notes: Iterable[str] = ()) -> TranspileError:
     """A `TranspileError` of one diagnostic, to be raised: ``raise error("T108", "...", loc)``."""
     return TranspileError(Diagnostic(code, message, loc, tuple(notes), hint))

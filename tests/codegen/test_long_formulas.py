@@ -114,3 +114,26 @@ def test_what_is_nested_too_deeply_is_refused(form):
             tp.jit(tp.grad(f))(0.7)
     finally:
         del FORMS[form]
+
+
+CHAINS = {
+    "elif": "def f(x):\n    y = x\n    if x > 200.0:\n        y = x * x\n{more}    return y\n",
+    "if else": "def f(x):\n    return {more} x\n",
+}
+
+
+@pytest.mark.parametrize("form", CHAINS)
+def test_more_branches_than_python_reads(form):
+    """Python reads 99 levels of indentation: what would have more is refused at the user's line."""
+    line = "    elif x > {a}.0:\n        y = x * {k}.0\n" if form == "elif" else "x * {k}.0 if x > {a}.0 else "
+
+    def chain(n):
+        return tp.from_source(CHAINS[form].format(more="".join(line.format(k=k, a=199 - k) for k in range(n))))
+
+    few, many = chain(90), chain(104)
+    assert tp.grad(few)(150.5) == 49.0 and many(150.5) == 49.0 * 150.5
+    for use in (tp.grad(many), lambda x: tp.source(tp.grad(many), x)):
+        with pytest.raises(tp.TranspileError, match="more than 99 levels of indentation") as refused:
+            use(150.5)
+        (found,) = refused.value.diagnostics
+        assert found.code == "T135" and found.loc.line == (203 if form == "elif" else 2)

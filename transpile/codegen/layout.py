@@ -13,10 +13,11 @@ from transpile.base.raised import Raised
 from transpile.codegen.printer import flat
 from transpile.codegen.wrapping import broken
 from transpile.core import nodes as ir
-from transpile.errors import short_path
+from transpile.errors import error, short_path
 
 WIDTH = 100
 COLUMN = 60  # comments are aligned at most here
+DEEPEST = 99  # levels of indentation: Python reads no more
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,12 @@ class Line:
 
 
 def lay_out(lines: Sequence[Line], comments: bool = True, width: int = WIDTH) -> Iterator[tuple[str, Line]]:
-    """The physical lines, each with the line that it is of."""
+    """The physical lines, each with the line that it is of. Raises T135 at the first that is deeper than Python reads."""
+    deep = next((line for line in lines if line.depth > DEEPEST), None)
+    if deep is not None:
+        message = f"the generated code has more than {DEEPEST} levels of indentation here, which Python does not read"
+        hint = "use a table (np.interp, np.select) instead of so many branches, or call it under jit"
+        raise error("T135", message, deep.loc, hint)
     physical = [(wrap(line, width), line, comments and line.comment and bool(line.loc.line)) for line in lines]
     column = _column([text for text, _, has_comment in physical if has_comment])
     for text, of, has_comment in physical:

@@ -19,7 +19,7 @@ from transpile.core.leaf_types import leaf_type
 from transpile.driver.arguments import argument_text
 from transpile.driver.pipeline import core_of
 from transpile.driver.request import Request
-from transpile.errors import TranspileError, error
+from transpile.errors import SHALLOWER, TranspileError, error
 from transpile.frontend.resolve.bindings import Captured
 from transpile.frontend.resolve.reads import recorded, settled
 from transpile.frontend.resolve.resolve import parameter_loc
@@ -85,8 +85,7 @@ def nesting(target: Any) -> Iterator[None]:
         code = getattr(peeled(target)[1], "__code__", None)
         at = NOWHERE if code is None else Loc(code.co_filename, code.co_firstlineno, 1)
         message = f"something in {function_name(target)!r}, or in what it calls, is nested too deeply"
-        hint = "set parts of it to variables of their own, or use a table (np.interp, np.select) instead of so many branches"
-        raise error("T135", message, at, hint) from None
+        raise error("T135", message, at, SHALLOWER) from None
 
 
 def function_name(target: Any) -> str:
