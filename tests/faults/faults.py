@@ -872,10 +872,18 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "dtype_of_results",
         "transpile/core/builder.py",
-        "        if found - {result.dtype}:\n            self.others[result.op]",
-        "        if not found:\n            self.others[result.op]",
+        "        if found:\n            self.others[result.op] = found\n\n    def other_dtypes",
+        "        if not found:\n            self.others[result.op] = found\n\n    def other_dtypes",
         "what is computed from an array of two dtypes has one",
         ("tests/numpy_api/test_path_dtypes.py", "-k", "choice"),
+    ),
+    Fault(
+        "dtype_of_numbers",
+        "transpile/core/builder.py",
+        "return self.like(made, x) if dtype == x.dtype else made",
+        "return made",
+        "an array of a Python number of two classes has one dtype",
+        ("tests/frontend/test_numbers_of_two_dtypes.py", "-k", "branch and write"),
     ),
     Fault(
         "narrow_places",

@@ -232,7 +232,18 @@ class Builder:
         """Notes the dtypes that a result has where its operands have others than here; ``kept``: what it takes as it is."""
         if result.op in operands or not isinstance(result.op, ir.Var):
             return
+        found = self.other_dtypes(operands, dtype_of, kept) - {result.dtype}
+        self.others.pop(result.op, None)
+        if found:
+            self.others[result.op] = found
+
+    def other_dtypes(
+        self, operands: Sequence[ir.Operand], dtype_of: Callable[[list[Type]], str], kept: Collection[str] = ()
+    ) -> frozenset[str]:
+        """The dtypes that something made of the operands has on some path; none if each operand has one dtype."""
         several = {o: (o.type.dtype, *self.others[o]) for o in operands if isinstance(o, ir.Var) and o in self.others}
+        if not several:
+            return frozenset()
         found = {d for o, dtypes in several.items() if o.type.dtype in kept for d in dtypes}
         if len(several) > 6:
             found.update(itertools.chain(*several.values()))
@@ -240,9 +251,7 @@ class Builder:
         for dtypes in itertools.product(*several.values()):
             now = dict(zip(several, dtypes))
             found.add(dtype_of([replace(o.type, dtype=now[o]) if o in now else o.type for o in operands]))
-        self.others.pop(result.op, None)
-        if found - {result.dtype}:
-            self.others[result.op] = frozenset(found - {result.dtype})
+        return frozenset(found)
 
     def bind(
         self,
@@ -266,13 +275,34 @@ class Builder:
         """The same, where it was asked for in the dtype that it has: in that one on every path."""
         if not isinstance(x.op, ir.Var) or x.op not in self.others:
             return x
-        return Expr(self, self.bind(x.op.name, x.type.strong, "cast", (x.op,), {"dtype": x.dtype, "weak": False}))
+        return self._anew(x)
+
+    def _anew(self, x: Expr) -> Expr:
+        """The value as a variable of its own."""
+        params = {"dtype": x.dtype, "weak": x.type.weak}
+        return Expr(self, self.bind(getattr(x.op, "name", ir.SYNTHETIC), x.type, "cast", (x.op,), params))
 
     def like(self, result: Expr, source: Expr) -> Expr:
         """The result, which has the dtype of a source, on other paths too."""
-        if isinstance(source.op, ir.Var) and source.op in self.others:
-            self.others[result.op] = self.others[source.op]
-        return result
+        others = self.others.get(source.op) if isinstance(source.op, ir.Var) else None
+        return self.with_others(result, others) if others else result
+
+    def with_others(self, x: Expr, dtypes: Collection[str]) -> Expr:
+        """The value, which has one of these dtypes on some path."""
+        x = x if isinstance(x.op, ir.Var) else self._anew(x)
+        found = frozenset(dtypes) - {x.dtype}
+        if found:
+            self.others[x.op] = found
+        return x
+
+    def floating(self, x: Expr) -> Expr:
+        """The value in floats: integers and truth values become float64."""
+        made = x if x.type.is_float else self.cast(x, "float64")
+        if isinstance(x.op, ir.Var) and x.op in self.others:
+            dtypes = {d if d.startswith("float") else "float64" for d in (x.dtype, *self.others[x.op])} - {made.dtype}
+            made = self._anew(made)
+            return self.with_others(made, dtypes)
+        return made
 
     def _canonical(self, type_: Type, params: Mapping[str, Any]) -> tuple[Type, Mapping[str, Any]]:
         """The type and the ``dims`` with each size in the form that stands for all that are equal to it."""
@@ -348,7 +378,8 @@ class Builder:
             return Expr(self, cast_constant(x.op, dtype, weak))
         if isinstance(x.op, ir.Undef):
             return Expr(self, ir.Undef(Type(dtype, x.dims, weak)))
-        return self.let("cast", x, dtype=dtype, weak=weak)
+        made = self.let("cast", x, dtype=dtype, weak=weak)
+        return self.like(made, x) if dtype == x.dtype else made
 
     def broadcast_dims(self, shapes: Sequence[tuple[Dim, ...]]) -> tuple[Dim, ...]:
         """The common shape; raises `RuleError` where there is none."""

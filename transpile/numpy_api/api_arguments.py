@@ -56,7 +56,13 @@ def same_dtype(b: Builder, parts: Sequence[Expr], weak: bool = False) -> list[Ex
     """The parts in their common dtype; Python numbers count as arrays of float64 or int64, as ``np.asarray`` makes
     them, or, ``weak``, as numbers."""
     common = promote(*(p.type if weak else strong_type(p) for p in parts))
-    return [b.cast(p, common.dtype) for p in parts]
+    made = [b.cast(p, common.dtype) for p in parts]
+    others = b.other_dtypes(
+        [p.op for p in parts], lambda types: promote(*(types if weak else [t.strong for t in types])).dtype
+    )
+    if others <= {common.dtype}:
+        return [b.surely_of_dtype(x) for x in made] if others else made
+    return [b.with_others(x, others) for x in made]
 
 
 def numeric(b: Builder, *values: Any) -> list[Expr]:
@@ -66,8 +72,7 @@ def numeric(b: Builder, *values: Any) -> list[Expr]:
 
 def floats(b: Builder, *values: Any) -> list[Expr]:
     """Arrays in their common float dtype: integers become float64 (linear algebra)."""
-    parts = numeric(b, *values)
-    return parts if parts[0].type.is_float else [b.cast(p, "float64") for p in parts]
+    return [b.floating(p) for p in numeric(b, *values)]
 
 
 def strong(x: Expr) -> Expr:
@@ -264,6 +269,19 @@ def dtype_of(dtype: Any, default: str) -> str:
 
 def cast_to(x: Expr, dtype: Any) -> Expr:
     return x if dtype is None else x.b.cast(x, dtype_of(dtype, ""))
+
+
+def into(value: Any, x: Expr) -> Expr:
+    """A value in the dtype of an array that it is put into. Raises T205 where the array has another dtype on some path, to which
+    NumPy would round it."""
+    b = x.b
+    v = array(b, value)
+    others = b.others.get(x.op, frozenset()) if isinstance(x.op, ir.Var) else frozenset()
+    given = [v.dtype, *(b.others.get(v.op, ()) if isinstance(v.op, ir.Var) else ())]
+    if not all(np.can_cast(d, other, "safe") for d in given for other in others):
+        text = f"a value of type {v.type} is put into an array of {' or '.join([*sorted(others), x.dtype])}, depending on the data"
+        raise RuleError(text, "T205", "give the array one dtype on both paths")
+    return b.cast(v, x.dtype)
 
 
 def full(b: Builder, value: Any, dims: Sequence[Dim], dtype: str) -> Expr:

@@ -21,7 +21,9 @@ from transpile.numpy_api.api_arguments import (
     from_nested,
     full,
     integer,
+    into,
     numeric,
+    same_dtype,
     shape_of,
     size_of,
     strong,
@@ -96,7 +98,8 @@ def _everywhere(b: Builder, value: Expr, dims: tuple[Dim, ...]) -> Expr:
 def _full_like(b: Builder, a: Any, fill_value: Any, dtype: Any = None, shape: Any = None) -> Expr:
     x = array(b, a)
     dims = x.dims if shape is None else shape_of(b, shape)
-    made = _everywhere(b, b.cast(_to_fill(array(b, fill_value)), dtype_of(dtype, x.dtype)), dims)
+    value = _to_fill(array(b, fill_value))
+    made = _everywhere(b, into(value, x) if dtype is None else b.cast(value, dtype_of(dtype, "")), dims)
     return b.like(made, x) if dtype is None else made
 
 
@@ -206,8 +209,7 @@ def _linspace(
     axis: int = 0,
 ) -> Any:
     first, last = array(b, start), array(b, stop)
-    common = promote(first.type, last.type).dtype
-    first, last = (b.cast(x, common if common.startswith("float") else "float64") for x in (first, last))
+    first, last = (b.floating(x) for x in same_dtype(b, [first, last], weak=True))
     if first.rank or last.rank:
         first, last = (b.broadcast(x, b.broadcast_dims([first.dims, last.dims])) for x in (first, last))
         y = _between(b, first, last, num, endpoint)

@@ -18,6 +18,7 @@ from transpile.numpy_api.api_arguments import (
     cast_to,
     divide,
     integer,
+    into,
     known_integer,
     places_of,
     same_dtype,
@@ -209,7 +210,7 @@ def _first(rank: int, axis: int) -> list[int]:
 
 def _insert(b: Builder, arr: Any, obj: Any, values: Any, axis: Any = None) -> Expr:
     x = strong(array(b, arr))
-    v = b.cast(array(b, values), x.dtype)
+    v = into(values, x)
     if axis is None:
         x, axis = _vector(x), 0
     axis = axis_of(axis, x.rank)

@@ -21,6 +21,7 @@ from transpile.numpy_api.api_arguments import (
     from_nested,
     full,
     integer,
+    into,
     one_of,
     places_of,
     product,
@@ -210,7 +211,7 @@ def _pad(
     flat = [v for pair in values for v in pair]
     if all(v is flat[0] for v in flat) or (len({integer(v) for v in flat}) == 1 and integer(flat[0]) is not None):
         value = b.expr(flat[0])
-        more = () if integer(value) == 0 else (b.cast(value, x.dtype),)
+        more = () if integer(value) == 0 else (into(value, x),)
         return b.let("pad", x, *widths, *more, **params)
     for axis, (pair, (before, after)) in enumerate(zip(pairs, values)):
         sides = [_filled(b, x, axis, w, v) for w, v in zip(pair, (before, after))]
@@ -252,7 +253,7 @@ _SIDES: dict[str, Callable[..., Expr]] = {
 
 def _filled(b: Builder, x: Expr, axis: int, width: Any, value: Any) -> Expr:
     dims = tuple(size_of(b, width) if k == axis else d for k, d in enumerate(x.dims))
-    return full(b, b.cast(b.expr(value), x.dtype), dims, x.dtype)
+    return full(b, into(value, x), dims, x.dtype)
 
 
 # ------------------------------------------------------------------------------------- triangles and diagonals

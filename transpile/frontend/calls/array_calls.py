@@ -46,7 +46,7 @@ def astype(lx: Lifter, owner: Any, args: Args, kwargs: Kwargs, node: Any) -> Any
     if isinstance(owner, Array) and wanted == type_of(lx, owner).dtype:
         name = "numpy.array" if copied else "numpy.asarray"
         return table_calls.call(lx, name, [owner], {"order": Static(order)}, node)
-    found = lx.b.cast(lx.array(owner), wanted)
+    found = lx.b.surely_of_dtype(lx.b.cast(lx.array(owner), wanted))
     return memory.new_array(lx, found.op) if isinstance(owner, Array) and not found.dims else lx.value(found)
 
 
@@ -60,7 +60,7 @@ def scalar_type(lx: Lifter, cls: type, args: Args, node: Any) -> Any:
     if is_number and np.dtype(dtype).kind in "iu" and not _holds(dtype, x.op):
         params = {"dtype": dtype, "weak": False, "explicit": True}  # a number of Python's does not wrap round
         return lx.value(Expr(lx.b, lx.b.bind(ir.SYNTHETIC, Type(dtype), "cast", (x.op,), params)))
-    return lx.value(lx.b.cast(x, dtype))
+    return lx.value(lx.b.surely_of_dtype(lx.b.cast(x, dtype)))
 
 
 def _holds(dtype: str, number: ir.Operand) -> bool:

@@ -68,7 +68,7 @@ def _number(lx: Lifter, args: Args, to: Any, node: Any) -> Any:
                 raise
             lx.b.emit(ir.Raise((), type(e).__name__, (str(e),), loc=lx.b.loc))
             raise Dead from None
-    return Scalar(lx.b.cast(x, to).op)
+    return Scalar(lx.b.surely_of_dtype(lx.b.cast(x, to)).op)
 
 
 def _as_scalar(lx: Lifter, value: Any, node: Any) -> Any:
@@ -205,7 +205,10 @@ def _better(lx: Lifter, best: Any, item: Any, name: str, node: Any) -> Any:
         raise lx.error("T211", "the truth value of an array is ambiguous", node, hint=f"use np.{name}imum")
     if isinstance(x, ir.Const) and isinstance(y, ir.Const):
         return lx.const({"max": max, "min": min}[name](x.value, y.value))
-    return lx.value(lx.b.elementwise(f"{name}imum", x, y, py=True))
+    found = lx.b.elementwise(f"{name}imum", x, y, py=True)
+    if found.op not in (x, y) and isinstance(found.op, ir.Var):
+        memory.note_dtypes(lx, found.op, x, y)
+    return lx.value(found)
 
 
 def _chosen(lx: Lifter, best: Any, item: Any, key: Any, other: Any, name: str, node: Any) -> Any:

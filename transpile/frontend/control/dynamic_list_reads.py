@@ -22,6 +22,7 @@ from transpile.frontend.control import carries
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import aliases, memory, read_only
 from transpile.frontend.values.values import Array, Cell, Held, Items, Ref, Scalar, SliceOf, Tuple
+from transpile.numpy_api.api_arguments import same_dtype
 
 KINDS = ("grown", "counted")
 
@@ -269,12 +270,13 @@ def of_array(lx: Lifter, value: Array) -> Ref:
 
 def filled_part(lx: Lifter, cell: Cell, many: ir.Operand) -> Expr:
     """The elements so far of one of the arrays of a list."""
-    type_ = memory.type_of(lx, cell)
+    type_, buffer = memory.type_of(lx, cell), memory.to_buffer(lx, cell)
     size = count_dim(lx, many)
     if lx.symbols.resolve(type_.dims[0]) == size:
-        return lx.b.expr(memory.read(lx, cell))
+        return lx.b.like(lx.b.expr(memory.read(lx, cell)), lx.b.expr(buffer))
     path = (ir.Index((ir.Slice(None, 0, None), *[ir.Slice()] * (len(type_.dims) - 1))),)
-    return lx.b.expr(_read_part(lx, cell, path, (many,), (size, *type_.dims[1:])))
+    found = _read_part(lx, cell, path, (many,), (size, *type_.dims[1:]))
+    return lx.b.like(lx.b.expr(found), lx.b.expr(buffer))
 
 
 def stacked(lx: Lifter, value: Ref) -> Any:
@@ -302,8 +304,7 @@ def _whole(lx: Lifter, like: Any, wholes: Iterator[Expr]) -> Expr:
     if not inner:
         raise lx.error("T119", "a list of such elements cannot become an array", hint="append arrays or numbers")
     parts = [_whole(lx, v, wholes) for v in inner]
-    common = promote(*(w.type for w in parts)).strong
-    return lx.b.let("stack", *(lx.b.cast(w, common.dtype) for w in parts), axis=1)
+    return lx.b.let("stack", *same_dtype(lx.b, parts), axis=1)
 
 
 def wider(a: Type, b: Type) -> Type:

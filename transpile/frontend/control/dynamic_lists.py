@@ -407,6 +407,8 @@ def see_to_type(lx: Lifter, cell: Cell, item: Any, node: Any) -> None:
 def _put(lx: Lifter, cell: Cell, k: Expr, value: ir.Operand) -> None:
     rank = len(memory.type_of(lx, cell).dims)
     memory.write(lx, cell, (ir.Index((ir.Point(0), *[ir.Slice()] * (rank - 1))),), (k.op,), value)
+    buffer = memory.to_buffer(lx, cell)
+    memory.note_dtypes(lx, buffer, buffer, value)  # NumPy makes an array of the elements, whose dtypes it then knows
 
 
 # ------------------------------------------------------------------------------------------------------ operations

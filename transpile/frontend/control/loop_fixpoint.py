@@ -233,10 +233,7 @@ class Carrying:
             slot.inits.append(op)
             slot.numbers.append(k)
             slot.params.append(self._parameter(slot, k, name, op.type if wanted is None else wanted))
-            if before.type.dims:
-                memory.note_dtypes(self.lx, slot.params[-1], before)
-            else:
-                memory.note_either(self.lx, slot.params[-1], before, op)
+            memory.note_dtypes(self.lx, slot.params[-1], before, op)
         if isinstance(entry, Array):
             shrinking.add_counts(self.lx, slot, list(self.learnt.short.get(self._site(key), ())))
         return slot
@@ -406,18 +403,16 @@ class Carrying:
         return ends
 
     def _has_others(self, slot: Slot, k: int, op: ir.Operand, param: ir.Var) -> bool:
-        """Notes the dtypes of an array, and whose a truth value is, after a trip if that was not known before it."""
+        """Notes the dtypes of a value, and whose a truth value is, after an iteration if that was not known before it."""
         if isinstance(op, ir.Undef):
             return False
-        if not param.type.dims:
-            return self._is_of_either(slot, k, op, param)
         known = self.lx.b.others.get(param, frozenset())
         found = {op.type.dtype, *(self.lx.b.others.get(op, ()) if isinstance(op, ir.Var) else ())} - {param.type.dtype}
         self.learnt.dtypes[self._site(slot.key), k] = known | found
-        return not found <= known
+        return self._is_of_either(slot, k, op, param) or not found <= known
 
     def _is_of_either(self, slot: Slot, k: int, op: ir.Operand, param: ir.Var) -> bool:
-        if not op.type.is_bool or not param.type.is_bool or param in self.lx.b.either:
+        if param.type.dims or not op.type.is_bool or not param.type.is_bool or param in self.lx.b.either:
             return False
         if not memory.are_either(self.lx, op, param):
             return False

@@ -291,6 +291,7 @@ def _write_number(lx: Lifter, base: Cell, path: ir.Path, used: tuple[ir.Operand,
     if lx.mutable and base.param >= 0:
         message = "an argument that is an array of rank 0 is written in place, which compiled code cannot do"
         raise lx.error("T123", message, hint="pass an array of one element")
+    _refuse_dtypes(lx, state)
     place = _spread(lx, state.op, path, used).type.dims
     if any(isinstance(i, (ir.Gather, ir.Mask)) for s in path if isinstance(s, ir.Index) for i in s.items):
         raise lx.error("T123", "a write into an array of rank 0 by an array of indices", hint="write a[...] = value")
@@ -369,9 +370,7 @@ def to_buffer(lx: Lifter, cell: Cell) -> ir.Var:
         return state.var
     if cell.readonly:
         raise lx.error("T123" if "copy" not in cell.readonly else "T122", cell.readonly, hint="take a .copy() first")
-    if others := has_dtypes(lx, state):
-        text = f"this writes into an array of {' or '.join(others)}, depending on the data, to which what is written is rounded"
-        raise lx.error("T205", text, hint=f"give it one dtype where it is set, .astype(np.{others[-1]})")
+    _refuse_dtypes(lx, state)
     if lx.regions and cell in lx.regions[-1]:
         raise NeedBuffer(cell)
     if lx.mutable and cell.param >= 0 and cell.param not in lx.written:
@@ -385,9 +384,17 @@ def to_buffer(lx: Lifter, cell: Cell) -> ir.Var:
 
 def has_dtypes(lx: Lifter, state: Any) -> list[str]:
     """The dtypes of an array, the own one last, if it has several by path."""
-    op = state.op if isinstance(state, Held) else None
+    is_value = isinstance(state, Held) or isinstance(state, Items) and state.kind == "number"
+    op = state.op if is_value else None
     others = lx.b.others.get(op) if isinstance(op, ir.Var) else None
     return [*sorted(others), op.type.dtype] if others else []  # type: ignore[union-attr]
+
+
+def _refuse_dtypes(lx: Lifter, state: Any) -> None:
+    """Refuses a write into what has several dtypes by path: NumPy would round to that of the path."""
+    if others := has_dtypes(lx, state):
+        text = f"this writes into an array of {' or '.join(others)}, depending on the data, to which what is written is rounded"
+        raise lx.error("T205", text, hint=f"give it one dtype where it is set, .astype(np.{others[-1]})")
 
 
 def drop_snapshots(lx: Lifter) -> None:
