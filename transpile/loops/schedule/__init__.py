@@ -1,4 +1,5 @@
-"""Loops on several cores: which trips are independent, what each costs, and how they are shared out.
+"""Loops on several cores: which iterations are independent, what each costs, and how they are divided among threads.
 
-In: loop nests. Out: chunks of trips, one for each thread, or the loops as they were. Must not: know how threads are started.
+Input: loop nests. Output: chunks of iterations, one for each thread, or the loops unchanged. Must not: know how threads are
+started.
 """

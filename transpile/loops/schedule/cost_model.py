@@ -1,10 +1,10 @@
-"""How much a loop does, roughly: what its statements cost, times the trips, which are known when it runs.
+"""Estimates the work of a loop: the cost of its statements times the trip counts, evaluated at run time.
 
     for i in range(n):                    ->     9.0 * n * m
         for j in range(m):
             y[i, j] = a[i, j] * x[j] + 1.0
 
-A unit is a load, a store or a sum of numbers, where loops go well with vectors: 0.03 to 0.1 ns.
+One unit is a load, a store or an addition in a loop that vectorises well: 0.03 to 0.1 ns.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ from transpile.core.types import FLOAT
 from transpile.core.walk import blocks, statements
 from transpile.ops.tables import record_of
 
-Emit = Callable[..., ir.Operand]  # of a primitive and operands: the result, a statement for it made
-Ask = Callable[[ir.Var, int], ir.Operand]  # of an array that is there, and an axis: the size
+Emit = Callable[..., ir.Operand]  # emits a statement for a primitive and operands; gives its result
+Ask = Callable[[ir.Var, int], ir.Operand]  # the size of an existing array along an axis
 
 _ALLOC, _CALL, _SMALL_CALL = 100.0, 1000.0, 20.0
-_UNKNOWN = 8.0  # trips
+_UNKNOWN = 8.0  # assumed size or trip count
 
 
 class Work:
-    """``lets`` are those of the function; ``own``: the variables that are not there before the loop."""
+    """``lets``: all *lets* of the function; ``own``: variables that are not defined before the loop."""
 
     def __init__(self, lets: Mapping[ir.Var, ir.Let], own: set[ir.Var], emit: Emit, ask: Ask) -> None:
         self.lets, self.own, self.emit, self.ask = lets, own, emit, ask
-        self.made: dict[ir.Var, tuple[ir.Operand, ...]] = {}  # the sizes of arrays of a trip's own
+        self.made: dict[ir.Var, tuple[ir.Operand, ...]] = {}  # sizes of arrays allocated in the loop
         self.numbers: dict[ir.Var, ir.Operand | float] = {}
-        self.asked: set[ir.Var] = set()  # what the work depends on
-        self.products: list[ir.Operand | float] = []  # the work of calls of BLAS, each
+        self.asked: set[ir.Var] = set()  # variables that the work depends on
+        self.products: list[ir.Operand | float] = []  # the work of each matrix product and factorisation
 
     def loop(self, loop: ir.For) -> ir.Operand | float:
-        """The work of all trips: a number, or an operand of type float64."""
+        """The work of all iterations: a number, or an operand of type float64."""
         self.made.update((s.var, s.args) for s in statements(loop.body) if isinstance(s, ir.Alloc))
         first, last = self.value(loop.start), self.value(loop.bound)
         trips = self.trips(loop, first, last)
@@ -44,7 +44,7 @@ class Work:
         return self.times(self.block(loop.body), trips)
 
     def trip(self, loop: ir.For, at: ir.Operand) -> ir.Operand | float:
-        """The work of one trip."""
+        """The work of the iteration with index ``at``."""
         self.numbers[loop.index] = self.value(at)
         return self.block(loop.body)
 
@@ -85,7 +85,7 @@ class Work:
         return 1.0
 
     def call(self, let: ir.Call) -> ir.Operand | float:
-        """Of a product of matrices a multiplication counts one; of others little is known."""
+        """The work of a library call: one per multiplication for matrix products and factorisations, a constant for others."""
         module, _, name = let.library.partition(".")
         if module not in ("blas", "linalg"):
             return _CALL
@@ -105,6 +105,7 @@ class Work:
         return self.plus(total, _ALLOC)
 
     def size(self, array: ir.Operand, axis: int) -> ir.Operand | float:
+        """A size of an array before the loop."""
         assert isinstance(array, ir.Var)
         let = self.lets.get(array)
         if isinstance(let, ir.View) and isinstance(let.step, ir.Permute):
@@ -116,6 +117,7 @@ class Work:
         return _UNKNOWN if array in self.own else self.value(self.ask(array, axis))
 
     def of_row(self, row: ir.View, axis: int) -> ir.Operand | float:
+        """A size of a slice."""
         k, item = [(k, i) for k, i in enumerate(row.items) if isinstance(i, ir.Slice)][axis]
         if item.start is None or item.stop is None:
             return self.size(row.base, k)
@@ -125,7 +127,7 @@ class Work:
     # ---- numbers
 
     def value(self, op: ir.Operand) -> ir.Operand | float:
-        """An integer as a float, or about what it is in the middle of the loops."""
+        """An integer as a float; one defined in the loops is estimated in the middle of their ranges."""
         if isinstance(op, ir.Const):
             return float(op.value)
         assert isinstance(op, ir.Var)

@@ -1,4 +1,4 @@
-"""Independent trips on several cores: a loop becomes chunks, one for each thread, with sums of their own.
+"""Runs independent iterations on several cores: a loop becomes chunks, one for each thread, with their own partial sums.
 
     for i in range(n):                        parts = np.empty((chunks, m))
         for j in range(m):                    for c in prange(chunks):
@@ -11,10 +11,10 @@
                                                   for j in range(m):
                                                       w_bar[j] += parts[c, j]
 
-The parts are added up in the order of the chunks: the result is the same to the bit whenever the number of threads is. A loop is
-taken if no trip touches what another one writes, but to add to it, and nothing in it prints or records. Where trips may raise,
-all chunks come to their end, or to an exception of their own; the one that is raised is that of the first trip to fail, as in the
-serial loop. What later trips have written then nobody sees: a loop that writes into arguments is not cut if it may raise.
+Parts are added in the order of the chunks, so the result is bitwise the same for the same number of threads. A loop qualifies
+if no iteration touches what another one writes, except to add to it, and nothing in it prints or records. If iterations may
+raise, every chunk runs to its end or to its own exception; the exception of the first failing iteration is raised, as in the
+serial loop. Writes of later iterations must then be invisible: a loop that writes to arguments is not split if it may raise.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from transpile.loops.schedule.privatisation import Sharing, is_bound
 from transpile.loops.schedule.product_threads import is_product, shared
 from transpile.loops.schedule.row_lanes import in_lanes, lanes_of
 
-LEAST = 400_000.0  # work for a thread that is worth waking it: about 8 us; a fork and a join take 2, and 10 on a busy machine
+LEAST = 400_000.0  # least work that is worth waking a thread, about 8 us; fork and join take 2, or 10 on a busy machine
 
 
 def parallelise(fn: ir.Function, threads: int, least: float = LEAST) -> ir.Function:
-    """The function with its outermost independent loops in chunks, one for each of the threads.
+    """The function with its outermost independent loops in chunks, at most one for each thread.
 
-    ``least`` is the work that is worth a thread, in the units of `transpile.loops.schedule.cost_model`.
+    ``least``: work that is worth a thread, in the units of `transpile.loops.schedule.cost_model`.
     """
     return replace(fn, body=_Parallel(fn, threads, least).block(fn.body, None))
 
@@ -51,7 +51,7 @@ class _Parallel:
         self.forms = Forms(fn.body)
         self.sharing = Sharing(fn, self.forms)
         self.facts = Facts(self.forms)
-        self.depth = 0  # of loops around
+        self.depth = 0  # number of loops around
 
     def block(self, block: ir.Block, loop: ir.For | None) -> ir.Block:
         around, self.facts = self.facts, self.facts.inside(loop)
@@ -75,6 +75,7 @@ class _Parallel:
         return replace(block, stmts=stmts)
 
     def chunks(self, loop: ir.For) -> list[ir.Stmt] | None:
+        """The statements that replace a loop; None if it stays serial."""
         plan = self.plan(loop)
         if plan is not None:
             return Chunks(loop, plan, self.forms.lets, self.threads).statements(self.least)
@@ -84,12 +85,12 @@ class _Parallel:
     # ---- which loops
 
     def plan(self, loop: ir.For) -> Plan | None:
-        """How the loop can be cut into chunks; None if it cannot, or is not worth it."""
+        """The plan for splitting the loop into chunks; None if that is illegal or does not pay."""
         if loop.body.stop is not None or loop.trips is not None or not isinstance(loop.step, ir.Const):
             return None
         inner = list(statements(loop.body))
         if loop.step.value != 1 or (self.depth and not any(map(is_long, inner))):
-            return None  # loops in loops are many, and few of them long
+            return None  # nested loops are many, and few are long
         if any(is_bound(s) for s in inner):
             return None
         folds = folds_of(loop)
@@ -103,7 +104,7 @@ class _Parallel:
         if plan.raises:
             is_seen = self.sharing.touches.of(loop).visible
             if is_seen or plan.reach or any(isinstance(s, ir.While) for s in inner):
-                return None  # trips that a serial loop would not have come to must be unseen, and end
+                return None  # iterations after the failing one must be invisible, and end
         return plan
 
 

@@ -1,7 +1,7 @@
-"""The statements that a parallel loop becomes: chunks of its trips, for which there is work enough, or the loop as it was.
+"""The statements that replace a parallel loop: chunks of its iterations if there is enough work, else the original loop.
 
-A *plan* says what is done about arrays that trips add to. Those of ``shared`` have a part for each chunk. Where two trips that
-add to one element are never more than ``reach`` trips apart, as in a stencil, the last trips of each chunk wait:
+A *plan* describes arrays to which iterations add. Each array in ``shared`` gets a part for every chunk. If iterations that add
+to one element are at most ``reach`` apart, as in a stencil, the last iterations of each chunk run in a second phase:
 
     for i in range(n):                        for phase in range(2):
         y[i] += ...                               for c in prange(chunks - phase):
@@ -27,16 +27,16 @@ from transpile.loops.array_contraction import points
 from transpile.loops.schedule.cost_model import Work
 from transpile.ops.tables import neutral_of, record_of
 
-_PART = 4.0  # the work for an element of a part: it is set to 0 and added
-_TINY, _LONG = 64.0, 16384.0  # the work of a product that takes no BLAS, and of one that is worth its locks
+_PART = 4.0  # work per element of a part, which is zeroed and added
+_TINY, _LONG = 64.0, 16384.0  # work of a product that needs no BLAS, and of one that is worth its locks
 
 
 @dataclass
 class Plan:
-    """``shared``: the arrays that have parts, and their sizes; ``reach``: see above, 0 where each trip has its own elements.
+    """``shared``: arrays that get parts, with their sizes; ``reach``: see above, 0 if each iteration has its own elements.
 
-    ``folds``: how carried values are folded. Of a loop that ``raises`` the first
-    chunk has the first trips, also where it counts down.
+    ``folds``: how carried values are folded. In a loop that ``raises``, the first chunk has the first iterations, also if it
+    counts down.
     """
 
     shared: dict[ir.Var, tuple[ir.Operand, ...]]
@@ -46,17 +46,17 @@ class Plan:
 
 
 class Chunks:
-    """Makes the statements."""
+    """Builds the statements."""
 
     def __init__(self, loop: ir.For, plan: Plan, lets: Mapping[ir.Var, ir.Let], threads: int) -> None:
         self.stmts: list[ir.Stmt] = []
         self.loop, self.plan, self.lets, self.threads, self.loc = loop, plan, lets, threads, loop.loc
-        self.is_uneven = False  # whether trips are more and more work, or less and less
+        self.is_uneven = False  # whether the work of iterations depends on the index
         self.trips = self.let("sub", loop.bound, loop.start)
-        self.limit: ir.Var | None = None  # of the chunks, if not that each has a trip
+        self.limit: ir.Var | None = None  # on the number of chunks, if not the trip count
 
     def statements(self, least: float) -> list[ir.Stmt] | None:
-        """What stands for the loop; None if it is never worth several threads. ``least`` is the work for one."""
+        """The statements that replace the loop; None if several threads never pay. ``least``: work that is worth one thread."""
         chunks = self.count(least)
         return None if chunks is None else self.choice(chunks)
 
@@ -84,21 +84,22 @@ class Chunks:
         return ir.For(index, ir.Const(0, INT), bound, ir.Const(1, INT), (), ir.Block((), stmts), loc=self.loc)
 
     def at_once(self, index: ir.Var, bound: ir.Operand, stmts: list[ir.Stmt]) -> ir.For:
-        """The loop over the chunks."""
+        """The parallel loop over the chunks."""
         return replace(self.range(index, bound, stmts), kind="parallel")
 
     def nest(self, sizes: tuple[ir.Operand, ...], stmts: list[ir.Stmt], indices: list[ir.Var]) -> list[ir.Stmt]:
+        """The statements in loops over the sizes."""
         for index, size in zip(indices[::-1], sizes[::-1]):
             stmts = [self.range(index, size, stmts)]
         return stmts
 
-    # ---- how many
+    # ---- number of chunks
 
     def work(self) -> Work:
         return Work(self.lets, {*defined(self.loop.body), self.loop.index}, self.floating, self.size)
 
     def count(self, least: float) -> ir.Var | None:
-        """The number of chunks."""
+        """The number of chunks; None if more than one never pays."""
         loop, threads, reach = self.loop, self.threads, self.plan.reach
         work = self.work()
         whole: ir.Operand | float = work.loop(loop)
@@ -134,7 +135,7 @@ class Chunks:
         return chunks
 
     def choice(self, chunks: ir.Var) -> list[ir.Stmt]:
-        """Several chunks if there are several; the loop as it was if not."""
+        """A branch: the chunks if there are several, else the original loop."""
         loop = self.loop
         serial = Cloner({}).stmt(loop)
         assert isinstance(serial, ir.For)
@@ -148,7 +149,7 @@ class Chunks:
         return [*before, choice]
 
     def is_long(self, product: ir.Operand | float) -> ir.Var | bool | None:
-        """Whether a call of BLAS may be made by several threads at once, each waiting for the others; None if not."""
+        """Whether a BLAS call may run in several threads at once, in view of its locks: it is tiny, or long; None if never."""
         if isinstance(product, float):
             return product <= _TINY or product >= _LONG or None
         bounds = [
@@ -160,7 +161,7 @@ class Chunks:
     # ---- the chunks
 
     def parallel(self, chunks: ir.Var) -> tuple[ir.Operand, ...]:
-        """Makes the statements for several chunks; what the carried values are after them."""
+        """Appends the statements for several chunks; returns the carried values after them."""
         plan, loop = self.plan, self.loop
         index, phase = ir.Var("c", INT), ir.Var("phase", INT) if plan.reach else None
         parts = {v: self.array(f"{v.label}_parts", v.type.dtype, (chunks, *s)) for v, s in plan.shared.items()}
@@ -190,7 +191,7 @@ class Chunks:
         return totals
 
     def inits(self) -> tuple[ir.Operand, ...]:
-        """What the carried values of a chunk start from: what changes nothing, if it is folded in once more."""
+        """Initial carried values of a chunk, which do not change the result if folded in again."""
         loop, folds = self.loop, self.plan.folds
         return tuple(
             _number(neutral_of(f.prim, p.type.dtype), p.type) if record_of(f.prim).is_polynomial else init
@@ -198,7 +199,7 @@ class Chunks:
         )
 
     def sums_of(self, chunks: ir.Var) -> ir.Operand:
-        """How many sums a carried value has."""
+        """Number of partial results of a carried value."""
         if not self.plan.reach or not self.loop.body.params:
             return chunks
         return self.let("sub", self.let("mul", chunks, ir.Const(2, INT)), ir.Const(1, INT))
@@ -206,7 +207,7 @@ class Chunks:
     def ends(
         self, index: ir.Var, phase: ir.Var | None, chunks: ir.Var, starts: ir.Var | None
     ) -> tuple[ir.Operand, ir.Operand]:
-        """The first trip of a chunk and the one after its last."""
+        """The first iteration of a chunk and the one after its last."""
         if self.loop.backwards and self.plan.raises:
             index = self.let("sub", self.let("sub", chunks, ir.Const(1, INT)), index)
         after = self.let("add", index, ir.Const(1, INT))
@@ -219,16 +220,17 @@ class Chunks:
         return self.let("where", late, middle, low), self.let("where", late, high, middle)
 
     def start(self, k: ir.Var, chunks: ir.Var, starts: ir.Var | None) -> ir.Var:
+        """The first iteration of chunk ``k``, counted from the start of the loop."""
         if starts is not None:
             return self.read(starts, k)
         return self.let("quick_div", self.let("mul", self.trips, k), chunks)
 
     def starts(self, chunks: ir.Var) -> ir.Var:
-        """Where chunks begin whose trips are more and more work, or less and less: each chunk has as much.
+        """Array of the starts of chunks if the work of iterations grows or falls with the index: each chunk gets the same work.
 
-        With the work ``a`` of the first trip and ``b`` of the last one, a part ``f`` of it all is done after a part
-        ``f * (a + b) / (a + sqrt(a**2 + f * (b**2 - a**2)))`` of the trips. A number that is computed twice may be rounded in
-        two ways, and a trip be lost: the chunks read where they end.
+        With work ``a`` of the first iteration and ``b`` of the last, a fraction ``f`` of all work is done after the fraction
+        ``f * (a + b) / (a + sqrt(a**2 + f * (b**2 - a**2)))`` of the iterations. Chunks read their end from the array, because
+        a number that is computed twice may be rounded in two ways, and an iteration be lost.
         """
         loop, one = self.loop, ir.Const(1.0, FLOAT)
         starts = self.array("starts", "int64", (self.let("add", chunks, ir.Const(1, INT)),))
@@ -269,6 +271,7 @@ class Chunks:
         return value
 
     def run(self, index: ir.Var, phase: ir.Var | None, chunks: ir.Var, inside: list[ir.Stmt]) -> None:
+        """Appends the parallel loop, in two phases if there is a ``phase``."""
         if phase is None:
             self.stmts.append(self.at_once(index, chunks, inside))
             return
@@ -281,6 +284,7 @@ class Chunks:
     # ---- sums
 
     def fill(self, var: ir.Var, part: ir.Var, index: ir.Var, phase: ir.Var | None) -> list[ir.Stmt]:
+        """Statements that set a chunk's part to 0, in the first phase only."""
         sizes = self.plan.shared[var]
         indices = _indices(sizes)
         store = ir.Store(part, points(len(sizes) + 1), (index, *indices), _number(0, Type(var.type.dtype)), self.loc)
@@ -291,6 +295,7 @@ class Chunks:
         return [ir.If(early, ir.Block((), stmts), ir.Block(), (), self.loc)]
 
     def merge(self, var: ir.Var, part: ir.Var, chunks: ir.Var) -> None:
+        """Appends loops that add all parts to the array."""
         c, sizes = ir.Var("c", INT), self.plan.shared[var]
         indices = _indices(sizes)
         value = ir.Var(ir.SYNTHETIC, Type(var.type.dtype))
@@ -300,6 +305,7 @@ class Chunks:
         self.stmts.append(self.range(c, chunks, self.nest(sizes, [get, add], indices)))
 
     def fold(self, sums: ir.Var, count: ir.Operand, kind: Fold, init: ir.Operand, result: ir.Var) -> ir.Var:
+        """Appends a loop that folds the partial results into a carried value; returns the result."""
         c, total, found = ir.Var("c", INT), ir.Var(result.name, result.type), ir.Var(result.name, result.type)
         value, new = ir.Var(ir.SYNTHETIC, Type(result.type.dtype)), ir.Var(ir.SYNTHETIC, result.type)
         get = ir.Let(value, "index", (sums, c), {"path": points(1), "dims": ()}, self.loc)
@@ -322,7 +328,7 @@ def _indices(sizes: tuple[ir.Operand, ...]) -> list[ir.Var]:
 
 
 def _redirected(stmt: ir.Stmt, parts: Mapping[ir.Var, ir.Var], index: ir.Var) -> ir.Stmt:
-    """The statement with what it adds to shared arrays added to their parts."""
+    """The statement with additions to shared arrays redirected to the chunk's part."""
     if isinstance(stmt, ir.Add) and stmt.buf in parts:
         args = (index, *stmt.args)
         return replace(stmt, buf=parts[stmt.buf], path=points(len(args)), args=args)

@@ -1,10 +1,11 @@
-"""What the trips of a loop do to the arrays of others: whether each touches elements of its own, adds to some, or more than that.
+"""How iterations of a loop use arrays from outside: each has its own elements, several add to the same ones, or they depend on
+each other.
 
     for i in range(n):
-        blas.gemm(1.0, a[i], b, 0.0, c[i])        ``a`` and ``b`` are read; of ``c`` each trip has a part of its own
-        w_bar[k[i]] += 1.0                        all add to ``w_bar``: each chunk of trips needs one
+        blas.gemm(1.0, a[i], b, 0.0, c[i])        ``a`` and ``b`` are read; each iteration has its own part of ``c``
+        w_bar[k[i]] += 1.0                        all add to ``w_bar``: each chunk of iterations needs its own
 
-A view is taken for the part that it is of its array, as far as that is known: of a row it is the index, of a range nothing.
+A view counts as the part of its array that it covers, as far as known: for a row the index, for a range any subscript.
 """
 
 from __future__ import annotations
@@ -18,24 +19,24 @@ from transpile.loops.allocation_motion import READS
 from transpile.loops.independent_iterations import only_in_one_trip
 from transpile.loops.schedule.parallel_schedule import Plan
 
-FAR = 8  # trips between which elements are shared, at most
+FAR = 8  # largest distance of iterations that share elements
 
 At = tuple["ir.Operand | None", ...]  # None for a subscript that may be any
 
 
 class Sharing:
-    """The questions about one function."""
+    """Dependence tests for one function."""
 
     def __init__(self, fn: ir.Function, forms: Forms) -> None:
         self.forms, self.roots = forms, Roots(fn)
         self.touches = Touches(self.roots)
         self.sizes = {s.var: s.args for s in statements(fn.body) if isinstance(s, ir.Alloc)}
-        self.names: dict[ir.Var, list[ir.Var]] = {}  # of each root
+        self.names: dict[ir.Var, list[ir.Var]] = {}  # by root
         for var in self.roots.parent:
             self.names.setdefault(self.roots.of(var), []).append(var)
 
     def plan(self, loop: ir.For, facts: Facts) -> Plan | None:
-        """What is done about arrays that several trips add to; None if trips depend on each other."""
+        """The plan for arrays that several iterations add to; None if iterations depend on each other."""
         own = set(defined(loop.body))
         by_root: dict[ir.Var, list[Access]] = {}
         for a in self.touches.of(loop).found:
@@ -65,7 +66,7 @@ class Sharing:
         return plan
 
     def place(self, access: Access) -> tuple[ir.Var, At]:
-        """The array that an access is one of, and the subscripts there."""
+        """The array that an access belongs to, and the subscripts in it."""
         var = access.var
         at: At = (None,) * var.type.rank if access.indices is None else access.indices
         while (
@@ -79,7 +80,7 @@ class Sharing:
         return var, at
 
     def reach(self, ats: list[At], loop: ir.For, own: set[ir.Var]) -> int | None:
-        """The most trips that lie between two that add to one element; None if that is not known, or they are many."""
+        """Largest distance between iterations that add to one element; None if unknown or larger than `FAR`."""
         found: int | None = None
         for subscripts in zip(*ats):
             forms = [self.forms.of(i) for i in subscripts if i is not None]
@@ -93,7 +94,7 @@ class Sharing:
 
 
 def _in_whole(row: ir.View, at: At) -> At:
-    """The subscripts in an array of those in a part of it."""
+    """Subscripts in an array for subscripts in a view of it."""
     rest = iter(at)
     found: list[ir.Operand | None] = []
     for item in row.items:
@@ -106,7 +107,7 @@ def _in_whole(row: ir.View, at: At) -> At:
 
 
 def is_bound(stmt: ir.Stmt) -> bool:
-    """Whether a statement must stay in the order of the trips, or in their thread."""
+    """Whether a statement must keep the order of iterations or run in their thread."""
     if isinstance(stmt, (ir.Push, ir.Pop, ir.NewStack, ir.Print)):
         return True
     if isinstance(stmt, ir.Call):

@@ -1,4 +1,4 @@
-"""Products of matrices on several cores: each thread makes a share of the result, if that is work enough.
+"""Matrix products on several cores: each thread computes a share of the result, if that is enough work.
 
 blas.gemm(1.0, a, b, 0.0, c)    ->    chunks = shares.of_matrix(a, b, c, 2, 100000)
                                       if chunks > 1:
@@ -16,19 +16,17 @@ from transpile.core import nodes as ir
 from transpile.core.types import BOOL, INT
 
 _NAMES = {"blas.gemm": "matrix", "blas.gemv": "vector", "blas.part": "part"}
-_ASKED = {
-    "matrix": (1, 2, 4),
-    "vector": (1, 2, 4),
-    "part": (1, 2, 3, 4, 5, 6),
-}  # arguments that say how much work it is
+# arguments that determine the work
+_ASKED = {"matrix": (1, 2, 4), "vector": (1, 2, 4), "part": (1, 2, 3, 4, 5, 6)}
 
 
 def is_product(stmt: ir.Stmt) -> TypeGuard[ir.Call]:
+    """Whether a statement is a BLAS matrix or matrix-vector product."""
     return isinstance(stmt, ir.Call) and stmt.library in _NAMES
 
 
 def shared(let: ir.Call, threads: int, least: float) -> list[ir.Stmt]:
-    """The product in shares for so many threads, each of ``least`` multiplications or more."""
+    """The product in shares for at most ``threads`` threads, each of at least ``least`` multiplications."""
     name = _NAMES[let.library]
     chunks, test, index = ir.Var("chunks", INT), ir.Var(ir.SYNTHETIC, BOOL), ir.Var("s", INT)
     asked = (*(let.args[k] for k in _ASKED[name]), ir.Const(threads, INT), ir.Const(int(least), INT))

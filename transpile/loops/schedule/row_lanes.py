@@ -1,14 +1,16 @@
-"""Recurrences of many rows at once: a loop whose trips depend on each other, of loops whose trips are rows that do not.
+"""Splits a recurrence over many independent rows: the outer loop's iterations depend on each other, those of the inner loops do
+not.
 
     for j in range(1, m):                         for c in prange(chunks):
         for i in range(n):                            for j in range(1, m):
             y[i, j] = a * y[i, j - 1] + x[i, j]  ->       for i in range(n * c // chunks, n * (c + 1) // chunks):
                                                               y[i, j] = a * y[i, j - 1] + x[i, j]
 
-Whatever the loop writes, it touches at a subscript that is the inner index and the same number: the *lane*. Each thread has lanes
-of its own, through all trips of the outer loop. What is known before the inner loops each thread computes for itself.
+Every array that the loop writes is accessed with the inner index, plus one common offset, along some axis: the *lane*. Each
+thread has its own lanes through all iterations of the outer loop, and recomputes the values that the outer body computes before
+the inner loops.
 
-Where lanes are neighbours in memory, threads meet in each row: one fetches ahead what the other one writes. Then many make a chunk.
+If lanes are neighbours in memory, threads meet in each row: one prefetches what the other writes. A chunk then has many lanes.
 """
 
 from __future__ import annotations
@@ -29,12 +31,12 @@ from transpile.loops.schedule.parallel_schedule import Chunks, Plan
 from transpile.loops.schedule.privatisation import Sharing, is_bound
 from transpile.ops.tables import record_of
 
-_MANY = 1024  # lanes of a chunk, where they are neighbours: with 500 in each of two nothing is gained
+_MANY = 1024  # lanes per chunk if they are neighbours: two chunks of 500 gain nothing
 
 
 @dataclass
 class Lanes:
-    """``ends``: the ranges of the inner loops; ``least``: how many lanes a chunk has at least."""
+    """``ends``: the ranges of the inner loops; ``least``: the smallest number of lanes of a chunk."""
 
     plan: Plan
     ends: list[tuple[ir.Operand, ir.Operand]]
@@ -44,7 +46,8 @@ class Lanes:
 def lanes_of(loop: ir.For, sharing: Sharing) -> Lanes | None:
     """The lanes of a loop; None if it has none.
 
-    What may raise is only allowed outside the inner loops: there each thread does the same, and fails in the same trip.
+    Statements that may raise are allowed only outside the inner loops: there all threads do the same and fail in the same
+    iteration.
     """
     if not isinstance(loop.step, ir.Const) or loop.trips is not None or loop.body.stop is not None:
         return None
@@ -72,7 +75,8 @@ def lanes_of(loop: ir.For, sharing: Sharing) -> Lanes | None:
 
 
 def _skeleton(block: ir.Block, inner: list[ir.For], outside: list[ir.Stmt]) -> bool:
-    """Collects the loops in a body, and what is around them: nothing but values, new arrays and branches."""
+    """Collects the inner loops of a body and the statements around them; false unless those are values, new arrays, checks and
+    branches."""
     for stmt in block.stmts:
         if isinstance(stmt, ir.For):
             if not isinstance(stmt.step, ir.Const) or stmt.step.value != 1 or stmt.trips is not None:
@@ -99,9 +103,9 @@ def _skeleton(block: ir.Block, inner: list[ir.For], outside: list[ir.Stmt]) -> b
 
 
 def _are_sums_of_lanes(loop: ir.For, inner: list[ir.For], outside: list[ir.Stmt]) -> bool:
-    """Whether what the inner loops carry, and nothing else, is folded into what the outer one carries.
+    """Whether the outer loop's carried values fold the inner loops' results, and nothing else.
 
-    They fold it on, or begin with 0 and have their sum added.
+    The inner loops continue the fold, or start at 0 and have their sum added.
     """
     held = {v for k in range(len(loop.body.params)) for v in held_by(loop, k)}
     sums: set[ir.Operand] = set()
@@ -118,7 +122,7 @@ def _are_sums_of_lanes(loop: ir.For, inner: list[ir.For], outside: list[ir.Stmt]
         given = [op in sums for op in reads(stmt)]
         if isinstance(stmt, ir.Let) and stmt.var in held:
             if not record_of(stmt).is_sum or sum(given) != 1:
-                return False  # each thread would fold it in
+                return False  # every thread would fold it in
         elif any(given):
             is_linear = all(given) if isinstance(stmt, ir.Let) and record_of(stmt).signs else False
             if not isinstance(stmt, ir.Let) or not (is_linear or (record_of(stmt).multiplies and sum(given) == 1)):
@@ -133,7 +137,7 @@ def _are_sums_of_lanes(loop: ir.For, inner: list[ir.For], outside: list[ir.Stmt]
 def _are_apart(
     loop: ir.For, inner: list[ir.For], outside: list[ir.Stmt], own: set[ir.Var], sharing: Sharing
 ) -> int | None:
-    """How many lanes a chunk must have, if all that the loop writes lies in lanes."""
+    """The least number of lanes in a chunk, if everything the loop writes lies in lanes; else None."""
     roots, touches = sharing.roots, sharing.touches
     changed = touches.changed(loop)
     by_root: dict[ir.Var, list[tuple[ir.For, Access]]] = {}
@@ -152,7 +156,7 @@ def _are_apart(
 
 
 def _axes_after(found: list[tuple[ir.For, Access]], own: set[ir.Var], sharing: Sharing) -> int | None:
-    """How many axes come after that of the lanes in an array; None if there is none of them."""
+    """Number of axes after the lane axis of an array; None if it has no lane axis."""
     places = [(one, *sharing.place(access)) for one, access in found]
     var = places[0][1]
     if any(v is not var for _, v, _ in places) or (
@@ -179,11 +183,13 @@ def _axes_after(found: list[tuple[ir.For, Access]], own: set[ir.Var], sharing: S
 def in_lanes(
     loop: ir.For, lanes: Lanes, lets: Mapping[ir.Var, ir.Let], threads: int, least: float
 ) -> list[ir.Stmt] | None:
-    """The loop on several threads; None if that is never worth while. ``least`` is the work for one."""
+    """The loop on several threads; None if that never pays. ``least``: work that is worth one thread."""
     return _InLanes(loop, lanes, lets, threads).statements(least)
 
 
 class _InLanes(Chunks):
+    """Chunks of lanes in place of chunks of iterations."""
+
     def __init__(self, loop: ir.For, lanes: Lanes, lets: Mapping[ir.Var, ir.Let], threads: int) -> None:
         super().__init__(loop, lanes.plan, lets, threads)
         self.lanes = lanes
@@ -220,6 +226,7 @@ class _InLanes(Chunks):
     def narrowed(
         self, stmt: ir.Stmt, ends: Mapping[tuple[ir.Operand, ir.Operand], tuple[ir.Operand, ir.Operand]]
     ) -> ir.Stmt:
+        """The statement with the ranges of inner loops limited to the chunk."""
         if isinstance(stmt, ir.For):
             start, bound = ends[stmt.start, stmt.bound]
             return replace(stmt, start=start, bound=bound)
