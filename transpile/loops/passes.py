@@ -1,7 +1,7 @@
-"""The passes over loops, in their order.
+"""The list of passes over loops, in order.
 
-Each takes what the ones before have found; what it leaves for others to clean is said in a group. The names are those of the
-field; `TRANSPILE_DUMP=loops` shows the code after each of them.
+Each pass relies on the ones before it; the second part of a group cleans up after the first. `TRANSPILE_DUMP=loops` shows the
+code after each pass.
 """
 
 from __future__ import annotations
@@ -57,9 +57,12 @@ from transpile.simplify.dead_code import remove_dead_lowered
 
 @dataclass(frozen=True)
 class Settings:
-    """What is asked for. ``sizes``: what is assumed of the sizes of parameters (`transpile.loops.size_assumptions`). ``threads``:
-    on how many cores independent trips of outer loops run, where there is ``least`` work for each; 0 is without. Without
-    ``vectors`` the result calls nothing of `transpile_runtime.compiled.vector`."""
+    """Settings of one run of the passes.
+
+    ``sizes``: assumptions on the sizes of parameters (`transpile.loops.size_assumptions`). ``threads``: number of cores that
+    run independent iterations of outer loops, each with at least ``least`` work; 0 keeps all loops serial. Without ``vectors``
+    the result calls no function of `transpile_runtime.compiled.vector`.
+    """
 
     sizes: Sequence[Assumed] = ()
     threads: int = 0
@@ -67,38 +70,38 @@ class Settings:
     least: float = LEAST
 
 
-# ------------------------------------------------------------------------------------------- what cleans after others
+# ---------------------------------------------------------------------------------------------------- clean-up passes
 
 DEAD = Pass(
     "dead code",
     remove_dead_lowered,
-    "what a pass leaves that nobody reads would hide what the next one looks for",
+    "unused values that a pass leaves behind would hide patterns from the next pass",
     ensures=(LIVE,),
 )
 NUMBERING = Pass(
     "value numbering",
     forward_stores,
-    "equal values get one name, so that passes see that subscripts and sizes are the same",
+    "equal values get one name, so that later passes recognise equal subscripts and sizes",
     ensures=(NUMBERED,),
     breaks=(LIVE,),
 )
 CLEAN = (NUMBERING, DEAD)
-CODE = (NUMBERED, LIVE)  # what a pass breaks that writes code
-EARLY = (NUMBERED, CHECKED, WHOLE, PLAIN)  # what passes ask for that look at whole nests
+CODE = (NUMBERED, LIVE)  # broken by any pass that writes code
+EARLY = (NUMBERED, CHECKED, WHOLE, PLAIN)  # required by passes that look at whole nests
 
 # ----------------------------------------------------------------------------------------------------------- the passes
 
 POWERS = Pass(
     "power expansion",
     expand_powers,
-    "before factors are numbered, which powers share",
+    "before value numbering, so that powers of one base share factors",
     ensures=(PLAIN_POWERS,),
     breaks=CODE,
 )
 CHECKS = Pass(
     "check hoisting",
     hoist_checks,
-    "a loop without checks inside can be exchanged, fused and made vectors of",
+    "only a loop without checks can be interchanged, fused and vectorised",
     requires=(SIZED, FITTED),
     ensures=(CHECKED,),
     breaks=CODE,
@@ -106,14 +109,14 @@ CHECKS = Pass(
 INTERCHANGE = Pass(
     "loop interchange",
     interchange_loops,
-    "before fusion, which joins loops as they stand",
+    "before fusion, which keeps the order of loops in each nest",
     requires=EARLY,
     breaks=(*CODE, FUSED),
 )
 FUSION = Pass(
     "loop fusion",
     fuse_loops,
-    "what one loop writes for the next is then read in the trip that writes it",
+    "an element that one loop writes for the next is then read in the same iteration",
     requires=(*EARLY, VIEWED),
     ensures=(FUSED,),
     breaks=CODE,
@@ -121,14 +124,14 @@ FUSION = Pass(
 CONTRACTION = Pass(
     "array contraction",
     contract_arrays,
-    "after fusion, which leaves arrays that live in one trip",
+    "after fusion, which leaves arrays that are used within one iteration",
     requires=(*EARLY, VIEWED, FUSED),
     breaks=CODE,
 )
 
 
 def cleaned(*given: Any, **more: Any) -> Group:
-    """A pass after which, if it has changed something, all is cleaned."""
+    """Group of one pass, followed by value numbering and dead-code elimination if it changed something."""
     return Group((Pass(*given, **more),), CLEAN)
 
 
@@ -138,7 +141,7 @@ STEPS: tuple[Step, ...] = (
     Pass(
         "check elimination",
         eliminate_checks,
-        "first: what it removes nobody has to understand",
+        "first, so that no later pass has to handle the checks that it removes",
         requires=(WHOLE, PLAIN),
         ensures=(FITTED,),
         breaks=CODE,
@@ -146,7 +149,7 @@ STEPS: tuple[Step, ...] = (
     Pass(
         "size assumptions",
         assume_sizes,
-        "before numbering, which makes one of the sizes that are taken to be equal",
+        "before value numbering, which gives sizes assumed equal one name",
         ensures=(SIZED,),
         breaks=CODE,
         given=("sizes",),
@@ -155,7 +158,7 @@ STEPS: tuple[Step, ...] = (
     Pass(
         "unit axes",
         drop_unit_axes,
-        "the sizes of views and arrays are compared as numbered values",
+        "after value numbering, because sizes of views and arrays are compared by name",
         requires=(NUMBERED, SIZED),
         ensures=(VIEWED,),
         breaks=CODE,
@@ -165,11 +168,11 @@ STEPS: tuple[Step, ...] = (
     CHECKS,
     DEAD,
     NUMBERING,
-    Group((replace(CHECKS, why="what is simpler now may leave another loop"),), (DEAD, NUMBERING)),
+    Group((replace(CHECKS, why="checks that became simpler may move out of another loop"),), (DEAD, NUMBERING)),
     cleaned(
         "loop versioning",
         version_loops,
-        "once checks of subscripts are out, those of overflow are what a trip still asks",
+        "once bounds checks are hoisted, only overflow checks are left in loops",
         requires=(NUMBERED, CHECKED, FITTED, WHOLE),
         breaks=CODE,
     ),
@@ -178,7 +181,7 @@ STEPS: tuple[Step, ...] = (
             Pass(
                 "product recognition",
                 recognise_products,
-                "before loops are exchanged and fused, which would mix the products with other work",
+                "before interchange and fusion, which would mix the products with other work",
                 requires=EARLY,
                 ensures=(PRODUCTS,),
                 breaks=CODE,
@@ -189,16 +192,16 @@ STEPS: tuple[Step, ...] = (
             Pass(
                 "repeated products",
                 share_repeated_products,
-                "forward and reverse sweep may have made the same one",
+                "the forward and the reverse sweep may compute the same product",
                 requires=(PRODUCTS, NUMBERED, LIVE),
-                breaks=(LIVE,),  # two reads of what is left of a product are two products as well
+                breaks=(LIVE,),  # not NUMBERED: two reads of a shared product were two products before
             ),
         ),
     ),
     cleaned(
         "small products",
         unroll_small_products,
-        "after the products are found; their loops are then fused like others",
+        "after product recognition; the loops of small products are then fused like others",
         requires=(PRODUCTS, SIZED),
         breaks=CODE,
     ),
@@ -207,29 +210,29 @@ STEPS: tuple[Step, ...] = (
             Pass(
                 "loop unrolling",
                 unroll_loops,
-                "before fusion: short loops would be fused, and their arrays would stay arrays",
+                "before fusion: fused short loops would keep their arrays in memory",
                 requires=(SIZED, WHOLE, PLAIN),
                 breaks=(*CODE, PLAIN_POWERS),
             ),
         ),
-        (*CLEAN, Group((replace(POWERS, why="an exponent that was an index is a number now"),), CLEAN)),
+        (*CLEAN, Group((replace(POWERS, why="an exponent that was a loop index is a constant now"),), CLEAN)),
     ),
     cleaned(
         "scatter to gather",
         scatter_to_gather,
-        "while each nest of a stencil's adjoint still stands by itself",
+        "before fusion, while each nest of a stencil's adjoint still stands alone",
         requires=(WHOLE, PLAIN, CHECKED, VIEWED),
         breaks=CODE,
     ),
     Group((INTERCHANGE,), (NUMBERING,)),
     *FUSED_LOOPS,
-    Group((replace(INTERCHANGE, why="fusion leaves pairs that stood apart"),), (NUMBERING, *FUSED_LOOPS)),
+    Group((replace(INTERCHANGE, why="fusion brings together loops to interchange"),), (NUMBERING, *FUSED_LOOPS)),
     Group(
         (
             Pass(
                 "loop-invariant code motion",
                 move_invariants,
-                "after fusion, which shows what one nest computes again and again; the new loops may be fused",
+                "after fusion, which exposes values that a nest recomputes; the new loops may be fused",
                 requires=(*EARLY, FUSED),
                 breaks=(*CODE, FUSED),
             ),
@@ -239,14 +242,14 @@ STEPS: tuple[Step, ...] = (
     cleaned(
         "zero skipping",
         skip_zeros,
-        "after fusion: what depends on one choice then stands in one body",
+        "after fusion, which puts all statements that depend on one choice into one body",
         requires=(WHOLE, PLAIN, FUSED),
         breaks=CODE,
     ),
     Pass(
         "parallel schedule",
         parallelise,
-        "once nests are final: a chunk is a nest of its own, and no pass over whole nests may follow",
+        "once nests are final, because a chunk of iterations is a nest of its own",
         requires=(WHOLE, CHECKED, FUSED),
         breaks=(WHOLE, NUMBERED),
         given=("threads", "least"),
@@ -257,27 +260,27 @@ STEPS: tuple[Step, ...] = (
             Pass(
                 "scalar replacement",
                 replace_with_scalars,
-                "in chunks too; before loops are jammed, whose sums are then registers",
+                "after the schedule, so that chunks are included; before unroll and jam, which needs sums in registers",
                 ensures=(SCALARS,),
                 breaks=CODE,
             ),
             Pass(
                 "unroll and jam",
                 unroll_and_jam,
-                "on recurrences that scalar replacement has shown",
+                "on recurrences that scalar replacement exposes",
                 requires=(SCALARS, PLAIN),
                 breaks=(*CODE, WHOLE),
             ),
             Pass(
                 "allocation motion",
                 hoist_allocations,
-                "last of those that make arrays in loops",
+                "after all passes that allocate arrays in loops",
                 breaks=CODE,
             ),
             Pass(
                 "scalar motion",
                 move_scalars,
-                "once nests are final: what stands between two loops keeps them from being exchanged and jammed",
+                "once nests are final: statements between two loops would prevent interchange and jamming",
                 breaks=(*CODE, WHOLE),
             ),
         ),
@@ -286,14 +289,14 @@ STEPS: tuple[Step, ...] = (
     cleaned(
         "index-set splitting",
         split_wrapped,
-        "on final loops: each part is a copy of the body",
+        "on final loops, because each part is a copy of the body",
         breaks=(*CODE, WHOLE),
     ),
-    Pass("buffer reuse", reuse_buffers, "once no pass asks any more which array is which", breaks=(NUMBERED,)),
+    Pass("buffer reuse", reuse_buffers, "once no pass tells arrays apart by name", breaks=(NUMBERED,)),
     Pass(
         "vector functions",
         call_vector_functions,
-        "last: nobody else knows these functions; which loops have recurrences has been seen to",
+        "last, because no other pass knows vector functions, and recurrences are settled by then",
         requires=(SCALARS, PLAIN_POWERS),
         breaks=(PLAIN, NUMBERED),
         when="vectors",
@@ -306,5 +309,5 @@ PASSES = Chain("loops", STEPS, PROPERTIES, begins=(WHOLE, PLAIN))
 def optimise(
     fn: ir.Function, sizes: Sequence[Assumed] = (), threads: int = 0, vectors: bool = True, least: float = LEAST
 ) -> ir.Function:
-    """The lowered function with faster loops; see `Settings`."""
+    """The lowered function with faster loops; for the arguments see `Settings`."""
     return PASSES.run(fn, Settings(sizes, threads, vectors, least))

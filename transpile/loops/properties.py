@@ -1,6 +1,6 @@
-"""What passes over loops ask of the code and what they leave true of it: a closed list.
+"""Properties of code that passes over loops require, ensure or break: a closed list.
 
-Where a property says that a pass has nothing more to do, it may hold but for what that pass refuses.
+If a property says that a pass has nothing left to do, cases that the pass refuses do not count.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ def _is_live(fn: ir.Function) -> bool:
     return remove_dead_lowered(fn) is fn
 
 
-WHOLE = Property("whole loops", "no loop is cut into chunks, packets or parts", _is_whole)
-PLAIN = Property("plain functions", "no function of vectors is called", _is_plain)
-FITTED = Property("ranges used", "no check is made that the ranges of integers answer")
-SIZED = Property("known sizes", "what is assumed of sizes is guarded, and numbers stand for those that are known")
-NUMBERED = Property("numbered values", "a value that is seen twice has one name; a stored element is not read again")
-LIVE = Property("no dead code", "all that is computed reaches a result or an effect", _is_live)
-VIEWED = Property("no views", "what differs by axes of size 1 is accessed by one name")
+WHOLE = Property("whole loops", "no loop is split into chunks, blocks of iterations or parts", _is_whole)
+PLAIN = Property("plain functions", "no vector function is called", _is_plain)
+FITTED = Property("ranges used", "no check remains whose outcome follows from the ranges of integers")
+SIZED = Property("known sizes", "assumptions on sizes are guarded, and known sizes are constants")
+NUMBERED = Property("numbered values", "equal values have one name, and a stored element is not read again")
+LIVE = Property("no dead code", "every computed value reaches a result or an effect", _is_live)
+VIEWED = Property("no views", "arrays that differ only by axes of size 1 are accessed by one name")
 PLAIN_POWERS = Property("powers as products", "no power has a small constant exponent", _has_no_powers)
-CHECKED = Property("checks outside", "a check stands before the loops that it does not depend on")
-PRODUCTS = Property("products as calls", "what loops multiply bit by bit is a call of a library")
-FUSED = Property("fused loops", "neighbours over one range that may be one loop are one")
-SCALARS = Property("scalars for memory", "what innermost loops add up in memory is added up in registers")
+CHECKED = Property("checks outside", "each check stands before the loops that it does not depend on")
+PRODUCTS = Property("products as calls", "loops that compute matrix products are library calls")
+FUSED = Property("fused loops", "adjacent loops over one range are fused where that is legal and pays")
+SCALARS = Property("scalars for memory", "innermost loops accumulate sums in registers, not in memory")
 
 PROPERTIES = (
     WHOLE,
