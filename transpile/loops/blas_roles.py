@@ -1,4 +1,4 @@
-"""Which letters of a product are the rows, the columns and the sum of a call of BLAS, and which become loops around it.
+"""Assigns the letters of a product to the rows, columns and summed index of a BLAS call, or to loops around it.
 
 for i, j < i + 1, k:  c[i, j] += a[i, k] * b[j, k]      rows i, columns j, sum k; only the part j < i + 1 of c
 """
@@ -18,7 +18,7 @@ from transpile.loops.terms import Read, Term
 
 @dataclass(frozen=True)
 class Part:
-    """Of what two letters count only those pairs count with ``second < first + offset``, or ``>=`` with ``from_there``."""
+    """A triangular part of two letters: pairs with ``second < first + offset``, or ``>=`` if ``from_there``."""
 
     first: ir.Var
     second: ir.Var
@@ -26,7 +26,7 @@ class Part:
     from_there: bool
 
     def turned(self) -> Part:
-        """The same with the letters exchanged: ``first > second - offset``."""
+        """The same part with the letters exchanged: ``first > second - offset``."""
         return Part(self.second, self.first, Linear(1).plus(self.offset, -1), not self.from_there)
 
 
@@ -36,13 +36,13 @@ class Call:
 
     around: tuple[Letter, ...]
     rows: Letter
-    columns: Letter | None  # None: of a matrix and a vector
+    columns: Letter | None  # None: a matrix-vector product
     summed: Letter
     a: Read
     b: Read
     c: Read
     part: Part | None
-    term: Term  # what else it is multiplied by
+    term: Term  # other factors
 
     @property
     def letters(self) -> tuple[Letter, ...]:
@@ -56,10 +56,10 @@ def call_of(
     own: frozenset[ir.Var] = frozenset(),
     line: ir.Var | None = None,
 ) -> Call | None:
-    """The call that adds one term to the target; None if it is none.
+    """The BLAS call that adds one term of a product to the target; None if no routine fits.
 
-    ``line``: the index that shall run along the rows of a matrix; the call is then the product of that and a vector.
-    ``own``: arrays whose last axes may be shifted by an index, as they are made for this.
+    ``line``: the index that must run along the rows of a matrix; the call is then a matrix-vector product. ``own``: arrays
+    allocated for this product, whose last axes may be shifted by an index.
     """
     indices = [c.index for c in letters]
     reads = [r for r in term.reads if any(r.has(i) for i in indices)]
@@ -82,7 +82,7 @@ def call_of(
         return _of_vector(plain, line, target, first, second, rest)
     for chosen in _choices(roles, (target, first, second)):
         if any(c.is_small for c in chosen):
-            continue  # loops are faster than a library for a matrix of a few rows or columns
+            continue  # for a few rows or columns loops are faster than a library call
         others = [c for c in plain if c not in chosen]
         made = _made(chosen, others, target, first, second, rest)
         if made is not None:
@@ -91,7 +91,7 @@ def call_of(
 
 
 def _of_vector(letters: list[Letter], line: ir.Var, c: Read, a: Read, b: Read, rest: Term) -> Call | None:
-    """The product of a matrix, whose rows lie along the first letter, and a vector of the other one."""
+    """The product of a matrix, whose rows run along the first letter, and a vector over the second."""
     if len(letters) != 2 or letters[0].is_small or letters[1].is_small:
         return None
     rows, summed = letters
@@ -105,7 +105,7 @@ def _of_vector(letters: list[Letter], line: ir.Var, c: Read, a: Read, b: Read, r
 
 
 def _choices(roles: dict[str, list[Letter]], reads: tuple[Read, Read, Read]) -> Iterator[tuple[Letter, Letter, Letter]]:
-    """Rows, columns and sum such that each array has a contiguous axis among its two."""
+    """Choices of rows, columns and sum for which each array's last axis is one of its two letters."""
     for chosen in combinations(*(r[::-1] for r in roles.values())):
         if all(any(r.at[-1].coefficient(c.index) for c in chosen) for r in reads):
             yield chosen  # type: ignore[misc]
@@ -114,6 +114,7 @@ def _choices(roles: dict[str, list[Letter]], reads: tuple[Read, Read, Read]) -> 
 def _made(
     chosen: tuple[Letter, Letter, Letter], around: list[Letter], c: Read, a: Read, b: Read, rest: Term
 ) -> Call | None:
+    """The call for these roles; None if the ranges of the letters depend on each other in more than one way."""
     mine = [x.index for x in chosen]
     if any(f.coefficient(i) for x in around for f in (x.low, x.high) for i in mine):
         return None
@@ -130,12 +131,12 @@ def _made(
     return Call(tuple(around), rows, columns, summed, a, b, c, part, rest)
 
 
-# ---------------------------------------------------------------------------------------- one letter a subscript
+# -------------------------------------------------------------------------------------- one letter per subscript
 
 
 def _plain(letters: list[Letter], reads: list[Read], own: frozenset[ir.Var]) -> tuple[list[Letter], list[Read]] | None:
-    """The same with new letters, so that each subscript is one letter and no letter has two in one array: ``a[i + j]`` as ``a[k]``
-    where ``j`` runs over other numbers."""
+    """The letters and reads rewritten so that each subscript is one letter: ``a[i + j]`` becomes ``a[k]``, with another range;
+    None if that fails."""
     for _ in range(4):
         mixed = _mixed(letters, reads, own)
         if mixed is None:
@@ -151,7 +152,7 @@ def _plain(letters: list[Letter], reads: list[Read], own: frozenset[ir.Var]) -> 
         for f in r.at:
             mine = [i for i in indices if f.coefficient(i)]
             if r.var in own and mine:
-                mine = mine[-1:]  # the others are a shift of this axis
+                mine = mine[-1:]  # the others shift this axis
             if len(mine) > 1 or any(f.coefficient(i) != 1 for i in mine) or any(i in seen for i in mine):
                 return None
             seen += mine
@@ -159,7 +160,7 @@ def _plain(letters: list[Letter], reads: list[Read], own: frozenset[ir.Var]) -> 
 
 
 def _mixed(letters: list[Letter], reads: list[Read], own: frozenset[ir.Var]) -> tuple[Letter, Linear] | None:
-    """A letter that stands in a subscript with others, and what stands beside it."""
+    """A letter that shares a subscript with others, and the rest of the subscript."""
     for r in reads:
         if r.var in own:
             continue

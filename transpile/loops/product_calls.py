@@ -1,4 +1,4 @@
-"""Products as calls: operands as parts of arrays, loops around, and what is left in the loop that they come from."""
+"""Emits products as BLAS calls: operands as array parts, loops around the calls, and the rest of the original loop."""
 
 from __future__ import annotations
 
@@ -20,9 +20,11 @@ from transpile.loops.terms import Code, Read, Term
 
 @dataclass
 class Private:
-    """An array of a trip (None: a number) and the one that has all trips': with an axis for each loop ``around`` that is left.
+    """A temporary of one iteration, ``old`` (None: a scalar sum), and ``new``, the array that holds it for all iterations.
 
-    The other axes have ``lengths``, and begin at ``shifts``, in which the indices of the loops occur.
+    ``new`` has one axis of size ``trips`` for each loop in ``around``, then the axes of ``old``. Those have sizes ``sizes`` in
+    one iteration and ``lengths`` overall, and the iteration's part begins at ``shifts``; these forms may contain the indices of
+    the loops.
     """
 
     old: ir.Var | None
@@ -31,11 +33,11 @@ class Private:
     sizes: tuple[Linear, ...]
     shifts: tuple[Linear, ...] = ()
     lengths: tuple[Linear, ...] = ()
-    trips: tuple[Linear, ...] = ()  # how long the axes for the loops are
+    trips: tuple[Linear, ...] = ()  # sizes of the axes for the loops
 
 
 class Maker:
-    """Makes statements, in a list that can be exchanged."""
+    """Builds statements; the list that it appends to can be exchanged."""
 
     def __init__(self, code: Code, loc: Loc) -> None:
         self.code, self.loc = code, loc
@@ -48,7 +50,7 @@ class Maker:
         return var
 
     def call(self, function: str, args: tuple[ir.Operand, ...], filled: int) -> None:
-        """A call that fills one of its arguments."""
+        """Appends a library call that fills argument number ``filled``."""
         self.stmts.append(ir.Call(ir.Library(function), args, (), (filled,), self.loc))
 
     def view(self, base: ir.Var, step: ir.Step, args: Sequence[ir.Operand], rank: int) -> ir.Var:
@@ -57,7 +59,7 @@ class Maker:
         return var
 
     def form(self, form: Linear) -> ir.Operand:
-        """The number, computed."""
+        """An operand with the value of the form."""
         found: ir.Operand | None = None
         terms = sorted(form.terms, key=lambda t: (t[1] < 0, self.code.place_of(t[0])))
         for var, coef in terms:
@@ -76,14 +78,14 @@ class Maker:
         return found
 
     def length(self, form: Linear) -> ir.Operand:
-        """The number, at least 0."""
+        """An operand with the value of the form, but at least 0."""
         found = self.form(form)
         if isinstance(found, ir.Const):
             return ir.Const(max(found.value, 0), INT)
         return found if self.is_size(found) else self.let("maximum", (found, ir.Const(0, INT)), py=True)
 
     def is_size(self, op: ir.Operand) -> bool:
-        """Whether it is the size of an array, which is no negative number."""
+        """Whether an operand is the size of an array, hence not negative."""
         let = self.code.definer.get(op) if isinstance(op, ir.Var) else None
         return isinstance(let, ir.Let) and let.prim == "dim"
 
@@ -93,7 +95,7 @@ class Maker:
         return self.let("index", args, kind, path=points(len(read.at)), dims=())
 
     def product(self, term: Term, dtype: Type) -> ir.Operand:
-        """A number times values times elements."""
+        """Product of the term's number, scalars and elements."""
         found: ir.Operand = ir.Const(term.factor, dtype)
         for value in (*term.scalars, *(self.element(r) for r in term.reads)):
             is_one = isinstance(found, ir.Const) and found.value == 1.0
@@ -101,7 +103,7 @@ class Maker:
         return found
 
     def loops(self, letters: Sequence[Letter], body: list[ir.Stmt]) -> list[ir.Stmt]:
-        """Statements in loops over the letters; what the ranges need goes into the list of this."""
+        """The statements in loops over the letters; computations for the ranges stand before the loop that needs them."""
         kept, self.stmts = self.stmts, []
         inner = body
         for c in letters[::-1]:
@@ -116,7 +118,7 @@ class Maker:
 def emitted(
     make: Maker, calls: Sequence[Call], privates: Sequence[Private], copies: set[ir.Var], zeroed: bool = False
 ) -> list[ir.Stmt]:
-    """The calls; arrays are made in ``make.before``. ``zeroed``: what the target holds before does not count."""
+    """Statements of the calls. Allocations go to ``make.before``. ``zeroed``: old values of the target are ignored."""
     fresh = {p.new for p in privates}
     filled: set[ir.Var] = set()
     make.stmts = make.before
@@ -149,7 +151,7 @@ def emitted(
 
 
 def _with_own_indices(call: Call) -> Call:
-    """With new letters for the loops around it: other calls have those too."""
+    """The call with fresh indices for the loops around it, since other calls use the same letters."""
     for k, c in enumerate(call.around):
         new = replace(c, index=ir.Var(c.index.name, INT))
         around = tuple(new if j == k else x.replaced(c.index, new.form) for j, x in enumerate(call.around))
@@ -167,24 +169,26 @@ def _renamed(read: Read, copied: dict[ir.Var, ir.Var]) -> Read:
 
 
 def _nest(make: Maker, sizes: Sequence[ir.Operand], body) -> None:  # type: ignore[no-untyped-def]
+    """Appends a loop nest over the sizes; ``body`` makes the statements for given indices."""
     indices = [ir.Var(n, INT) for n in "ijklmn"[: len(sizes)]]
     make.stmts += nest(indices, sizes, body(tuple(indices)), make.loc)
 
 
 def nest(indices: Sequence[ir.Var], sizes: Sequence[ir.Operand], stmts: list[ir.Stmt], loc: Loc) -> list[ir.Stmt]:
-    """The statements in loops from 0 to the sizes, the first one outermost."""
+    """The statements in loops from 0 up to the sizes, the first one outermost."""
     for i, n in zip(indices[::-1], sizes[::-1]):
         stmts = [ir.For(i, ir.Const(0, INT), n, ir.Const(1, INT), (), ir.Block((), stmts), (), None, False, loc)]
     return stmts
 
 
 def _fill(make: Maker, var: ir.Var) -> None:
+    """Appends loops that fill an array with zeros."""
     zero = ir.Const(0.0, Type(var.type.dtype))
     _nest(make, make.code.sizes[var], lambda at: [ir.Store(var, points(len(at)), at, zero, make.loc)])
 
 
 def _clear(make: Maker, call: Call) -> None:
-    """Zeros where the call adds."""
+    """Appends loops that store zeros where the call adds."""
     letters = [c for c in (*call.around, *call.letters) if call.c.has(c.index)]
     if call.part is not None and call.part.second is call.rows.index:
         letters = [c for c in letters if c is not call.rows] + [call.rows]
@@ -201,6 +205,7 @@ def _clear(make: Maker, call: Call) -> None:
 
 
 def _copy(make: Maker, var: ir.Var) -> ir.Var:
+    """A copy of an array, made by an appended loop nest."""
     new = ir.Var(var.name, var.type, True)
     sizes = make.code.sizes[var]
     make.before.append(ir.Alloc(new, "empty", sizes, {}, make.loc))
@@ -215,6 +220,7 @@ def _copy(make: Maker, var: ir.Var) -> ir.Var:
 
 
 def _call(make: Maker, call: Call, beta: float) -> None:
+    """Appends the views and the library call of one product."""
     rows, columns, summed = call.rows, call.columns, call.summed
     dtype = Type(call.c.var.type.dtype)
     alpha = make.product(call.term, dtype)
@@ -245,7 +251,7 @@ def _call(make: Maker, call: Call, beta: float) -> None:
 
 
 def _box(call: Call, letter: Letter) -> tuple[Linear, Linear]:
-    """The least and the greatest end of the range, over the others."""
+    """Least start and greatest end of a letter's range over all values of the other letters."""
     low, high = letter.low, letter.high
     for c in call.letters:
         low = low.replaced(c.index, c.low)
@@ -254,7 +260,7 @@ def _box(call: Call, letter: Letter) -> tuple[Linear, Linear]:
 
 
 def _ends(make: Maker, low: Linear, high: Linear) -> tuple[ir.Operand, ir.Operand]:
-    """The beginning of a range, and its end, which is not before that."""
+    """Operands for the start and the end of a range; the end is at least the start."""
     start, stop = make.form(low), make.form(high)
     if isinstance(start, ir.Const) and start.value == 0 and make.is_size(stop):
         return start, stop
@@ -295,7 +301,7 @@ def _view(
 
 
 def shortened(items: Sequence[ir.Item]) -> list[ir.Item]:
-    """Without the whole axes at the end."""
+    """The items without full slices at the end."""
     found = list(items)
     while found and found[-1] == ir.Slice():
         found.pop()
@@ -303,27 +309,30 @@ def shortened(items: Sequence[ir.Item]) -> list[ir.Item]:
 
 
 def _is_all(make: Maker, size: ir.Operand, stop: ir.Operand) -> bool:
+    """Whether a slice that ends at ``stop`` reaches the end of an axis."""
     return size is stop or make.code.forms.of(size) == make.code.forms.of(stop)
 
 
-# ------------------------------------------------------------------------------------------------- what is left
+# ----------------------------------------------------------------------------------------- the rest of the loop
 
 
 def replaced_in(
     code: Code, loop: ir.For, p: Product, privates: Sequence[Private], pulled: Term, kept: Sequence[Letter]
 ) -> ir.Stmt:
-    """The loop without the product, where the arrays of a trip are parts of those of all trips."""
+    """The loop without the product; temporaries of an iteration become parts of the arrays for all iterations."""
     return _Rest(code, p, privates, pulled, kept).stmt(loop)[0]
 
 
 class _Rest:
+    """Rewrites the loop that a product has left."""
+
     def __init__(
         self, code: Code, p: Product, privates: Sequence[Private], pulled: Term, kept: Sequence[Letter]
     ) -> None:
         self.code, self.p, self.pulled, self.kept = code, p, pulled, kept
         self.privates = {v.old: v for v in privates if v.old is not None}
         self.sums = [v for v in privates if v.old is None]
-        self.named: dict[ir.Var, ir.Var] = {}  # the views that stand for arrays where those are operands
+        self.named: dict[ir.Var, ir.Var] = {}  # views that replace temporaries as operands
 
     def block(self, block: ir.Block) -> ir.Block:
         return replace(block, stmts=[new for s in block.stmts for new in self.stmt(s)])
@@ -347,6 +356,7 @@ class _Rest:
         return [with_blocks(new, self.block) if blocks(new) else new]
 
     def at(self, make: Maker, private: Private, args: Sequence[ir.Operand]) -> tuple[ir.Operand, ...]:
+        """Subscripts of the new array for subscripts of the temporary."""
         own = []
         for a, shift in zip(args, private.shifts):
             shift = self.here(private, shift)
@@ -355,13 +365,13 @@ class _Rest:
         return (*(m.index for m, _ in private.around), *own)
 
     def here(self, private: Private, form: Linear) -> Linear:
-        """With the indices of the loops for the letters."""
+        """The form with loop indices in place of the letters."""
         for m, c in private.around:
             form = form.replaced(c.index, Linear.atom(m.index))
         return form
 
     def view(self, make: Maker, private: Private) -> list[ir.Stmt]:
-        """The trip's part, under one name."""
+        """A view of the iteration's part of the new array, which replaces the allocation."""
         assert private.old is not None
         args: list[ir.Operand] = [m.index for m, _ in private.around]
         items: list[ir.Item] = [ir.Point(k) for k in range(len(args))]
@@ -377,7 +387,7 @@ class _Rest:
         return make.stmts
 
     def result(self, make: Maker) -> list[ir.Stmt]:
-        """The sum of the trip, from the array of all sums."""
+        """The iteration's sum, read from the array of all sums."""
         p = self.p
         if p.result is None:
             return []
@@ -407,4 +417,5 @@ class _Rest:
         return [*make.stmts, loop]
 
     def local(self, read: Read, private: Private) -> Read:
+        """The element with loop indices in place of the letters."""
         return Read(read.var, tuple(self.here(private, f) for f in read.at))

@@ -1,7 +1,7 @@
-"""Whether the products of a loop's trips may all be added up before the loop, or after it.
+"""Whether the products of all iterations of a loop may be computed before the loop, or after it.
 
-Nothing else in the loop may write what they read, or touch what they write, on the wrong side: in an earlier trip, or earlier in
-the same one, if they go before the loop; later if they go after it.
+No other statement of the loop may write what the products read, or touch what they write, on the wrong side: earlier iterations
+and earlier statements of the same one if the products move before the loop; later ones if they move after it.
 """
 
 from __future__ import annotations
@@ -25,17 +25,18 @@ SAME, EARLIER, LATER = "same", "earlier", "later"
 
 @dataclass(frozen=True)
 class Spot:
-    """What a statement touches: elements, or all of an array (``at`` is None); box variables run over what a call takes."""
+    """An access of a statement: an element, or the whole array if ``at`` is None; ``boxes`` are index variables that run over
+    the part a call takes."""
 
     var: ir.Var
     at: tuple[Linear, ...] | None
     kind: str
     boxes: tuple[Letter, ...] = ()
-    loops: tuple[ir.For, ...] = ()  # around it
+    loops: tuple[ir.For, ...] = ()  # around the access
 
 
 class Conflicts:
-    """The questions about one function."""
+    """Dependence tests for one function."""
 
     def __init__(self, code: Code) -> None:
         self.code = code
@@ -46,9 +47,10 @@ class Conflicts:
             if isinstance(stmt, ir.Let) and is_integer(stmt.var):
                 self.base.define(stmt)
 
-    # ---- what is touched
+    # ---- accesses
 
     def of(self, stmt: ir.Stmt) -> list[Spot]:
+        """The accesses of a statement and of all statements inside it."""
         held = self.spots.get(id(stmt))
         if held is None or held[0] is not stmt:
             held = self.spots[id(stmt)] = (stmt, list(self._spots(stmt)))
@@ -68,6 +70,7 @@ class Conflicts:
                     yield replace(spot, loops=(*around, *spot.loops)) if around else spot
 
     def _whole(self, var: ir.Var, kind: str) -> Spot:
+        """The access of a call to an operand."""
         found = lying(self.code, var)
         if found is None or any(isinstance(part, tuple) and part[1] is None for part in found.parts):
             return Spot(var if found is None else found.var, None, kind)
@@ -83,10 +86,10 @@ class Conflicts:
             boxes.append(box)
         return Spot(found.var, tuple(at), kind, tuple(boxes))
 
-    # ---- whether
+    # ---- dependences
 
     def is_plain(self, loop: ir.For, around: tuple[ir.For, ...]) -> bool:
-        """Whether the trips are known before, and nothing in one of them says that the next ones are not to come."""
+        """Whether the iterations are known before the loop and none can end it or have an effect."""
         if loop.body.stop is not None or loop.trips is not None or not isinstance(loop.step, ir.Const):
             return False
         if loop.step.value != 1 or not self.small.is_small(loop.bound):
@@ -96,13 +99,13 @@ class Conflicts:
             for outer in around:
                 facts.enter(outer)
             if not facts.is_not_negative(self.code.forms.of(loop.start)):
-                return False  # no index of an array
+                return False  # not an array index
         return not any(isinstance(s, ir.Effect) for s in statements(loop.body))
 
     def allow(self, loop: ir.For, p: Product, before: bool, around: tuple[ir.For, ...]) -> set[ir.Var] | None:
-        """The arrays of which the product must have a copy, as it writes into them what it has read before; None if it has to stay.
+        """Arrays that the product must read from a copy, since it also adds to them; None if the product cannot leave the loop.
 
-        ``around``: the loops around this one. The letters of the product are variables of their own.
+        ``around``: the loops around this one. The letters of the product are distinct variables.
         """
         useless = self.useless(loop, p)
         others = [s for s in self.rest(loop, p.stmt) if not any(s[1] is u for u in useless)]
@@ -117,7 +120,7 @@ class Conflicts:
         return self.copies(loop, p, around)
 
     def rest(self, loop: ir.For, stmt: ir.Stmt) -> Iterator[tuple[bool, ir.Stmt]]:
-        """The other statements of the loop, each with whether it comes after the one."""
+        """The other statements of the loop, each with whether it comes after ``stmt``."""
         after = False
         path = self.code.path[id(stmt)]
         depth = next(k for k, (b, _) in enumerate(path) if b is loop.body)
@@ -136,7 +139,7 @@ class Conflicts:
         yield from visit(depth)
 
     def useless(self, loop: ir.For, p: Product) -> list[ir.Stmt]:
-        """Statements of the loop that only fill temporaries of the product, which it does not need any more."""
+        """Statements of the loop that only fill temporaries of the product which it no longer reads."""
         nests = [s for _, s in self.rest(loop, p.stmt) if isinstance(s, ir.For) and not s.inits]
         touch = self.code.touches.of
         needed = {self.code.roots.of(r.var) for r in p.reads}
@@ -160,7 +163,8 @@ class Conflicts:
             left = [s for s in left if not any(s is m for m in more)]
 
     def facts(self, loop: ir.For, p: Product, relation: str, around: tuple[ir.For, ...]) -> tuple[Facts, Product]:
-        """What is known of the indices where the product is one of another trip, and the product there."""
+        """Facts about the indices if the product belongs to the same, an earlier or a later iteration, and the product
+        there."""
         facts = self.base.inner()
         for outer in (*around, loop):
             facts.enter(outer)
@@ -176,6 +180,7 @@ class Conflicts:
         return facts, p
 
     def meets(self, spot: Spot, p: Product, facts: Facts, loop: ir.For, relation: str) -> bool:
+        """Whether an access may conflict with the product."""
         root = self.code.roots.of(spot.var)
         is_own = self.is_own(spot.var, loop)
         if is_own and relation != SAME:
@@ -191,11 +196,12 @@ class Conflicts:
         return False
 
     def is_own(self, var: ir.Var, loop: ir.For) -> bool:
-        """Whether each trip of the loop has its own array."""
+        """Whether each iteration of the loop has its own array."""
         alloc = self.code.definer.get(self.code.roots.of(var))
         return isinstance(alloc, ir.Alloc) and any(b is loop.body for b, _ in self.code.path[id(alloc)])
 
     def is_never(self, spot: Spot, read: Read, facts: Facts) -> bool:
+        """Whether the two accesses never touch a common element."""
         if spot.var is not read.var or spot.at is None:
             return False
         if spot.boxes or spot.loops:
@@ -207,7 +213,8 @@ class Conflicts:
         return never_meet(spot.at, read.at, facts)
 
     def copies(self, loop: ir.For, p: Product, around: tuple[ir.For, ...]) -> set[ir.Var] | None:
-        """Of the arrays that the product reads and adds to, those that it must not see what it adds in."""
+        """Arrays to be copied, because the product reads from them elements that it adds to later; None if a copy does not
+        suffice."""
         if p.target is None or (p.fills and p.is_own):
             return set()
         found: set[ir.Var] = set()
@@ -238,5 +245,6 @@ class Conflicts:
 
 
 def learn(facts: Facts, letter: Letter) -> None:
+    """Adds to the facts that the letter lies in its range."""
     facts.at_most(letter.low, letter.form)
     facts.less(letter.form, letter.high)

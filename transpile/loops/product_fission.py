@@ -1,4 +1,4 @@
-"""A nest that adds up several products becomes several nests, so that each of them may be a product of matrices.
+"""Splits a nest that sums several products into several nests, so that each may become a matrix product.
 
     for i in range(n):                            for i in range(n):
         for k in range(m):                            for k in range(m):
@@ -9,7 +9,7 @@
                                                               for j in range(d):
                                                                   a_bar[i, k] += b[k, j] * c[i, j]
 
-Such is what reverse mode makes of a product that a user wrote as loops. Nothing in the nest may read what it adds to.
+Reverse mode turns a product that the user wrote as loops into this form. Nothing in the nest may read what it adds to.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ LEAST = 3  # loops around a product of matrices
 
 @dataclass(frozen=True)
 class Sum:
-    """What each trip adds: to an array, or to the ``carried`` value of this number, counted at the outermost loop."""
+    """One sum of a nest: an addition to an array, or the ``carried`` value of this number of the outermost loop."""
 
     add: ir.Add | None = None
     carried: int = -1
 
 
 def parts(code: Code, given: ir.For, chain: Sequence[ir.For]) -> Iterator[list[ir.Stmt]]:
-    """For each of several sums of a nest, or one that goes on from another: the nest that makes only that, and the nest without it.
+    """For each sum that can be split off: a nest that computes only that sum, and the nest without it.
 
-    ``chain``: the loops around the nest.
+    A nest qualifies if it has several sums, or one that does not start at zero. ``chain``: the loops around the nest.
     """
     nest, around = as_additions(given, code.forms, code.roots), len(chain)
     loops = _loops(code, nest)
@@ -66,7 +66,7 @@ def parts(code: Code, given: ir.For, chain: Sequence[ir.For]) -> Iterator[list[i
 
 
 def _carried(code: Code, loops: Sequence[ir.For], k: int) -> ir.Operand | None:
-    """What the innermost of the loops adds to what the outermost one carries at this place; None if that is not seen."""
+    """The operand that the innermost loop adds to a carried value of the outermost loop; None if unknown."""
     param, out = loops[0].body.params[k], loops[0].body.yields[k]
     for loop in loops[1:]:
         if param not in loop.inits:
@@ -78,14 +78,14 @@ def _carried(code: Code, loops: Sequence[ir.For], k: int) -> ir.Operand | None:
 
 
 def _may_be_product(terms: Terms, value: ir.Operand | None) -> bool:
-    """Whether it is a product of two elements or more, or a sum with one; also where that is not known."""
+    """Whether a value has a term with two or more elements; true if unknown."""
     if value is None or (isinstance(value, ir.Var) and value not in terms.code.definer):
         return True
     return any(len(t.reads) > 1 for t in terms.of(value) or ())
 
 
 def _loops(code: Code, nest: ir.For) -> list[ir.For]:
-    """The loops of a nest in which but for sums all is pure; none if it is no such nest."""
+    """The loops of a nest in which everything except the sums is pure; empty if it is none."""
     loops, last = [], nest
     while letter_of(code, last) is not None:
         loops.append(last)
@@ -101,6 +101,7 @@ def _loops(code: Code, nest: ir.For) -> list[ir.For]:
 
 
 def _parted(nest: ir.For, adds: Sequence[ir.Add], one: Sum) -> list[ir.Stmt]:
+    """The nest of one sum, and the nest of the others."""
     every = range(len(nest.inits))
     others = [a for a in adds if a is not one.add], [k for k in every if k != one.carried]
     rest = [_only(nest, *others)] if any(others) else []
@@ -115,7 +116,7 @@ def _parted(nest: ir.For, adds: Sequence[ir.Add], one: Sum) -> list[ir.Stmt]:
 
 
 def _only(loop: ir.For, adds: Collection[ir.Add], kept: Sequence[int]) -> ir.For:
-    """The nest with these additions, what it carries at these places, and what is read for that."""
+    """The nest with only these additions, the carried values at these positions, and what they read."""
     body = loop.body
     params, yields = tuple(body.params[k] for k in kept), tuple(body.yields[k] for k in kept)
     wanted: set[ir.Operand] = set(yields)

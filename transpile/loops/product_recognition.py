@@ -1,12 +1,13 @@
-"""Products that loops make bit by bit become products of matrices, each one call, before or after the loop.
+"""Recognises products that loops compute piece by piece and turns each into one matrix product, called before or after the
+loop.
 
     for i in range(n):                            t = x @ w.T
         t = w @ x[i]                    ->        for i in range(n):
         y[i] = tanh(t)                                y[i] = tanh(t[i])
         c += np.outer(a[i], b[i])                 c += a.T @ b
 
-A trip's own array gets an axis for the trips. What is added is added in another order, and the factors of a product are taken in
-another order; nothing else is changed. Where a range depends on another index, as in a triangle, only that part is multiplied.
+A temporary of one iteration gets an axis for all iterations. Sums are added, and factors multiplied, in another order; nothing
+else changes. If a range depends on another index, as in a triangle, only that part is multiplied.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ ROUNDS = 40  # products of one function
 
 
 def recognise_products(fn: ir.Function) -> ir.Function:
-    """The function with such products as calls."""
+    """The function with products that loops compute piece by piece as BLAS calls, as far as that is legal."""
     for _ in range(ROUNDS):
         search = _Search(fn)
         found = search.run() or search.parted()
@@ -44,7 +45,8 @@ def recognise_products(fn: ir.Function) -> ir.Function:
 
 @dataclass
 class _Found:
-    """A product, the loops that it leaves (outer before inner) and what becomes of it."""
+    """A product, the loops that it leaves (outer before inner), and the calls and arrays that replace it. ``pulled``: factors
+    that stay in the loop; ``kept``: indices that it still sums over."""
 
     product: Product
     loops: tuple[ir.For, ...]
@@ -57,7 +59,7 @@ class _Found:
 
 
 class _Search:
-    """``only``: the statements in which a product is looked for, if not everywhere."""
+    """Searches a function for one product to replace. ``only``: the statements to search; None for all."""
 
     def __init__(self, fn: ir.Function, only: Sequence[ir.Stmt] | None = None) -> None:
         self.fn = fn
@@ -66,10 +68,12 @@ class _Search:
         self.conflicts = Conflicts(self.code)
 
     def run(self) -> ir.Function | None:
+        """The function with one product replaced; None if there is none."""
         return self.first(False) or self.first(True)
 
     def first(self, across: bool) -> ir.Function | None:
-        """The function with the first product that can be moved."""
+        """The function with the first product that can be moved. ``across``: only sums over one index, moved out of one
+        loop."""
         for chain, stmt in self.candidates(self.fn.body, ()):
             outer = chain[0] if chain else stmt
             if not isinstance(outer, ir.For):
@@ -96,7 +100,7 @@ class _Search:
         return None
 
     def parted(self) -> ir.Function | None:
-        """The function with one sum of a nest as a nest of its own, if that is then a product."""
+        """The function with one sum of a nest in a nest of its own, if that is then a product."""
         for chain, stmt in self.candidates(self.fn.body, ()):
             for new in parts(self.code, stmt, chain) if isinstance(stmt, ir.For) else ():
                 found = _Search(instead_of(self.code, stmt, new), new).run()
@@ -105,7 +109,7 @@ class _Search:
         return None
 
     def candidates(self, block: ir.Block, chain: tuple[ir.For, ...]) -> Iterator[tuple[tuple[ir.For, ...], ir.Stmt]]:
-        """The statements with the loops around them, up to the next branch."""
+        """Loops and calls with the loops around them, up to the next branch."""
         for stmt in block.stmts:
             if isinstance(stmt, ir.For) or (chain and isinstance(stmt, ir.Call)):
                 yield chain, stmt
@@ -116,14 +120,14 @@ class _Search:
                     yield from self.candidates(inner, ())
 
     def falls_apart(self, p: Product, chain: tuple[ir.For, ...]) -> bool:
-        """Whether each of the products that a loop adds up is one that leaves the loops around."""
+        """Whether each term of the sum is a product that can leave the loops on its own."""
         alone = [replace(p, terms=(t,)) for t in p.terms]
         return len(p.letters) + len(chain) >= 3 and all(
             len(one.terms[0].reads) > 1 and self.lifted(one, chain, True) is not None for one in alone
         )
 
     def with_calls(self, found: _Found) -> ir.Function:
-        """The function with one product as calls."""
+        """The function with one product replaced by calls."""
         top = found.loops[0] if found.loops else found.product.stmt
         make = Maker(self.code, top.loc)
         calls = emitted(make, found.calls, found.privates, found.copies, not found.product.is_own)
@@ -135,12 +139,13 @@ class _Search:
         return instead_of(self.code, top, [*make.before, *new])
 
     def is_seen_outside(self, p: Product) -> bool:
+        """Whether the target is memory of the caller's."""
         return p.target is not None and self.code.roots.of(p.target.var) in self.code.roots.written_params
 
-    # ---- ways
+    # ---- kinds of moves
 
     def in_place(self, p: Product) -> _Found | None:
-        """Three loops around a product, where they stand."""
+        """The calls for a nest of three or more loops around a product, at the same place."""
         if p.target is None or p.fills or not isinstance(p.stmt, ir.For):
             return None
         root = self.code.roots.of(p.target.var)
@@ -152,9 +157,9 @@ class _Search:
         return _Found(p, (), True, [c for c in calls if c is not None], [])
 
     def lifted(self, p: Product, chain: tuple[ir.For, ...], before: bool, across: bool = False) -> _Found | None:
-        """The product out of as many loops as it takes.
+        """The product moved out of as many loops as needed.
 
-        ``across``: out of one, so that it walks along the rows of a matrix and not across them.
+        ``across``: out of a single loop, if the call then reads a matrix along its rows instead of across them.
         """
         moved: list[tuple[ir.For, Letter]] = []
         steps: list[tuple[ir.For, Product, tuple[ir.For, ...]]] = []
@@ -182,6 +187,7 @@ class _Search:
     def made(
         self, p: Product, moved: Sequence[tuple[ir.For, Letter]], before: bool, line: ir.Var | None = None
     ) -> _Found | None:
+        """The calls for a product moved out of these loops; None if no BLAS routine fits."""
         loop = moved[0][0]
         inside = self.code.inside(loop)
         privates: dict[ir.Var, Private] = {}
@@ -228,7 +234,7 @@ class _Search:
         privates: dict[ir.Var, Private],
         line: ir.Var | None,
     ) -> _Found | None:
-        """A sum that a trip carries: an array of all those sums."""
+        """The call for a sum that an iteration carries: it fills an array of the sums of all iterations."""
         assert p.result is not None
         outer = [c for _, c in moved]
         inner = p.letters[len(outer) :]
@@ -256,10 +262,10 @@ class _Search:
                 return found if before and not any(r.var in own for r in others) else None
         return None
 
-    # ---- arrays of a trip
+    # ---- arrays of one iteration
 
     def private(self, var: ir.Var, moved: Sequence[tuple[ir.For, Letter]]) -> Private | None:
-        """What stands for an array that each trip has for itself."""
+        """The array for all iterations that replaces one allocated in each iteration; None if there is none."""
         alloc = self.code.definer.get(var)
         if not isinstance(alloc, ir.Alloc) or alloc.prim != "empty" or self.code.roots.of(var) is not var:
             return None
@@ -276,7 +282,8 @@ class _Search:
         return Private(var, new, around, tuple(sizes)) if around else None
 
     def shifted(self, calls: list[Call], privates: list[Private], moved: Sequence[tuple[ir.For, Letter]]) -> bool:
-        """Sets how far the axes of the arrays are shifted, and how long they are; false if that cannot be."""
+        """Sets starts and lengths of the axes of these arrays, and shifts the calls' subscripts; false if that is
+        impossible."""
         outer = [c for _, c in moved]
         facts = self.conflicts.base
         inside = self.code.inside(moved[0][0])
@@ -317,6 +324,7 @@ class _Search:
 
 
 def _seen(read: Read, privates: dict[ir.Var, Private]) -> Read:
+    """The read, in the array for all iterations if it is of a temporary."""
     private = privates.get(read.var)
     if private is None:
         return read
@@ -324,7 +332,7 @@ def _seen(read: Read, privates: dict[ir.Var, Private]) -> Read:
 
 
 def extreme(form: Linear, letters: Sequence[Letter], most: bool) -> Linear | None:
-    """The greatest, or least, value of a form over the letters, of which inner ones may depend on outer ones."""
+    """The greatest or least value of a form over the letters; ranges of inner letters may depend on outer ones."""
     for c in letters[::-1]:
         coef = form.coefficient(c.index)
         if coef:
@@ -334,7 +342,7 @@ def extreme(form: Linear, letters: Sequence[Letter], most: bool) -> Linear | Non
 
 
 def instead_of(code: Code, top: ir.Stmt, new: Sequence[ir.Stmt]) -> ir.Function:
-    """The function with other statements in the place of one."""
+    """The function with one statement replaced by others."""
     path = code.path[id(top)]
 
     def block_with(block: ir.Block) -> ir.Block:

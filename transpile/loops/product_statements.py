@@ -1,4 +1,4 @@
-"""Statements that add up products: nests of loops around one, sums that loops carry, calls of products by a vector."""
+"""Statements that sum products: loop nests around a product, sums that loops carry, BLAS calls of a matrix and a vector."""
 
 from __future__ import annotations
 
@@ -29,21 +29,22 @@ class Letter:
 
     @property
     def is_small(self) -> bool:
-        """Whether it is known to have few values."""
+        """Whether the index is known to have at most `SMALL` values."""
         size = self.high - self.low
         return not size.terms and size.const <= SMALL
 
     @property
     def form(self) -> Linear:
+        """The index as a linear form."""
         return Linear.atom(self.index)
 
 
 @dataclass(frozen=True)
 class Product:
-    """``target += sum of terms`` for all values of the letters, from the outermost loop to the innermost.
+    """``target += sum of terms`` over all values of the letters, which stand in loop order, outermost first.
 
-    ``fills``: the target is 0 before, and is an array of the trip's own, or (not ``is_own``) the trip's part of one. Without a
-    target it is ``result`` that is summed up.
+    ``fills``: the target is 0 before. It is then an array allocated in the iteration or, if not ``is_own``, the iteration's
+    part of an array from outside. Without a target, the sum is ``result``.
     """
 
     stmt: ir.Stmt
@@ -64,12 +65,14 @@ class Product:
 
     @property
     def reads(self) -> Iterator[Read]:
+        """All elements that the terms read."""
         for term in self.terms:
             yield from term.reads
 
 
 def product_of(code: Code, stmt: ir.Stmt, outer: ir.For) -> Product | None:
-    """What a statement inside a loop adds, if it is such a sum; ``outer`` is the outermost loop around it."""
+    """The sum of products that a statement inside a loop computes; None if it is none. ``outer``: the outermost loop around
+    it."""
     inside = code.inside(outer)
     if isinstance(stmt, ir.Call) and stmt.library == "blas.gemv":
         return _of_call(code, stmt, inside)
@@ -81,11 +84,12 @@ def product_of(code: Code, stmt: ir.Stmt, outer: ir.For) -> Product | None:
     reads = [*found.reads, *(() if found.target is None else (found.target,))]
     forms = [f for r in reads for f in r.at] + [f for c in found.letters for f in (c.low, c.high)]
     if any(v in inside and v not in own and v not in around for f in forms for v in f.atoms):
-        return None  # a subscript that is not known before
+        return None  # a subscript is not known before the statement
     return found
 
 
 def _nest(code: Code, stmt: ir.Stmt, inside: set[ir.Var]) -> Product | None:
+    """The product of a loop nest that ends in one addition to an element."""
     letters: list[Letter] = []
     found: ir.Stmt = stmt
     while isinstance(found, ir.For):
@@ -112,7 +116,7 @@ def _nest(code: Code, stmt: ir.Stmt, inside: set[ir.Var]) -> Product | None:
 
 
 def letter_of(code: Code, loop: ir.For) -> Letter | None:
-    """The index of a loop that runs over all numbers of a range."""
+    """The index of a loop with step 1 that never stops early, as a letter."""
     if (
         loop.body.stop is not None
         or loop.trips is not None
@@ -124,7 +128,8 @@ def letter_of(code: Code, loop: ir.For) -> Letter | None:
 
 
 def added(code: Code, param: ir.Var, out: ir.Operand) -> tuple[ir.Operand, bool] | None:
-    """What a trip adds to the value that it gets, and whether it takes that away; None if it does something else."""
+    """The operand that an iteration adds to a carried value, and whether it is subtracted; None if the value changes in another
+    way."""
     let = code.definer.get(out) if isinstance(out, ir.Var) else None
     if not isinstance(let, ir.Let) or not record_of(let).is_sum or param not in let.args:
         return None
@@ -170,13 +175,15 @@ def _carried(code: Code, stmt: ir.Stmt, loop: ir.For, letters: list[Letter], ins
 
 @dataclass(frozen=True)
 class Lying:
-    """An operand of a call: the variable, what is taken of each axis (a form, or start and size), and the axes in order."""
+    """An operand of a call as a part of an array: for each axis of ``var`` a subscript or a start and a size; the sliced axes
+    in the operand's order."""
 
     var: ir.Var
     parts: tuple[Linear | tuple[Linear, Linear | None], ...]
     order: tuple[int, ...]
 
     def sizes(self) -> list[Linear | None]:
+        """Sizes of the operand; None where unknown."""
         found = []
         for axis in self.order:
             part = self.parts[axis]
@@ -185,6 +192,7 @@ class Lying:
         return found
 
     def at(self, *indices: Linear) -> Read:
+        """The element of the array at these subscripts of the operand."""
         found = list(self.parts)
         for axis, index in zip(self.order, indices):
             part = found[axis]
@@ -194,7 +202,7 @@ class Lying:
 
 
 def lying(code: Code, op: ir.Operand) -> Lying | None:
-    """How an operand of a call lies in the variable that it is a part of."""
+    """The array part that an operand of a call views; None if it is not the view of a known array."""
     let = code.definer.get(op) if isinstance(op, ir.Var) else None
     if isinstance(let, ir.View) and isinstance(let.step, ir.Permute):
         inner = lying(code, let.base)
@@ -225,6 +233,7 @@ def lying(code: Code, op: ir.Operand) -> Lying | None:
 
 
 def _of_call(code: Code, let: ir.Call, inside: set[ir.Var]) -> Product | None:
+    """The product that a call of ``gemv`` computes."""
     alpha, beta = let.args[0], let.args[3]
     views = [lying(code, let.args[k]) for k in (1, 2, 4)]
     if any(v is None for v in views) or not isinstance(beta, ir.Const) or beta.value not in (0, 1):
@@ -252,7 +261,7 @@ def _of_call(code: Code, let: ir.Call, inside: set[ir.Var]) -> Product | None:
 
 
 def _element(terms: Terms, read: Read) -> Term | None:
-    """What an element of an operand is: one of a temporary is what it was filled with."""
+    """The term that equals an element: that of the store that fills a temporary, if it is a single term with one read."""
     made = terms.made(read.var)
     if made is not None:
         store, indices = made

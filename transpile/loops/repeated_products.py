@@ -1,11 +1,11 @@
-"""A product of matrices that is in memory already is not computed again.
+"""Computes a matrix product only once if its result is still in memory.
 
 blas.gemm(1.0, a, b, 0.0, t)          blas.gemm(1.0, a, b, 0.0, t)
 y = t[i, j]                     ->    y = t[i, j]
 blas.gemm(1.0, a, b, 0.0, u)          z = t[i, j]
 z = u[i, j]
 
-One that is added to something, with a factor, becomes a sum:
+A repeated product that is added to an array, with a factor, becomes a sum of elements:
 
 blas.gemm(s, a, b, 1.0, c)    ->      c[i, j] += s * t[i, j]
 """
@@ -28,7 +28,7 @@ TARGET = {"blas.gemm": 4, "blas.part": 3}
 
 
 def share_repeated_products(fn: ir.Function) -> ir.Function:
-    """The function without such products, where nothing that they depend on is written in between."""
+    """The function without repeated products, where nothing they read is written in between."""
     calls = [s for s in fn.body.stmts if isinstance(s, ir.Call) and s.library in TARGET]
     if len(calls) < 2:
         return fn
@@ -63,7 +63,7 @@ def share_repeated_products(fn: ir.Function) -> ir.Function:
 
 
 def _sums(code: Code, calls: Sequence[ir.Call], gone: Sequence[ir.Stmt]) -> dict[int, list[ir.Stmt]]:
-    """What stands for the products that are added to something, by the calls."""
+    """For each repeated product that is added to an array, by the id of its call: the statements that replace it."""
     held: dict[Hashable, ir.Call] = {}
     found: dict[int, list[ir.Stmt]] = {}
     for let in calls:
@@ -81,9 +81,9 @@ def _sums(code: Code, calls: Sequence[ir.Call], gone: Sequence[ir.Stmt]) -> dict
 
 
 def _sides(code: Code, let: ir.Call) -> Hashable:
-    """What two calls that multiply the same have in common."""
+    """A key that is equal for calls with the same factors, whatever the scale and the target."""
     if let.library == "blas.part" and not ir.is_literal(let.args[-1], False):
-        return None  # a part of the target
+        return None  # computes only a part of the target
     target = TARGET[let.library]
     others = let.args[target + 1 :]
     return _key(
@@ -92,11 +92,12 @@ def _sides(code: Code, let: ir.Call) -> Hashable:
 
 
 def _adds(let: ir.Call) -> bool:
+    """Whether a call adds to its target."""
     return let.library == "blas.part" or ir.is_literal(let.args[3], 1.0)
 
 
 def _added(code: Code, first: ir.Call, let: ir.Call) -> list[ir.Stmt] | None:
-    """The sum, as loops."""
+    """The addition of a known product, as loops; None if the sizes are not known to agree."""
     number = TARGET[let.library]
     held, target = lying(code, first.args[number]), lying(code, let.args[number])
     if held is None or target is None:
@@ -119,9 +120,8 @@ def _added(code: Code, first: ir.Call, let: ir.Call) -> list[ir.Stmt] | None:
     if let.library == "blas.gemm" or isinstance(let.args[0], ir.Const):
         return [*outside.stmts, *stmts]
     nothing = outside.let("mul", (let.args[0], ir.Const(0.0, Type(held.var.type.dtype))), Type(held.var.type.dtype))
-    is_finite = outside.let(
-        "equal", (nothing, ir.Const(0.0, Type(held.var.type.dtype))), BOOL
-    )  # else it stays away from what has no terms
+    # an infinite or NaN factor must not reach elements whose sum is empty
+    is_finite = outside.let("equal", (nothing, ir.Const(0.0, Type(held.var.type.dtype))), BOOL)
     return [*outside.stmts, ir.If(is_finite, ir.Block((), stmts), ir.Block((), [let]), (), let.loc)]
 
 
@@ -129,7 +129,7 @@ _ONE = ir.Const(1.0, Type("float64"))
 
 
 def _own(code: Code, let: ir.Call) -> ir.Var | None:
-    """The array that the call fills, if it is made for that and nothing else writes it."""
+    """The array that the call fills, if it is allocated for that and nothing else writes it, except zeros before."""
     found = lying(code, let.args[TARGET[let.library]])
     if found is None or any(found.var is y for y in code.fn.body.yields):
         return None
@@ -144,7 +144,7 @@ def _own(code: Code, let: ir.Call) -> ir.Var | None:
 
 
 def _key(code: Code, let: ir.Call, is_whole: bool = True) -> Hashable:
-    """What two calls that give the same have in common; the target counts only if it ``is_whole``."""
+    """A key that is equal for calls with the same result; with ``is_whole`` it includes the target's shape."""
     parts: list[Hashable] = [let.library]
     for k, a in enumerate(let.args):
         if isinstance(a, ir.Var) and (a.type.dims or a.buffer):
@@ -172,7 +172,7 @@ def _is_kept(code: Code, block: ir.Block, first: ir.Call, second: ir.Call) -> bo
 
 
 def _makes(code: Code, stmt: ir.Stmt, target: ir.Var) -> bool:
-    """Whether it is the allocation of the array or what fills it."""
+    """Whether a statement allocates or fills the array."""
     if isinstance(stmt, ir.Alloc):
         return stmt.var is target
     if isinstance(stmt, ir.Call):

@@ -1,10 +1,10 @@
-"""Short innermost loops whose trips are the lanes of one vector: rows of small matrices that are added and multiplied.
+"""Short innermost loops whose iterations are the lanes of one vector: rows of small matrices that are added and multiplied.
 
     for j in range(4):                              one load, one multiplication and one
         c[k, j] = x * a[i, j] + b[i, j]     ->      addition, one store
 
-Such a loop is not written out: LLVM is asked to make a vector of it (`transpile.codegen.llvm`), which it does not make of
-statements that stand one after the other.
+Such a loop is not unrolled. LLVM is asked to vectorise it (`transpile.codegen.llvm`); it does not vectorise the unrolled
+statements.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _REALS = ("float64", "float32")
 
 
 def lanes_of(loop: ir.For) -> int | None:
-    """How many trips are one vector, where that is known before LLVM finds out."""
+    """Number of iterations that make one vector, if known before LLVM decides; 1 for loops that are not to be vectorised."""
     if loop.width is not None:
         return loop.width
     if loop.kind == "vector":
@@ -30,7 +30,8 @@ def lanes_of(loop: ir.For) -> int | None:
 
 
 def _is_of_vectors(block: ir.Block, is_side: bool) -> bool:
-    """Whether LLVM can make vectors of all that is done: of a call it cannot. ``is_side``: of a branch."""
+    """Whether LLVM can vectorise all statements, which excludes calls. ``is_side``: the block is a side of a branch, which must
+    not read elements."""
     for stmt in block.stmts:
         if isinstance(stmt, ir.If) and not all(_is_of_vectors(b, True) for b in blocks(stmt)):
             return False
@@ -41,12 +42,13 @@ def _is_of_vectors(block: ir.Block, is_side: bool) -> bool:
 
 
 def _is_of_lanes(let: ir.Let) -> bool:
+    """Whether a primitive has a vector form."""
     record = record_of(let)
     return record.is_instruction or let.prim == "cast" or record.vector is not None and record.vector.alone
 
 
 def _calls(block: ir.Block) -> bool:
-    """Whether a trip calls the C library: sixteen copies of it are not faster, and take LLVM most of its time."""
+    """Whether an iteration calls the C library: sixteen copies of a call are not faster and dominate LLVM's compile time."""
     return any(
         isinstance(s, ir.Let) and "vector" not in s.params and s.var.type.is_float and record_of(s).is_dear
         for s in statements(block)
@@ -54,7 +56,7 @@ def _calls(block: ir.Block) -> bool:
 
 
 def has_lanes(loop: ir.For) -> bool:
-    """Whether each trip computes one element of a row, and no trip needs another."""
+    """Whether each of `LANES` iterations computes one element of a row and none depends on another."""
     if not _is_short(loop):
         return False
     made = {loop.index} | {s.var for s in loop.body.stmts if isinstance(s, ir.Let)}
@@ -81,12 +83,13 @@ def has_lanes(loop: ir.For) -> bool:
 
 
 def reads_along_rows(loop: ir.For) -> bool:
-    """Whether what a trip reads lies beside what the next one reads: how far apart elements of a column are, only the run knows."""
+    """Whether consecutive iterations read neighbouring elements; the stride of a column is known only at run time."""
     reads = (s.args for s in loop.body.stmts if isinstance(s, ir.Let) and s.prim == "index")
     return all(loop.index not in args[1:-1] for args in reads)
 
 
 def _is_short(loop: ir.For) -> bool:
+    """Whether a loop carries nothing and runs over ``range(LANES)``."""
     ends = (loop.start, loop.bound, loop.step)
     if loop.inits or loop.trips is not None or loop.backwards or loop.body.stop is not None:
         return False

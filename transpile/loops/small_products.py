@@ -1,4 +1,4 @@
-"""Products of matrices that are known to be tiny are written out: a call costs more than they do.
+"""Writes out products of matrices that are known to be tiny, because a call costs more than they do.
 
 blas.gemm(1.0, a[k], b, 0.0, c)     ->     for i in range(2):
                                                t = a[k, i, 0]
@@ -6,7 +6,7 @@ blas.gemm(1.0, a[k], b, 0.0, c)     ->     for i in range(2):
                                                c[i, 0] = t * b[0, 0] + u * b[1, 0]
                                                c[i, 1] = t * b[0, 1] + u * b[1, 1]
 
-Of as many columns as a vector has lanes it is a loop over these (`transpile.loops.short_vectors`), with all rows in it.
+If the columns fill one vector, the loop runs over the columns (`transpile.loops.short_vectors`) and its body has all rows.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from transpile.loops.terms import Code, Read
 
 
 def unroll_small_products(fn: ir.Function) -> ir.Function:
-    """The function with such calls as loops."""
+    """The function with calls for small products written out as loops."""
     if not any(map(_is_product, statements(fn.body))):
         return fn
     code = Code(fn)
@@ -51,6 +51,7 @@ def _block(code: Code, block: ir.Block) -> ir.Block:
 
 
 def _written_out(code: Code, let: ir.Call) -> list[ir.Stmt] | None:
+    """The loops that replace a call; None if its sizes are not known to be small."""
     views = [lying(code, let.args[k]) for k in (1, 2, 4)]
     if any(v is None for v in views):
         return None
@@ -74,7 +75,8 @@ def _written_out(code: Code, let: ir.Call) -> list[ir.Stmt] | None:
 def _of_many_rows(
     code: Code, let: ir.Call, a: Lying, b: Lying, c: Lying, summed: int, columns: int | None
 ) -> list[ir.Stmt] | None:
-    """Of a matrix with few columns: BLAS is called for little work on each row, and what is written to memory is read again."""
+    """The loops for a matrix of unknown height with few columns: per row, BLAS overhead exceeds the work, and BLAS results go
+    through memory."""
     rows = a.sizes()[0]
     if let.library == "blas.gemv" or not columns or rows is None or rows != c.sizes()[0] or not _has_rows(c):
         return None
@@ -82,17 +84,19 @@ def _of_many_rows(
 
 
 def _known(size: Linear | None) -> int | None:
+    """A size that is known to be small and positive."""
     return size.const if size is not None and not size.terms and 0 < size.const <= SMALL else None
 
 
 def _has_rows(c: Lying) -> bool:
+    """Whether the operand's last axis is the last axis of the array."""
     return c.order[-1] == c.var.type.rank - 1
 
 
 def _rows(
     code: Code, let: ir.Call, a: Lying, b: Lying, c: Lying, rows: int | Linear, summed: int, columns: int | None
 ) -> list[ir.Stmt]:
-    """A loop over the rows, with one of them written out."""
+    """A loop over rows whose body computes one row."""
     make = Maker(code, let.loc)
     index = ir.Var("i", INT)
     i = form_of(index)
@@ -106,7 +110,7 @@ def _rows(
 
 
 def _lanes(code: Code, let: ir.Call, a: Lying, b: Lying, c: Lying, rows: int, summed: int) -> list[ir.Stmt]:
-    """A loop over the columns, with one of them written out."""
+    """A loop over columns whose body computes one column."""
     make = Maker(code, let.loc)
     index = ir.Var("j", INT)
     j = form_of(index)
@@ -120,7 +124,7 @@ def _lanes(code: Code, let: ir.Call, a: Lying, b: Lying, c: Lying, rows: int, su
 
 
 def _sum(make: Maker, let: ir.Call, target: Read, pairs: Sequence[tuple[ir.Operand, ir.Operand]]) -> ir.Operand:
-    """What the call makes of one element."""
+    """The value that the call gives one element: ``alpha`` times the sum of products, plus ``beta`` times the old value."""
     alpha, beta = let.args[0], let.args[3]
     kind = Type(target.var.type.dtype)
     pieces = [make.let("mul", pair, kind) for pair in pairs]
@@ -138,6 +142,7 @@ def _sum(make: Maker, let: ir.Call, target: Read, pairs: Sequence[tuple[ir.Opera
 
 
 def _loop(make: Maker, index: ir.Var, trips: int | Linear, out: Sequence[tuple[Read, ir.Operand]]) -> list[ir.Stmt]:
+    """A loop over ``trips`` iterations that computes the values and stores them."""
     for target, value in out:
         at = tuple(make.form(f) for f in target.at)
         make.stmts.append(ir.Store(target.var, points(len(at)), at, value, make.loc))

@@ -1,4 +1,4 @@
-"""A sum of several products that a loop carries, as one sum a product: each of them may be a product of matrices.
+"""Splits a carried sum of several products into one sum per product, so that each may become a matrix product.
 
 total = 0.0                                       first = second = 0.0
 for k in range(n):                                for k in range(n):
@@ -21,7 +21,7 @@ from transpile.loops.terms import Term
 
 
 def one_by_one(make: Maker, p: Product) -> list[ir.Stmt]:
-    """What stands for the statement of a product with a result."""
+    """The statements that replace a sum with several terms."""
     assert p.result is not None
     dtype = Type(p.result.type.dtype)
     total, *rest = [_sum(make, p, term) for term in p.terms]
@@ -33,7 +33,7 @@ def one_by_one(make: Maker, p: Product) -> list[ir.Stmt]:
 
 
 def _sum(make: Maker, p: Product, term: Term) -> ir.Var:
-    """The sum of one product, computed in ``make.stmts``."""
+    """The sum over one term; the loops go to ``make.stmts``."""
     assert p.result is not None
     name, dtype = p.result.name, Type(p.result.type.dtype)
     letters, term = _renamed(p.letters, term)
@@ -55,7 +55,7 @@ def _sum(make: Maker, p: Product, term: Term) -> ir.Var:
 
 
 def _renamed(letters: Sequence[Letter], term: Term) -> tuple[list[Letter], Term]:
-    """With indices of their own."""
+    """The letters and the term with fresh indices."""
     found = list(letters)
     for old in letters:
         new = ir.Var(old.index.name, INT)

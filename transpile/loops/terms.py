@@ -1,4 +1,4 @@
-"""What a statement adds, as a sum of products of elements: seen through the temporaries in which it was put together.
+"""The value that a statement adds, as a sum of products of elements: looks through the temporaries from which it was computed.
 
 t[j] = w[i, j] * a
 z = x[k] * t[j]                 z   is   a * w[i, j] * x[k]
@@ -37,7 +37,7 @@ class Read:
 
 @dataclass(frozen=True)
 class Term:
-    """The product of a number, of values and of elements."""
+    """Product of a number, scalar variables and array elements."""
 
     factor: float = 1.0
     scalars: tuple[ir.Var, ...] = ()
@@ -51,11 +51,11 @@ class Term:
 
 
 Path = tuple[tuple[ir.Block, int], ...]
-"""The blocks in which a statement stands, from the outermost, each with the number of the statement in it."""
+"""The blocks around a statement, outermost first, each with the position of the statement in it."""
 
 
 class Code:
-    """What the passes ask about the statements of one function."""
+    """Facts about the statements of one function that passes ask for."""
 
     def __init__(self, fn: ir.Function) -> None:
         self.fn = fn
@@ -65,11 +65,11 @@ class Code:
         self.path: dict[int, Path] = {}
         self.definer: dict[ir.Var, ir.Stmt] = {}
         self.loop: dict[ir.Var, ir.For] = {}  # by index
-        self.index: dict[int, ir.Var] = {}  # of the loop with this body, by its id
-        self.writers: dict[ir.Var, list[ir.Stmt]] = {}  # of roots
-        self.readers: dict[ir.Var, list[ir.Stmt]] = {}  # of roots, by name or element
+        self.index: dict[int, ir.Var] = {}  # by the id of the loop body
+        self.writers: dict[ir.Var, list[ir.Stmt]] = {}  # by root
+        self.readers: dict[ir.Var, list[ir.Stmt]] = {}  # by root; of the whole array or of elements
         self.sizes: dict[ir.Var, tuple[ir.Operand, ...]] = {}
-        self.order: dict[ir.Var, int] = {}  # in which variables are defined
+        self.order: dict[ir.Var, int] = {}  # of definition
         self.insides: dict[int, set[ir.Var]] = {}
         for param in fn.params:
             self.place_of(param)
@@ -81,16 +81,17 @@ class Code:
                 self.sizes[param] = tuple(f for f in found if f is not None)
 
     def inside(self, loop: ir.For) -> set[ir.Var]:
-        """What a loop defines."""
+        """Variables that a loop defines, including its index."""
         if id(loop) not in self.insides:
             self.insides[id(loop)] = {loop.index, *defined(loop.body)}
         return self.insides[id(loop)]
 
     def indices_around(self, stmt: ir.Stmt) -> set[ir.Var]:
-        """The indices of the loops that a statement stands in."""
+        """Indices of the loops around a statement."""
         return {self.index[id(block)] for block, _ in self.path[id(stmt)] if id(block) in self.index}
 
     def place_of(self, var: ir.Var) -> int:
+        """Position of a variable in the order of definitions."""
         return self.order.setdefault(var, len(self.order))
 
     def _visit(self, block: ir.Block, around: Path) -> None:
@@ -116,7 +117,7 @@ class Code:
                 self._visit(inner, path)
 
     def _learn(self, body: ir.Block) -> None:
-        """Two sizes are one after a guard that compares them."""
+        """Makes two sizes aliases where a guard raises if they differ."""
         for stmt in body.stmts:
             if isinstance(stmt, ir.If) and any(isinstance(s, ir.Raise) for s in stmt.then.stmts):
                 let = self.definer.get(stmt.test) if isinstance(stmt.test, ir.Var) else None
@@ -130,6 +131,7 @@ class Code:
                         self.forms.alias(*pair)
 
     def _dim(self, param: ir.Var, axis: int) -> ir.Operand | None:
+        """The variable that holds a size of a parameter; None if it is never read."""
         for stmt in self.fn.body.stmts:
             if (
                 isinstance(stmt, ir.Let)
@@ -141,10 +143,12 @@ class Code:
         return None
 
     def is_within(self, stmt: ir.Stmt, outer: ir.Stmt) -> bool:
+        """Whether a statement is ``outer`` or stands inside it."""
         return stmt is outer or any(b is inner for inner in blocks(outer) for b, _ in self.path[id(stmt)])
 
     def written(self, block: ir.Block, first: int, last: int, but: ir.Stmt) -> set[ir.Var]:
-        """The roots that statements of a block, from the first to the last of these numbers, write, without one inside."""
+        """Roots that statements ``first`` to ``last`` of a block write or add to, not counting the statement ``but`` inside
+        them."""
         found: set[ir.Var] = set()
         for stmt in block.stmts[first : last + 1]:
             self._written(stmt, but, found)
@@ -163,14 +167,14 @@ class Code:
 
 
 class Terms:
-    """The terms of values that one statement, which stands inside a loop, adds."""
+    """Expands the values that one statement in a loop adds, into terms."""
 
     def __init__(self, code: Code, stmt: ir.Stmt, inside: set[ir.Var]) -> None:
         self.code, self.stmt, self.inside = code, stmt, inside
         self.steps = 0
 
     def of(self, op: ir.Operand, where: Mapping[ir.Var, Linear] | None = None) -> list[Term] | None:
-        """The terms; None if it is no such sum. ``where``: what stands for the indices of loops."""
+        """Terms of an operand; None if it is not a short sum of products. ``where``: forms that replace loop indices."""
         where = where or {}
         self.steps += 1
         if isinstance(op, ir.Const):
@@ -216,7 +220,8 @@ class Terms:
         return found
 
     def made(self, array: ir.Var) -> tuple[ir.Store, list[ir.Var]] | None:
-        """The one statement that fills a temporary, element by element, with the indices that stand for its axes."""
+        """The only store into a temporary and the loop indices that are its subscripts, if it fills the temporary element by
+        element."""
         alloc = self.code.definer.get(array)
         writers = self.code.writers.get(self.code.roots.of(array), [])
         if not isinstance(alloc, ir.Alloc) or alloc.prim != "empty" or array not in self.inside or len(writers) != 1:
@@ -230,7 +235,7 @@ class Terms:
             return None
         mine = [b for b, _ in self.code.path[id(self.stmt)]]
         if any(b is m for b, _ in around for m in mine):
-            return None  # another trip of a loop around the statement may have filled the element
+            return None  # another iteration of a loop around the statement may have filled the element
         indices = [a for a in store.args if isinstance(a, ir.Var) and a in self.code.loop]
         if len({*indices}) != len(store.args):
             return None
@@ -238,14 +243,14 @@ class Terms:
         return (store, indices) if all(any(b is body for body in bodies) for b, _ in around) else None
 
     def is_steady(self, let: ir.Let, source: ir.Var) -> bool:
-        """Whether nothing between the read and the statement, which counts itself by its elements, writes the array."""
+        """Whether nothing from the read up to the statement writes the array; the statement itself does not count."""
         mine, its = self.code.path[id(let)], self.code.path[id(self.stmt)]
         for (block, k), (other, at) in zip(mine, its):
             if block is not other:
                 return False
             if k != at:
                 return k < at and self.code.roots.of(source) not in self.code.written(block, k, at, self.stmt)
-        return True  # it stands in the statement
+        return True  # the read stands in the statement
 
 
 def negated(terms: list[Term]) -> list[Term]:
