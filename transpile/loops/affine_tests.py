@@ -1,10 +1,11 @@
-"""Whether a test of integers holds in some trip of a loop, asked before the loop: of what is linear in the index, at both ends.
+"""Whether an integer test holds in some iteration of a loop, tested before the loop: operands linear in the index, at both
+ends.
 
     for i in range(n):                                  check not (0 < n and overflows_mul(4, n - 1))
         check not overflows_mul(4, i)       ->          for i in range(n):
         y[i] = x[4 * i]                                     y[i] = x[4 * i]
 
-A sum that fits at both ends fits between them. What it is made of was asked before it, so it has not wrapped there.
+A sum that fits at both ends of the range fits in between. Its operands are checked before it, so they have not wrapped.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ Emit = Callable[[ir.Let], ir.Var]
 
 
 class Ends:
-    """Tests of one loop. ``fixed`` says whether an operand is the same in all trips, ``copy`` gives it before the loop."""
+    """Tests of one loop. ``fixed``: whether an operand is loop-invariant; ``copy``: gives an invariant operand before the
+    loop."""
 
     def __init__(
         self,
@@ -35,7 +37,7 @@ class Ends:
         self.made: tuple[dict[ir.Var, ir.Operand], dict[ir.Var, ir.Operand]] = ({}, {})
 
     def anywhere(self, test: ir.Operand) -> ir.Operand | None:
-        """The test whether it holds in some trip, before the loop; None if that cannot be said."""
+        """A test, before the loop, of whether the given one holds in some iteration; None if there is no exact one."""
         if self.fixed(test):
             return self.copy(test)
         let = self.lets.get(test) if isinstance(test, ir.Var) else None
@@ -56,7 +58,7 @@ class Ends:
         return self.join("logical_or", self.at(test, 0), self.at(test, 1), let)
 
     def is_decided(self, let: ir.Let) -> bool:
-        """Whether the test holds in some trip only if it does in the first or in the last."""
+        """Whether the test, if it holds in some iteration, holds in the first or the last."""
         degrees = [self.degree(a) for a in let.args]
         if any(d is None for d in degrees):
             return False
@@ -66,12 +68,12 @@ class Ends:
             square = record.multiplies and let.args[0] is let.args[1]
             return record.is_polynomial and (square or record.degree([d or 0 for d in degrees]) <= 1)
         relation = record_of(let).relation
-        if relation is EQUAL:  # with the least integer
+        if relation is EQUAL:  # comparison with the least integer
             return isinstance(let.args[1], ir.Const) and let.args[1].value == -(2**63)
         return relation is not None and relation.less != relation.greater
 
     def degree(self, op: ir.Operand) -> int | None:
-        """Of an operand as a polynomial in the index, if it is at most 1."""
+        """Degree of an operand as a polynomial in the index, if at most 1."""
         if op is self.loop.index:
             return 1
         if self.fixed(op):
@@ -87,7 +89,7 @@ class Ends:
         return most if most <= 1 else None
 
     def at(self, op: ir.Operand, end: int) -> ir.Operand:
-        """The operand in the first trip of the range, or in the last."""
+        """The operand at the start of the range (``end`` 0) or in the last iteration (``end`` 1)."""
         made = self.made[end]
         if op is self.loop.index:
             if op not in made:
@@ -103,6 +105,7 @@ class Ends:
         return made[op]
 
     def last(self) -> ir.Operand:
+        """The bound minus the step: the last index of a range with step 1 or -1."""
         loop = self.loop
         return self.emit(ir.Let(ir.Var(ir.SYNTHETIC, INT), "sub", (loop.bound, loop.step), {}, loop.loc))
 

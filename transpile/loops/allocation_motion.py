@@ -1,11 +1,12 @@
-"""Temporaries out of loops: an array that a trip makes anew, fills and forgets is made once, before the loop.
+"""Hoists temporaries out of loops: an array that each iteration allocates, fills and drops is allocated once, before the loop.
 
     for i in range(n):                    t = np.empty(max(m, 0))
         t = np.empty(m)           ->      for i in range(n):
         ...                                   ...
 
-One whose size changes with the index is made as large as it gets. Before the loop nothing says that the loop has a trip: without
-one the size is 0, or what it would be if that is not negative. A size that may be negative in a trip raises there, and stays.
+If the size varies with the index, the largest size is allocated. The loop may have no iterations: the size before it is then 0,
+or clipped at 0. An allocation stays if its size may be negative, which raises an error, and moving it could change which error
+is raised.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ from transpile.core.walk import blocks, defined, leaves, statements
 from transpile.loops.check_hoisting import raises
 from transpile.ops.tables import record_of
 
-READS = ("index", "dim")  # what an array may be used for without another name being given to it
+READS = ("index", "dim")  # primitives that give their array no alias
 
 
 def hoist_allocations(fn: ir.Function) -> ir.Function:
-    """The function with such arrays before the outermost loop that they can leave."""
+    """The function with temporaries of loops allocated before the outermost loop that the allocation can leave."""
     return with_body(fn, _Hoist(fn).block(fn.body))
 
 
@@ -52,6 +53,7 @@ class _Hoist:
         return with_stmts(block, stmts)
 
     def taken_out(self, loop: ir.For | ir.While) -> tuple[list[ir.Stmt], ir.For | ir.While]:
+        """The statements before the loop, and the loop without the hoisted allocations."""
         body = loop.body
         named, sized = _named_otherwise(body), _asked_for_size(body)
         sizes = _Sizes(self.forms, self.facts, loop)
@@ -69,7 +71,7 @@ class _Hoist:
 
 
 class _Sizes:
-    """Sizes that are known in a loop, as they are known before it."""
+    """Sizes used in a loop, computed before it."""
 
     def __init__(self, forms: Forms, facts: Facts, loop: ir.For | ir.While) -> None:
         self.forms, self.loop = forms, loop
@@ -80,16 +82,17 @@ class _Sizes:
             self.facts.enter(loop)
         self.stmts: list[ir.Stmt] = []
         self.trip: ir.Var | None = None
-        self.asked = False  # whether a trip may have raised
+        self.asked = False  # whether a statement before may raise
 
     def pass_by(self, stmt: ir.Stmt) -> None:
-        """What a trip does before it comes to an allocation."""
+        """Notes a statement that runs before the next allocation."""
         if isinstance(stmt, ir.BoundsCheck) and stmt.guard is None:
             self.facts.check(stmt.at, stmt.size, stmt.low)
         self.asked = self.asked or raises(stmt)
 
     def before(self, alloc: ir.Alloc, exact: bool) -> tuple[ir.Operand, ...] | None:
-        """The sizes of the array before the loop: at least what they are in any trip, or, with ``exact``, the same."""
+        """Sizes of the array before the loop: upper bounds over all iterations, or equal to them if ``exact``; None if
+        unknown."""
         kept, trip = len(self.stmts), self.trip
         found: list[ir.Operand] = []
         for size in alloc.args:
@@ -102,6 +105,7 @@ class _Sizes:
         return tuple(found)
 
     def size(self, size: ir.Operand, exact: bool) -> ir.Operand | None:
+        """One size before the loop; None if it is unknown or may have to raise an error inside."""
         if isinstance(size, ir.Const):
             return size
         inside = self.forms.of(size)
@@ -117,10 +121,11 @@ class _Sizes:
         if self.facts.is_exact(inside) and self.facts.is_not_negative(inside):
             return self.let("maximum", size, ir.Const(0, INT), params={"py": True})
         if form != inside or isinstance(self.loop, ir.While) or self.asked:
-            return None  # a trip may ask for a size that is negative, which raises, if nothing before it does
+            return None  # a negative size must raise, but only after what stands before it
         return self.let("where", self.has_trip(self.loop), size, ir.Const(0, INT))
 
     def has_trip(self, loop: ir.For) -> ir.Var:
+        """A test that the loop has an iteration."""
         if self.trip is None:
             ends = (loop.start, loop.bound)
             if not isinstance(loop.step, ir.Const) or loop.step.value < 0:
@@ -129,7 +134,7 @@ class _Sizes:
         return self.trip
 
     def greatest(self, form: Linear, loop: ir.For) -> Linear | None:
-        """The form at the end of the range where it is largest."""
+        """The largest value of the form over the range of the index."""
         coef = form.coefficient(loop.index)
         if not coef or not isinstance(loop.step, ir.Const):
             return form
@@ -139,7 +144,7 @@ class _Sizes:
         return form.replaced(loop.index, high if coef > 0 else low)
 
     def is_size(self, size: ir.Operand) -> bool:
-        """Whether it is the size of an array, or has been kept from being negative."""
+        """Whether an operand is the size of an array or was clipped at 0."""
         let = self.forms.lets.get(size) if isinstance(size, ir.Var) else None
         if let is None:
             return False
@@ -148,6 +153,7 @@ class _Sizes:
         )
 
     def emit(self, form: Linear) -> ir.Operand:
+        """An operand with the value of the form."""
         found: ir.Operand = ir.Const(form.const, INT)
         for var, coef in sorted(form.terms, key=lambda t: (t[1] < 0, t[0].label)):
             term: ir.Operand = var if abs(coef) == 1 else self.let("mul", ir.Const(abs(coef), INT), var)
@@ -163,7 +169,8 @@ class _Sizes:
 
 
 def _named_otherwise(body: ir.Block) -> set[object]:
-    """Variables that a trip hands on or gives another name: what it yields, pushes, views, passes to branches."""
+    """Variables that outlive an iteration or get an alias: yielded, pushed, passed to branches, loops or other primitives, or
+    the base of a view that is."""
     found: set[object] = set(leaves(body))
     for s in statements(body):
         found.update(_gives_away(s))
@@ -172,24 +179,23 @@ def _named_otherwise(body: ir.Block) -> set[object]:
         if isinstance(s, (ir.For, ir.While)):
             found.update(s.inits)
     for s in reversed(list(statements(body))):
-        if (
-            isinstance(s, ir.View) and s.var in found
-        ):  # another name, for as long as the trip lasts if it is not handed on itself
+        if isinstance(s, ir.View) and s.var in found:  # a view that is not passed on itself lives within the iteration
             found.add(s.base)
     return found
 
 
 def _gives_away(stmt: ir.Stmt) -> Iterable[object]:
+    """Arrays to which a statement may give another name."""
     if isinstance(stmt, ir.Push):
         return (stmt.value,)
     if (isinstance(stmt, ir.Let) and stmt.prim not in READS and not isinstance(stmt, ir.View)) or (
         isinstance(stmt, ir.Call) and not isinstance(stmt.function, ir.Kept) and any(r.type.dims for r in stmt.results)
-    ):  # what a kept function returns is memory of its own
+    ):  # a kept function returns fresh memory
         return [a for a in stmt.args if isinstance(a, ir.Var) and a.type.dims]
     return ()
 
 
 def _asked_for_size(body: ir.Block) -> set[object]:
-    """Arrays whose size is read, or that are passed whole to a function."""
+    """Arrays whose size is read or that are passed whole to a function."""
     asking = (s for s in statements(body) if isinstance(s, ir.Call) or isinstance(s, ir.Let) and s.prim != "index")
     return {a for s in asking for a in s.args}

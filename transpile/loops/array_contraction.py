@@ -1,6 +1,6 @@
-"""An array of which each trip of a loop touches its own elements only loses that axis: ``t[i, k]`` becomes ``t[k]``.
+"""Removes an axis from an array if each iteration of a loop touches only its own index along it: ``t[i, k]`` becomes ``t[k]``.
 
-What has no axis left and is still in memory is an array of one element.
+An array that would lose all axes keeps one element.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from transpile.core.walk import blocks, defined, leaves, reads
 
 
 def contract_arrays(fn: ir.Function) -> ir.Function:
-    """The function with such axes left out, and the arrays allocated in the loop that they then belong to."""
+    """The function without axes along which each iteration of a loop touches only its own index; the arrays are then allocated
+    in that loop."""
     while True:
         search = _Search(fn)
         found = {use.alloc.var: own for use in search.uses.values() if (own := search.own_axes(use)) is not None}
@@ -27,19 +28,22 @@ def contract_arrays(fn: ir.Function) -> ir.Function:
 
 @dataclass(slots=True)
 class _Use:
+    """An allocation, the block it stands in, and how the array is used."""
+
     alloc: ir.Alloc
     block: ir.Block
-    places: list[tuple[tuple[ir.Operand, ...], tuple[ir.For, ...]]] = field(
-        default_factory=list
-    )  # subscripts and loops around
-    whole: bool = False  # used by name
+    # subscripts of an access, and the loops around it
+    places: list[tuple[tuple[ir.Operand, ...], tuple[ir.For, ...]]] = field(default_factory=list)
+    whole: bool = False  # used as a whole
 
 
 class _Search:
+    """Accesses of all allocated arrays."""
+
     def __init__(self, fn: ir.Function) -> None:
         self.forms = Forms(fn.body)
         self.uses: dict[ir.Var, _Use] = {}
-        self.home: dict[int, ir.Block] = {}  # of each loop, the block that it stands in
+        self.home: dict[int, ir.Block] = {}  # for each loop, the block it stands in
         self.defined: dict[int, set[ir.Var]] = {}
         self._visit(fn.body, ())
 
@@ -75,7 +79,8 @@ class _Search:
                 self.uses[op].whole = True
 
     def own_axes(self, use: _Use) -> tuple[tuple[int, ...], ir.For] | None:
-        """The axes whose subscript is, in all places, the same form of the index of the loop beside the allocation."""
+        """Axes that can go, and the loop beside the allocation on whose index alone their subscript depends, the same
+        everywhere; None if there are none."""
         if use.whole or use.alloc.prim != "empty" or not use.places:
             return None
         loops = [next((x for x in around if self.home[id(x)] is use.block), None) for _, around in use.places]
@@ -90,7 +95,7 @@ class _Search:
         return (tuple(found), loop) if found else None
 
     def is_own(self, form: Linear, loop: ir.For) -> bool:
-        """Whether it has another value in each trip, and one in a trip."""
+        """Whether the form differs in all iterations and is constant within one."""
         if not form.coefficient(loop.index):
             return False
         if id(loop) not in self.defined:
@@ -103,7 +108,7 @@ class _Rewrite:
         self.axes = {var: axes for var, (axes, _) in found.items()}
         self.owner = {var: loop for var, (_, loop) in found.items()}
         self.new: dict[ir.Var, ir.Var] = {}
-        self.moved: dict[int, list[ir.Stmt]] = {}  # allocations, by the loop that they go into
+        self.moved: dict[int, list[ir.Stmt]] = {}  # allocations by the loop that they move into
         for var, dropped in self.axes.items():
             dims = [d for k, d in enumerate(var.type.dims) if k not in dropped] or [var.type.dims[0]]
             self.new[var] = ir.Var(var.name, Type(var.type.dtype, tuple(dims)), buffer=True)
@@ -124,6 +129,7 @@ class _Rewrite:
         return replace(block, stmts=stmts)
 
     def left(self, var: ir.Var, parts: tuple[ir.Operand, ...], none: int) -> tuple[ir.Operand, ...]:
+        """The parts for the axes that stay; the constant ``none`` if no axis stays."""
         dropped = self.axes[var]
         return tuple(p for k, p in enumerate(parts) if k not in dropped) or (ir.Const(none, INT),)
 
@@ -145,4 +151,5 @@ class _Rewrite:
 
 
 def points(count: int) -> tuple[ir.Index]:
+    """The path of an access with ``count`` scalar subscripts."""
     return (ir.Index(tuple(ir.Point(k) for k in range(count))),)

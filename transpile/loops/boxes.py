@@ -1,4 +1,4 @@
-"""Nests of loops of which each trip writes one element, and no two trips the same one: the boxes that they fill.
+"""Loop nests in which each iteration writes one element and no two iterations the same one: the boxes that they fill.
 
 for i in range(n):
     for j in range(m):                the box of b from [0, 1] up to [n, m + 1]
@@ -24,27 +24,28 @@ REALS = ("float64", "float32")
 
 @dataclass(frozen=True)
 class Nest:
-    """Such a nest. ``low`` and ``high`` are, for each axis of the array, the first index and the one after the last."""
+    """A nest that fills a box. ``low`` and ``high``: for each axis of the array, the first index and the one after the last."""
 
     stmt: ir.For
     loops: tuple[ir.For, ...]
     lets: tuple[ir.Let, ...]
     write: ir.Store | ir.Add
-    axes: tuple[int, ...]  # for each loop, the axis that its index counts along
+    axes: tuple[int, ...]  # for each loop, the axis that its index runs along
     shifts: tuple[Linear, ...]  # for each axis, the subscript without the index of the loop
     low: tuple[Linear, ...]
     high: tuple[Linear, ...]
 
 
 class Boxes:
-    """The nests of one function."""
+    """The box-filling nests of one function."""
 
     def __init__(self, fn: ir.Function, forms: Forms) -> None:
         self.forms, self.small = forms, Small(fn, forms)
         self.known: dict[int, tuple[ir.Stmt, Nest | None]] = {}
-        self.rank = {var: k for k, var in enumerate((*fn.params, *defined(fn.body)))}  # the same in each run
+        self.rank = {var: k for k, var in enumerate((*fn.params, *defined(fn.body)))}  # deterministic, unlike sets
 
     def of(self, stmt: ir.Stmt) -> Nest | None:
+        """The nest that begins with a statement; None if it fills no box."""
         held = self.known.get(id(stmt))
         if held is None or held[0] is not stmt:
             held = self.known[id(stmt)] = (stmt, self._found(stmt) if isinstance(stmt, ir.For) else None)
@@ -95,15 +96,15 @@ class Boxes:
         )
 
     def ends(self, loop: ir.For) -> tuple[Linear, Linear]:
-        """The least index of a loop, and the greatest and one more."""
+        """Least index of a loop, and the greatest plus one."""
         start, bound = self.forms.of(loop.start), self.forms.of(loop.bound)
         assert isinstance(loop.step, ir.Const)
         return (start, bound) if loop.step.value > 0 else (bound + 1, start + 1)
 
-    # ---- sizes that are a difference and not negative
+    # ---- sizes of the form max(x, 0)
 
     def plain(self, form: Linear, assumed: dict[ir.Var, Linear]) -> Linear:
-        """The form with ``x`` for each ``max(x, 0)``; which those are goes into ``assumed``."""
+        """The form with ``x`` in place of each ``max(x, 0)``; adds the replaced variables and their ``x`` to ``assumed``."""
         while True:
             found = [(v, x) for v in self.sorted(form) if (x := self._inside(v)) is not None]
             if not found:
@@ -113,6 +114,7 @@ class Boxes:
                 form = form.replaced(var, inside)
 
     def _inside(self, var: ir.Var) -> Linear | None:
+        """``x`` if the variable is ``max(x, 0)``."""
         let = self.forms.lets.get(var)
         kind, args = as_extremum(let) if let is not None else ("", ())
         if kind == "max" and isinstance(args[1], ir.Const) and args[1].value == 0:
@@ -120,13 +122,13 @@ class Boxes:
         return None
 
     def sorted(self, form: Linear) -> list[ir.Var]:
-        """Its variables, what is added before what is taken away."""
+        """The variables of a form, those with positive coefficients first."""
         return sorted(form.atoms, key=lambda v: (form.coefficient(v) < 0, self.rank.get(v, -1)))
 
     # ---- statements
 
     def operand(self, form: Linear, stmts: list[ir.Stmt]) -> ir.Operand:
-        """A value of this form, computed by what is added to ``stmts``."""
+        """An operand with the value of the form; appends the statements that compute it to ``stmts``."""
         found: ir.Operand | None = None
         for var in self.sorted(form):
             coef = form.coefficient(var)
@@ -142,7 +144,7 @@ class Boxes:
         return found
 
     def copy(self, nest: Nest, fixed: Mapping[int, ir.Operand]) -> tuple[list[ir.Stmt], ir.Store | ir.Add, Cloner]:
-        """Fresh statements of a trip with these subscripts of some axes, and what it writes."""
+        """Fresh statements of one iteration, with the given subscripts for some axes; its write; the cloner that made them."""
         cloner = Cloner()
         stmts: list[ir.Stmt] = []
         for loop, axis in zip(nest.loops, nest.axes):
@@ -157,7 +159,7 @@ class Boxes:
         return stmts, write, cloner
 
     def trips(self, nest: Nest, fixed: Mapping[int, ir.Operand]) -> list[ir.Stmt]:
-        """The statements of all trips with these subscripts of some axes."""
+        """Statements of all iterations that have the given subscripts for some axes."""
         stmts, write, cloner = self.copy(nest, fixed)
         stmts.append(write)
         before: list[ir.Stmt] = []
@@ -169,7 +171,8 @@ class Boxes:
     def outside(
         self, loops: Sequence[ir.For], loop: ir.For, index: ir.Var, stmts: list[ir.Stmt], before: list[ir.Stmt]
     ) -> ir.For:
-        """One of these loops around other statements; what it is bound by and they compute goes into ``before`` once more."""
+        """One of these loops around other statements; appends to ``before`` the computation of bounds that the loops themselves
+        define."""
         own = {let.var for outer in loops for let in outer.body.stmts if isinstance(let, ir.Let)}
         start, bound = (
             self.operand(self.forms.of(end), before) if isinstance(end, ir.Var) and end in own else end
@@ -179,17 +182,19 @@ class Boxes:
 
 
 def is_simple(loop: ir.For) -> bool:
-    """Whether it hands nothing on, runs to its end, and by steps of one."""
+    """Whether a loop carries nothing, never stops early, and has step 1 or -1."""
     if loop.inits or loop.trips is not None or loop.body.stop is not None:
         return False
     return isinstance(loop.step, ir.Const) and abs(loop.step.value) == 1 and is_integer(loop.index)
 
 
 def is_scalar(stmt: ir.Stmt) -> bool:
+    """Whether a statement is a pure *let* of a scalar."""
     return isinstance(stmt, ir.Let) and is_pure(stmt) and not is_array(stmt.var)
 
 
 def number(prim: str, a: ir.Operand, b: ir.Operand, stmts: list[ir.Stmt]) -> ir.Var:
+    """An integer variable, defined by a *let* that is appended to ``stmts``."""
     var = ir.Var(ir.SYNTHETIC, INT)
     stmts.append(ir.Let(var, prim, (a, b), {"py": True} if record_of(prim).extreme else {}))
     return var

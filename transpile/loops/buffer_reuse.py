@@ -1,4 +1,4 @@
-"""Memory that nobody reads any more holds the next array: fewer bytes to move, fewer pages to ask the system for.
+"""Reuses the memory of arrays that are no longer read: less memory traffic, fewer pages requested from the system.
 
     t = np.empty((n,))                    x_bar = np.empty((n,))
     for i in range(n):                    for i in range(n):
@@ -7,8 +7,8 @@
     for i in range(n):                        x_bar[i] = x_bar[i] / total
         x_bar[i] = t[i] / total
 
-Two arrays of one shape that a block makes become one if the first is read for the last time before the second is written, or in
-one loop with it, whose trips read, of the first, only the element that they write afterwards.
+Two arrays of one shape allocated in a block become one if the last read of the first comes before the first write of the
+second, or in one loop with it if each iteration reads, of the first, only the element that it writes afterwards.
 """
 
 from __future__ import annotations
@@ -27,24 +27,25 @@ Shape = tuple[Linear, ...]
 
 
 def reuse_buffers(fn: ir.Function) -> ir.Function:
-    """The function with fewer arrays."""
+    """The function with arrays of one shape merged if their lifetimes do not overlap."""
     return _Reuse(fn).function()
 
 
 @dataclass(slots=True)
 class _Piece:
-    """Memory, and the arrays that have it one after the other; ``first`` and ``last``: the statements between which it is used."""
+    """One allocation and the arrays that use it in turn; ``first`` and ``last``: positions of the first and last statement that
+    uses it."""
 
     arrays: list[ir.Var]
     made: ir.Alloc
     first: int
     last: int
-    stays: bool  # after the block
+    stays: bool  # used after the block
 
 
 @dataclass(slots=True)
 class _Use:
-    """Of an array in a statement: the places that are touched, each time the loops around, whether it is used by name."""
+    """Uses of an array in a statement: elements accessed, the loops around each access, and whether it is used whole."""
 
     places: set[tuple[Linear, ...]] = field(default_factory=set)
     around: list[tuple[ir.For, ...]] = field(default_factory=list)
@@ -60,14 +61,14 @@ class _Reuse:
         self.handed_on = self.find_handed_on()
         self.uses: dict[int, dict[ir.Var, _Use]] = {}
         self.same: dict[ir.Var, ir.Var] = {}
-        self.made: dict[int, ir.Alloc | None] = {}  # what stands for an allocation
+        self.made: dict[int, ir.Alloc | None] = {}  # what replaces an allocation
 
     def function(self) -> ir.Function:
         self.search(self.fn.body)
         return replace(self.fn, body=self.rewritten(self.fn.body)) if self.same else self.fn
 
     def find_handed_on(self) -> set[ir.Var]:
-        """The roots of what has another name at some time, or is there after the block that makes it."""
+        """Roots of arrays that get an alias or outlive the block that allocates them."""
         found: set[ir.Operand] = set(leaves(self.fn.body))
         for stmt in statements(self.fn.body):
             if isinstance(stmt, ir.Push):
@@ -78,9 +79,10 @@ class _Reuse:
                 found.update(leaves(block))
         return {self.roots.of(o) for o in found if isinstance(o, ir.Var) and is_array(o)}
 
-    # ---- which
+    # ---- arrays to merge
 
     def search(self, block: ir.Block) -> None:
+        """Finds arrays to merge in a block and the blocks inside."""
         for pieces in self.pieces(block.stmts).values():
             self.join(block.stmts, pieces)
         for stmt in block.stmts:
@@ -88,7 +90,8 @@ class _Reuse:
                 self.search(inner)
 
     def pieces(self, stmts: Sequence[ir.Stmt]) -> dict[tuple[str, Shape], list[_Piece]]:
-        """The arrays that the statements make and use, by their shapes; those of known sizes lie in registers."""
+        """Arrays that the statements allocate and use, by dtype and shape; those of constant size are left out, as they live in
+        registers."""
         found: dict[ir.Var, _Piece] = {}
         kinds: dict[tuple[str, Shape], list[_Piece]] = {}
         for k, stmt in enumerate(stmts):
@@ -106,7 +109,7 @@ class _Reuse:
         return {kind: [p for p in pieces if p.first >= 0] for kind, pieces in kinds.items() if len(pieces) > 1}
 
     def join(self, stmts: Sequence[ir.Stmt], pieces: list[_Piece]) -> None:
-        """Notes which arrays of one shape become one."""
+        """Merges arrays of one shape."""
         pieces.sort(key=lambda p: p.first)
         kept: list[_Piece] = []
         for piece in pieces:
@@ -118,13 +121,14 @@ class _Reuse:
             before.last, before.stays = piece.last, piece.stays
             self.made[id(piece.made)] = None
         for piece in kept:
-            if len(piece.arrays) > 1:  # the last one is a result, if there is one
+            if len(piece.arrays) > 1:  # only the last one can be a result
                 named = [v for v in piece.arrays if v.name != ir.SYNTHETIC]
                 name = piece.arrays[-1] if piece.stays or not named else named[0]
                 self.same.update((var, name) for var in piece.arrays)
                 self.made[id(piece.made)] = replace(piece.made, var=name)
 
     def may_follow(self, stmts: Sequence[ir.Stmt], one: _Piece, two: _Piece) -> bool:
+        """Whether the second array may use the memory of the first."""
         if one.last == two.first:
             return self.in_step(stmts[one.last], one.arrays[-1], two.arrays[0])
         return one.last < two.first
@@ -132,7 +136,7 @@ class _Reuse:
     # ---- both in one loop
 
     def in_step(self, stmt: ir.Stmt, one: ir.Var, two: ir.Var) -> bool:
-        """Whether a trip reads of ``one`` the element alone that it writes of ``two`` afterwards."""
+        """Whether an iteration reads of ``one`` only the element that it writes of ``two`` afterwards."""
         if not isinstance(stmt, ir.For):
             return False
         used = self.used_in(stmt)
@@ -154,6 +158,7 @@ class _Reuse:
         return self.is_first_read(around[depth - 1].body, one, two)
 
     def used_in(self, stmt: ir.Stmt) -> dict[ir.Var, _Use]:
+        """The uses of each root in a statement."""
         held = self.uses.get(id(stmt))
         if held is None:
             held = self.uses[id(stmt)] = defaultdict(_Use)
@@ -182,12 +187,12 @@ class _Reuse:
                 used[self.roots.of(var)].whole = True
 
     def is_first_read(self, body: ir.Block, one: ir.Var, two: ir.Var) -> bool:
-        """Whether all that a trip does with ``one`` comes before all that it does with ``two``."""
+        """Whether all uses of ``one`` in an iteration come before all uses of ``two``."""
         last = max((k for k, s in enumerate(body.stmts) if one in self.touches.of(s).uses), default=-1)
         first = min((k for k, s in enumerate(body.stmts) if two in self.touches.of(s).uses), default=len(body.stmts))
         return last < first
 
-    # ---- the new text
+    # ---- rewriting
 
     def rewritten(self, block: ir.Block) -> ir.Block:
         stmts: list[ir.Stmt] = []

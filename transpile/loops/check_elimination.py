@@ -1,10 +1,10 @@
-"""Checks that ranges answer are not made: that sums of sizes and of loop indices fit into 64 bits.
+"""Removes checks whose outcome follows from integer ranges: that sums of sizes and of loop indices fit into 64 bits.
 
     for i in range(n):                    for i in range(n):
         check not overflows_mul(2, i) ->      y = x[2 * i]
         y = x[2 * i]
 
-Conversions of integers that floats hold exactly, and comparisons with those, are what a processor does.
+Exact conversions of integers to floats, and exact comparisons with floats, become plain machine operations if the integers fit.
 """
 
 from __future__ import annotations
@@ -32,15 +32,17 @@ def eliminate_checks(fn: ir.Function) -> ir.Function:
 
 
 def _is_asked(stmt: ir.Stmt) -> bool:
+    """Whether a statement is a check or an exact operation."""
     return isinstance(stmt, ir.Check) or isinstance(stmt, ir.Let) and _is_exact(stmt)
 
 
 def _is_exact(let: ir.Let) -> bool:
+    """Whether an operation converts or compares integers exactly and has a plain floating-point form."""
     return bool(record_of(let).in_floats)
 
 
 class _Fits(Ranges):
-    """Which checks pass, and which operations take integers that floats hold."""
+    """Finds the checks that always pass, and exact operations whose integers floats represent exactly."""
 
     def __init__(self, fn: ir.Function) -> None:
         self.passed: dict[int, bool] = {}
@@ -54,7 +56,7 @@ class _Fits(Ranges):
             self.passed[id(stmt)] = all(is_inside(self.counted(a), EXACTLY) for a in whole)
 
     def is_false(self, test: ir.Operand) -> bool:
-        """Whether a test cannot hold."""
+        """Whether a test never holds."""
         let = self.lets.get(test) if isinstance(test, ir.Var) else None
         if let is None:
             return isinstance(test, ir.Const) and not test.value
@@ -74,7 +76,7 @@ class _Fits(Ranges):
         return not any(case and possible for case, possible in zip(relation.cases, may))
 
     def counted(self, op: ir.Operand) -> Interval:
-        """As the range, but nobody waits until a loop has counted to what no float holds."""
+        """The interval, with loop indices limited to 2**51: no loop runs that long."""
         found = self.of(op)
         if not isinstance(op, ir.Var) or is_inside(found, EXACTLY):
             return found
@@ -88,6 +90,8 @@ class _Fits(Ranges):
 
 
 class _Kept:
+    """Rewrites blocks without the checks that pass."""
+
     def __init__(self, found: _Fits) -> None:
         self.found = found
 
@@ -102,7 +106,7 @@ class _Kept:
 
 
 def in_floats(let: ir.Let) -> list[ir.Stmt]:
-    """The operation on floats."""
+    """The operation on floats, with casts of its integer operands."""
     casts: list[ir.Stmt] = []
     args: list[ir.Operand] = []
     for a in let.args:

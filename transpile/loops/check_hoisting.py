@@ -1,12 +1,12 @@
-"""Checks of subscripts before the loops that they stand in, where they are linear in the index and made in every trip.
+"""Hoists bounds checks out of loops if they are linear in the index and run in every iteration.
 
     for j in range(m):                    if m > n:
         check j < n             ->            raise IndexError(n, n)
         ...                               for j in range(m):
                                               ...
 
-The error names the first index that is out of range, as the loop would have met it. What stands before a loop that may have no
-trips is asked only if it has one.
+The error names the first index that is out of range, as in the loop. A check before a loop that may have no iterations is
+guarded by a test that it has one.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from transpile.loops.small_integers import Small
 
 
 def hoist_checks(fn: ir.Function) -> ir.Function:
-    """The function with its checks as far out as they can be."""
+    """The function with its checks as far out as possible."""
     return with_body(fn, _Hoist(fn).block(fn.body))
 
 
@@ -45,16 +45,16 @@ class _Hoist:
         return with_stmts(block, stmts)
 
     def taken_out(self, loop: ir.For) -> tuple[list[ir.Stmt], ir.For]:
-        """What may be asked before the loop, and the loop without it."""
+        """Checks to run before the loop, and the loop without them."""
         if loop.body.stop is not None or not isinstance(loop.step, ir.Const) or abs(loop.step.value) != 1:
             return [], loop
         if any(isinstance(s, ir.Print) for s in statements(loop.body)):
             return [], loop
         out = _Out(self, loop, asks=True)
-        if any(raises(s) and not only_asks(s) for s in out.left):  # an error that Python raises too comes first
+        if any(raises(s) and not only_asks(s) for s in out.left):  # an error that Python raises too must come first
             out = _Out(self, loop, asks=False)
         before = [*out.before, *out.later, *out.last]
-        if not before or any(raises(s, checks=False) for s in out.left):  # which of two errors comes first must stay
+        if not before or any(raises(s, checks=False) for s in out.left):  # the order of errors must not change
             return [], loop
         return before, replace(loop, body=replace(loop.body, stmts=out.left))
 
@@ -70,23 +70,23 @@ def raises(stmt: ir.Stmt, checks: bool = True) -> bool:
 
 
 def only_asks(stmt: ir.Stmt) -> bool:
-    """Whether neither the statement nor one nested in it checks a subscript."""
+    """Whether neither the statement nor one nested in it is a bounds check."""
     inner = (s for b in blocks(stmt) for s in statements(b))
     return not any(isinstance(s, ir.BoundsCheck) for s in (stmt, *inner))
 
 
 class _Out:
-    """The statements of a loop's body, some of them before the loop."""
+    """Divides the statements of a loop body into those before the loop and those left in it."""
 
     def __init__(self, around: _Hoist, loop: ir.For, asks: bool) -> None:
-        self.asks = asks  # whether what no integer of Python's is asked goes out as well
+        self.asks = asks  # whether overflow checks are hoisted too
         self.forms, self.small, self.loop = around.forms, around.small, loop
         self.own = {loop.index, *defined(loop.body)}
         self.lets = {s.var: s for s in loop.body.stmts if isinstance(s, ir.Let)}
         self.copied: dict[ir.Var, ir.Operand] = {}
-        self.before: list[ir.Stmt] = []  # what the first trip asks, in its order
-        self.later: list[ir.Stmt] = []  # what a later one does
-        self.last: list[ir.Stmt] = []  # whether integers fit
+        self.before: list[ir.Stmt] = []  # checks of the first iteration, in order
+        self.later: list[ir.Stmt] = []  # checks of later iterations
+        self.last: list[ir.Stmt] = []  # overflow checks
         self.left: list[ir.Stmt] = []
         self.trip: ir.Operand | None = None
         self.has_raise = any(isinstance(s, ir.If) and self.is_fixed_raise(s) for s in loop.body.stmts)
@@ -95,6 +95,7 @@ class _Out:
             self.take(stmt)
 
     def take(self, stmt: ir.Stmt) -> None:
+        """Puts a statement before the loop or leaves it."""
         if isinstance(stmt, ir.Check):
             self.question(stmt)
         elif isinstance(stmt, ir.BoundsCheck) and self.is_linear(stmt):
@@ -109,6 +110,7 @@ class _Out:
             self.left.append(stmt)
 
     def question(self, check: ir.Check) -> None:
+        """Puts an overflow check before the loop or leaves it."""
         found = self.ends.anywhere(check.test) if self.asks else None
         if found is None:
             self.left.append(check)
@@ -116,10 +118,10 @@ class _Out:
             test = self.both(self.has_trip(), found, check.loc)
             self.last.append(replace(check, test=test))
 
-    # ---- what does not change in the loop
+    # ---- loop-invariant operands
 
     def is_fixed(self, op: ir.Operand) -> bool:
-        """Whether it is known before the loop, or can be computed there."""
+        """Whether an operand is known, or can be computed, before the loop."""
         if not isinstance(op, ir.Var) or op not in self.own:
             return True
         let = self.lets.get(op)
@@ -128,6 +130,7 @@ class _Out:
         return all(self.is_fixed(a) for a in let.args)
 
     def copy(self, op: ir.Operand) -> ir.Operand:
+        """An invariant operand before the loop."""
         if not isinstance(op, ir.Var) or op not in self.own:
             return op
         if op not in self.copied:
@@ -142,14 +145,15 @@ class _Out:
         return let.var
 
     def is_fixed_raise(self, stmt: ir.If) -> bool:
-        """``if test: raise ...`` with a test that is the same in all trips."""
+        """``if test: raise ...`` with a test that is the same in all iterations."""
         if stmt.results or stmt.orelse.stmts or not is_left(stmt.then) or len(stmt.then.stmts) != 1:
             return False
         return all(self.is_fixed(o) for o in (stmt.test, *reads(stmt.then.stmts[0])))
 
-    # ---- what is linear in the index
+    # ---- checks linear in the index
 
     def is_linear(self, check: ir.BoundsCheck) -> bool:
+        """Whether a bounds check can be replaced by checks at the ends of the range."""
         index = self.loop.index
         at, size, given = (self.forms.of(o) for o in (check.at, check.size, check.given))
         if abs(at.coefficient(index)) > 1 or at.coefficient(index) != given.coefficient(index):
@@ -160,15 +164,15 @@ class _Out:
         return not (rest & self.own) and self.is_between(at)
 
     def is_between(self, at: Linear) -> bool:
-        """Whether a subscript that is in range at both ends of the loop's range is so between them. It may not be where the
-        range has 2**63 indices or more, so that a sum wraps all the way round."""
+        """Whether a subscript in range at both ends of the loop's range is in range in between. It may not be if the range has
+        2**63 indices or more, so that a sum wraps around completely."""
         index, start, bound = self.loop.index, self.forms.of(self.loop.start), self.forms.of(self.loop.bound)
         if not at.coefficient(index) or at.replaced(index, start) == Linear(0):
             return True
         return any(self.small.is_of_small(form) for form in (start, bound, at.without(index)))
 
     def check(self, check: ir.BoundsCheck) -> None:
-        """The check at both ends of the range, as far as it says something there."""
+        """Emits the check at those ends of the range where it can fail."""
         loop = self.loop
         at, size, given = (self.forms.of(o) for o in (check.at, check.size, check.given))
         shift = given - at
@@ -181,12 +185,11 @@ class _Out:
         low = check.low
         if not coef:
             self.emit_check(check, at, size, given, low)
-        elif coef * step > 0:  # counts up: the first index that is out of range is the size
+        elif coef * step > 0:  # counts up: the first index out of range equals the size
             if begin != Linear(0) or self.has_raise:
                 self.emit_check(check, begin, size, begin + shift, low)
-            counts = begin == Linear(0) and isinstance(
-                loop.start, ir.Const
-            )  # then the end is less than 0 without a trip
+            # without iterations the end is then negative
+            counts = begin == Linear(0) and isinstance(loop.start, ir.Const)
             self.emit_check(check, end, size, size + shift, not self.small.is_of_small(end), self.later, not counts)
         else:
             self.emit_check(check, begin, size, begin + shift, low)
@@ -203,6 +206,7 @@ class _Out:
         to: list[ir.Stmt] | None = None,
         only_trips: bool = True,
     ) -> None:
+        """Emits one check, unless it is known to pass."""
         to = self.before if to is None else to
         if not at.plus(size, -1).terms and at.const < size.const and not low:
             return
@@ -214,7 +218,7 @@ class _Out:
         to.append(replace(check, at=now, size=most, given=shown, guard=guard, low=low))
 
     def has_trip(self) -> ir.Operand | None:
-        """Whether the loop has a trip; None if it always has."""
+        """A test that the loop has an iteration; None if it always has."""
         loop = self.loop
         step = loop.step.value  # type: ignore[union-attr]
         trips = self.forms.of(loop.bound).plus(self.forms.of(loop.start), -1).times(step)
@@ -229,7 +233,7 @@ class _Out:
         return b if a is None else self.emit(ir.Let(ir.Var(ir.SYNTHETIC, BOOL), "logical_and", (a, b), {}, loc))
 
     def operand(self, form: Linear, loc: ir.Loc) -> ir.Operand:
-        """A value of this form, before the loop."""
+        """An operand with the value of the form, computed before the loop."""
         return computed(form, lambda prim, a, b: self.number(prim, a, b, loc))
 
     def number(self, prim: str, a: ir.Operand, b: ir.Operand, loc: ir.Loc) -> ir.Operand:

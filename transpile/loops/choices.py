@@ -1,4 +1,4 @@
-"""Choices between a value and 0.0: ``s = a if test else 0.0``, and what a branch gives that is 0.0 on one side."""
+"""Choices between a value and 0.0: ``s = a if test else 0.0``, and results of branches that are 0.0 on one side."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from transpile.ops.tables import record_of
 from transpile.ops.traits import EQUAL, NOT_EQUAL
 
 Test = tuple[ir.Var, bool]
-"""A truth value, and which one is meant."""
+"""A boolean variable and the truth value it should have."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """``var`` is ``value`` where one of the tests is as it says, and 0.0 elsewhere."""
+    """``var`` is ``value`` if one of the tests has its truth value, and 0.0 otherwise."""
 
     var: ir.Var
     tests: tuple[Test, ...]
@@ -23,9 +23,10 @@ class Choice:
 
 
 def choices(block: ir.Block) -> list[Choice]:
-    """The choices between values and 0.0 that the statements of a block make.
+    """Choices between a value and 0.0 that the statements of a block make.
 
-    One of a value and another choice is one of all their tests: ``a if less else b if equal else 0.0``, as of the smaller of two.
+    A choice between a value and another choice counts with all their tests: ``a if less else b if equal else 0.0``, as in the
+    derivative of a minimum.
     """
     found: dict[ir.Operand, Choice] = {}
     for stmt in block.stmts:
@@ -38,7 +39,7 @@ def choices(block: ir.Block) -> list[Choice]:
 
 
 def _sides(stmt: ir.Stmt) -> Iterator[tuple[ir.Var, ir.Operand, ir.Operand, ir.Operand]]:
-    """What a statement chooses, by which test, and what it is then and else."""
+    """For each value that a statement chooses: the variable, the test, and the operands if it is true and if it is false."""
     match stmt:
         case ir.Let(prim="where"):
             test, a, b = stmt.args
@@ -49,7 +50,7 @@ def _sides(stmt: ir.Stmt) -> Iterator[tuple[ir.Var, ir.Operand, ir.Operand, ir.O
 
 
 def _choice(var: ir.Var, test: ir.Var, a: ir.Operand, b: ir.Operand, is_select: bool) -> Choice | None:
-    """One between a value and 0.0; what a branch gives is known behind it by its own name only."""
+    """A choice between a value and 0.0. After a branch, the value is known only by the name of the result."""
     taken = ir.is_literal(b, 0.0)
     if taken == ir.is_literal(a, 0.0):
         return None
@@ -60,7 +61,7 @@ def _choice(var: ir.Var, test: ir.Var, a: ir.Operand, b: ir.Operand, is_select: 
 def _chain(
     var: ir.Var, test: ir.Var, a: ir.Operand, b: ir.Operand, found: Mapping[ir.Operand, Choice]
 ) -> Choice | None:
-    """One between a value and another choice."""
+    """A choice between a value and another choice."""
     for value, other, taken in ((a, b, True), (b, a, False)):
         if other in found and value not in found:
             return Choice(var, ((test, taken), *found[other].tests), var)
@@ -68,11 +69,13 @@ def _chain(
 
 
 def is_guard(choice: Choice, block: ir.Block) -> bool:
-    """Whether a choice is 0.0 for one value only, as that of a quotient is: almost all trips take the other side."""
+    """Whether a choice is 0.0 for a single value of the tested operand, as in a guarded quotient: almost all iterations take
+    the other side."""
     made = {s.var: s for s in block.stmts if isinstance(s, ir.Let)}
     return any(test in made and _is_all_but_one(made[test], taken) for test, taken in choice.tests)
 
 
 def _is_all_but_one(test: ir.Let, taken: bool) -> bool:
+    """Whether the test has the truth value ``taken`` for all values except one constant."""
     wanted = NOT_EQUAL if taken else EQUAL
     return record_of(test).relation is wanted and any(isinstance(a, ir.Const) for a in test.args)

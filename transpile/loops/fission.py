@@ -1,4 +1,4 @@
-"""Nests that add to one array at several places of each trip, and do other things, become several nests.
+"""Splits nests that add to several elements of one array per iteration, and do other work, into several nests.
 
     for i in range(1, n):                 for i in range(1, n):
         t = 0.5 * y[i]                        u[i - 1] = y[i]
@@ -7,7 +7,7 @@
         x[i - 1] += t                         x[i] += 0.5 * u[i - 1]
         x[i + 1] += t                     ...
 
-So `transpile.loops.scatter_to_gather` finds what it knows. Nothing else in the nest may touch the array that is added to.
+`transpile.loops.scatter_to_gather` can then gather them. Nothing else in the nest may touch the array that is added to.
 """
 
 from __future__ import annotations
@@ -25,23 +25,25 @@ from transpile.loops.array_contraction import points
 from transpile.loops.boxes import Boxes, Nest, is_scalar, is_simple, number
 from transpile.ops.tables import record_of
 
-MOST = 2  # arrays that are made to hold values
+MOST = 2  # arrays allocated to hold values
 
 
 @dataclass
 class Split:
-    """One nest, and what becomes of it."""
+    """One nest, and the nests that replace it."""
 
     loops: list[ir.For]
     lets: dict[ir.Var, ir.Let]
     stmts: list[ir.Stmt]  # of the innermost loop
     boxes: Boxes
     touches: Touches
-    held: dict[ir.Var, ir.Var] = field(default_factory=dict)  # for values of a trip, the arrays that hold them
+    held: dict[ir.Var, ir.Var] = field(default_factory=dict)  # values of an iteration, with the arrays that hold them
     sizes: list[ir.Stmt] = field(default_factory=list)
 
     @staticmethod
     def of(outer: ir.Stmt, boxes: Boxes, touches: Touches) -> Split | None:
+        """The nest that begins with a statement; None if it has anything besides scalars, stores and additions in simple
+        loops."""
         loops: list[ir.For] = []
         lets: dict[ir.Var, ir.Let] = {}
         last: ir.Stmt = outer
@@ -60,7 +62,7 @@ class Split:
         return Split(loops, lets, stmts, boxes, touches)
 
     def made(self, pays: Callable[[list[Nest]], bool]) -> list[ir.Stmt] | None:
-        """The statements in the place of the nest; None if it stays."""
+        """The statements that replace the nest; None if it stays. ``pays``: whether the new nests can be gathered."""
         chosen: list[ir.Add] = []
         nests: list[ir.Stmt] = []
         for buf in dict.fromkeys(s.buf for s in self.stmts if isinstance(s, ir.Add)):
@@ -77,7 +79,7 @@ class Split:
         return [*self.sizes, self.rest(chosen), *nests]
 
     def is_apart(self, buf: ir.Var) -> bool:
-        """Whether the nest does nothing with an array but to add to it."""
+        """Whether the nest only adds to an array."""
         root = self.touches.roots.of(buf)
         touch = self.touches.of(self.loops[0])
         if root in touch.read or root in touch.written:
@@ -87,7 +89,7 @@ class Split:
     # ---- one addition
 
     def alone(self, add: ir.Add) -> ir.For:
-        """A nest that only adds this."""
+        """A nest that performs only this addition."""
         cloner = Cloner()
         indices = [cloner.fresh(loop.index) for loop in self.loops]
         stmts: list[ir.Stmt] = []
@@ -105,7 +107,8 @@ class Split:
         return nest
 
     def value(self, op: ir.Operand, cloner: Cloner, indices: list[ir.Var], stmts: list[ir.Stmt]) -> ir.Operand:
-        """The value of a trip: products with numbers are computed again, others read from where they are, or held."""
+        """An iteration's value in another nest: products with invariant factors are recomputed, others read from the source or
+        from a holding array."""
         if not isinstance(op, ir.Var) or op not in self.lets or op in cloner.mapping:
             return cloner.operand(op)
         if self.is_fixed(op):
@@ -127,7 +130,7 @@ class Split:
         return cloner.operand(op)
 
     def again(self, op: ir.Operand, cloner: Cloner, stmts: list[ir.Stmt]) -> ir.Operand:
-        """What a trip computes, computed again."""
+        """A scalar of an iteration, recomputed."""
         if isinstance(op, ir.Var) and op in self.lets and op not in cloner.mapping:
             let = self.lets[op]
             args = tuple(self.again(a, cloner, stmts) for a in let.args)
@@ -135,18 +138,19 @@ class Split:
         return cloner.operand(op)
 
     def is_fixed(self, op: ir.Operand) -> bool:
-        """Whether it is the same number in all trips."""
+        """Whether an operand is the same in all iterations."""
         if isinstance(op, ir.Var) and op in self.lets:
             let = self.lets[op]
             return let.prim != "index" and all(self.is_fixed(a) for a in let.args)
         return not any(op is loop.index for loop in self.loops)
 
     def is_changed(self, array: ir.Operand) -> bool:
+        """Whether the nest writes to an array."""
         touch = self.touches.of(self.loops[0])
         return isinstance(array, ir.Var) and self.touches.roots.of(array) in touch.written | touch.added
 
     def holder(self, value: ir.Var) -> ir.Var:
-        """The array that holds a value of each trip."""
+        """The array that holds a value of all iterations."""
         if value not in self.held:
             sizes: list[ir.Operand] = []
             for loop in self.loops:
@@ -163,10 +167,10 @@ class Split:
             if isinstance(stmt, ir.Let):
                 self.boxes.forms.learn(stmt)
 
-    # ---- what is left
+    # ---- the rest of the nest
 
     def rest(self, chosen: list[ir.Add]) -> ir.Stmt:
-        """The nest without these additions, that stores what they are made of."""
+        """The nest without these additions, which stores the values they need."""
         stmts: list[ir.Stmt] = []
         for stmt in self.stmts:
             if not any(stmt is c for c in chosen):
@@ -180,6 +184,7 @@ class Split:
         return stmts[0]
 
     def stored(self, value: ir.Var) -> list[ir.Stmt]:
+        """Statements that store a value of an iteration in its holding array."""
         stmts: list[ir.Stmt] = []
         at = tuple(
             self.boxes.operand(form_of(loop.index).plus(self.boxes.ends(loop)[0], -1), stmts) for loop in self.loops

@@ -1,15 +1,15 @@
-"""Loops over the same range become one, where they share memory and the order of what they touch stays right.
+"""Fuses loops over the same range that share memory, if the order of accesses allows it.
 
     for i in range(n):                    for i in range(n):
         z[i] = x[i] * w[i]                    z[i] = x[i] * w[i]
     for i in range(n):            ->          total = total + z[i]
         total = total + z[i]
 
-Two loops may be fused if no trip of the first one touches what an earlier trip of the second one has touched. This is seen from
-the subscripts: one axis of both must be the same form of the loop's index, but for a distance that goes the right way.
+Two loops may be fused if no iteration of the first touches what an earlier iteration of the second touches. The subscripts show
+it: along one axis both are the same linear form of the loop index, up to a distance in the right direction.
 
-A loop of which LLVM makes vectors stays apart from one of which it makes none, but where it only takes a few steps with what the
-other one puts into memory for it: a sum of elements that are looked up, each with a check.
+A loop that LLVM vectorises is not fused with one that it cannot vectorise, unless the former only does a few operations with
+what the other writes or reads: a sum of gathered elements, each with a check.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from transpile.core.walk import blocks, map_operands, statements
 from transpile.loops.loop_shape import Kind, kind_of
 
 LIMIT = 120  # statements of a fused loop
-TRIES = 12  # earlier loops that are looked at for one, of those where it would pay
-WINDOW = 300  # and statements: the time must not grow with their square
+TRIES = 12  # earlier loops tried for one loop, of those where fusing pays
+WINDOW = 300  # statements searched backwards, so that the time is not quadratic
 
 
 def fuse_loops(fn: ir.Function) -> ir.Function:
-    """The function with such loops fused, in nests from the outermost loop inwards."""
+    """The function with loops over the same range fused where that is legal and pays, from the outermost loops inwards."""
     return with_body(fn, _Fusion(fn).block(fn.body, None))
 
 
@@ -40,7 +40,7 @@ class _Fusion:
         self.forms = Forms(fn.body)
         self.touches = Touches(Roots(fn))
         self.facts = Facts(self.forms)
-        self.known: dict[int, tuple[ir.For, Kind, int]] = {}  # with the loop, whose number no other one gets then
+        self.known: dict[int, tuple[ir.For, Kind, int]] = {}  # by id; holding the loop keeps the id unique
 
     def block(self, block: ir.Block, loop: ir.For | None) -> ir.Block:
         around, self.facts = self.facts, self.facts.inside(loop)
@@ -65,10 +65,11 @@ class _Fusion:
     # ---- two loops of one block
 
     def partner(self, stmts: list[ir.Stmt], second: int, b: ir.For) -> tuple[int, list[ir.Stmt]] | None:
-        """The nearest earlier loop that the one at ``second`` can join, and pays in: its place, and the statements then.
+        """The position of the nearest earlier loop with which fusing the loop at ``second`` is legal and pays, and the new
+        statements.
 
-        One walk backwards: ``needed`` is what the loop needs of the statements between. Where the earlier loop must stay before
-        that, the two cannot meet.
+        One walk backwards: ``needed`` collects what the loop depends on among the statements in between. An earlier loop that
+        must precede those cannot be fused.
         """
         needed, own, tried = Touch(), self.touches.of(b), 0
         for first in range(second - 1, max(second - WINDOW, 0) - 1, -1):
@@ -85,7 +86,7 @@ class _Fusion:
         return None
 
     def join(self, stmts: list[ir.Stmt], first: int, second: int) -> list[ir.Stmt]:
-        """The statements with the loop at ``second`` in the one at ``first``."""
+        """The statements with the loop at ``second`` fused into the one at ``first``."""
         a, b = stmts[first], stmts[second]
         assert isinstance(a, ir.For) and isinstance(b, ir.For)
         between = stmts[first + 1 : second]
@@ -100,6 +101,7 @@ class _Fusion:
         ]
 
     def pays(self, a: ir.For, b: ir.For) -> bool:
+        """Whether fusing the loops saves memory traffic without losing vectorisation."""
         one, two = self.touches.of(a), self.touches.of(b)
         shared = (one.read | one.written | one.added) & (two.read | two.written | two.added)
         if not shared:
@@ -110,20 +112,21 @@ class _Fusion:
         return first.nested or second.nested or first.serial or second.serial or self.is_in_step(a, b, one, two)
 
     def is_handed(self, first: Kind, second: Kind, one: Touch, two: Touch, size: int, more: int) -> bool:
-        """Whether one of two flat loops, of which vectors could be made, only takes a few steps with what the other one makes."""
+        """Whether the loop that LLVM can vectorise is small, no loop is nested or has expensive operations, and the second
+        reads what the first writes."""
         if first.nested or second.nested or first.dear or second.dear or not one.written & two.read:
             return False
         return (more if first.serial else size) <= 4
 
     def about(self, loop: ir.For) -> tuple[Kind, int]:
-        """Of what kind a loop is, and how large."""
+        """Kind and size of a loop."""
         found = self.known.get(id(loop))
         if found is None:
             found = self.known[id(loop)] = loop, kind_of(loop), _size(loop)
         return found[1:]
 
     def is_in_step(self, a: ir.For, b: ir.For, one: Touch, two: Touch) -> bool:
-        """Whether no trip of the fused loop touches what another one writes, so that LLVM can make vectors of it."""
+        """Whether no iteration of the fused loop touches what another one writes, so that LLVM can vectorise it."""
         of = self.touches.roots.of
         here = self.forms.of(a.index)
         pairs = [
@@ -139,6 +142,7 @@ class _Fusion:
         return True
 
     def is_legal(self, a: ir.For, b: ir.For) -> bool:
+        """Whether fusing keeps the order of all conflicting accesses."""
         one, two = self.touches.of(a), self.touches.of(b)
         if one.defs & two.uses - {a.index} or has_order(one, two):
             return False
@@ -155,7 +159,7 @@ class _Fusion:
         return all(self.is_apart(x, y, a, b, one, two) for x, y in pairs if is_conflict(x, y))
 
     def is_apart(self, x: Access, y: Access, a: ir.For, b: ir.For, one: Touch, two: Touch) -> bool:
-        """Whether no trip of ``a`` touches by ``x`` what an earlier trip of ``b`` has touched by ``y``."""
+        """Whether no iteration of ``a`` touches by ``x`` an element that an earlier iteration of ``b`` touches by ``y``."""
         if x.var is not y.var or x.indices is None or y.indices is None or x.var in one.defs or x.var in two.defs:
             return False
         here = self.forms.of(a.index)
@@ -169,7 +173,7 @@ class _Fusion:
         return self.is_never(x, y, a, b)
 
     def is_never(self, x: Access, y: Access, a: ir.For, b: ir.For) -> bool:
-        """Whether they touch no common element in any two trips."""
+        """Whether the accesses have no element in common in any two iterations."""
         assert x.indices is not None and y.indices is not None
         facts = self.facts.inner()
         facts.enter(a)
@@ -178,6 +182,8 @@ class _Fusion:
         return never_meet(at, other, facts)
 
     def joined(self, a: ir.For, b: ir.For) -> ir.For:
+        """One loop with the bodies of both."""
+
         def operand(o: ir.Operand) -> ir.Operand:
             return a.index if o is b.index else o
 
@@ -189,7 +195,7 @@ class _Fusion:
 
 
 def have_one_range(a: ir.For, b: ir.For) -> bool:
-    """Whether both run over the same indices in the same order, to the end."""
+    """Whether both loops run over the same indices in the same order and never stop early."""
     if a.body.stop is not None or b.body.stop is not None or a.trips is not None or b.trips is not None:
         return False
     return a.backwards == b.backwards and all(
@@ -198,16 +204,17 @@ def have_one_range(a: ir.For, b: ir.For) -> bool:
 
 
 def same(x: ir.Operand, y: ir.Operand) -> bool:
+    """Whether two operands are one variable or equal constants."""
     return x is y or (isinstance(x, ir.Const) and isinstance(y, ir.Const) and x.value == y.value)
 
 
 def is_conflict(x: Access, y: Access) -> bool:
-    """Whether the order of both counts: one of them writes, and they do not both add."""
+    """Whether the order of two accesses matters: one of them writes, and they do not both add."""
     return (x.kind != "read" or y.kind != "read") and not x.kind == y.kind == "add"
 
 
 def is_never_later(p: Linear, q: Linear, loop: ir.For) -> bool:
-    """Whether ``p`` in one trip is ``q`` in another one only if that is not an earlier one."""
+    """Whether ``p`` in one iteration equals ``q`` in another only if the other is not an earlier one."""
     coef = p.coefficient(loop.index)
     p, other, q = p.without(loop.index), q.coefficient(loop.index), q.without(loop.index)
     if coef != other or p.key != q.key:
@@ -224,4 +231,5 @@ def is_never_later(p: Linear, q: Linear, loop: ir.For) -> bool:
 
 
 def _size(loop: ir.For) -> int:
+    """Number of statements of the loop, without reads."""
     return sum(not (isinstance(s, ir.Let) and s.prim == "index") for s in statements(loop.body))

@@ -1,7 +1,7 @@
-"""One nest in the place of several that write boxes of one array: the core of the boxes, element by element, and the border.
+"""One nest in place of several that write boxes of one array: each element of a row of the core is written once.
 
-The core is what is in all of the boxes. A row that is not in all of them is written by each nest in turn, as before; so are the few
-elements of a row of the core that are left and right of it.
+The core is the intersection of the boxes. A row outside the core is written by each nest in turn, as before. In a row of the
+core the few elements to the left and right are written once too, by the nests that reach them.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from transpile.core.types import BOOL, INT, Type
 from transpile.loops.boxes import Boxes, Nest, number
 from transpile.ops.tables import record_of
 
-LEAST = 3  # places of which one element is written
+LEAST = 3  # distinct offsets of boxes that are added to
 
 
 @dataclass(frozen=True)
 class Side:
-    """Where boxes begin, or end, along an axis: by how much later than the first box does, and what must not be negative for
-    that to be so."""
+    """Starts, or ends, of boxes along an axis. ``later``: distance of each from the first; it is exact if all values in
+    ``assumed`` are not negative."""
 
     ends: tuple[Linear, ...]
     later: tuple[int, ...]
@@ -28,6 +28,7 @@ class Side:
 
     @staticmethod
     def of(ends: tuple[Linear, ...], boxes: Boxes) -> Side | None:
+        """The side with these ends; None if their distances are not constant."""
         gaps = [e - ends[0] for e in ends]
         assumed: dict[ir.Var, Linear] = {}
         if any(g.terms for g in gaps):
@@ -50,7 +51,7 @@ class Side:
 
 @dataclass
 class Gathered:
-    """Nests that go together, and the axes that their boxes differ in."""
+    """Nests to be gathered, the array axes that their loops run along, and the two sides of the boxes along each axis."""
 
     nests: list[Nest]
     boxes: Boxes
@@ -60,7 +61,7 @@ class Gathered:
 
     @staticmethod
     def of(nests: list[Nest], boxes: Boxes) -> Gathered | None:
-        """What becomes of the nests; None if that would not pay."""
+        """The gathered nests; None if gathering would not pay."""
         if len(nests) < LEAST:
             return None
         axes = tuple(sorted(nests[0].axes))
@@ -78,12 +79,14 @@ class Gathered:
         return Gathered(nests, boxes, axes, low, high)
 
     def stmts(self) -> list[ir.Stmt]:
+        """The statements that replace the nests."""
         stmts: list[ir.Stmt] = []
         test = self.has_core(stmts)
         return [*stmts, *self.rows(0, {}, test)]
 
     def has_core(self, stmts: list[ir.Stmt]) -> list[ir.Operand]:
-        """Tests that hold where boxes differ by what is known, and have a common column."""
+        """A test (none, or one) that the distances of the sides are as assumed and that the boxes share a column; appends to
+        ``stmts``."""
         assumed: dict[ir.Var, Linear] = {}
         for side in (*self.low.values(), *self.high.values()):
             assumed.update(side.assumed)
@@ -97,6 +100,7 @@ class Gathered:
         return [both(tests, stmts)] if tests else []
 
     def either(self, tests: list[ir.Operand], then: list[ir.Stmt], orelse: list[ir.Stmt]) -> list[ir.Stmt]:
+        """A branch on the conjunction of the tests; ``then`` alone if there are none."""
         if not tests:
             return then
         stmts: list[ir.Stmt] = []
@@ -106,7 +110,7 @@ class Gathered:
     # ---- rows
 
     def rows(self, depth: int, fixed: dict[int, ir.Operand], tests: list[ir.Operand]) -> list[ir.Stmt]:
-        """The loops over all that the boxes take of the axes from this one on, but for the last one."""
+        """Loops over the hull of the boxes along the axes from ``depth`` on, except for the last axis."""
         if depth + 1 == len(self.axes):
             return self.either(tests, self.columns(fixed), self.one_by_one(fixed) if tests else [])
         axis = self.axes[depth]
@@ -125,7 +129,7 @@ class Gathered:
         return [*stmts, self.range(index, start, bound, body)]
 
     def one_by_one(self, fixed: dict[int, ir.Operand]) -> list[ir.Stmt]:
-        """Each nest in a row that is not in all of the boxes."""
+        """Each nest in a row that is outside the core."""
         stmts: list[ir.Stmt] = []
         for k, nest in enumerate(self.nests):
             tests: list[ir.Operand] = []
@@ -139,7 +143,7 @@ class Gathered:
         return stmts
 
     def extreme(self, prim: str, side: Side, stmts: list[ir.Stmt]) -> ir.Operand:
-        """The least or the greatest of the ends, whatever is assumed of them."""
+        """The least or greatest of the ends, whether or not the assumptions hold."""
         found: dict[frozenset[tuple[ir.Var, int]], Linear] = {}
         for end in side.ends:
             other = found.get(end.key)
@@ -160,7 +164,7 @@ class Gathered:
     # ---- columns
 
     def columns(self, fixed: dict[int, ir.Operand]) -> list[ir.Stmt]:
-        """A row of the core: what is left and right of what the boxes have in common, and that."""
+        """A row of the core: single elements to the left and right, and a loop over the columns that all boxes share."""
         axis = self.axes[-1]
         low, high = self.low[axis], self.high[axis]
         stmts: list[ir.Stmt] = []
@@ -177,7 +181,7 @@ class Gathered:
         return stmts
 
     def element(self, nests: list[Nest], fixed: dict[int, ir.Operand], at: ir.Operand) -> list[ir.Stmt]:
-        """All that goes to one element: written once."""
+        """All contributions of the nests to one element, written once."""
         fixed = {**fixed, self.axes[-1]: at}
         stmts: list[ir.Stmt] = []
         total: ir.Operand | None = None
@@ -204,12 +208,14 @@ class Gathered:
 
 
 def compare(prim: str, a: ir.Operand, b: ir.Operand, stmts: list[ir.Stmt]) -> ir.Var:
+    """A boolean variable for a comparison, appended to ``stmts``."""
     var = ir.Var(ir.SYNTHETIC, BOOL)
     stmts.append(ir.Let(var, prim, (a, b), {}))
     return var
 
 
 def both(tests: list[ir.Operand], stmts: list[ir.Stmt]) -> ir.Operand:
+    """The conjunction of all tests, appended to ``stmts``."""
     found = tests[0]
     for test in tests[1:]:
         var = ir.Var(ir.SYNTHETIC, BOOL)

@@ -1,7 +1,7 @@
-"""Innermost loops no trip of which touches what another one writes.
+"""Innermost loops in which no iteration touches what another one writes.
 
-LLVM asks this when the loop runs, and only about few arrays: of two rows of one matrix, and of an array that a loop hands on, it
-does not know that they do not meet, and makes no vectors.
+LLVM tests this at run time, and only for a few arrays. It cannot tell apart two rows of one matrix, or an array that a loop
+carries, and then does not vectorise.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from transpile.core.walk import blocks, defined, statements
 
 
 def loops_apart(fn: ir.Function) -> set[ir.Var]:
-    """The indices of such loops, where no two arrays of the function share memory unless one is a part of the other."""
+    """Indices of innermost loops with independent iterations, provided that two arrays share memory only if one is a view of
+    the other."""
     return set(_Search(fn).block(fn.body, None))
 
 
@@ -29,8 +30,8 @@ def only_in_one_trip(
     forms: Forms,
     facts: Facts,
 ) -> bool:
-    """Whether two accesses of one array with these subscripts touch the same element only in the same trip. ``own``: what a trip
-    defines. A subscript that is None is any."""
+    """Whether two accesses of one array touch the same element only in the same iteration. ``own``: variables defined in an
+    iteration. A subscript None may be any."""
     pairs = [(forms.of(i), forms.of(j)) for i, j in zip(x, y) if i is not None and j is not None]
     if any(p == q and p.coefficient(loop.index) and not p.atoms & own for p, q in pairs):
         return True

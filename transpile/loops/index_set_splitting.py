@@ -1,4 +1,4 @@
-"""Loops that read past the end of a row go on at its beginning in loops of their own: the others read neighbours.
+"""Splits a loop whose subscripts wrap around the ends of a row, so that most iterations read neighbours without wrapping.
 
     for j in range(n):                              for j in range(min(n, 1)):
         t = x[wrap(j + 1, n)]                           y[j] = x[wrap(j + 1, n)] - x[wrap(j - 1, n)]
@@ -7,10 +7,9 @@
                                                     for j in range(max(n - 1, 1), n):
                                                         y[j] = x[wrap(j + 1, n)] - x[wrap(j - 1, n)]
 
-Where all are the same distance away, the one part reads on this side of the end and the other one beyond it.
+If all subscripts have the same variable distance, there are two parts: one adds the size to the subscripts, the other does not.
 
-The trips are the same ones in the same order, so nothing has to be known of what they do. LLVM makes vectors of those that do not
-wrap.
+The iterations and their order stay the same, so no dependence analysis is needed. LLVM vectorises the parts that do not wrap.
 """
 
 from __future__ import annotations
@@ -27,13 +26,13 @@ from transpile.core.walk import Cloner, blocks, map_operands
 from transpile.loops.loop_shape import is_serial
 from transpile.ops.tables import record_of
 
-FAR = 8  # trips at an end that may be left without vectors
-SIZE = 120  # statements of a loop that is written three times
-Part = tuple[ir.For, ir.Operand, ir.Operand]  # a loop and from where to where its index runs
+FAR = 8  # iterations at an end that may stay scalar
+SIZE = 120  # statements of a loop that is tripled
+Part = tuple[ir.For, ir.Operand, ir.Operand]  # a loop, and start and end of its index
 
 
 def split_wrapped(fn: ir.Function) -> ir.Function:
-    """The function with such innermost loops in two or three parts."""
+    """The function with innermost loops whose subscripts wrap around split into two or three loops."""
     return with_body(fn, _Search(Forms(fn.body)).block(fn.body))
 
 
@@ -60,7 +59,7 @@ class _Search:
         return [stmt] if turn is None else parts.two(turn)
 
     def wraps(self, loop: ir.For) -> list[tuple[ir.Let, Linear]]:
-        """The subscripts that wrap around, and how far they are from the index."""
+        """The subscripts that wrap around, each with its distance from the index."""
         if loop.backwards or loop.trips is not None or loop.body.stop is not None or len(loop.body.stmts) > SIZE:
             return []
         if not (ir.is_literal(loop.start, 0) and ir.is_literal(loop.step, 1)):
@@ -76,7 +75,7 @@ class _Search:
         return found
 
     def turn(self, far: Linear, size: ir.Operand) -> ir.Var | None:
-        """Where what wraps is ``index - turn``, the turn, if that lies between 0 and the size."""
+        """The variable ``turn`` if the distance is ``-turn`` and ``turn`` lies between 0 and the size."""
         if far.const or len(far.terms) != 1:
             return None
         ((var, coef),) = far.terms
@@ -95,14 +94,14 @@ class _Search:
 
 @dataclass
 class _Parts:
-    """The parts of a loop. ``plain``: what each subscript that wraps would be if it did not."""
+    """The parts of a loop. ``plain``: for each wrapped subscript, its value without wrapping."""
 
     loop: ir.For
     plain: Mapping[ir.Var, ir.Operand]
     stmts: list[ir.Stmt] = field(default_factory=list)
 
     def three(self, low: int, high: int) -> list[ir.Stmt]:
-        """The first trips, which read before the beginning, those in the middle, and the last ones, which read past the end."""
+        """The first iterations, which read before the beginning; the middle ones; the last ones, which read past the end."""
         size = self.loop.bound
         middle, end = self.without(), self.number("sub", size, ir.Const(high, INT)) if high else size
         parts: list[Part] = [(middle, ir.Const(low, INT), end)]
@@ -113,13 +112,13 @@ class _Parts:
         return self.one_after_the_other(parts, middle)
 
     def two(self, turn: ir.Var) -> list[ir.Stmt]:
-        """The trips before the turn, which read near the end, and the others."""
+        """The iterations before ``turn``, which read near the end of the row, and the others."""
         size = self.loop.bound
         first, rest = self.without(size), self.without()
         return self.one_after_the_other([(first, ir.Const(0, INT), turn), (rest, turn, size)])
 
     def without(self, more: ir.Operand | None = None) -> ir.For:
-        """The loop with subscripts that do not wrap, or that are this much more."""
+        """The loop with subscripts that do not wrap, or that are larger by ``more``."""
         subscripts: dict[ir.Var, ir.Operand] = dict(self.plain)
         stmts: list[ir.Stmt] = []
 
@@ -142,13 +141,13 @@ class _Parts:
         return let.var
 
     def one_after_the_other(self, parts: Sequence[Part], middle: ir.For | None = None) -> list[ir.Stmt]:
-        """Each part from here to there, with what the one before has carried; the last one has the loop's results. With a
-        ``middle`` the others are short."""
+        """The parts in sequence, carried values passed on; the last has the loop's results. With a ``middle``, the other parts
+        are short and get no vectors."""
         carried = self.loop.inits
         for part, start, bound in parts:
             new = Cloner().stmt(replace(part, start=start, bound=bound, inits=carried))
             assert isinstance(new, ir.For)
-            if middle is not None and part is not middle:  # a few trips: no vectors are to be made of them
+            if middle is not None and part is not middle:  # a few iterations: not to be vectorised
                 new.width = 1
             self.stmts.append(new)
             carried = new.results
@@ -158,4 +157,5 @@ class _Parts:
 
 
 def _is_wrap(let: ir.Let) -> bool:
+    """Whether a *let* is an integer remainder."""
     return record_of(let).division == "%" and is_integer(let.var) and all(map(is_integer, let.args))

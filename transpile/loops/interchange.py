@@ -1,4 +1,4 @@
-"""Loops in the order of memory: of two loops the one along the rows becomes the inner one.
+"""Interchanges two nested loops, so that the loop along the rows of arrays becomes the inner one.
 
     for k in range(m):                    for k in range(m):
         total = 0.0                           sums[k] = 0.0
@@ -8,9 +8,9 @@
                                           for k in range(m):
                                               out[k] = sums[k]
 
-What stands before the inner loop is computed again where it is needed; what the inner loop carries becomes an array. The trips
-then run in another order: no two of them may touch one element unless both add to it, and what stands after the inner loop
-may touch nothing that a later trip reads.
+Scalars computed before the inner loop are recomputed where needed; values that the inner loop carries become arrays. The order
+of iterations changes: no two may touch one element unless both add to it, and statements after the inner loop must touch
+nothing that a later iteration reads.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ WIDE = 8
 
 
 def interchange_loops(fn: ir.Function) -> ir.Function:
-    """The function with such pairs of loops exchanged, from the inside outwards."""
+    """The function with pairs of nested loops interchanged where that is legal and pays, innermost pairs first."""
     return with_body(fn, _Order(fn).block(fn.body, None))
 
 
@@ -69,17 +69,18 @@ class _Order:
 
 @dataclass
 class _Pair:
-    """A loop, the only loop in it, and what stands before and after that."""
+    """A loop, the only loop in it, and the statements before and after the latter."""
 
     around: _Order
     outer: ir.For
     inner: ir.For
     before: list[ir.Let]
-    early: list[ir.Stmt]  # writes that stand before the inner loop too, and go into a loop of their own
+    early: list[ir.Stmt]  # writes before the inner loop, which get a loop of their own
     after: list[ir.Stmt]
 
     @staticmethod
     def of(around: _Order, outer: ir.For) -> _Pair | None:
+        """The pair with this outer loop; None if its body has another form."""
         loops = [k for k, s in enumerate(outer.body.stmts) if isinstance(s, (ir.For, ir.While))]
         if len(loops) != 1 or outer.body.stop is not None or outer.trips is not None:
             return None
@@ -99,11 +100,11 @@ class _Pair:
         found = _Pair(around, outer, inner, before, early, after)  # type: ignore[arg-type]
         return found if not inner.inits or found.counts_up() else None
 
-    # ---- whether
+    # ---- profit and legality
 
     def strides(self, index: ir.Var) -> int:
-        """How far accesses of the inner loop walk across the rows, all in all, if it is this index that counts: a step along an
-        axis is taken for `WIDE` steps along the next one."""
+        """Cost of strided accesses in the inner loop if this index is innermost: a step along an axis counts as `WIDE` steps
+        along the next."""
         found = 0
         for a in self.around.touches.of(self.inner).found:
             if a.indices:
@@ -114,9 +115,11 @@ class _Pair:
         return found
 
     def pays(self) -> bool:
+        """Whether accesses are closer together with the loops interchanged."""
         return self.strides(self.outer.index) < self.strides(self.inner.index)
 
     def is_legal(self) -> bool:
+        """Whether the interchange keeps the order of conflicting accesses, and the inner range is known outside."""
         of = self.around.touches.of
         own = {self.outer.index, *defined(self.outer.body)}
         forms = self.around.forms
@@ -129,7 +132,7 @@ class _Pair:
             return False
         facts = self.around.facts
         beside, other = OtherTrip((self.outer,), own, facts), OtherTrip((self.outer, self.inner), own, facts)
-        mine = inner.found  # where these are, the inner loop has a trip; beside it nobody knows
+        mine = inner.found  # these accesses imply an iteration of the inner loop, the others do not
         first, early, late = ([a for s in part for a in of(s).found] for part in (self.early, self.before, self.after))
         never = [(first, [*early, *late], beside), (first, mine, other), (early, mine, other)]
         owned = [(mine, mine, other), (mine, late, other), (early, late, beside)]
@@ -143,10 +146,11 @@ class _Pair:
         )
 
     def meet(self, x: Access, y: Access) -> bool:
+        """Whether two accesses of the same memory conflict."""
         return self.around.roots.of(x.var) is self.around.roots.of(y.var) and is_conflict(x, y)
 
     def is_own(self, x: Access, y: Access, other: OtherTrip) -> bool:
-        """Whether both touch one element only in the same trip of the outer loop, or never. The trips of the inner one then keep
+        """Whether both touch a common element at most in the same iteration of the outer loop; the inner iterations then keep
         their order."""
         if x.var is not y.var or x.indices is None or y.indices is None:
             return False
@@ -161,7 +165,7 @@ class _Pair:
         return any(p.coefficient(self.outer.index) and not p.coefficient(self.inner.index) for p in same)
 
     def is_never(self, x: Access, y: Access, other: OtherTrip) -> bool:
-        """Whether they touch no common element in any two trips."""
+        """Whether the accesses have no element in common in any two iterations."""
         if x.var is not y.var or x.indices is None or y.indices is None:
             return False
         of = self.around.forms.of
@@ -170,6 +174,7 @@ class _Pair:
     # ---- the new loops
 
     def exchanged(self) -> list[ir.Stmt]:
+        """The loops that replace the pair."""
         outer, inner = self.outer, self.inner
         count = len(inner.inits)
         sums = [self.array(p) for p in inner.body.params]
@@ -208,14 +213,14 @@ class _Pair:
         return [*allocs, *loops]
 
     def counts_up(self) -> bool:
-        """Whether the indices of the outer loop are those of an array: not negative, and no more than other arrays have."""
+        """Whether the indices of the outer loop are not negative and at most as many as arrays have elements along an axis."""
         of, step = self.around.facts.form, self.outer.step.value  # type: ignore[union-attr]
         least = of(self.outer.start) if step > 0 else of(self.outer.bound) + 1
         most = self.outer.bound if step > 0 else self.outer.start
         return self.around.facts.is_not_negative(least) and self.around.small.is_small(most)
 
     def size(self, stmts: list[ir.Stmt]) -> ir.Operand:
-        """How long an array with all indices of the outer loop is."""
+        """Size of an array that has all indices of the outer loop."""
         outer = self.outer
         size: ir.Operand = outer.bound
         if outer.step.value < 0:  # type: ignore[union-attr]
@@ -234,11 +239,12 @@ class _Pair:
 
 
 def is_plain(stmt: ir.Stmt) -> bool:
-    """Whether it only computes, or writes an element; or is a loop of such that hands nothing on."""
+    """Whether a statement only computes, stores or adds to an element, or is a loop that carries nothing."""
     if isinstance(stmt, ir.For):
         return not stmt.inits and stmt.trips is None and stmt.body.stop is None
     return is_pure(stmt) if isinstance(stmt, ir.Let) else isinstance(stmt, (ir.Store, ir.Add))
 
 
 def read(var: ir.Var, array: ir.Var, index: ir.Operand, loop: ir.For) -> ir.Let:
+    """A *let* of ``var`` that reads ``array[index]``."""
     return ir.Let(var, "index", (array, index), {"path": points(1), "dims": ()}, loop.loc)

@@ -1,10 +1,11 @@
-"""Between which numbers each integer lies: every operation, branch and loop is run on intervals until nothing changes.
+"""Interval analysis of integers: runs every operation, branch and loop on intervals until nothing changes.
 
     for i in range(n):                    i is 0 to n - 1, at most 2 ** 48
         if x[i] > 0:
-            count += 1                    0 to 2 ** 48: so many trips, by at most 1 each
+            count += 1                    0 to 2 ** 48: at most so many iterations, each adds at most 1
 
-A value lies where its operation says it does if that fits into 64 bits or a check stands before it; if not, it may be any number.
+A result lies in the interval of its operation if that fits into 64 bits or a check stands before it; otherwise it may be any
+number.
 """
 
 from __future__ import annotations
@@ -24,26 +25,26 @@ from transpile.ops.tables import record_of
 from transpile.ops.traits import LESS, Relation
 
 STEPS = [0, 1, 2**8, 2**16, 2**31, 2**32, 2**48, 2**49, 2**50, 2**53, 2**62, 2**63 - 1]
-"""What a bound that grows from trip to trip is taken to be: the next of these."""
+"""Values to which a growing bound is widened: the next larger one."""
 
 ROUNDS = 12
-COUNTED = 2**62  # trips of a `while`: nobody waits for so many
+COUNTED = 2**62  # iterations of a `while`: no program runs that many
 Axes = tuple[ir.Var, frozenset[int]]
-Change = tuple["Interval | None", "Interval | None"]  # what is added to it, if it is; where it lies if it is not
+Change = tuple["Interval | None", "Interval | None"]  # the interval of the added amount; the interval of other values
 
 
 class Ranges:
-    """The ranges of one function's integers, found while its blocks are walked in `visit`."""
+    """Intervals of one function's integers; subclasses look at them in `visit` while the blocks are walked."""
 
     def __init__(self, fn: ir.Function) -> None:
         self.fn = fn
         self.known: dict[ir.Var, Interval] = {}
-        self.latest: dict[ir.Var, Interval] = {}  # where it was defined, in the last walk
-        self.exact: set[ir.Var] = set()  # what has not wrapped
+        self.latest: dict[ir.Var, Interval] = {}  # at the definition, in the last walk
+        self.exact: set[ir.Var] = set()  # values that cannot have wrapped
         self.lets = {s.var: s for s in statements(fn.body) if isinstance(s, ir.Let)}
         self.asked = {(record_of(s).asks, s.args) for s in self.lets.values() if record_of(s).asks}
-        self.parts: dict[ir.Var, tuple[ir.If | ir.For, int]] = {}  # results: of which statement, and which one
-        self.trips: dict[int, int] = {}  # of a loop: how many there are at most
+        self.parts: dict[ir.Var, tuple[ir.If | ir.For, int]] = {}  # for results, the statement and the position
+        self.trips: dict[int, int] = {}  # the largest trip count, by the id of the loop
         self.axes: dict[ir.Var, Axes] = {}  # numbers from 0 up to a product of sizes of one array
         self.indices: set[ir.Var] = set()
         self.block(fn.body)
@@ -51,8 +52,9 @@ class Ranges:
     # ---- asking
 
     def of(self, op: ir.Operand) -> Interval:
+        """The interval of an operand as known at this point."""
         if isinstance(op, ir.Const) and (not isinstance(op.value, float) or op.value.is_integer()):
-            return int(op.value), int(op.value)  # of a fraction, NaN or an infinity no integer is the range
+            return int(op.value), int(op.value)  # a fraction, NaN or infinity is no integer interval
         if isinstance(op, ir.Var) and op in self.known:
             return self.known[op]
         return _of_dtype(op.type.dtype)
@@ -64,7 +66,7 @@ class Ranges:
 
     @contextmanager
     def inside(self) -> Iterator[None]:
-        """What is learned inside does not hold outside."""
+        """A context that restores the known intervals at its end."""
         saved = dict(self.known)
         yield
         self.known = saved
@@ -93,6 +95,7 @@ class Ranges:
         self.known[var] = self.latest[var] = range_
 
     def value(self, let: ir.Let) -> Interval:
+        """The interval of the variable of a *let*; notes whether it cannot have wrapped."""
         found = self.raw(let)
         self.exact.discard(let.var)
         if found is None or let.var.type.dtype != "int64":
@@ -103,7 +106,7 @@ class Ranges:
         return FULL
 
     def raw(self, let: ir.Let) -> Interval | None:
-        """The range of the result in Python."""
+        """The interval of the result in exact arithmetic; None if unknown."""
         match let.prim:
             case "dim":
                 self.axes[let.var] = let.args[0], frozenset((let.params["axis"],))  # type: ignore[assignment]
@@ -122,7 +125,8 @@ class Ranges:
         return interval_of(let.prim, [self.of(a) for a in let.args])
 
     def area(self, let: ir.Let) -> Interval | None:
-        """Of a product of sizes of one array, or of indices below them: the array has so many elements, or none."""
+        """The interval of a product of sizes of one array, or of indices below them: the array has that many elements, or
+        none."""
         a, b = (self.axes.get(x) if isinstance(x, ir.Var) else None for x in let.args)
         if a is None or b is None or a[0] is not b[0] or a[1] & b[1]:
             return None
@@ -132,7 +136,7 @@ class Ranges:
     # ---- tests
 
     def assume(self, test: ir.Operand, holds: bool) -> None:
-        """What a test that holds, or does not, says of the integers in it."""
+        """Narrows the operands of a test that is known to hold, or not to hold."""
         let = self.lets.get(test) if isinstance(test, ir.Var) else None
         if let is None:
             return
@@ -143,6 +147,7 @@ class Ranges:
             self.compared(record.relation if holds else record.relation.negated, *let.args)
 
     def compared(self, relation: Relation, a: ir.Operand, b: ir.Operand) -> None:
+        """Narrows two operands whose relation is known."""
         (a_low, a_high), (b_low, b_high) = self.of(a), self.of(b)
         match relation.cases:
             case True, equal, False:
@@ -159,6 +164,7 @@ class Ranges:
                         self.learn(x, (low + 1, FULL[1]) if low == y[0] else (FULL[0], low - 1))
 
     def learn(self, op: ir.Operand, within: Interval) -> None:
+        """Narrows an operand, and the operands that it is a sum of."""
         if not isinstance(op, ir.Var):
             return
         self.known[op] = meet(self.of(op), within)
@@ -229,7 +235,7 @@ class Ranges:
             self.known[stmt.trips] = (0, FULL[1])
 
     def carried(self, stmt: ir.For | ir.While, trip: Callable[[], None], counts: int | None) -> None:
-        """What a loop carries: a range that holds before each trip, given that it held before the last."""
+        """Finds intervals of carried values that hold before an iteration if they held before the previous one."""
         params = stmt.body.params
         mine = [k for k, p in enumerate(params) if _is_integer(p)]
         inits = {k: self.of(stmt.inits[k]) for k in mine}
@@ -259,7 +265,7 @@ class Ranges:
                 self.define(result, meet(union(inits[k], out[k]), caps[k][1]))
 
     def fixed(self, run, inits, caps):  # type: ignore[no-untyped-def]
-        """The least ranges that are found to hold from trip to trip, and those after a trip."""
+        """Intervals that one iteration maps into themselves, and the intervals after an iteration."""
         now = dict(inits)
         for round_ in range(ROUNDS):
             out = run(now)
@@ -275,7 +281,7 @@ class Ranges:
     def capped(
         self, stmt: ir.For | ir.While, inits: dict[int, Interval], counts: int | None
     ) -> dict[int, tuple[Interval, Interval]]:
-        """Where a value can have come by so many sums: before a trip, and after all."""
+        """Intervals that carried values can reach by adding up: before an iteration, and after all of them."""
         caps: dict[int, tuple[Interval, Interval]] = {}
         for k, init in inits.items():
             change, other = self.change(stmt.body.yields[k], stmt.body.params[k])
@@ -292,7 +298,8 @@ class Ranges:
         return caps
 
     def change(self, op: ir.Operand, param: ir.Var) -> Change:
-        """By how much a value differs from what is carried, if it is a sum that cannot have wrapped; and where it lies else."""
+        """The interval of the amount added to a carried value, if by sums that cannot have wrapped; and the interval of other
+        values it may take."""
         if op is param:
             return (0, 0), None
         let = self.lets.get(op) if isinstance(op, ir.Var) else None
@@ -315,34 +322,38 @@ class Ranges:
         return None, self.last(op)
 
     def last(self, op: ir.Operand) -> Interval:
+        """The interval of an operand where it was defined."""
         return self.latest[op] if isinstance(op, ir.Var) and op in self.latest else self.of(op)
 
 
 def interval_of(prim: str, args: Sequence[Interval]) -> Interval | None:
-    """Between which numbers the result of an operation on integers lies; None where nothing is known of it."""
+    """The interval of an operation's result; None if unknown."""
     rule = record_of(prim).interval
     found: Interval | None = None if rule is None else rule(*args)
     return found
 
 
 def _either(changes: Sequence[Change]) -> Change:
+    """The change if one of several cases applies."""
     sums, others = ([c[k] for c in changes if c[k] is not None] for k in (0, 1))
     return (_joined(sums) if sums else None), (_joined(others) if others else None)
 
 
 def _joined(ranges: Sequence[Interval | None]) -> Interval:
+    """The smallest interval that contains all of these."""
     found = [r for r in ranges if r is not None]
     return min(r[0] for r in found), max(r[1] for r in found)
 
 
 def _widened(old: Interval, new: Interval) -> Interval:
-    """The new range; an end that has moved goes on to the next of `STEPS`."""
+    """The new interval; an end that has moved goes on to the next of `STEPS`."""
     low = new[0] if new[0] >= old[0] else max(-s - 1 for s in STEPS if -s - 1 <= new[0])
     high = new[1] if new[1] <= old[1] else min(s for s in STEPS if s >= new[1])
     return low, high
 
 
 def _of_dtype(dtype: str) -> Interval:
+    """The interval of a dtype."""
     if dtype == "bool":
         return 0, 1
     if dtype in ("uint64", "int64") or "int" not in dtype:

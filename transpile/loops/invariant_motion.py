@@ -1,4 +1,5 @@
-"""What costs much and is the same in all trips of an outer loop is computed once, into an array, before that loop.
+"""Loop-invariant code motion: expensive values that do not depend on an outer loop are computed once, into an array, before
+that loop.
 
     for i in range(n):                         for c in range(k):
         for c in range(k):                         scale[c] = exp(-log_scale[c])
@@ -6,8 +7,9 @@
             ...                                    for c in range(k):
                                                        z = x[i] * scale[c]
 
-It is computed only if the outer loop, and each loop around it, has a trip: nothing else says that the arrays that it reads have
-those elements. What is read after a check in the outer loop stays there: the check would come too late.
+They are computed only if the outer loop, and each loop around the value, has an iteration: nothing else proves that the
+elements read exist. A value that is read after a check in the outer loop stays there, because otherwise the check would come
+too late.
 """
 
 from __future__ import annotations
@@ -28,7 +30,8 @@ from transpile.ops.tables import record_of
 
 
 def move_invariants(fn: ir.Function) -> ir.Function:
-    """The function with such values before the outermost loop that they do not depend on."""
+    """The function with expensive invariant values of inner loops computed before the outermost loop that they do not depend
+    on."""
     return with_body(fn, _Moving(fn).block(fn.body))
 
 
@@ -50,14 +53,14 @@ class _Moving:
 
 @dataclass
 class _Nest:
-    """Loops inside the outer one, and the statements of their bodies so far."""
+    """Loops inside the outer one, and the *lets* of their bodies seen so far."""
 
     loops: tuple[ir.For, ...]
     lets: dict[ir.Var, ir.Let]
 
 
 class _Out:
-    """Takes the values out of one outer loop."""
+    """Hoists values out of one outer loop."""
 
     def __init__(self, around: _Moving, outer: ir.For) -> None:
         self.around, self.outer = around, outer
@@ -65,11 +68,12 @@ class _Out:
         touch = around.touches.of(outer)
         self.written = touch.written | touch.added
         self.before: list[ir.Stmt] = []
-        self.made: dict[Hashable, ir.Var] = {}  # the arrays, by what they hold
-        self.guarded: set[ir.Var] = set()  # what is read after a check in the outer loop
-        self.sizes: dict[ir.Operand, ir.Var] = {}  # of bounds, as sizes of arrays
+        self.made: dict[Hashable, ir.Var] = {}  # the arrays, by the key of their values
+        self.guarded: set[ir.Var] = set()  # values read after a check in the outer loop
+        self.sizes: dict[ir.Operand, ir.Var] = {}  # bounds, clipped at 0
 
     def run(self) -> tuple[list[ir.Stmt], ir.For]:
+        """The statements before the outer loop, and the loop with reads of the arrays."""
         body = self.block(self.outer.body, _Nest((), {}))
         if not self.before:
             return [], self.outer
@@ -84,7 +88,7 @@ class _Out:
         return [*others, asked, ir.If(test, ir.Block((), list(loops)), ir.Block(), (), outer.loc)], outer
 
     def block(self, block: ir.Block, nest: _Nest, asked: bool = False) -> ir.Block:
-        """``asked``: a check of the outer loop stands before."""
+        """The block with reads of the arrays. ``asked``: a check of the outer loop stands before."""
         stmts: list[ir.Stmt] = []
         lets = dict(nest.lets)
         for stmt in block.stmts:
@@ -101,8 +105,8 @@ class _Out:
         return replace(block, stmts=stmts)
 
     def is_plain(self, loop: ir.For) -> bool:
-        """Whether the range is the same in all trips of the outer loop, from 0 up, and no longer than arrays are: what it is
-        computed into must not need memory that the function did not need."""
+        """Whether a loop starts at 0 with a bound that is invariant in the outer loop and no larger than array sizes, so that
+        the array of values is not larger than arrays of the function."""
         if loop.body.stop is not None or not isinstance(loop.step, ir.Const) or loop.step.value != 1:
             return False
         if not isinstance(loop.start, ir.Const) or loop.start.value != 0 or loop.bound in self.own:
@@ -110,7 +114,8 @@ class _Out:
         return self.around.small.is_small(loop.bound)
 
     def is_fixed(self, let: ir.Let, loops: tuple[ir.For, ...], lets: dict[ir.Var, ir.Let]) -> bool:
-        """Whether the value depends on nothing of the outer loop but the indices of these loops, and on one of them."""
+        """Whether a value depends on nothing in the outer loop except the indices of these loops, and on at least one of
+        them."""
         indices = {loop.index for loop in loops}
         used: set[ir.Var] = set()
 
@@ -126,6 +131,7 @@ class _Out:
         return is_pure(let) and all(fixed(a) for a in let.args) and bool(used)
 
     def is_steady(self, let: ir.Let) -> bool:
+        """Whether a statement gives the same value in all iterations of the outer loop if its operands do."""
         if let.prim == "index":
             source = let.args[0]
             if let.var in self.guarded or not isinstance(source, ir.Var) or source in self.own:
@@ -134,7 +140,7 @@ class _Out:
         return is_pure(let) and not let.var.type.dims and let.var.type.kind == "array"
 
     def moved(self, let: ir.Let, loops: tuple[ir.For, ...], lets: dict[ir.Var, ir.Let]) -> ir.Let:
-        """The read of the array that now holds the value; what fills it goes before the outer loop."""
+        """The read of the array that now holds the value; the nest that fills it goes before the outer loop."""
         used = [loop for loop in loops if self.depends(let, loop.index, lets)]
         others = [loop for loop in loops if not any(loop is u for u in used) and not has_trips(loop)]
         key = (self.key(let.var, used, lets), *(self.key(loop.bound, [], lets) for loop in others))
@@ -168,7 +174,7 @@ class _Out:
         return ir.Let(let.var, "index", (array, *(loop.index for loop in used)), params, let.loc)
 
     def size(self, loop: ir.For) -> ir.Operand:
-        """How many indices the loop has: its bound may be less than 0."""
+        """Number of indices of the loop; the bound may be negative."""
         if isinstance(loop.bound, ir.Const):
             return ir.Const(max(loop.bound.value, 0), INT)
         if loop.bound not in self.sizes:
@@ -177,7 +183,7 @@ class _Out:
         return self.sizes[loop.bound]
 
     def key(self, op: ir.Operand, loops: list[ir.For], lets: dict[ir.Var, ir.Let]) -> Hashable:
-        """What two values that are always equal have in common."""
+        """A key that is the same for values that are always equal."""
         if not isinstance(op, ir.Var):
             return repr(op)
         for k, loop in enumerate(loops):
@@ -189,6 +195,7 @@ class _Out:
         return (let.prim, repr(sorted(let.params.items(), key=str)), *(self.key(a, loops, lets) for a in let.args))
 
     def depends(self, let: ir.Let, index: ir.Var, lets: dict[ir.Var, ir.Let]) -> bool:
+        """Whether a value depends on an index."""
         return any(
             a is index or (a in self.own and a in lets and self.depends(lets[a], index, lets))
             for a in let.args
@@ -197,5 +204,5 @@ class _Out:
 
 
 def has_trips(loop: ir.For) -> bool:
-    """Whether a loop from 0 is known to have a trip."""
+    """Whether a loop that starts at 0 is known to have an iteration."""
     return isinstance(loop.bound, ir.Const) and loop.bound.value > 0

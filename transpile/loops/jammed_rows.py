@@ -1,5 +1,4 @@
-"""Rows for trips that run side by side: what each trip reads or changes at its own place along an axis that is not the last goes
-through an array of the trip's own, which has the trips beside each other then (`transpile.loops.unroll_and_jam`).
+"""Copies rows of arrays into private buffers, so that iterations that run side by side access neighbouring elements.
 
     for lane in range(n):                             for lane in range(n):
         for j in range(1, m):                             row = np.empty(m)
@@ -10,7 +9,9 @@ through an array of the trip's own, which has the trips beside each other then (
                                                           for j in range(m):
                                                               y[lane, j] = row[j]
 
-What is read once in a trip, outside of its loops, and what is written and never read, stays as it is.
+This applies where the loop index subscripts an axis other than the last; `transpile.loops.unroll_and_jam` then puts the
+iterations beside each other in the buffer. What is read once per iteration, outside inner loops, and what is only written, is
+not copied.
 """
 
 from __future__ import annotations
@@ -26,12 +27,13 @@ from transpile.core.types import INT, Type
 from transpile.core.walk import blocks, defined, statements
 from transpile.loops.array_contraction import points
 
-Key = tuple[Linear | None, ...]  # what all trips have at an axis; None where a row has an axis
+Key = tuple[Linear | None, ...]  # subscripts that all iterations share; None for the axes of a row
 
 
 @dataclass(frozen=True)
 class _Place:
-    """``at``: the axis of the trips, and the form of their place on it. ``fixed``: what is the same at the other axes."""
+    """``at``: the axis that the loop index subscripts, with its ``form``. ``fixed``: for the other axes, subscripts that all
+    iterations share."""
 
     at: int
     form: Linear
@@ -39,7 +41,7 @@ class _Place:
 
 
 def with_rows(loop: ir.For, forms: Forms, roots: Roots) -> tuple[list[ir.Stmt], ir.For]:
-    """What the loop with rows needs before it, and that loop; the same one where there are none."""
+    """Statements needed before the loop, and the loop with buffers; the same loop if it needs none."""
     made = _Rows(loop, forms, roots)
     return made.before, made.loop
 
@@ -50,7 +52,7 @@ class _Rows:
         self.own = {loop.index, *defined(loop.body)}
         self.before: list[ir.Stmt] = []
         self.rows: dict[tuple[ir.Var, Key], ir.Var] = {}
-        self.keys: dict[ir.Var, dict[Key, _Place]] = {}  # of arrays that have rows
+        self.keys: dict[ir.Var, dict[Key, _Place]] = {}  # rows of each array
         self.top: list[ir.Stmt] = []
         self.end: list[ir.Stmt] = []
         self.loop = loop
@@ -62,9 +64,10 @@ class _Rows:
             body = [*self.top, *(self.rewritten(s) for s in loop.body.stmts), *self.end]
             self.loop = replace(loop, body=replace(loop.body, stmts=body))
 
-    # ---- which
+    # ---- arrays to copy
 
     def find(self) -> None:
+        """Finds the arrays to be copied."""
         inside = {id(s) for f in statements(self.old.body) if isinstance(f, ir.For) for s in statements(f.body)}
         by_root: dict[ir.Var, list[tuple[ir.Stmt, Access]]] = {}
         for stmt in statements(self.old.body):
@@ -79,7 +82,7 @@ class _Rows:
             if len({(p.at, p.form) for p in where}) != 1 or where[0].at == var.type.rank - 1:
                 continue
             if all(a.kind == "read" for _, a in found):
-                # what is read in a loop; once in a trip it is as well read where it is
+                # copy only what is read in an inner loop
                 where = [p for p, (s, _) in zip(where, found) if id(s) in inside]
             elif all(a.kind == "write" for _, a in found):
                 continue
@@ -90,7 +93,8 @@ class _Rows:
                 self.keys[var] = {p.fixed: p for p in where}
 
     def place(self, access: Access) -> _Place | None:
-        """Where a trip touches an array; None if that is no place of the trip's own."""
+        """The part of an array that an iteration accesses; None if the index does not subscript exactly one axis, with
+        coefficient 1."""
         if access.indices is None:
             return None
         forms = [self.forms.of(i) for i in access.indices]
@@ -103,12 +107,13 @@ class _Rows:
         return _Place(at, forms[at], tuple(f if k != at and self.is_outer(f) else None for k, f in enumerate(forms)))
 
     def is_outer(self, form: Linear) -> bool:
+        """Whether the form is known before the loop."""
         return not form.atoms & self.own
 
     # ---- copies
 
     def make(self, var: ir.Var, place: _Place) -> None:
-        """The row, its copy in and, where it changes, its copy out."""
+        """Adds the buffer, the copy in and, if it is written, the copy out."""
         axes = [k for k, f in enumerate(place.fixed) if f is None and k != place.at]
         sizes = [self.size(var, k) for k in axes] or [ir.Const(1, INT)]
         dims = tuple(var.type.dims[k] for k in axes) or (var.type.dims[place.at],)
@@ -127,6 +132,7 @@ class _Rows:
     def copy(
         self, var: ir.Var, row: ir.Var, place: _Place, axes: Sequence[int], sizes: Sequence[ir.Operand], is_in: bool
     ) -> list[ir.Stmt]:
+        """Loops that copy between a row and its buffer."""
         stmts: list[ir.Stmt] = []
         indices = [ir.Var("k", INT) for _ in axes]
         at: dict[int, ir.Operand] = dict(zip(axes, indices))
@@ -170,7 +176,7 @@ class _Rows:
         return with_blocks(stmt, lambda b: replace(b, stmts=[self.rewritten(s) for s in b.stmts]))
 
     def row(self, access: Access) -> tuple[ir.Var, tuple[ir.Operand, ...]] | None:
-        """The row that an access is of, and where in it."""
+        """The buffer that replaces an access, and the subscripts in it; None if there is none."""
         keys = self.keys.get(access.var)
         if keys is None or access.indices is None:
             return None
@@ -178,6 +184,6 @@ class _Rows:
         assert place is not None
         fixed = place.fixed if access.kind == "read" and place.fixed in keys else next(iter(keys))
         if fixed not in keys or any(f is not None and f != g for f, g in zip(fixed, place.fixed)):
-            return None  # read once, and of no row
+            return None  # read once, not from a buffer
         at = tuple(i for k, i in enumerate(access.indices) if fixed[k] is None and k != place.at)
         return self.rows[access.var, fixed], at or (ir.Const(0, INT),)

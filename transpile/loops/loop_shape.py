@@ -1,4 +1,4 @@
-"""What a loop is like: what decides whether it goes well with another one."""
+"""Properties of a loop that decide whether fusing it with another one pays."""
 
 from __future__ import annotations
 
@@ -10,19 +10,20 @@ from transpile.core import nodes as ir
 from transpile.core.walk import blocks, statements
 from transpile.ops.tables import record_of
 
-WIDTH = 16  # trips that LLVM may put into vectors at once
+WIDTH = 16  # iterations that LLVM may execute in vectors at once
 
 
 @dataclass(frozen=True)
 class Kind:
-    """``nested``: there are loops inside; ``serial``: a trip waits for the one before, or branches; ``dear``: what a trip does
-    gains several times its time by vectors."""
+    """``nested``: has loops inside; ``serial``: LLVM will not vectorise the iterations; ``dear``: has operations that are
+    several times faster in vectors."""
 
     nested: bool
     serial: bool
     dear: bool
 
     def goes_with(self, other: Kind) -> bool:
+        """Whether fusing loops of these kinds pays."""
         if self.nested and other.nested:
             return True
         if self.nested or other.nested:
@@ -39,20 +40,20 @@ def kind_of(loop: ir.For) -> Kind:
 
 
 def known_trips(loop: ir.For) -> int | None:
-    """How many trips of step 1 there are, at most, where numbers say so."""
+    """Upper bound on the trip count (the count for step 1) if both ends are constants."""
     ends = (loop.start, loop.bound)
     return abs(ends[1].value - ends[0].value) if all(isinstance(e, ir.Const) for e in ends) else None  # type: ignore[union-attr]
 
 
 def is_serial(loop: ir.For) -> bool:
-    """Whether LLVM is not expected to make vectors of the trips of an innermost loop."""
+    """Whether LLVM is expected not to vectorise an innermost loop."""
     if any(_is_scalar_only(s) for s in statements(loop.body)):
         return True
     return any(not _is_reduction(loop, k) for k in range(len(loop.body.params)))
 
 
 def has_recurrence(loop: ir.For, forms: Forms) -> bool:
-    """Whether a trip reads an element that one of the last trips wrote: LLVM makes no vectors then."""
+    """Whether an iteration reads an element that one of the last iterations wrote, which keeps LLVM from vectorising."""
     inner = [a for s in statements(loop.body) for a in accesses(s) if a.indices is not None]
     return any(
         _is_recent(w, r, loop, forms) for w in inner if w.kind != "read" for r in inner if r.var is w.var and r is not w
@@ -60,7 +61,7 @@ def has_recurrence(loop: ir.For, forms: Forms) -> bool:
 
 
 def _is_recent(write: Access, read: Access, loop: ir.For, forms: Forms) -> bool:
-    """Whether what is read is what was written a few trips before."""
+    """Whether the read element was written fewer than `WIDTH` iterations before."""
     if write.indices is None or read.indices is None or not isinstance(loop.step, ir.Const):
         return False
     trips: set[float] = set()
@@ -76,6 +77,7 @@ def _is_recent(write: Access, read: Access, loop: ir.For, forms: Forms) -> bool:
 
 
 def _is_scalar_only(stmt: ir.Stmt) -> bool:
+    """Whether a statement keeps LLVM from vectorising the loop around it."""
     if isinstance(stmt, (ir.Effect, ir.Push, ir.Pop, ir.Alloc, ir.While)):
         return True
     if isinstance(stmt, ir.If):
@@ -84,7 +86,7 @@ def _is_scalar_only(stmt: ir.Stmt) -> bool:
 
 
 def _is_reduction(loop: ir.For, k: int) -> bool:
-    """Whether a carried value is only folded: ``total = total + x``."""
+    """Whether a carried value is only accumulated: ``total = total + x``."""
     param, out = loop.body.params[k], loop.body.yields[k]
     lets = {s.var: s for s in loop.body.stmts if isinstance(s, ir.Let)}
     users = [s for s in statements(loop.body) if isinstance(s, ir.Let) and param in s.args]
@@ -103,6 +105,7 @@ def _is_reduction(loop: ir.For, k: int) -> bool:
 
 
 def _reaches(var: ir.Var, param: ir.Var, lets: dict[ir.Var, ir.Let]) -> bool:
+    """Whether a chain of first variable operands leads from ``var`` to ``param``."""
     while var in lets:
         let = lets[var]
         if param in let.args:

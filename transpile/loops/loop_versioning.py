@@ -1,4 +1,5 @@
-"""Loops in which integers may overflow, once more without asking: where the run knows beforehand that no number gets so large.
+"""A second version, without overflow checks, of loops in which integers may overflow, taken if bounds show beforehand that none
+does.
 
     for i in range(n):                          if n * (n * n) < 2 ** 62:       # in floating point
         check not overflows_mul(i, i)               for i in range(n):
@@ -6,8 +7,8 @@
         check not overflows_add(s, t)           else:
         s = s + t                                   the loop as it was
 
-A bound of each number is put together from those of the loops' ends, of what is carried and of how many trips add to it. Without a
-check the trips can be vectors, or a formula.
+The bound of each integer is computed at run time from the ends of the loops, the carried values and the trip counts. Without a
+check the loop can be vectorised or replaced by a closed formula.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ from transpile.core.walk import Cloner, blocks, defined, statements
 from transpile.ops.tables import record_of
 from transpile.ops.traits import EQUAL
 
-SAFE = 2.0**62  # rounding is far less than what is left up to 2 ** 63
-MOST = 150  # statements of a loop that stands twice
+SAFE = 2.0**62  # the gap to 2 ** 63 is far larger than rounding errors
+MOST = 150  # statements of a loop that is duplicated
 DEPTH = 40
-Change = tuple["ir.Operand | None", "tuple[ir.Operand, ...] | None"]  # a bound of what is added; bounds of other values
+Change = tuple["ir.Operand | None", "tuple[ir.Operand, ...] | None"]  # bound on the increment; bounds on other values
 
 
 def version_loops(fn: ir.Function) -> ir.Function:
-    """The function with such loops in two versions."""
+    """The function with a second version, without overflow checks, of loops whose integers can be bounded at run time."""
     if not any(isinstance(s, ir.Check) for s in statements(fn.body)):
         return fn
     lets = {s.var: s for s in statements(fn.body) if isinstance(s, ir.Let)}
@@ -50,6 +51,7 @@ def _block(block: ir.Block, lets: dict[ir.Var, ir.Let]) -> ir.Block:
 
 
 def _versions(loop: ir.For, lets: dict[ir.Var, ir.Let]) -> list[ir.Stmt] | None:
+    """The statements that replace a loop; None if no check can be dropped."""
     inner = list(statements(loop.body))
     questions = [s for s in inner if isinstance(s, ir.Check)]
     if not questions or len(inner) > MOST or any(r.type.dims or r.type.kind != "array" for r in loop.results):
@@ -78,6 +80,8 @@ def _versions(loop: ir.For, lets: dict[ir.Var, ir.Let]) -> list[ir.Stmt] | None:
 
 
 def _asking_less(loop: ir.For, answered: Sequence[int]) -> ir.For:
+    """The loop without the checks in ``answered``."""
+
     def block(old: ir.Block) -> ir.Block:
         return with_stmts(old, [with_blocks(s, block) if blocks(s) else s for s in old.stmts if id(s) not in answered])
 
@@ -85,7 +89,7 @@ def _asking_less(loop: ir.For, answered: Sequence[int]) -> ir.For:
 
 
 class Bounds:
-    """Bounds of the size of numbers in any trip of a loop, as floats that are computed before it."""
+    """Bounds on the magnitude of integers in all iterations of a loop, as floats computed before it."""
 
     def __init__(self, loop: ir.For, lets: dict[ir.Var, ir.Let]) -> None:
         self.lets = lets
@@ -114,12 +118,13 @@ class Bounds:
         return var
 
     def both(self, prim: str, a: ir.Operand | None, b: ir.Operand | None) -> ir.Operand | None:
+        """``let``, or None if an operand is None."""
         return None if a is None or b is None else self.let(prim, a, b)
 
-    # ---- questions
+    # ---- tests
 
     def of_question(self, test: ir.Operand) -> ir.Operand | None:
-        """What holds only if the test is false in all trips."""
+        """A condition before the loop that implies that the test is false in all iterations; None if none is found."""
         let = self.lets.get(test) if isinstance(test, ir.Var) else None
         if let is None:
             return None
@@ -146,8 +151,9 @@ class Bounds:
     # ---- bounds
 
     def of(self, op: ir.Operand, depth: int = DEPTH) -> ir.Operand | None:
+        """Bound on the magnitude of an operand; None if unknown."""
         if op not in self.known:
-            self.known[op] = None  # of what depends on itself otherwise than by sums
+            self.known[op] = None  # in case the value depends on itself other than through sums
             self.known[op] = self.find(op, depth) if depth else None
         return self.known[op]
 
@@ -179,7 +185,7 @@ class Bounds:
         return self.made_by(let, depth - 1)
 
     def made_by(self, let: ir.Let, depth: int) -> ir.Operand | None:
-        """By what the record says of the magnitude of the result."""
+        """The bound that the record of the primitive gives for its result."""
         if let.prim == "dim":
             return ir.Const(float(LONGEST), FLOAT)
         magnitude = record_of(let).magnitude
@@ -192,6 +198,7 @@ class Bounds:
         return self.of(let.args[magnitude.first], depth)
 
     def outside(self, op: ir.Var) -> ir.Operand | None:
+        """The magnitude of a value from outside the loop."""
         cast = ir.Var(ir.SYNTHETIC, FLOAT)
         self.made.append(ir.Let(cast, "cast", (op,), {"dtype": "float64", "weak": True}, self.loc))
         size = ir.Var(ir.SYNTHETIC, FLOAT)
@@ -199,10 +206,11 @@ class Bounds:
         return size
 
     def trips(self, loop: ir.For, depth: int) -> ir.Operand | None:
+        """Bound on the trip count."""
         return self.both("add", self.of(loop.start, depth), self.of(loop.bound, depth))
 
     def carried(self, loop: ir.For, k: int, depth: int) -> ir.Operand | None:
-        """Of what a loop adds to in each trip."""
+        """Bound on a carried value to which each iteration adds."""
         if depth <= 0:
             return None
         init, trips = self.of(loop.inits[k], depth - 1), self.trips(loop, depth - 1)
@@ -214,7 +222,8 @@ class Bounds:
         return init if each is None else self.both("add", init, self.both("mul", trips, each))
 
     def change(self, op: ir.Operand, param: ir.Var, depth: int) -> Change:
-        """What is added to a carried value (None: nothing), and what else it may become; None where that is not known."""
+        """Bound on the amount added to a carried value (None: nothing), and bounds on other values it may take; the latter is
+        None if unknown."""
         if op is param:
             return None, ()
         let = self.lets.get(op) if isinstance(op, ir.Var) else None
@@ -247,6 +256,7 @@ class Bounds:
         return (None, None) if found is None else (None, (found,))
 
     def either(self, changes: Sequence[Change]) -> Change:
+        """The change if one of several cases applies."""
         each: ir.Operand | None = None
         others: tuple[ir.Operand, ...] = ()
         for by, more in changes:
@@ -258,7 +268,7 @@ class Bounds:
         return (each if each is not None or not found else found[0]), others
 
     def leads(self, op: ir.Operand, param: ir.Var, depth: int = DEPTH) -> bool:
-        """Whether a value is the carried one, or a sum of it."""
+        """Whether a value is the carried one or a sum with it."""
         if op is param:
             return True
         if not depth or not isinstance(op, ir.Var) or op not in self.own:
@@ -274,11 +284,12 @@ class Bounds:
 
 
 def _is_no_larger(let: ir.Let) -> bool:
-    """Whether no result is larger than the first operand, as no quotient is."""
+    """Whether the magnitude of the result is at most that of the first operand, as for a quotient."""
     magnitude = record_of(let).magnitude
     return magnitude is not None and not magnitude.joined and not magnitude.first
 
 
 def _by_dtype(op: ir.Var) -> ir.Operand | None:
+    """Bound for integers of at most 32 bits."""
     bits = {"int8": 8, "uint8": 8, "int16": 16, "uint16": 16, "int32": 32, "uint32": 32}.get(op.type.dtype)
     return None if bits is None else ir.Const(2.0**bits, FLOAT)

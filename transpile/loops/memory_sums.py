@@ -1,4 +1,4 @@
-"""Sums in memory that a loop reads and writes, as additions to memory: what trips add may then be added up in another order.
+"""Turns sums in memory that a loop reads and writes into additions to memory, which may be done in another order.
 
 h[j] = h[j] + e        ->      h[j] += e
 """
@@ -21,7 +21,7 @@ SUMS = ("float64", "float32", "int64")
 
 
 def as_additions(loop: ir.For, forms: Forms, roots: Roots) -> ir.For:
-    """The loop with such sums; the same one if it has none."""
+    """The loop with sums ``h[j] = h[j] + e`` as `Add` statements; the same object if it has none."""
     counts = Counter(o for o in uses(loop.body) if isinstance(o, ir.Var))
 
     def rewritten(block: ir.Block) -> ir.Block:
@@ -39,7 +39,7 @@ def as_additions(loop: ir.For, forms: Forms, roots: Roots) -> ir.For:
 def _sum_of(
     store: ir.Store, stmts: list[ir.Stmt], counts: Counter[ir.Var], forms: Forms, roots: Roots
 ) -> tuple[ir.Let, ir.Let] | None:
-    """The read and the addition or subtraction that a store is the end of; None if it is none."""
+    """The read and the addition or subtraction whose result a store writes back to the element read; None if there are none."""
     if store.buf.type.dtype not in SUMS:
         return None
     end = _place(stmts, lambda s: s is store)
@@ -60,15 +60,17 @@ def _sum_of(
 
 
 def _let(stmts: list[ir.Stmt], op: object, counts: Counter[ir.Var]) -> ir.Let | None:
-    """The *let* of what is used once."""
+    """The *let* of a value that is used once."""
     return next((s for s in stmts if isinstance(s, ir.Let) and s.var is op and counts[s.var] == 1), None)
 
 
 def _place(stmts: list[ir.Stmt], test: Callable[[ir.Stmt], bool]) -> int:
+    """Position of the first statement that meets the test."""
     return next(k for k, s in enumerate(stmts) if test(s))
 
 
 def _replaced(stmts: list[ir.Stmt], store: ir.Store, read: ir.Let, made: ir.Let) -> list[ir.Stmt]:
+    """The statements with the read, the sum and the store replaced by one `Add`."""
     out: list[ir.Stmt] = []
     for stmt in stmts:
         if stmt is made:

@@ -1,8 +1,9 @@
-"""Powers with a small constant exponent as products: ``x**3`` is ``x * x * x``, ``x**0.5`` the square root, as NumPy has it.
+"""Expands powers with a small constant exponent into products: ``x**3`` is ``x * x * x``, ``x**0.5`` the square root, as in
+NumPy.
 
-A negative exponent is a power of the inverse, so that nothing overflows that the power does not. Half an odd number takes the root
-as well: ``r**-1.5`` is a quotient, a root and a product. Of minus infinity and minus zero, where roots differ from powers, it
-gives what the power is.
+A negative exponent becomes a power of the reciprocal, so that nothing overflows that the power itself does not. Half-integer
+exponents use a root too: ``r**-1.5`` is a quotient, a root and a product. At minus infinity and minus zero, where roots differ
+from powers, the result is that of the power.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from transpile.core.types import BOOL, Type
 from transpile.core.walk import blocks, statements
 from transpile.ops.tables import record_of
 
-MOST = 16  # a product beyond has lost more digits than a power
+MOST = 16  # larger products lose more digits than a power
 MOST_ROOT = 4.5
 
 
 def expand_powers(fn: ir.Function) -> ir.Function:
-    """The function with such powers as products."""
+    """The function with powers of small constant exponents as products and square roots."""
     return with_body(fn, _Expansion(fn).block(fn.body))
 
 
@@ -42,7 +43,8 @@ class _Expansion:
         return with_stmts(block, stmts)
 
     def is_positive(self, op: ir.Operand) -> bool:
-        """Whether it is seen to have no minus: a square, a sum of squares, what no negative number comes out of."""
+        """Whether an operand is known to have no minus sign: a square, a sum of squares, the result of a nonnegative
+        function."""
         if not isinstance(op, ir.Var):
             return isinstance(op, ir.Const) and math.copysign(1.0, op.value) > 0
         if op not in self.known:
@@ -61,7 +63,7 @@ class _Expansion:
 
 
 def exponent(stmt: ir.Stmt) -> float | None:
-    """The exponent, if the statement is such a power."""
+    """The exponent if the statement is a power that `expand_powers` expands."""
     if not isinstance(stmt, ir.Let) or not record_of(stmt).is_power or not isinstance(stmt.args[1], ir.Const):
         return None
     base, p = stmt.args[0], stmt.args[1].value
@@ -76,7 +78,7 @@ def exponent(stmt: ir.Stmt) -> float | None:
 
 
 class _Product:
-    """The statements that take the place of one power."""
+    """Statements that replace one power."""
 
     def __init__(self, let: ir.Let, stmts: list[ir.Stmt], positive: bool) -> None:
         self.let, self.stmts, self.positive = let, stmts, positive
@@ -119,7 +121,7 @@ class _Product:
         return base if n == 1 else self.emit("mul", *self.halves(base, n))
 
     def halves(self, base: ir.Operand, n: int) -> tuple[ir.Operand, ir.Operand]:
-        """Two factors of ``base**n``."""
+        """Two factors whose product is ``base**n``."""
         half = self.product(base, n // 2)
         return (half, half) if n % 2 == 0 else (self.product(base, n - 1), base)
 
@@ -129,4 +131,5 @@ class _Product:
         return var
 
     def last(self, prim: str, *args: ir.Operand) -> None:
+        """Appends the statement that defines the variable of the power."""
         self.stmts.append(replace(self.let, prim=prim, args=args, params={}))

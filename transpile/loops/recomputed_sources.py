@@ -1,10 +1,10 @@
-"""Temporaries that several nests read at places of their own, and that cost no more to compute than to read.
+"""Recomputes temporaries that several nests read at their own offsets and that cost no more to compute than to read.
 
     t[i] = 0.2 * a[i]                     b[i] += 0.2 * a[i]
     b[i] += t[i]                ->        b[i + 1] += 0.2 * a[i]
     b[i + 1] += t[i]
 
-What the temporary was made of must still be there: a nest that overwrites it goes behind those that read it.
+The operands of the temporary must still be there: a nest that overwrites them moves after the readers.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from transpile.core import nodes as ir
 from transpile.core.walk import Cloner, blocks, leaves, reads, statements
 from transpile.loops.boxes import REALS, Boxes, Nest
 
-STEPS = 2  # operations that may be done again
+STEPS = 2  # operations that may be recomputed
 
 
 class Sources:
-    """The temporaries of one function."""
+    """The temporaries of one function, with their readers and writers."""
 
     def __init__(self, fn: ir.Function, boxes: Boxes, touches: Touches) -> None:
         self.boxes, self.touches = boxes, touches
@@ -45,9 +45,9 @@ class Sources:
                 self.writers.setdefault(a.var, []).append(stmt)
 
     def seen_through(self, nests: list[Nest], stmts: list[ir.Stmt]) -> tuple[list[Nest], list[ir.Stmt]]:
-        """The nests without reads of such temporaries, and the statements that have to go behind them all.
+        """The nests with cheap temporaries recomputed, and the statements that must then move after all nests.
 
-        ``stmts``: those of the block, up to the last of the nests.
+        ``stmts``: the statements of the block up to the last nest.
         """
         known = self._candidates(nests, stmts)
         while known:
@@ -59,14 +59,16 @@ class Sources:
         return nests, []
 
     def is_made_beside(self, nests: list[Nest], stmts: list[ir.Stmt]) -> bool:
-        """Whether a loop here computes what the nests read: one of them and that loop can be one, which saves more in a row."""
+        """Whether one of the statements fills an array that the nests read and that is expensive to recompute: fusing it with a
+        nest then saves more."""
         arrays = {let.args[0] for n in nests for let in n.lets if let.prim == "index"}
         makers = [m for a in arrays if isinstance(a, ir.Var) and (m := self._made(a, stmts)) is not None]
         return any(self._is_dear(m, {}) for m in makers)
 
-    # ---- which
+    # ---- temporaries to recompute
 
     def _candidates(self, nests: list[Nest], stmts: list[ir.Stmt]) -> dict[ir.Var, Nest]:
+        """Temporaries that the nests can recompute, directly or through others, with the nests that fill them."""
         known: dict[ir.Var, Nest] = {}
         work = list(nests)
         while work:
@@ -82,7 +84,7 @@ class Sources:
         return known
 
     def _made(self, array: ir.Var, stmts: list[ir.Stmt]) -> Nest | None:
-        """The nest that fills a temporary."""
+        """The nest that fills a temporary; None if there is not exactly one, or the array is used whole."""
         writers = self.writers.get(array, [])
         if len(writers) != 1 or array in self.whole or array.type.dtype not in REALS:
             return None
@@ -93,7 +95,8 @@ class Sources:
         return None
 
     def _settle(self, known: dict[ir.Var, Nest], nests: list[Nest]) -> None:
-        """Leaves only those that nobody else reads, and that are cheap, out of what is left."""
+        """Removes temporaries until all that remain are cheap, read by these nests only, and read only where they were
+        filled."""
         while True:
             inside = [*nests, *known.values()]
             lets = {id(let) for n in inside for let in n.lets}
@@ -112,7 +115,7 @@ class Sources:
             del known[array]
 
     def _is_covered(self, reader: Nest, let: ir.Let, made: Nest) -> bool:
-        """Whether all that is read has been filled."""
+        """Whether all elements read were filled."""
         for axis, at in enumerate(let.args[1:]):
             low = high = self.boxes.forms.of(at)
             for loop in reader.loops:
@@ -126,11 +129,12 @@ class Sources:
         return True
 
     def _is_dear(self, nest: Nest, known: dict[ir.Var, Nest]) -> bool:
+        """Whether recomputing an element takes more than one read or more than `STEPS` operations."""
         reads, steps = self._cost(nest, known)
         return reads > 1 or steps > STEPS
 
     def _cost(self, nest: Nest, known: dict[ir.Var, Nest]) -> tuple[int, int]:
-        """The reads and the operations on numbers that are not integers of one trip."""
+        """Number of reads and of non-integer operations in one iteration."""
         found = [0, 0]
         for let in nest.lets:
             if let.prim == "index":
@@ -141,10 +145,10 @@ class Sources:
                 found[1] += 1
         return found[0], found[1]
 
-    # ---- what overwrites their sources
+    # ---- statements that overwrite operands
 
     def _moved(self, known: dict[ir.Var, Nest], nests: list[Nest], stmts: list[ir.Stmt]) -> list[ir.Stmt] | ir.Var:
-        """The statements that go behind; or a temporary that stays, as one cannot."""
+        """The statements that must move after the nests; or a temporary that must stay, because one of them cannot move."""
         place = {id(s): k for k, s in enumerate(stmts)}
         mine = {id(n.stmt) for n in nests}
         found: dict[int, ir.Stmt] = {}
@@ -164,14 +168,15 @@ class Sources:
         return [found[k] for k in sorted(found)]
 
     def _first(self, known: dict[ir.Var, Nest], stmt: ir.Stmt) -> ir.Var:
-        """A temporary whose source a statement overwrites."""
+        """A temporary whose operands a statement overwrites."""
         touch = self.touches.of(stmt)
         written = touch.written | touch.added
         return next(a for a, nest in known.items() if written & self.touches.of(nest.stmt).read)
 
-    # ---- the nests without them
+    # ---- the nests without the temporaries
 
     def _without(self, nest: Nest, known: dict[ir.Var, Nest]) -> Nest:
+        """The nest with the temporaries recomputed."""
         cloner = Cloner()
         lets: list[ir.Stmt] = []
         for let in nest.lets:
@@ -180,6 +185,7 @@ class Sources:
         return Nest(nest.stmt, nest.loops, tuple(lets), write, nest.axes, nest.shifts, nest.low, nest.high)  # type: ignore[arg-type]
 
     def _copy(self, let: ir.Let, cloner: Cloner, known: dict[ir.Var, Nest], lets: list[ir.Stmt]) -> None:
+        """Appends a copy of the *let*, with a read of a temporary replaced by its computation."""
         array = let.args[0] if let.prim == "index" else None
         if not isinstance(array, ir.Var) or array not in known:
             lets.append(cloner.stmt(let))

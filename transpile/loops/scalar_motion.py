@@ -1,13 +1,13 @@
-"""Numbers that are the same in all trips are computed before the loop, where they take more than an instruction.
+"""Hoists scalars out of loops if they take more than one instruction.
 
     for i in range(n):                          for i in range(n):
         for j in range(m):               ->         t = wrap(i - 1, n)
             y[i, j] = x[wrap(i - 1, n), j]          for j in range(m):
                                                         y[i, j] = x[t, j]
 
-A function of the runtime has branches in it, as a division has that asks for 0. LLVM moves the branches out of a loop or not, by
-how large they make it, and does not move what stands behind one: where it leaves them, each trip divides. What has no branch it
-moves by itself, elementary functions too, and it goes along here only where such a number needs it.
+A runtime function has branches, and so has a division that tests for 0. Whether LLVM moves branches out of a loop depends on
+the size of the loop, and it does not move what follows one: where it leaves them, each iteration divides. It hoists branch-free
+code itself, elementary functions included; here such code moves only if a hoisted scalar needs it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from transpile.ops.tables import record_of
 
 
 def move_scalars(fn: ir.Function) -> ir.Function:
-    """The function with such numbers before the outermost loop that they do not depend on."""
+    """The function with invariant scalars of more than one instruction computed before the outermost loop that they do not
+    depend on."""
     return with_body(fn, _block(fn.body))
 
 
@@ -39,7 +40,7 @@ def _block(block: ir.Block) -> ir.Block:
 
 
 def _taken_out(loop: ir.For | ir.While) -> tuple[list[ir.Let], ir.For | ir.While]:
-    """What goes before the loop, and the loop without it."""
+    """Statements hoisted before the loop, and the loop without them."""
     lets = [s for s in loop.body.stmts if isinstance(s, ir.Let)]
     if not any(map(_is_long, lets)):
         return [], loop
@@ -62,7 +63,8 @@ def _taken_out(loop: ir.For | ir.While) -> tuple[list[ir.Let], ir.For | ir.While
 
 
 def _is_movable(let: ir.Let) -> bool:
-    """Whether it may be computed where the loop has no trip. A bare division may not: its divisor is not 0 in a trip."""
+    """Whether a scalar may be computed if the loop has no iterations. A bare division may not: only an iteration ensures that
+    the divisor is not 0."""
     if isinstance(let, ir.View) or let.prim == "index" or let.var.type.dims or let.var.type.kind != "array":
         return False
     record = record_of(let)
@@ -70,6 +72,6 @@ def _is_movable(let: ir.Let) -> bool:
 
 
 def _is_long(let: ir.Let) -> bool:
-    """Whether it is a call of a function of the runtime, on numbers."""
+    """Whether a *let* calls a runtime function on scalars."""
     record = record_of(let)
     return record.is_call or bool(record.division) and not record.is_instruction

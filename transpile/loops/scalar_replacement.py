@@ -1,12 +1,12 @@
-"""Sums in memory that an innermost loop adds to become sums in a register, added to memory after the loop.
+"""Turns sums that an innermost loop accumulates in memory into sums in a register, added to memory after the loop.
 
     for j in range(n):                    total = 0.0
         x_bar[i] += a[i, j]               for j in range(n):
                                ->             total = total + a[i, j]
                                           x_bar[i] += total
 
-LLVM does this by itself only where it knows that nothing else in the loop touches that element. Where nothing but a trip of the
-loop says that the array has the element, it is written only if there was one.
+LLVM does this itself only if it knows that nothing else in the loop touches the element. If only an iteration proves that the
+element exists, the write after the loop is guarded by a test that there was an iteration.
 """
 
 from __future__ import annotations
@@ -28,11 +28,13 @@ SUMS = ("float64", "float32")
 
 
 def replace_with_scalars(fn: ir.Function) -> ir.Function:
-    """The function with such sums in registers."""
+    """The function with sums of innermost loops accumulated in registers."""
     return with_body(fn, _Promote(fn).block(fn.body, None))
 
 
 class _Promote:
+    """Walks over blocks and rewrites innermost loops."""
+
     def __init__(self, fn: ir.Function) -> None:
         self.forms, self.roots = Forms(fn.body), Roots(fn)
         self.facts = Facts(self.forms)
@@ -58,6 +60,7 @@ class _Promote:
         return with_stmts(block, stmts)
 
     def promoted(self, loop: ir.For) -> list[ir.Stmt]:
+        """The statements that replace an innermost loop; the loop alone if it has no sum in memory."""
         own = {loop.index, *defined(loop.body)}
         found = [s for s in loop.body.stmts if isinstance(s, ir.Add) and self.is_alone(s, loop, own)]
         if not found:
@@ -92,7 +95,8 @@ class _Promote:
         return [*before, loop, *self.guarded(loop, after)]
 
     def outside(self, op: ir.Operand, own: set[ir.Var], stmts: list[ir.Stmt], loc: Loc) -> ir.Operand:
-        """A subscript that the loop computes, computed outside: from its form, as a trip may read what cancels there."""
+        """A subscript outside the loop; one that the loop defines is recomputed from its linear form, since its operands may be
+        defined inside."""
 
         def number(prim: str, a: ir.Operand, b: ir.Operand) -> ir.Var:
             let = ir.Let(ir.Var(ir.SYNTHETIC, INT), prim, (a, b), {}, loc)
@@ -103,7 +107,7 @@ class _Promote:
         return computed(self.forms.of(op), number) if op in own else op
 
     def guarded(self, loop: ir.For, adds: list[ir.Add]) -> list[ir.Stmt]:
-        """The writes after the loop, those of elements that may not be there only if it had a trip."""
+        """The writes after the loop; those to elements that may not exist run only if the loop had an iteration."""
         assert isinstance(loop.step, ir.Const)
         ends = (loop.start, loop.bound) if loop.step.value > 0 else (loop.bound, loop.start)
         if self.facts.compare(LESS, *map(self.facts.form, ends)):
@@ -117,7 +121,7 @@ class _Promote:
         return [*safe, asked, ir.If(test, ir.Block((), others), ir.Block(), (), loop.loc)]
 
     def is_there(self, add: ir.Add) -> bool:
-        """Whether the array is known to have the element."""
+        """Whether the element is known to be within the array."""
         for axis, at in enumerate(add.args):
             index = self.forms.of(at)
             sizes = self.sizes.get((add.buf, axis), ())
@@ -128,7 +132,7 @@ class _Promote:
         return True
 
     def is_alone(self, add: ir.Add, loop: ir.For, own: set[ir.Var]) -> bool:
-        """Whether the place is the same in all trips, and nothing else in the loop touches it, but to add."""
+        """Whether the element is the same in all iterations and everything else in the loop that touches it only adds to it."""
         if add.buf.type.dtype not in SUMS or add.buf in own:
             return False
         place = [self.forms.of(a) for a in add.args]
@@ -152,7 +156,7 @@ class _Promote:
 
 
 def sizes_of(fn: ir.Function) -> dict[tuple[ir.Var, int], list[ir.Operand]]:
-    """For arrays and their axes, what is known to be the size."""
+    """For each array and axis, the operands known to be its size."""
     found: dict[tuple[ir.Var, int], list[ir.Operand]] = {}
     for stmt in statements(fn.body):
         if isinstance(stmt, ir.Alloc):

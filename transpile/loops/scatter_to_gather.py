@@ -1,4 +1,5 @@
-"""What several nests add to one array, each at places of its own, is added up where it goes: one write of an element, not many.
+"""Gathers additions that several nests make to one array at shifted subscripts: each element is written once instead of many
+times.
 
     for i in range(n):                    for i in range(2, n):
         b[i] += x[i]                          b[i] += x[i] + x[i - 1] + x[i - 2]
@@ -7,12 +8,12 @@
     for i in range(n):                    ...
         b[i + 2] += x[i]
 
-The adjoint of a stencil is such nests, over boxes that overlap but for a border (`transpile.loops.boxes`). What is read is what the
-nests read, and no element is written that they do not write (`transpile.loops.gathered_nest`). A nest that overwrites belongs
-to the others: what the elements of the core held before it is not read.
+Nests like these, over boxes that overlap except for a border (`transpile.loops.boxes`), are the adjoint of a stencil. The same
+elements are read and written as before (`transpile.loops.gathered_nest`). A nest that stores joins the others: the old values
+of the core are then not read.
 
-All of them move to the place of the last one, past what has nothing to do with them. Sums are added up in another order, and a sum
-of negative zeros that overwrites may be the other zero; nothing else changes.
+All nests move to the position of the last one, past statements that do not depend on them. Sums are added in another order, and
+a stored sum of negative zeros may be positive zero; nothing else changes.
 """
 
 from __future__ import annotations
@@ -28,18 +29,18 @@ from transpile.loops.gathered_nest import Gathered, Side
 from transpile.loops.recomputed_sources import Sources
 
 FAR = 120  # statements between the first nest and the last one
-REACH = 4  # columns between where the first box and another one begin or end
+REACH = 4  # largest distance between starts, or ends, of two boxes along a row
 LARGE = 80  # statements of all nests
 
 
 def scatter_to_gather(fn: ir.Function) -> ir.Function:
-    """The function with such nests gathered."""
+    """The function with nests that add to shifted elements of one array merged, so that each element is written once."""
     return with_body(fn, _Search(fn).block(fn.body))
 
 
 class _Search:
     def __init__(self, fn: ir.Function) -> None:
-        self.depth = 0  # of loops around
+        self.depth = 0  # number of loops around
         self.forms = Forms(fn.body)
         self.boxes = Boxes(fn, self.forms)
         self.roots = Roots(fn)
@@ -66,7 +67,7 @@ class _Search:
         return with_stmts(block, stmts)
 
     def ready(self, stmt: ir.Stmt) -> list[ir.Stmt]:
-        """The statement with what is nested in it gathered, or the nests that it is split into."""
+        """The statement with the nests inside it gathered, or the nests it is split into."""
         if not blocks(stmt) or self.boxes.of(stmt) is not None:
             return [stmt]
         split = Split.of(stmt, self.boxes, self.touches)
@@ -79,7 +80,7 @@ class _Search:
         return found
 
     def nests(self, stmts: list[ir.Stmt], at: int) -> list[Nest]:
-        """The nest that stands there and those that may be put together with it, all of them at the place of the last one."""
+        """The nest at a position and later ones that can be gathered with it, all moved to the position of the last."""
         first = self.boxes.of(stmts[at])
         if first is None or not self.is_open(first):
             return []
@@ -95,10 +96,11 @@ class _Search:
         return found
 
     def is_open(self, nest: Nest) -> bool:
-        """Whether it reads nothing of what it writes."""
+        """Whether a nest does not read the array that it writes."""
         return self.roots.of(nest.write.buf) not in self.touches.of(nest.stmt).read
 
     def goes_with(self, a: Nest, b: Nest) -> bool:
+        """Whether two nests write the same array with boxes that differ by constants."""
         if a.write.buf is not b.write.buf or set(a.axes) != set(b.axes):
             return False
         if any(a.shifts[k] != b.shifts[k] for k in range(len(a.shifts)) if k not in a.axes):
@@ -114,5 +116,5 @@ class _Search:
 
 
 def reads_whole(stmt: ir.Stmt) -> bool:
-    """Whether it is new memory filled with what arrays hold."""
+    """Whether a statement allocates memory filled from arrays."""
     return isinstance(stmt, ir.Alloc) and any(isinstance(a, ir.Var) and a.type.dims for a in stmt.args)

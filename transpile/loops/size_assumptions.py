@@ -1,13 +1,13 @@
-"""Sizes that were equal when the function was compiled are taken to be one, after a guard.
+"""Treats sizes that were equal at compile time as one size, behind a guard.
 
     n = A.shape[0]                        n = A.shape[0]
     d = A.shape[1]               ->       d = A.shape[1]
                                           if n != d:
                                               raise again.OtherSizes
 
-A square matrix is then known to be square: what is checked against one size need not be checked against the other, and loops over
-both are one. A small last axis, as of points in space, becomes a number, so that loops over it are written out. A call whose
-sizes differ is compiled again without it.
+A square matrix is then known to be square: a check against one size also covers the other, and loops over both can be fused. A
+small last axis, such as the coordinates of points in space, gets a constant size, so that loops over it are unrolled. A call
+with other sizes is compiled again without the assumption.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from transpile.core import nodes as ir
 from transpile.core.types import BOOL, INT
 
 Axis = tuple[int, int]  # a parameter's number and one of its axes
-Assumed = tuple[tuple[Axis, ...], "int | None"]  # axes of one size, and what it is if it is small
+Assumed = tuple[tuple[Axis, ...], "int | None"]  # axes of one size, and the size if it is small
 
 SMALL = 4
 
 
 def assumed(shapes: Sequence[Sequence[int] | None]) -> tuple[Assumed, ...]:
-    """The groups of axes that have the same size, of arguments with these shapes, and small last axes with their sizes.
+    """Groups of axes that have the same size in arguments of these shapes, and small last axes with their size.
 
-    A size of 0 or 1 is no such size.
+    Sizes 0 and 1 are left out.
 
     >>> assumed([(9, 9), None, (5, 3)])
     ((((0, 0), (0, 1)), None), (((2, 1),), 3))
@@ -49,7 +49,7 @@ def assumed(shapes: Sequence[Sequence[int] | None]) -> tuple[Assumed, ...]:
 
 
 def assume_sizes(fn: ir.Function, sizes: Sequence[Assumed]) -> ir.Function:
-    """The lowered function with a guard for each of what is assumed, after the sizes of the parameters."""
+    """The lowered function with a guard for each assumption, after the statements that read the sizes of parameters."""
     held: dict[tuple[ir.Var, int], ir.Var] = {}
     start = 0
     for k, stmt in enumerate(fn.body.stmts):

@@ -1,4 +1,4 @@
-"""Which integers are small: sizes of arrays and indices between them, of which no sum wraps at 64 bits."""
+"""Small integers: array sizes and loop indices between them, whose sums cannot wrap at 64 bits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from transpile.ops.tables import record_of
 
 
 class Small:
-    """What is known of the integers of one function to be small, wherever they stand."""
+    """Tests for one function; the answer does not depend on the position in the code."""
 
     def __init__(self, fn: ir.Function, forms: Forms | None = None) -> None:
         self.forms = Forms(fn.body) if forms is None else forms
@@ -19,7 +19,7 @@ class Small:
         return self.is_of_small(self.forms.of(op))
 
     def is_of_small(self, form: Linear) -> bool:
-        """Whether the form is made of small integers, so that it cannot have wrapped."""
+        """Whether the form consists of small integers, so that it cannot have wrapped."""
         return all(self._variable(v) for v in form.atoms)
 
     def _variable(self, var: ir.Var) -> bool:
@@ -33,7 +33,7 @@ class Small:
         return bool(between) and all(map(self.is_small, between))
 
     def _among(self, let: ir.Let) -> tuple[ir.Operand, ...]:
-        """Integers of which the largest is no smaller than the value, whatever their signs are."""
+        """Operands of which the largest in magnitude is at least as large as the value."""
         if let.prim == "item" and isinstance(let.args[0], ir.Var):
             call = self.forms.lets.get(let.args[0])
             return () if call is None else self._among(call)

@@ -1,12 +1,13 @@
-"""Which arrays of the caller say where memory is touched: what they hold ends up in a subscript, a size, or a branch that counts.
+"""The caller's arrays whose contents decide which memory is touched: their elements reach a subscript, a size, or a branch that
+counts.
 
-    n = 0                                       m: how many entries hold is the size of an array, which a
-    for i in range(len(m)): n += m[i]           second walk over m fills
+    n = 0                                       m: the number of its true entries is the size of an
+    for i in range(len(m)): n += m[i]           array, which a second loop over m fills
     out = np.empty(n)
     for i in range(len(m)): if m[i]: out[k] = x[i]; k += 1
 
-Such an array may be read more than once, and must say the same each time: if another thread writes it in between, what is written
-lies outside of the memory. A subscript that is checked where it is used is none of these.
+Such an array may be read more than once and must hold the same each time: if another thread writes it in between, compiled code
+may write outside its memory. A subscript with a bounds check where it is used does not count.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ from transpile.core.walk import statements
 Of = frozenset[ir.Var]
 NONE: Of = frozenset()
 _SEARCHING = "arrays"
-"""The module of the runtime whose functions may go by what arrays of floating-point numbers hold; the others go by integers."""
+"""The runtime module whose functions may branch on floating-point contents; the others branch on integers and booleans only."""
 
 
 def steering(fn: ir.Function, kept: Sequence[ir.Function] = ()) -> Of:
-    """The parameters. ``kept`` are the functions that it keeps."""
+    """Array parameters whose contents decide which memory ``fn`` touches; ``kept``: the kept functions that it calls."""
     inner: dict[str, tuple[bool, ...]] = {one.name: (False,) * len(one.params) for one in kept}
     while True:
         found = {one.name: _which(one, _Flow(one, inner, one.params).found) for one in kept}
@@ -34,11 +35,13 @@ def steering(fn: ir.Function, kept: Sequence[ir.Function] = ()) -> Of:
 
 
 def _which(fn: ir.Function, found: Of) -> tuple[bool, ...]:
+    """For each parameter, whether it is in ``found``."""
     return tuple([p in found for p in fn.params])
 
 
 class _Flow:
-    """``of``: for each value the parameters that it depends on; for each root what the memory holds does."""
+    """Data flow from parameters to steering uses. ``of``: for each value, the parameters it depends on; ``memory``: for each
+    root, the parameters its contents depend on."""
 
     def __init__(self, fn: ir.Function, kept: Mapping[str, tuple[bool, ...]], asked: Iterable[ir.Var]) -> None:
         self.roots = Roots(fn)
@@ -58,12 +61,14 @@ class _Flow:
             self.changed = False
             self.block(fn.body, NONE)
 
-    # ---- what is known so far
+    # ---- dependences found so far
 
     def value(self, *operands: ir.Operand) -> Of:
+        """Parameters that the operands depend on."""
         return NONE.union(*(self.of.get(o, NONE) for o in operands if isinstance(o, ir.Var)))
 
     def held(self, array: ir.Operand) -> Of:
+        """Parameters that the contents of an array depend on."""
         return self.memory.get(self.roots.of(array), NONE) if isinstance(array, ir.Var) and is_array(array) else NONE
 
     def learn(self, var: ir.Var, found: Of) -> None:
@@ -72,19 +77,21 @@ class _Flow:
             self.changed = True
 
     def fill(self, array: ir.Operand, found: Of) -> None:
+        """Adds parameters to those that the contents of an array depend on."""
         if isinstance(array, ir.Var) and is_array(array) and not found <= self.held(array):
             self.memory[self.roots.of(array)] = self.held(array) | found
             self.changed = True
 
     def steer(self, found: Of) -> None:
+        """Adds parameters to the result."""
         if not found <= self.found:
             self.found |= found
             self.changed = True
 
-    # ---- subscripts that are asked for themselves
+    # ---- subscripts with a bounds check
 
     def checks(self, fn: ir.Function) -> set[tuple[ir.Var, object]]:
-        """The subscripts that a check asks for, and the sizes that they are asked for."""
+        """Pairs of a subscript and the size that it is checked against, over all unguarded checks of both ends."""
         return {
             (s.at, self.size(s.size))
             for s in statements(fn.body)
@@ -93,12 +100,14 @@ class _Flow:
         }
 
     def size(self, op: ir.Operand) -> object:
+        """The array and axis that a size belongs to; the operand itself if it is not a size of an array."""
         let = self.sizes.get(op) if isinstance(op, ir.Var) else None
         if let is None or not isinstance(let.args[0], ir.Var):
             return op
         return let.args[0], let.params["axis"]
 
     def subscripts(self, array: ir.Operand, indices: Iterable[ir.Operand]) -> None:
+        """Adds the parameters that subscripts without a bounds check depend on."""
         for axis, index in enumerate(indices):
             if (index, (array, axis)) not in self.checked:
                 self.steer(self.value(index))
@@ -141,14 +150,14 @@ class _Flow:
                 self.learn(stmt.var, self.held(stmt.stack) | under)
 
     def hand(self, to: ir.Var, op: ir.Operand, under: Of) -> None:
-        """A branch or a loop gives a value: which one it is depends on what decides there."""
+        """Passes the dependences of a yielded value, and of the test that decides, on to a result."""
         self.learn(to, self.value(op) | under)
         if is_array(to):
             self.fill(to, self.held(op) | under)
 
     def let(self, stmt: ir.Let, under: Of) -> None:
         found = self.value(*stmt.args)
-        if stmt.prim == "dim":  # a size is no content; which array it is may be
+        if stmt.prim == "dim":  # a size depends on which array it is, not on its contents
             self.learn(stmt.var, self.value(stmt.args[0]))
             return
         self.learn(stmt.var, found)
@@ -167,7 +176,7 @@ class _Flow:
                 self.fill(result, found | under)
 
     def goes_by(self, stmt: ir.Call) -> None:
-        """What a function goes by of what it is given."""
+        """Adds the parameters that the control flow or the accesses of a called function depend on."""
         inside = self.kept.get(stmt.function.name) if isinstance(stmt.function, ir.Kept) else None
         is_searching = stmt.library.partition(".")[0] == _SEARCHING
         has_array = any(map(is_array, stmt.args))

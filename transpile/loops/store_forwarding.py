@@ -1,11 +1,11 @@
-"""What is computed or read twice is computed or read once; an element that has just been written is not read again.
+"""Value numbering with store forwarding: a value or element is computed or read once, and a stored element is not read again.
 
     t[i] = x[i] * w[i]                    s = x[i] * w[i]
     total = total + t[i]          ->      t[i] = s
                                           total = total + s
 
-Known is what holds in the block: values computed in it or around it, the elements of arrays until something may write
-them, that a test whose branch raised is false, that two sizes which were checked are one.
+Facts hold within a block: values computed in it or around it; elements of arrays until a statement may write them; a test is
+false after a branch on it that raised; two sizes are equal after a check that they are.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class _Forward(Numbering):
         self.forms = Forms(fn.body)
         self.roots = Roots(fn)
         self.touches = Touches(self.roots)
-        self.held: dict[Place, ir.Operand] = {}  # what elements of arrays hold
+        self.held: dict[Place, ir.Operand] = {}  # values of array elements
         self.checked: set[tuple[Hashable, Hashable, bool, frozenset[ir.Operand]]] = set()
         self.asked: set[frozenset[ir.Operand]] = set()
         self.facts = Facts(self.forms)
@@ -64,7 +64,7 @@ class _Forward(Numbering):
         return ir.Block(block.params, stmts.left(), yields, stop)
 
     def stmt(self, old: ir.Stmt) -> Sequence[ir.Stmt]:
-        """What stands in the statement's place."""
+        """The statements that replace a statement."""
         stmt = map_reads(old, self.operand)
         match stmt:
             case ir.Let():
@@ -87,6 +87,7 @@ class _Forward(Numbering):
         return (stmt,)
 
     def form_of_variable(self, var: ir.Var) -> Hashable:
+        """The linear form of an integer scalar; any other variable itself."""
         is_index = var.type.dtype == "int64" and not var.type.dims and var.type.kind == "array"
         return self.forms.of(var) if is_index else var
 
@@ -116,13 +117,13 @@ class _Forward(Numbering):
         return ()
 
     def kept(self, old: ir.Let, new: ir.Let) -> ir.Let:
-        """The other way to compute the value, from here on."""
+        """``new``, recorded in the forms as the definition from here on."""
         if new is not old:
             self.forms.learn(new)
         return new
 
     def drop(self, var: ir.Var, same: ir.Operand) -> None:
-        """``var`` is ``same`` wherever it is seen."""
+        """Replaces ``var`` by ``same`` from here on."""
         if isinstance(same, ir.Var) and same.name == ir.SYNTHETIC:
             same.name = var.name
         if isinstance(same, ir.Var) or is_integer(same):
@@ -130,6 +131,7 @@ class _Forward(Numbering):
         self.equal[var] = same
 
     def place(self, var: ir.Var, indices: tuple[ir.Operand, ...]) -> Place:
+        """An array and the linear forms of the subscripts of an element."""
         return var, tuple(self.forms.of(i) for i in indices)
 
     def read(self, stmt: ir.Let) -> Sequence[ir.Stmt]:
@@ -142,7 +144,7 @@ class _Forward(Numbering):
         return ()
 
     def add(self, stmt: ir.Add) -> Sequence[ir.Stmt]:
-        """``t[i] += x`` as a write of a sum, where what ``t[i]`` holds is known."""
+        """``t[i] += x`` as a store of the sum, if the value of ``t[i]`` is known."""
         place = self.place(stmt.buf, stmt.args)
         held = self.held.get(place)
         self.forget(stmt)
@@ -157,7 +159,7 @@ class _Forward(Numbering):
         return let, ir.Store(stmt.buf, stmt.path, stmt.args, total, stmt.loc)
 
     def forget(self, stmt: ir.Stmt) -> None:
-        """What elements hold is not known any more where the statement may write them."""
+        """Drops the known values of elements that a statement may write."""
         for access in accesses(stmt):
             if access.kind == "read":
                 continue
@@ -170,16 +172,17 @@ class _Forward(Numbering):
             }
 
     def is_elsewhere(self, a: Place, b: Place) -> bool:
-        """Whether two places of one array differ for certain."""
+        """Whether two elements of one array are certainly different."""
         return a[0] is b[0] and never_meet(a[1], b[1], self.facts)
 
     def forget_inside(self, stmt: ir.Stmt) -> None:
+        """Drops the known values of arrays that a statement with blocks changes."""
         roots = self.touches.changed(stmt) if self.held else ()
         if roots:
             self.held = {p: v for p, v in self.held.items() if self.roots.of(p[0]) not in roots}
 
     def conjuncts(self, ops: Sequence[ir.Operand]) -> frozenset[ir.Operand]:
-        """The tests that all hold where these do."""
+        """Tests that all hold if these do."""
         found: set[ir.Operand] = set()
         for op in ops:
             let = self.forms.lets.get(op) if isinstance(op, ir.Var) else None
@@ -240,6 +243,7 @@ class _Forward(Numbering):
         return (new,)
 
     def assume(self, test: ir.Operand, holds: bool) -> None:
+        """Records the truth value of a test and of the tests that it implies."""
         if not isinstance(test, ir.Var):
             return
         self.equal[test] = ir.Const(holds, BOOL)
@@ -248,14 +252,13 @@ class _Forward(Numbering):
             return
         implied = record_of(let).implies
         for k, truth in implied(holds) if implied is not None else ():
-            if (
-                truth == holds
-            ):  # a guard of which the opposite is known would no longer be one with that of an equal check
+            # knowing the opposite of a guard would keep it from matching the guard of an equal check
+            if truth == holds:
                 self.assume(let.args[k], truth)
         self.facts.test(let, holds)
 
     def learn(self, test: ir.Var) -> None:
-        """The test is false from here on; where it asked whether two sizes differ, they are one."""
+        """Records that a test is false from here on; if it compares two sizes for inequality, they become one."""
         self.assume(test, False)
         let = self.forms.lets.get(test)
         if let is None or record_of(let).relation is not NOT_EQUAL or self.depth > 1:
@@ -286,12 +289,12 @@ def is_read(stmt: ir.Stmt) -> bool:
 
 
 class _Stores:
-    """The statements of a block, without the writes to elements that are written again before anything reads them."""
+    """The statements of a block, without stores to elements that are overwritten before anything reads them."""
 
     def __init__(self, around: _Forward) -> None:
         self.around = around
         self.stmts: list[ir.Stmt | None] = []
-        self.open: dict[Place, int] = {}  # what was written and not read since: where
+        self.open: dict[Place, int] = {}  # elements stored and not read since, with the position of the store
 
     def append(self, stmt: ir.Stmt) -> None:
         around = self.around

@@ -1,9 +1,9 @@
-"""Accesses of an array that has axes of size 1 more or less than another one are accesses of that.
+"""Accesses through a view that only adds or drops axes of size 1 become accesses of the array itself.
 
     y = x.reshape((n, 1))
     ... y[i, 0] ...               ->      ... x[i] ...
 
-So the loops that write ``x`` and those that read ``y`` are seen to touch the same elements.
+Later passes then see that loops that write ``x`` and loops that read ``y`` touch the same elements.
 """
 
 from __future__ import annotations
@@ -20,23 +20,26 @@ ZERO = ir.Const(0, INT)
 
 
 def drop_unit_axes(fn: ir.Function) -> ir.Function:
-    """The function with such accesses replaced."""
+    """The function with accesses through views that only add or drop axes of size 1 made accesses of the array itself."""
     found = _found(fn)
     return replace(fn, body=_block(fn.body, found)) if found else fn
 
 
 @dataclass(frozen=True)
 class _View:
-    """Of the other array: for each axis which one of the view it is, None for one of size 1."""
+    """A view that differs from ``base`` by axes of size 1: for each axis of ``base``, the axis of the view, None for one of
+    size 1."""
 
     base: ir.Var
     axes: tuple[int | None, ...]
 
     def indices(self, given: tuple[ir.Operand, ...]) -> tuple[ir.Operand, ...]:
+        """Subscripts of ``base`` for subscripts of the view."""
         return tuple([ZERO if a is None else given[a] for a in self.axes])
 
 
 def _found(fn: ir.Function) -> dict[ir.Var, _View]:
+    """Such views, by variable."""
     sizes: dict[ir.Var, list[ir.Operand | None]] = {p: [None] * len(p.type.dims) for p in fn.params}
     for stmt in statements(fn.body):
         if isinstance(stmt, ir.Alloc):
@@ -61,6 +64,7 @@ def _found(fn: ir.Function) -> dict[ir.Var, _View]:
 
 
 def _view(base: ir.Var, old: list[ir.Operand | None] | None, new: tuple[ir.Operand, ...]) -> _View | None:
+    """The view of ``base`` with the sizes ``new``; None if it differs by more than axes of size 1."""
     if old is None or any(s is None for s in old):
         return None
     kept = [k for k, s in enumerate(new) if not _is_one(s)]

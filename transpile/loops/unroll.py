@@ -1,4 +1,4 @@
-"""Short loops of a known number of trips are written out, inside other loops: what they keep in small arrays is then in registers.
+"""Unrolls short loops with a constant trip count inside other loops, so that their small arrays can live in registers.
 
 for i in range(n):                    for i in range(n):
     for d in range(2):                    t = x[i, 0] - y[0]
@@ -18,11 +18,11 @@ from transpile.core.walk import Cloner, blocks, map_operands, statements
 from transpile.loops.short_vectors import has_lanes
 
 TRIPS = 8
-SIZE = 96  # statements of the loop when it is written out
+SIZE = 96  # statements of the unrolled loop
 
 
 def unroll_loops(fn: ir.Function) -> ir.Function:
-    """The function with such loops written out."""
+    """The function with short loops of constant trip count unrolled, inside other loops."""
     return with_body(fn, _block(fn.body, inside=False))
 
 
@@ -50,7 +50,7 @@ def _block(block: ir.Block, inside: bool) -> ir.Block:
 
 
 def _short(loop: ir.For) -> list[int] | None:
-    """The values of the index, if the loop is to be written out."""
+    """The values of the index if the loop is to be unrolled."""
     ends = (loop.start, loop.bound, loop.step)
     if loop.body.stop is not None or loop.trips is not None or not all(isinstance(e, ir.Const) for e in ends):
         return None
@@ -69,7 +69,7 @@ def _short(loop: ir.For) -> list[int] | None:
 
 
 def _only_fills(loop: ir.For) -> bool:
-    """Whether it writes the same value into elements of an array that is not known to be small: LLVM does that as well."""
+    """Whether a loop stores one value into elements of an array that is not known to be small: LLVM handles that as well."""
     if len(loop.body.stmts) != 1:
         return False
     (stmt,) = loop.body.stmts
@@ -79,7 +79,7 @@ def _only_fills(loop: ir.For) -> bool:
 
 
 def _written_out(loop: ir.For, values: list[int], equal: dict[ir.Var, ir.Operand]) -> list[ir.Stmt]:
-    """One copy of the body for each value; ``equal`` learns what the loop's results are."""
+    """One copy of the body for each value; ``equal`` maps the loop's results to their values."""
     out: list[ir.Stmt] = []
     carried: tuple[ir.Operand, ...] = loop.inits
     for value in values:

@@ -1,4 +1,5 @@
-"""Several trips of a loop at once, side by side, where the loops inside are recurrences: a vector holds one number of each trip.
+"""Runs several iterations of a loop side by side if the inner loops are recurrences: a vector holds one value of each
+iteration.
 
     for i in range(n):                            for first in range(0, n // 16 * 16, 16):
         error = y[i]                                  for lane in range(16):
@@ -13,9 +14,9 @@
                                                   for lane in range(16):
                                                       total = total + sums[lane]
 
-A number that differs from trip to trip and is needed by several of the loops over lanes has an array of 16, which LLVM keeps in
-registers; an array of the trip's own has 16 for each element. What trips add to sums in memory the lanes add up first. The loop as
-it was takes the trips that are left, or all where arrays would be large. Which loops: `transpile.loops.unroll_and_jam_legality`.
+A varying value that several loops over lanes need gets an array of 16, which LLVM keeps in registers; a private array of an
+iteration gets 16 values per element. Sums in memory are first summed over the lanes. The original loop runs the remaining
+iterations, or all of them if the arrays would be large. Legality: `transpile.loops.unroll_and_jam_legality`.
 """
 
 from __future__ import annotations
@@ -36,20 +37,20 @@ from transpile.loops.unroll_and_jam_code import Bodies, number, over_lanes
 from transpile.loops.unroll_and_jam_legality import AT_ONCE, Search, Trips, may_gain
 from transpile.ops.tables import record_of
 
-ROOM = 32_768  # elements of arrays of the trips' own, at most: what the second cache holds
-PLENTY = 8 * ROOM  # where elementary functions take longer than memory does
-FEW = 32  # trips of inner loops that LLVM could make vectors of, which are short ones then
+ROOM = 32_768  # largest number of elements of private arrays: the size of the second-level cache
+PLENTY = 8 * ROOM  # the same if elementary functions take longer than memory accesses
+FEW = 32  # largest trip count of inner loops that LLVM could vectorise
 
 
 def unroll_and_jam(fn: ir.Function) -> ir.Function:
-    """The function with such loops in blocks of trips."""
+    """The function with loops around recurrences in blocks of `AT_ONCE` iterations that run side by side."""
     return with_body(fn, _Abreast(fn).block(fn.body, None))
 
 
 class _Abreast:
     def __init__(self, fn: ir.Function) -> None:
         self.fn = fn
-        self.search: Search | None = None  # made when the first loop asks for it
+        self.search: Search | None = None  # made for the first loop that needs it
         self.around: list[tuple[ir.Block, ir.For | None]] = []
 
     def block(self, block: ir.Block, loop: ir.For | None) -> ir.Block:
@@ -66,6 +67,7 @@ class _Abreast:
         return with_stmts(block, stmts)
 
     def blocks(self, loop: ir.For) -> list[ir.Stmt] | None:
+        """The statements that replace a loop; None if jamming is illegal or does not pay."""
         if self.search is None:
             self.search = Search(self.fn)
         search = self.search
@@ -77,7 +79,7 @@ class _Abreast:
         return None if trips is None else [*before, *_Blocks(new, trips, waits).statements(loop)]
 
     def facts(self, forms: Forms) -> Facts:
-        """What is known where the search is now."""
+        """Facts that hold at the loop being looked at."""
         facts = Facts(forms)
         for block, loop in self.around:
             if loop is not None:
@@ -89,14 +91,14 @@ class _Abreast:
 
 
 class _Blocks(Bodies):
-    """Makes the statements that a loop becomes. Without ``waits`` LLVM could make vectors of each of the loops inside."""
+    """Builds the statements that replace a loop. Without ``waits``, LLVM could vectorise the inner loops themselves."""
 
     def __init__(self, loop: ir.For, trips: Trips, waits: bool) -> None:
         super().__init__(loop, trips)
         self.waits = waits
 
     def statements(self, rest_of: ir.For) -> list[ir.Stmt]:
-        """The blocks, and the loop that takes the rest of the trips."""
+        """The loop over blocks of iterations, and the original loop for the rest."""
         loop, up = self.loop, _step(self.loop) > 0
         ends = (loop.bound, loop.start) if up else (loop.start, loop.bound)
         trips = self.let("maximum", self.let("sub", *ends), ir.Const(0, INT))
@@ -118,7 +120,7 @@ class _Blocks(Bodies):
         return [*before, choice, replace(rest_of, start=start, inits=tuple(inits))]
 
     def blocks(self, low: ir.Operand, high: ir.Operand) -> list[ir.Var]:
-        """Makes the loop over blocks, with what it needs; gives what the carried values are after it."""
+        """Appends the loop over blocks and what it needs; returns the carried values after it."""
         loop, ends = self.loop, self.out
         params = loop.body.params
         for k, param in enumerate(params):
@@ -135,7 +137,7 @@ class _Blocks(Bodies):
         return [self.total(p, i) for p, i in zip(params, loop.inits)]
 
     def room(self) -> ir.Operand | None:
-        """How many elements the arrays of the trips' own have; None if there are none."""
+        """Number of elements of the private arrays of all lanes; None if there are none."""
         found: ir.Operand | None = None
         for alloc in self.trips.private.values():
             size: ir.Operand = number(AT_ONCE, INT)
@@ -145,21 +147,21 @@ class _Blocks(Bodies):
         return found
 
     def inner_trips(self, loop: ir.For) -> list[ir.Operand]:
-        """The numbers of trips of the loops inside, as far as they are known outside."""
+        """Trip counts of the inner loops, where known outside."""
         own = {loop.index, *defined(loop.body)}
         inner = [s for s in statements(loop.body) if isinstance(s, ir.For)]
         ends = dict.fromkeys((s.bound, s.start) for s in inner if not own & {s.bound, s.start})
         return [self.let("sub", *pair) for pair in ends]
 
     def is_chain(self, held: set[ir.Var], block: ir.Block) -> bool:
-        """Whether of what a trip holds of a sum on the way nothing is needed when there is more of it, in branches neither."""
+        """Whether each partial value of a sum is used only once, in branches too, so that all can share one array."""
         each = [{*uses(ir.Block((), [s]))} & held for s in block.stmts]
         found = Counter(v for vs in (*each, {*block.yields} & held) for v in vs)
         sides = [b for s in block.stmts if isinstance(s, ir.If) for b in blocks(s)]
         return all(n == 1 for n in found.values()) and all(self.is_chain(held, b) for b in sides)
 
     def total(self, param: ir.Var, init: ir.Operand) -> ir.Var:
-        """What a carried value is with the lanes' sums added."""
+        """Appends the loop that adds the sums of the lanes to a carried value; returns the result."""
         lane, total, result = ir.Var("lane", INT), ir.Var(param.name, param.type), ir.Var(param.name, param.type)
         value, new = self.read(self.lanes[param], lane), ir.Var(ir.SYNTHETIC, param.type)
         body = ir.Block((total,), [value, ir.Let(new, "add", (total, value.var), {}, self.loc)], (new,))
@@ -168,11 +170,13 @@ class _Blocks(Bodies):
 
 
 def is_dear(loop: ir.For) -> bool:
+    """Whether a loop has an operation that is much faster in vectors."""
     return any(isinstance(s, ir.Let) and record_of(s).is_dear for s in statements(loop.body))
 
 
 def has_nested_sums(loop: ir.For) -> bool:
-    """Whether more is added up than there are elements, so that it pays to copy these: in a loop that is in a loop inside."""
+    """Whether a loop nested in an inner loop accumulates: it then sums more terms than there are elements, so copying the
+    elements pays."""
     inner = [s for s in statements(loop.body) if isinstance(s, ir.For)]
     deep = [s for f in inner for s in statements(f.body) if isinstance(s, ir.For)]
     return any(f.inits or any(isinstance(s, ir.Add) for s in f.body.stmts) for f in deep)

@@ -1,7 +1,7 @@
-"""The body of a loop for several trips at once: the statements between its inner loops become loops over lanes.
+"""The body of a loop for several iterations at once: statements between its inner loops become loops over lanes.
 
-Statements that are the same in all trips stay outside of these. A number that one loop over lanes computes and another one needs
-goes through an array; an integer that is computed from the index alone is computed again.
+Statements that are the same in all iterations stay outside those. A value that one loop over lanes computes and another reads
+goes through an array; an integer computed from the index alone is recomputed.
 """
 
 from __future__ import annotations
@@ -22,28 +22,29 @@ from transpile.ops.tables import record_of
 
 @dataclass
 class _Run:
-    """Statements of a loop over lanes, and what it puts into arrays of lanes at its end."""
+    """Statements of a loop over lanes, and the values that it stores into arrays of lanes at its end."""
 
     stmts: list[ir.Stmt] = field(default_factory=list)
     puts: list[tuple[ir.Var, ir.Operand]] = field(default_factory=list)
     is_across: bool = False
 
     def is_copied_by(self, stmt: ir.Stmt) -> bool:
-        """Whether a statement stores what the loop has read, which has done nothing else if it has touched neighbours."""
+        """Whether a statement stores a value that the loop defines; a loop over neighbouring elements must have done nothing
+        but read."""
         if not isinstance(stmt, ir.Store) or not any(stmt.value in defines(s) for s in self.stmts):
             return False
         return self.is_across or all(isinstance(s, ir.Let) and s.prim == "index" for s in self.stmts)
 
 
 class Bodies:
-    """Makes the statements; `first` is the first of the trips."""
+    """Builds the statements; `first` is the index of the first lane."""
 
     def __init__(self, loop: ir.For, trips: Trips) -> None:
         self.loop, self.trips, self.loc = loop, trips, loop.loc
         self.uses = Counter(o for o in uses(loop.body) if isinstance(o, ir.Var))
         self.first = ir.Var("first", INT)
-        self.same = Cloner({})  # what is the same in all lanes, and arrays of the trips' own
-        self.lanes: dict[ir.Var, ir.Var] = {}  # the arrays of lanes of numbers
+        self.same = Cloner({})  # values that are the same in all lanes, and private arrays
+        self.lanes: dict[ir.Var, ir.Var] = {}  # the arrays of lanes of varying values
         self.made: list[ir.Stmt] = []  # their allocations
         self.out: list[ir.Stmt] = []
         self.run = _Run()
@@ -51,7 +52,7 @@ class Bodies:
     # ---- blocks of statements
 
     def block(self, block: ir.Block, params: Sequence[ir.Var]) -> tuple[ir.Operand, ...]:
-        """Makes the statements of a block, which ends with new values for ``params``; gives those that are no lanes'."""
+        """Appends the statements of a block, which ends with new values for ``params``; returns those that do not vary."""
         for stmt in block.stmts:
             self.stmt(stmt)
         for param, out in zip(params, block.yields):
@@ -75,8 +76,8 @@ class Bodies:
             self.out.append(self.same.stmt(stmt))
 
     def add(self, stmt: ir.Stmt) -> None:
-        """Puts a statement into the loop over lanes. Those that touch elements far apart are in loops of their own, with what
-        copies them, so that the others are of vectors."""
+        """Adds a statement to the loop over lanes. Accesses to elements far apart, and their copies, get loops of their own, so
+        that the others vectorise."""
         is_across = id(stmt) in self.trips.across
         if is_across != self.run.is_across and not self.run.is_copied_by(stmt):
             self.flush()
@@ -84,12 +85,12 @@ class Bodies:
         self.run.stmts.append(stmt)
 
     def is_choice(self, stmt: ir.If) -> bool:
-        """Whether all lanes go the same way, and what they have of it are numbers of their own."""
+        """Whether all lanes take the same side of a branch whose results all vary."""
         varying = self.trips.varying
         return stmt.test not in varying and all(r in varying for r in stmt.results)
 
     def guard(self, stmt: ir.If) -> None:
-        """A branch that all lanes take: each side has loops over lanes of its own, and LLVM can make vectors of these."""
+        """Appends a branch that all lanes take: each side has its own loops over lanes, which LLVM can vectorise."""
         for result in stmt.results:
             self.array(result)
         self.flush()
@@ -103,6 +104,7 @@ class Bodies:
         return ir.Block((), made)
 
     def inner(self, loop: ir.For) -> None:
+        """Appends an inner loop, with the values that vary in arrays of lanes."""
         carried = list(zip(loop.inits, loop.body.params, loop.results))
         alike = [(i, p, r) for i, p, r in carried if p not in self.trips.varying]
         for init, param, result in carried:
@@ -122,13 +124,13 @@ class Bodies:
     # ---- loops over lanes
 
     def put(self, array: ir.Var, value: ir.Operand) -> None:
-        """Lets the array have a value, if it is not there already."""
+        """Stores a value into an array of lanes at the end of the current loop, unless it is there already."""
         is_there = isinstance(value, ir.Var) and self.lanes.get(value) is array
         if not is_there or any(value in defines(s) for s in self.run.stmts):
             self.run.puts.append((array, value))
 
     def flush(self) -> None:
-        """Makes the loop over lanes of the statements that have come together."""
+        """Appends the loop over lanes of the statements collected so far."""
         run, self.run = self.run, _Run()
         inside = [o for o in uses(ir.Block((), run.stmts)) if isinstance(o, ir.Var)]
         local = Counter([*inside, *(o for _, o in run.puts if isinstance(o, ir.Var))])
@@ -145,7 +147,7 @@ class Bodies:
         return var
 
     def array(self, var: ir.Var) -> ir.Var:
-        """The array of lanes of a number."""
+        """The array of lanes of a value."""
         if var not in self.lanes:
             new = self.lanes[var] = _with_lanes(var)
             self.made.append(ir.Alloc(new, "empty", (number(AT_ONCE, INT),), {}, self.loc))
@@ -157,15 +159,15 @@ class Bodies:
 
 
 class _Lane:
-    """Makes one loop over lanes."""
+    """Builds one loop over lanes."""
 
     def __init__(self, around: Bodies, run: _Run) -> None:
         self.around, self.run = around, run
         self.lane = ir.Var("lane", INT)
         self.cloner = Cloner(around.same.mapping)
-        self.known: set[ir.Var] = set()  # numbers of this trip that are there
+        self.known: set[ir.Var] = set()  # varying values available in this loop
         self.out: list[ir.Stmt] = []
-        self.sums: list[tuple[ir.Add, ir.Var, ir.Var]] = []  # what is added up, the sum before this lane and after it
+        self.sums: list[tuple[ir.Add, ir.Var, ir.Var]] = []  # an addition, the sum before this lane and after it
 
     def statements(self) -> list[ir.Stmt]:
         for stmt in self.run.stmts:
@@ -192,7 +194,7 @@ class _Lane:
         self.known.update(defines(stmt))
 
     def in_lane(self, stmt: ir.Stmt) -> ir.Stmt:
-        """A statement with the lane as one more subscript of the arrays that have it."""
+        """A statement with the lane as a last subscript of private arrays."""
         mine = {self.around.same.mapping[v] for v in self.around.trips.private if v in self.around.same.mapping}
         match stmt:
             case ir.Let(prim="index") if stmt.args[0] in mine:
@@ -204,7 +206,7 @@ class _Lane:
         return with_blocks(stmt, lambda b: replace(b, stmts=[self.in_lane(s) for s in b.stmts]))
 
     def operand(self, op: ir.Operand) -> ir.Operand:
-        """A number of this trip, read or computed where it is not there yet."""
+        """A value of this lane; appends a read or a computation if it is not available yet."""
         around = self.around
         if not isinstance(op, ir.Var) or op not in around.trips.varying or op in self.known:
             return self.cloner.operand(op)
@@ -222,13 +224,13 @@ class _Lane:
 
 
 def over_lanes(lane: ir.Var, body: ir.Block, inits: Sequence[ir.Operand], results: Sequence[ir.Var]) -> ir.For:
-    """The loop over the lanes; what it carries are sums."""
+    """The loop over the lanes; the carried values are sums."""
     zero, end, one, sums = ir.Const(0, INT), number(AT_ONCE, INT), ir.Const(1, INT), ("add",) * len(results)
     return ir.For(lane, zero, end, one, tuple(inits), body, tuple(results), kind="vector", combiners=sums)
 
 
 def _with_lanes(var: ir.Var) -> ir.Var:
-    """An array of what a variable is in each lane."""
+    """An array that holds a variable for each lane."""
     dims = (*var.type.dims, Dim.of(AT_ONCE))
     return ir.Var(var.name, Type(var.type.dtype, dims), buffer=True)
 

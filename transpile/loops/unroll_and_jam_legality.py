@@ -1,17 +1,17 @@
-"""Which loops may have several trips at once, side by side (`transpile.loops.unroll_and_jam`), and what differs from trip to trip
-there.
+"""Which loops may run several iterations side by side (`transpile.loops.unroll_and_jam`), and which values vary between
+iterations.
 
     for i in range(n):
-        t = -1.0 + h * i                      differs
-        power = 1.0                           differs, as the loop below makes another number of it
-        for j in range(m):                    ``m`` and ``j`` are the same in all trips
-            error = error - x[j] * power      ``x[j]`` is, ``error`` is not
+        t = -1.0 + h * i                      varies
+        power = 1.0                           varies, since the loop below changes it
+        for j in range(m):                    ``m`` and ``j`` are the same in all iterations
+            error = error - x[j] * power      ``x[j]`` is the same, ``error`` varies
             power = power * t
-        total = total + error * error         a sum of all trips
+        total = total + error * error         a sum over all iterations
 
-Such a loop writes arrays that a trip makes for itself, elements that no other trip touches, or sums that nothing in it reads. It is
-worth while if LLVM makes no vectors of the loops inside, as one of their trips waits for the one before, and if what is read and
-written lies side by side in memory for trips that are.
+Such a loop writes only arrays private to an iteration, elements that no other iteration touches, or sums that nothing in it
+reads. It pays if LLVM does not vectorise the inner loops, which are recurrences, and if consecutive iterations access
+neighbouring elements.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from transpile.loops.independent_iterations import only_in_one_trip
 from transpile.loops.loop_shape import has_recurrence, known_trips
 from transpile.ops.tables import record_of
 
-AT_ONCE = 16  # trips: with numbers of 8 bytes four vectors of each, so that none waits for the one before
-LARGE = 200  # statements of a trip that are not written twice
+AT_ONCE = 16  # iterations: with 8-byte numbers four vectors each, so that none waits for the one before
+LARGE = 200  # statements of an iteration, above which a second copy does not pay
 DTYPES = frozenset(("float64", "float32", "int64", "bool"))
 
 
 @dataclass
 class Trips:
-    """``varying``: the numbers that differ from trip to trip; ``steps``: integers computed from the index alone, by their *lets*.
+    """``varying``: values that differ between iterations; ``steps``: integers computed from the index alone, with their *lets*.
 
-    ``private``: the *allocs* of arrays of a trip's own; ``summed``: arrays that all trips add to, at the same places;
-    ``across``: the ids of statements that touch elements far apart, of which LLVM makes no vectors.
+    ``private``: the *allocs* of arrays private to an iteration; ``summed``: arrays to which all iterations add at the same
+    elements; ``across``: ids of statements that access elements far apart, which LLVM does not vectorise.
     """
 
     varying: set[ir.Var] = field(default_factory=set)
@@ -50,7 +50,8 @@ class Trips:
 
 
 def may_gain(loop: ir.For) -> bool:
-    """Whether it is of the form: plain loops and numbers, with a loop inside that LLVM makes no vectors of, as far as one sees."""
+    """Whether a loop consists of plain loops, scalars and element accesses, with a loop inside, and may have enough
+    iterations."""
     if not _is_plain(loop) or abs(loop.step.value) != 1:  # type: ignore[union-attr]
         return False
     inner = list(statements(loop.body))
@@ -62,6 +63,7 @@ def may_gain(loop: ir.For) -> bool:
 
 
 def _is_plain(loop: ir.For) -> bool:
+    """Whether a loop is serial, has a constant step, never stops early, and carries no array."""
     if loop.trips is not None or loop.body.stop is not None or loop.kind == "parallel":
         return False
     return (
@@ -70,6 +72,7 @@ def _is_plain(loop: ir.For) -> bool:
 
 
 def _is_simple(stmt: ir.Stmt) -> bool:
+    """Whether a statement can be executed for several iterations side by side."""
     match stmt:
         case ir.Let():
             if (
@@ -94,13 +97,13 @@ def _is_simple(stmt: ir.Stmt) -> bool:
             if is_guard(stmt):
                 return not stmt.results
             if any(map(is_array, stmt.results)) or any(isinstance(s, ir.Let) and _is_dear(s) for s in inside):
-                return False  # all trips take both sides
+                return False  # all lanes execute both sides
             return all(isinstance(s, (ir.Let, ir.If)) for s in inside)
     return False
 
 
 def is_guard(stmt: ir.If) -> bool:
-    """Whether something is written under a condition, which must be the same in all trips then."""
+    """Whether a branch writes, allocates or loops; its test must then be the same in all iterations."""
     return any(isinstance(s, (ir.Store, ir.Add, ir.Alloc, ir.For)) for b in blocks(stmt) for s in statements(b))
 
 
@@ -109,19 +112,19 @@ def _is_dear(let: ir.Let) -> bool:
 
 
 class Search:
-    """The questions about one function."""
+    """Legality tests for one function."""
 
     def __init__(self, fn: ir.Function) -> None:
         self.forms, self.roots = Forms(fn.body), Roots(fn)
 
     def has_recurrences(self, loop: ir.For) -> bool:
-        """Whether there is a loop inside one trip of which waits for the one before."""
+        """Whether an iteration of one of the inner loops depends on the one before."""
         inner = [s for s in statements(loop.body) if isinstance(s, ir.For)]
         flat = [s for s in inner if not any(isinstance(x, ir.For) for x in statements(s.body))]
         return any(folds_of(s) is None or has_recurrence(s, self.forms) for s in flat)
 
     def trips(self, loop: ir.For, facts: Facts) -> Trips | None:
-        """What differs in the trips of a loop that `may_gain`; None if they cannot run at once."""
+        """The varying values of a loop that `may_gain`; None if its iterations cannot run side by side."""
         inner = [s for s in statements(loop.body) if isinstance(s, ir.For)]
         folds = folds_of(loop)
         if folds is None or any(not record_of(f.prim).is_sum for f in folds):
@@ -144,12 +147,13 @@ class Search:
         return found if self.are_apart(loop, found, facts) and self.are_places(loop, found) else None
 
     def has_sizes_outside(self, stmt: ir.Alloc, loop: ir.For) -> bool:
+        """Whether the sizes of an array are known before the loop."""
         return not {loop.index, *defined(loop.body)} & set(stmt.args)
 
     # ---- memory
 
     def are_apart(self, loop: ir.For, found: Trips, facts: Facts) -> bool:
-        """Whether no trip touches what another one writes, but to add to sums."""
+        """Whether no iteration touches what another one writes, except to add to sums; notes the arrays of these sums."""
         own = set(defined(loop.body))
         by_root: dict[ir.Var, list[Access]] = {}
         for stmt in statements(loop.body):
@@ -173,7 +177,8 @@ class Search:
         return True
 
     def are_places(self, loop: ir.For, found: Trips) -> bool:
-        """Whether trips that follow each other touch the same, or places that follow each other along one axis."""
+        """Whether consecutive iterations access the same elements, or neighbouring ones along one axis; notes accesses across
+        rows."""
         for stmt in statements(loop.body):
             for a in accesses(stmt):
                 if a.indices is None:
@@ -196,7 +201,7 @@ class Search:
         return True
 
     def differing(self, indices: Sequence[ir.Operand], found: Trips) -> set[ir.Var]:
-        """What differs from trip to trip of what subscripts are computed from."""
+        """The varying values that subscripts depend on."""
         return {v for i in indices for v in self.forms.of(i).atoms if v in found.varying}
 
 
@@ -204,7 +209,7 @@ class Search:
 
 
 def spread(block: ir.Block, found: Trips) -> None:
-    """Adds what is computed from what differs."""
+    """Adds to ``varying`` the values computed from varying ones."""
     varying = found.varying
     differs = lambda op: op in varying or op in found.private  # noqa: E731
     for stmt in block.stmts:

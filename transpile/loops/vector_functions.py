@@ -1,7 +1,7 @@
-"""Elementary functions by vectors: in an innermost loop that LLVM vectorises they are those of `transpile_runtime.compiled.vector`.
+"""Calls vector versions of elementary functions (`transpile_runtime.compiled.vector`) in innermost loops that LLVM vectorises.
 
-Where such a function is right for most arguments only, the loop goes in blocks. The arguments of a block are tested first, and a
-block with one outside takes the other function; so it is where most arguments allow a faster function than all:
+If a function is accurate for most arguments only, the loop runs in blocks. The arguments of a block are tested first, and a
+block with one outside uses the general function. Blocks are also used if most arguments allow a faster function:
 
     for i in range(n):                    for start in range(0, n, 512):
         y[i] = sin(x[i])                      end = min(start + 512, n)
@@ -31,14 +31,14 @@ from transpile.loops.loop_shape import has_recurrence, is_serial, known_trips
 from transpile.ops.tables import record_of
 
 SIZE = 512  # elements of a block: the arguments are still in the nearest cache when they are read again
-DEAR = 10.0  # what takes as long as what a vector function saves
+DEAR = 10.0  # effort of a computation that takes as long as a vector function saves
 FILLED = {"random.normals": "draws.normals", "random.normals32": "draws.normals32"}
-"""What fills memory with random numbers, and what does so with the instructions of a vector."""
-FEW = 8  # trips that are not worth vectors
+"""Functions that fill memory with random numbers, and their vectorised versions."""
+FEW = 8  # iterations below which vectors do not pay
 
 
 def call_vector_functions(fn: ir.Function) -> ir.Function:
-    """The function (lowered) with the elementary functions of its loops as vector functions."""
+    """The lowered function with vector functions in its loops."""
     return replace(fn, body=_Vectors(fn).block(fn.body))
 
 
@@ -62,9 +62,9 @@ class _Vectors:
     # ---- blocks
 
     def in_blocks(self, loop: ir.For) -> list[ir.Stmt] | None:
-        """The loop in blocks, if it has a function that is right for most arguments only, and they can be tested before.
+        """The loop in blocks, if it calls a function for most arguments only and they can be tested beforehand; None otherwise.
 
-        A loop that is known to be no longer than a block is one.
+        A loop known to be no longer than a block is one block.
         """
         partly = [s for s in loop.body.stmts if isinstance(s, ir.Let) and is_float(s) and near(s)]
         needed = _Arguments(self, loop)
@@ -90,7 +90,7 @@ class _Vectors:
         return [replace(loop, index=start, step=step, body=body, kind="serial", combiners=())]
 
     def choice(self, part: ir.For, inside: ir.Var, partly: list[ir.Let], results: tuple[ir.Var, ...]) -> ir.If:
-        """The loop of a block, by whether its arguments are inside."""
+        """The loop of a block, in two versions chosen by whether its arguments are inside."""
         only = all(map(in_loops, partly))
         fast = Cloner({}).stmt(vectorised(part, {s.var for s in partly}))
         slow = Cloner({}).stmt(vectorised(part) if only else with_blocks(part, self.block))
@@ -105,12 +105,12 @@ class _Vectors:
         lets: list[ir.Let],
         tests: list[tuple[str, tuple[ir.Operand, ...]]],
     ) -> tuple[ir.Var, list[ir.Stmt]]:
-        """Whether all arguments of a block are inside, and what finds out."""
+        """A variable that is true if all arguments of a block are inside, and the statements that compute it."""
         cloner = Cloner({})
         index = cloner.fresh(loop.index)
         stmts: list[ir.Stmt] = [cloner.stmt(named(s, in_loops(s))) for s in lets]
         params: dict[Type, ir.Var] = {}
-        found: dict[Type, ir.Operand] = {}  # of the numbers of each type
+        found: dict[Type, ir.Operand] = {}  # by type of the arguments
         for name, args in tests:
             type_ = Type("float32" if all(a.type.dtype == "float32" for a in args) else "float64")
             one = ir.Let(ir.Var("", type_), "vector", tuple(map(cloner.operand, args)), {"vector": name}, loop.loc)
@@ -135,7 +135,8 @@ class _Vectors:
 
 
 class _Arguments:
-    """What the arguments of some statements of a loop's body are computed from, where that can be done before the trip."""
+    """The statements from which arguments of functions in a loop body are computed, if that can be done before the
+    iteration."""
 
     def __init__(self, around: _Vectors, loop: ir.For) -> None:
         self.around, self.loop = around, loop
@@ -144,9 +145,9 @@ class _Arguments:
         self.wanted: set[int] = set()
 
     def take(self, args: tuple[ir.Operand, ...], if_cheap: bool) -> bool:
-        """Whether all can be computed; what that takes is then among the lets.
+        """Whether all arguments can be computed beforehand; adds the *lets* needed to `lets`.
 
-        With ``if_cheap`` it is nothing that takes as long as what is saved.
+        With ``if_cheap``, false if that takes as long as a vector function saves.
         """
         found: set[int] = set()
         if not all(self.reach(a, found) for a in args):
@@ -157,6 +158,7 @@ class _Arguments:
         return True
 
     def reach(self, op: ir.Operand, found: set[int]) -> bool:
+        """Whether an operand can be computed beforehand; adds the positions of the *lets* needed to ``found``."""
         if not isinstance(op, ir.Var) or op not in self.own or op is self.loop.index:
             return True
         k = self.at.get(op)
@@ -175,13 +177,13 @@ class _Arguments:
         return all(self.reach(a, found) for a in let.args[let.prim == "index" :])
 
     def is_small(self, let: ir.Let) -> bool:
-        """Whether the argument of a sine and its like is no large number, as far as one sees."""
+        """Whether the argument of a sine or a similar function is known to be bounded."""
         x = let.args[0]
         k = self.at.get(x) if isinstance(x, ir.Var) else None
         return k is not None and near(let)[1] == "outside_bounded" and record_of(self.let(k)).bounded
 
     def is_unchanged(self, read: ir.Let, at: int) -> bool:
-        """Whether the element has, before the loop, what its trip will read: others do not write it, and its own later."""
+        """Whether an element has the same value before the loop: no other iteration writes it, and its own only later."""
         around, stmts = self.around, self.loop.body.stmts
         root = read.args[0]
         if not isinstance(root, ir.Var) or root in self.own:
@@ -198,7 +200,7 @@ class _Arguments:
         return True
 
     def is_own(self, form: Linear) -> bool:
-        """Whether no two trips have this subscript."""
+        """Whether the subscript differs in all iterations."""
         return form.coefficient(self.loop.index) != 0 and not (form.without(self.loop.index).atoms & self.own)
 
     def let(self, k: int) -> ir.Let:
@@ -211,7 +213,7 @@ class _Arguments:
 
 
 def vectorised(loop: ir.For, inside: Collection[ir.Var] = ()) -> ir.For:
-    """The loop with vector functions; those of ``inside`` have arguments that are known to be right for them."""
+    """The loop with vector functions; *lets* of variables in ``inside`` call the versions for arguments that pass the test."""
 
     def block(body: ir.Block) -> ir.Block:
         return replace(body, stmts=[stmt(s) for s in body.stmts])
@@ -227,44 +229,44 @@ def vectorised(loop: ir.For, inside: Collection[ir.Var] = ()) -> ir.For:
 
 
 def near(let: ir.Let) -> tuple[str, ...]:
-    """What computes it where a test of the arguments holds, and the test; nothing if there is no such function."""
+    """The function for arguments that pass a test, and the test; empty if there is none."""
     vector = record_of(let).vector
     return () if vector is None or vector.near is None else vector.near
 
 
 def in_loops(let: ir.Let) -> str:
-    """What computes it in a loop of vectors, whatever the arguments are."""
+    """The vector function for all arguments; empty if there is none."""
     vector = record_of(let).vector
     return "" if vector is None else vector.name
 
 
 def _alone(let: ir.Let) -> str:
-    """What computes it as fast outside of such a loop."""
+    """The vector function if it is as fast outside vectorised loops; empty otherwise."""
     vector = record_of(let).vector
     return "" if vector is None or not vector.alone else vector.name
 
 
 def drawn(call: ir.Call) -> ir.Call:
-    """The call of what fills an array of random numbers by vectors."""
+    """The call with the vector version of a function that fills an array with random numbers."""
     return replace(call, function=ir.Library(FILLED[call.library])) if call.library in FILLED else call
 
 
 def named(let: ir.Let, name: str) -> ir.Let:
-    """The statement with the vector function that takes its place, if there is one."""
+    """The statement with its vector function, if there is one."""
     if record_of(let).in_vectors:
         return replace(let, prim=record_of(let).in_vectors)
     return replace(let, params={**let.params, "vector": name}) if name and is_float(let) else let
 
 
 def is_float(let: ir.Let) -> bool:
-    """Whether it is an operation on float64 or float32, without what is Python's own about it."""
+    """Whether a *let* is an operation on float64 or float32 without Python's own semantics."""
     if let.params.get("py") or _is_pythons(let):
         return False
     return bool(let.args) and all(a.type.dtype in ("float64", "float32") for a in let.args)
 
 
 def _is_pythons(let: ir.Let) -> bool:
-    """Whether it is computed in another way because its operands are Python's numbers."""
+    """Whether the operation is computed differently because its operands are Python numbers."""
     record, types = record_of(let), [a.type for a in let.args]
     return record.element_of(types, let.var.type, let.params) != record.element_of(
         types, let.var.type.strong, let.params
@@ -272,7 +274,7 @@ def _is_pythons(let: ir.Let) -> bool:
 
 
 def is_vectorised(loop: ir.For, forms: Forms) -> bool:
-    """Whether vectors are expected of an innermost loop, and pay."""
+    """Whether an innermost loop is expected to be vectorised and vectors pay."""
     if any(isinstance(s, (ir.For, ir.While)) for s in statements(loop.body)) or is_serial(loop):
         return False
     if loop.body.stop is not None or loop.trips is not None:

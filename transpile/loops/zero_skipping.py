@@ -1,16 +1,16 @@
-"""What would only add zeros is not run: a choice between a value and 0.0 becomes a branch around the loops that it scales.
+"""Skips work that would only add zeros: a choice between a value and 0.0 becomes a branch around the loops that it scales.
 
     for j in range(n):                            for j in range(n):
         s = a if near[j] else 0.0                     if near[j]:
         for k in range(d):                ->              for k in range(d):
             x_bar[j, k] += s * y[j, k]                        x_bar[j, k] += a * y[j, k]
 
-Such are the adjoints of the smallest of many, of a clipped value, of what a mask takes. All that depends on the choice must be 0.0
-where the choice is, and must be added to elements. A loop must be among it: where both sides are as likely, a branch costs as much
-as some ten products.
+Adjoints of a minimum, of clipping and of a mask have this form. Everything that depends on the choice must be 0.0 where the
+choice is, and must be added to elements. It must include a loop: if both sides are equally likely, a branch costs as much as
+about ten products.
 
-Where the choice is 0.0 the other factors are not looked at: infinity or NaN among them adds nothing, where 0.0 * NaN would have
-made the sum NaN. The side that is not taken counts for nothing, as everywhere in `where`. A sum that is -0.0 may stay so.
+Where the choice is 0.0 the other factors are not evaluated: an infinity or NaN among them adds nothing, whereas 0.0 * NaN would
+make the sum NaN. As everywhere in `where`, the side not taken does not count. A sum that is -0.0 may stay so.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ from transpile.loops.choices import Test, choices, is_guard
 from transpile.loops.loop_shape import known_trips
 from transpile.ops.tables import record_of
 
-FEW = 16  # trips that cost less than a branch that goes the wrong way
+FEW = 16  # iterations that cost less than a mispredicted branch
 
 
 def skip_zeros(fn: ir.Function) -> ir.Function:
-    """The function with such choices as branches."""
+    """The function with choices between a value and 0.0 as branches around the loops that they scale."""
     if not any(isinstance(s, ir.For) and _may_gain(s.body) for s in statements(fn.body)):
         return fn
     return with_body(fn, _Zeros(fn).block(fn.body, False))
 
 
 def _may_gain(body: ir.Block) -> bool:
-    """Whether there is a choice, and something that it may save."""
+    """Whether a block has a choice, and a loop that skipping may save."""
     return bool(choices(body)) and any(map(is_long, body.stmts))
 
 
 def is_long(stmt: ir.Stmt) -> bool:
-    """Whether it is a loop that may have more than a few trips, or has one inside."""
+    """Whether a statement is or contains a loop that may have more than `FEW` iterations."""
     trips = [known_trips(s) for s in statements(ir.Block((), [stmt])) if isinstance(s, ir.For)]
     return any(n is None or n > FEW for n in trips)
 
@@ -70,14 +70,15 @@ class _Zeros:
 
 
 class _Region:
-    """What depends on choices of the same tests in a block. ``values``: what they take; ``zeros``: what is 0.0 where they are."""
+    """The statements of a block that depend on choices with the same tests. ``values``: the chosen values; ``zeros``: operands
+    that are 0.0 where the choices are."""
 
     def __init__(self, touches: Touches, block: ir.Block, values: dict[ir.Var, ir.Operand]) -> None:
         self.touches, self.old, self.values = touches, block, values
         self.zeros: set[ir.Operand] = set(values)
 
     def branched(self, tests: tuple[Test, ...]) -> ir.Block | None:
-        """The block with what only adds zeros in a branch; None if that is too little, or cannot be."""
+        """The block with the statements that only add zeros in a branch; None if that saves too little or is not legal."""
         stmts = self.old.stmts
         moved = self.closed([s for s in stmts if self.zeros & self.touches.of(s).uses and self.adds_zeros(s)])
         if not any(map(is_long, moved)):
@@ -93,6 +94,7 @@ class _Region:
         return replace(self.old, stmts=[*before, *either, branch, *stmts[at + 1 :]])
 
     def operand(self, op: ir.Operand) -> ir.Operand:
+        """The chosen value in place of the choice."""
         while isinstance(op, ir.Var) and self.values.get(op, op) is not op:
             op = self.values[op]
         return op
@@ -100,11 +102,11 @@ class _Region:
     # ---- what may move
 
     def is_choice(self, stmt: ir.Stmt) -> bool:
-        """Whether it makes what only its value is read of now."""
+        """Whether a statement defines a choice that is replaced by its value."""
         return isinstance(stmt, ir.Let) and self.values.get(stmt.var, stmt.var) is not stmt.var
 
     def closed(self, moved: list[ir.Stmt]) -> list[ir.Stmt]:
-        """Those of the statements that make nothing that others need."""
+        """The given statements without those that define something other statements read."""
         moved = [s for s in moved if not self.is_choice(s)]
         while True:
             others = [s for s in self.old.stmts if not any(s is m for m in moved)]
@@ -115,7 +117,7 @@ class _Region:
             moved = left
 
     def may_pass(self, stmts: list[ir.Stmt], moved: list[ir.Stmt]) -> bool:
-        """Whether what is moved may come after all that stays of the statements."""
+        """Whether the moved statements may run after all the others."""
         passed: list[ir.Stmt] = []
         for stmt in stmts:
             if any(stmt is m for m in moved):
@@ -127,7 +129,7 @@ class _Region:
     def parted(
         self, stmts: list[ir.Stmt], moved: list[ir.Stmt], after: list[ir.Stmt], tests: set[ir.Var]
     ) -> tuple[list[ir.Stmt], list[ir.Stmt]]:
-        """The statements before the branch and those in it: what is moved, and what is computed only for that."""
+        """The statements before the branch, and those in it: the moved ones and what is computed only for them."""
         used: set[ir.Operand] = {*tests, *leaves(self.old)}.union(*(self.touches.of(s).uses for s in after))
         inside: set[ir.Operand] = set(self.values.values())
         within: list[ir.Stmt] = []
@@ -143,7 +145,7 @@ class _Region:
         return before[::-1], within[::-1]
 
     def is_source(self, stmt: ir.Stmt, inside: set[ir.Operand], used: set[ir.Operand], later: list[ir.Stmt]) -> bool:
-        """Whether what a statement makes is used ``inside`` only, and it can be computed after what stands later."""
+        """Whether a statement defines values that are used ``inside`` only and may run after the ``later`` statements."""
         touch = self.touches.of(stmt)
         if not isinstance(stmt, (ir.Let, ir.For)) or touch.raises or touch.acts or touch.written or touch.added:
             return False
@@ -154,7 +156,7 @@ class _Region:
     # ---- zeros
 
     def adds_zeros(self, stmt: ir.Stmt) -> bool:
-        """Whether a statement does nothing where the choice is 0.0; what it makes that is 0.0 then is noted."""
+        """Whether a statement does nothing where the choice is 0.0; adds variables that are 0.0 then to ``zeros``."""
         match stmt:
             case ir.Let():
                 return self.let(stmt)
@@ -167,7 +169,7 @@ class _Region:
         return False
 
     def let(self, let: ir.Let) -> bool:
-        """A value; one that depends on the choice must be 0.0 with it."""
+        """`adds_zeros` of a *let*: if it depends on the choice, it must be 0.0 with it."""
         given = [a in self.zeros for a in let.args]
         if not any(given):
             return is_pure(let)
@@ -183,7 +185,7 @@ class _Region:
         return True
 
     def loop(self, loop: ir.For) -> bool:
-        """A loop that adds zeros; of what it carries, a sum from 0.0 stays so."""
+        """`adds_zeros` of a loop: carried sums that start at 0.0 must stay so."""
         if loop.body.stop is not None or loop.trips is not None or self.zeros & {loop.start, loop.bound, loop.step}:
             return False
         kept = [init in self.zeros or ir.is_literal(init, 0.0) for init in loop.inits]
@@ -198,7 +200,7 @@ class _Region:
 
 
 def _any(tests: tuple[Test, ...], loc: ir.Loc) -> tuple[list[ir.Stmt], ir.Var]:
-    """Whether one of the tests is as it says: the statements that find it, and its name."""
+    """The statements that test whether one of the tests has its truth value, and the result."""
     stmts: list[ir.Stmt] = []
 
     def let(prim: str, *args: ir.Operand) -> ir.Var:
