@@ -1,5 +1,5 @@
-"""The core language: types, nodes, builder, verifier, text.
+"""The core language: types, nodes, builder, text dump, verifier and evaluator.
 
-In: nothing but names and types. Out: the nodes that every pass takes and gives. Must not: know of NumPy rules, of Python
-source, or of any pass.
+In: names, types, and the records of the primitives as their protocols describe them (`record_protocol`). Out: the nodes that
+every pass takes and returns. Must not: know Python source, the tables of primitives, or any pass.
 """

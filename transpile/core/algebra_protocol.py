@@ -1,4 +1,4 @@
-"""What the core wants to know of a primitive as an operation on numbers: the part of `transpile.ops.algebra` that it asks for."""
+"""The algebraic properties of a primitive that core reads: a part of `transpile.ops.algebra`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any, Protocol
 
 
 class Comparing(Protocol):
-    """The part of `transpile.ops.traits.Relation`: whether it holds of what is less, equal and greater, and of what is equal."""
+    """The part of `transpile.ops.traits.Relation` that core reads: ``cases`` says whether it holds for less, equal and greater
+    operands, ``equal`` whether it holds for equal ones."""
 
     @property
     def cases(self) -> tuple[bool, bool, bool]: ...
@@ -16,14 +17,14 @@ class Comparing(Protocol):
 
 
 class Computing(Protocol):
-    """The part of `transpile.ops.traits.Operator`: Python's function."""
+    """The part of `transpile.ops.traits.Operator` that core reads: its Python function."""
 
     @property
     def function(self) -> Callable[..., Any]: ...
 
 
 class Operation(Protocol):
-    """What is asked for simpler forms of what is built, and for linear forms of integers."""
+    """The properties that simplification and linear forms of integers need."""
 
     @property
     def signs(self) -> tuple[int, ...]: ...

@@ -1,4 +1,4 @@
-"""Casts of numbers that are known.
+"""Casts of constants.
 
 >>> cast_constant(ir.Const(0.1, Type("float64", (), True)), "float32").value
 0.10000000149011612
@@ -14,14 +14,14 @@ from transpile.errors import RuleError
 
 
 def cast_constant(const: ir.Const, dtype: str, weak: bool = False) -> ir.Const:
-    """The number that NumPy's cast gives, rounded to its dtype."""
+    """The constant that NumPy's cast to ``dtype`` gives."""
     value, kind = const.value, np.dtype(dtype).kind
-    if kind in "iu" and const.type.weak:  # Python's integers do not wrap round: what does not fit is refused elsewhere
+    if kind in "iu" and const.type.weak:  # Python integers do not wrap: one that does not fit is refused elsewhere
         if isinstance(value, float) and not np.isfinite(value):
             raise RuleError(f"cannot convert float {'NaN' if value != value else 'infinity'} to integer", "T201")
         return ir.Const(int(value), Type(dtype, (), weak))
     if const.type.weak:
-        value = bool(value) if kind == "b" else float(value)  # by way of a double, integers too
+        value = bool(value) if kind == "b" else float(value)  # converted through a double, integers too
     source = np.asarray(value, None if const.type.weak else const.type.dtype)
     with np.errstate(all="ignore"):
         return ir.Const(source.astype(dtype).item(), Type(dtype, (), weak))

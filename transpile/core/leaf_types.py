@@ -1,4 +1,4 @@
-"""The core types of the leaves of a call."""
+"""The core types of the leaves of a call's arguments."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from transpile.errors import NO_COMPLEX, error
 
 
 def leaf_type(value: Any, number: int, what: Callable[[], str] = lambda: "an argument") -> Any:
-    """The core type of a leaf; each size that is not 1 is a symbol of its own. ``what`` says what it is called in a message."""
+    """The core type of a leaf; each size other than 1 is a new symbol. ``what`` names the leaf in error messages."""
     if type(value) is float:
         return FLOAT
     if type(value) is int:
@@ -31,7 +31,7 @@ def leaf_type(value: Any, number: int, what: Callable[[], str] = lambda: "an arg
 
 
 def unsupported(dtype: Any) -> tuple[str, str, str] | None:
-    """The code, the text and the hint of a diagnostic for a dtype that the core does not have; None for one that it has."""
+    """The code, message and hint of the diagnostic for a dtype that core does not have; None for one that it has."""
     if dtype.kind == "c":
         return "T311", f"complex ({dtype.name})", NO_COMPLEX
     if dtype.name in DTYPES and dtype.isnative:

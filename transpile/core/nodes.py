@@ -1,12 +1,15 @@
 """The nodes of the core language.
 
-Values are assigned once. Buffers are the only memory that may be written; a read of a buffer (prim ``index``) is a
-snapshot: what the buffer held when the statement ran. Loops and branches list what they carry, and only values are
-carried: a buffer that a loop rebinds (``u, v = v, u``) is carried as a value and copied into a fresh buffer in the body,
-a copy that `render` elides where nobody can tell.
+Every value is assigned once. Only buffers and stacks can be written. The primitive ``index`` reads a buffer and takes a
+snapshot: its result is what the buffer held when the statement ran. Loops and branches list the values that they carry; in
+array core, a buffer is never carried. A buffer that a loop rebinds (``u, v = v, u``) is carried as a value and copied into a
+fresh buffer in the body; for printed code, `transpile.codegen.numpy.copy_elision` removes such copies where no one can tell.
 
-Operands are `Var`, `Const` or `Undef`. Every statement lists its operands in tuples, so that substitution, liveness and
-cloning need no knowledge of single nodes: see `transpile.core.walk`.
+Operands are `Var`, `Const` or `Undef`. `transpile.core.walk` lists the operands, definitions and nested blocks of each kind of
+statement, so that substitution, liveness and cloning need no knowledge of single nodes.
+
+There are two dialects, which `transpile.core.verify` checks: *array core* computes with whole arrays, *loop core* with scalars
+and elements.
 """
 
 from __future__ import annotations
@@ -22,22 +25,22 @@ from transpile.core.taken import Taken
 from transpile.core.types import Type
 
 NOTHING = Taken()
-SYNTHETIC = ""  # the name of a value that the user gave none
+SYNTHETIC = ""  # the name of a value that the user did not name
 
 
 class Var:
-    """A value, assigned once; or, with ``buffer``, memory that may be written. Compared by identity."""
+    """A value, assigned once; with ``buffer``, memory that may be written. Compared by identity."""
 
     __slots__ = ("buffer", "name", "type")
 
     def __init__(self, name: str, type: Type, buffer: bool = False) -> None:
-        self.name = name  # the name that the renderer gives if it can: the user's own, or `SYNTHETIC`
+        self.name = name  # the name in printed code if it is free: the user's own, or `SYNTHETIC`
         self.type = type
         self.buffer = buffer
 
     @property
     def label(self) -> str:
-        """The name, or what stands for none: a part of other names."""
+        """The name, or "t" for a variable without one; used to build other names."""
         return self.name or "t"
 
     def __repr__(self) -> str:
@@ -46,12 +49,12 @@ class Var:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Const:
-    """A literal: a Python bool, int or float, or a static object such as a dtype in ``params``. Zero and minus zero are two."""
+    """A literal: a Python bool, int or float of the given type. 0.0 and -0.0 are different constants."""
 
     value: Any
     type: Type
 
-    if not TYPE_CHECKING:  # for mypy an operand that is in a dict of variables would no longer be one
+    if not TYPE_CHECKING:  # else mypy no longer narrows an operand found in a dict of variables to a variable
 
         def __eq__(self, other: object) -> bool:
             return isinstance(other, Const) and self.type == other.type and are_one(self.value, other.value)
@@ -79,14 +82,14 @@ def is_literal(op: Operand, value: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """An integer scalar index; ``arg`` is the slot of the operand."""
+    """An integer scalar index; ``arg`` is the slot of its operand."""
 
     arg: int
 
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """``start:stop:step``; slots of integer operands, or None where not given."""
+    """``start:stop:step``: the slots of integer operands, None where one is omitted."""
 
     start: int | None = None
     stop: int | None = None
@@ -99,19 +102,19 @@ class Slice:
 
 @dataclass(frozen=True, slots=True)
 class NewAxis:
-    """``None`` in an index."""
+    """``None`` in a subscript."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gather:
-    """An integer array index (any rank); several in one `Index` broadcast together as NumPy does."""
+    """An integer array index of any rank; several in one `Index` broadcast together as in NumPy."""
 
     arg: int
 
 
 @dataclass(frozen=True, slots=True)
 class Mask:
-    """A boolean array index; it covers as many axes as it has."""
+    """A boolean array index; it covers as many axes as the array has."""
 
     arg: int
 
@@ -121,13 +124,13 @@ Item = Point | Slice | NewAxis | Gather | Mask
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """One subscript as NumPy means it; the ellipsis is spelled out and every axis has an item."""
+    """One NumPy subscript with the ellipsis expanded: every axis has an item. (In a `View`, trailing axes may have none.)"""
 
     items: tuple[Item, ...]
 
     @property
     def is_basic(self) -> bool:
-        """Whether NumPy gives a view for it."""
+        """Whether NumPy returns a view for it."""
         return not any(isinstance(i, (Gather, Mask)) for i in self.items)
 
 
@@ -140,7 +143,7 @@ class Permute:
 
 @dataclass(frozen=True, slots=True)
 class Reshape:
-    """A reshape that is known to be a view (of contiguous memory); the operands are the sizes."""
+    """A reshape of contiguous memory, hence a view; ``args`` are the slots of the sizes."""
 
     args: tuple[int, ...]
 
@@ -159,9 +162,10 @@ Path = tuple[Step, ...]  # the empty path is the whole buffer
 
 @dataclass(slots=True)
 class Let:
-    """``var = prim(args)``; pure. ``params`` is static: an axis, a path, symbolic dims.
+    """``var = prim(args)``, without side effects, though some primitives may raise. ``params`` holds compile-time values: an
+    axis, a path, symbolic dims.
 
-    ``reason``, here and of other statements: why a transform has put it there, or left it (`transpile.core.reasons`).
+    ``reason``, here and in other statements, says why a transform inserted or kept the statement (`transpile.core.reasons`).
     """
 
     var: Var
@@ -174,31 +178,33 @@ class Let:
 
 @dataclass(slots=True)
 class View(Let):
-    """Of the loop dialect: ``var`` is another name of memory, as ``step`` leads to it from the first of ``args``.
+    """In loop core: ``var`` aliases the part of ``args[0]`` that ``step`` selects.
 
-    The step is an `Index` of points and slices of step 1, a `Permute` or a `Reshape`; its slots count the other ``args``.
+    The step is an `Index` of points and of slices of step 1, a `Permute` or a `Reshape`; its slots count the other ``args``,
+    from 0.
     """
 
     step: Step = field(kw_only=True)
 
     @property
     def base(self) -> Operand:
-        """The memory that it is a view of."""
+        """The array that is viewed."""
         return self.args[0]
 
     @property
     def items(self) -> tuple[Item, ...]:
-        """Of an index: what it takes of each axis of the base."""
+        """The items of an `Index` step, one for each axis of the base: a full slice where the step has none."""
         assert isinstance(self.step, Index)
         return (*self.step.items, *(Slice(),) * (self.base.type.rank - len(self.step.items)))
 
 
 def view(var: Var, base: Operand, step: Step, args: tuple[Operand, ...] = (), loc: Loc = NOWHERE) -> View:
+    """A `View` of ``base``; ``args`` are the operands of ``step``."""
     return View(var, "view", (base, *args), {}, loc, step=step)
 
 
 def reshape(rank: int) -> Reshape:
-    """To sizes that are all the operands."""
+    """The `Reshape` step whose sizes are all its operands, in order."""
     return Reshape(tuple(range(rank)))
 
 
@@ -207,9 +213,10 @@ Space = Literal["heap", "frame"]
 
 @dataclass(slots=True)
 class Alloc:
-    """``var`` (a buffer) is new memory that holds ``prim(args)``: ``copy``, ``full``, ``empty_like``, any prim.
+    """``var``, a buffer, is new memory that holds ``prim(args)``: ``copy``, ``full``, ``empty`` or any other primitive. In loop
+    core it is ``empty``, and the operands are the sizes.
 
-    ``space``: where it lies. Memory of the "frame" is gone when the function returns; its sizes are numbers.
+    ``space``: memory in the "frame" is gone when the function returns; its sizes are constants.
     """
 
     var: Var
@@ -223,9 +230,9 @@ class Alloc:
 
 @dataclass(slots=True)
 class Store:
-    """``buf[path] = value``; ``args`` are the operands of the path. With repeated indices the last writer wins.
+    """``buf[path] = value``; ``args`` are the operands of the path. With repeated indices the last write wins.
 
-    ``value`` has exactly the type of the place (dims and dtype).
+    ``value`` has the dims and dtype of the place; a constant fits any place of its dtype.
     """
 
     buf: Var
@@ -237,7 +244,7 @@ class Store:
 
 @dataclass(slots=True)
 class Add:
-    """``buf[path] += value``; with repeated indices all count."""
+    """``buf[path] += value``; with repeated indices all contributions count."""
 
     buf: Var
     path: Path
@@ -248,10 +255,10 @@ class Add:
 
 @dataclass(slots=True)
 class PacketRead:
-    """Of the loop dialect: ``var``, a packet, is what its lanes read of ``buf``.
+    """In loop core: ``var`` is a packet that holds one element of ``buf`` for each lane.
 
-    Of subscripts that are numbers, they read elements that lie one after the other on the last axis, from there on; where one is a
-    packet, each lane reads at its own. A lane that ``mask`` leaves out reads nothing, and holds 0.
+    If all subscripts are scalars, they are those of lane 0, and the lanes read consecutive elements along the last axis. If any
+    subscript is a packet, each lane reads at its own subscripts. A lane whose ``mask`` is false reads nothing and holds 0.
     """
 
     var: Var
@@ -263,7 +270,8 @@ class PacketRead:
 
 @dataclass(slots=True)
 class PacketStore:
-    """Of the loop dialect: the lanes of ``value`` are written where a `PacketRead` would read; the last of two at a place wins."""
+    """In loop core: each lane of ``value`` is written where a `PacketRead` would read it. If two lanes write one element, the
+    last one wins."""
 
     buf: Var
     args: tuple[Operand, ...]
@@ -274,8 +282,8 @@ class PacketStore:
 
 @dataclass(slots=True)
 class Block:
-    """Statements with parameters (what comes in) and yields (what goes out). ``stop``: in the body of a loop, a boolean
-    operand that ends the loop after this trip."""
+    """Statements with parameters (inputs) and yields (outputs). ``stop``, in the body of a loop, is a boolean operand that ends
+    the loop after this iteration."""
 
     params: tuple[Var, ...] = ()
     stmts: list[Stmt] = field(default_factory=list)
@@ -295,25 +303,29 @@ class If:
 
 
 LoopKind = Literal["serial", "parallel", "vector"]
-JOINED = "joined"  # the function of vectors that folds what many trips ask: whether one of them holds
+JOINED = "joined"  # the combiner that folds the tests of many iterations: whether any of them holds
 
 
 @dataclass(slots=True)
 class For:
-    """``index`` runs over ``range(start, bound, step)``, or over the same numbers from last to first (``backwards``).
+    """``index`` runs over ``range(start, bound, step)``, or over the same numbers from last to first (``backwards``). ``step``
+    is a nonzero integer; it is a constant unless the user's step was not one.
 
-    ``body.params`` are the carried values, set by ``inits`` and then by ``body.yields``; ``results`` are their last
-    values. ``trips``, if wanted, is the number of times the body ran (it differs from the range's length where
-    ``body.stop`` is set). ``step`` is a nonzero integer; not a constant only if the user's was not. ``lanes``: a region of
-    `transpile.transform.batching`, whose trips are lanes and carry nothing but, in a reverse sweep, sums.
+    ``body.params`` are the carried values: ``inits`` in the first iteration, then ``body.yields``; ``results`` are their final
+    values. ``trips``, if requested, is the number of iterations that ran; with ``body.stop`` it may be less than the length of
+    the range.
 
-    ``kind``: the trips of a "parallel" loop run on several threads, those of a "vector" loop are the lanes of vectors. Both count
-    up by 1, a parallel one from 0. What a vector loop carries is only combined with something in each trip, by the primitives of
-    ``combiners``, one for each value that is carried; a parallel loop carries nothing. ``width``: how many trips of a serial loop
-    are one vector, where that is known: 1 of a loop that is too short for any. The others need not count from 0: a check names
-    the first index that is out of range, and the text has the user's ends.
+    ``lanes`` marks a region of `transpile.transform.batching`: each iteration is one lane, and nothing is carried except, in a
+    reverse sweep, sums.
 
-    ``symbol``: what stands for the index in the dims of the body's types, if anything does.
+    ``kind``: the iterations of a "parallel" loop run on several threads; those of a "vector" loop are vector lanes. Both count
+    up by 1, a parallel loop from 0. (Other loops keep the user's bounds, so that a check names the first index that is out of
+    range.) A vector loop may only combine each carried value with something in each iteration, by the primitive for it in
+    ``combiners``; a parallel loop carries nothing.
+
+    ``width``: the number of iterations that form one vector, if known; 1 means that the loop is too short for vectors.
+
+    ``symbol``: the form that stands for the index in the dims of types in the body, if there is one.
     """
 
     index: Var
@@ -336,7 +348,8 @@ class For:
 
 @dataclass(slots=True)
 class While:
-    """``while test``: ``test`` is a block of its own parameters that yields one boolean; ``body`` as in `For`."""
+    """``while test``: ``test`` is a block with parameters of its own that yields one boolean; ``body`` and ``trips`` are as in
+    `For`."""
 
     inits: tuple[Operand, ...]
     test: Block
@@ -348,7 +361,7 @@ class While:
 
 @dataclass(slots=True)
 class NewStack:
-    """``var`` is an empty stack; its type's dtype and dims are those of the elements."""
+    """``var`` is an empty stack; the dtype and dims of its type are those of the elements."""
 
     var: Var
     loc: Loc = NOWHERE
@@ -357,7 +370,7 @@ class NewStack:
 
 @dataclass(slots=True)
 class Push:
-    """``stack.append(value)``; an array is pushed as a snapshot."""
+    """``stack.append(value)``; an array is copied."""
 
     stack: Var
     value: Operand
@@ -374,19 +387,21 @@ class Pop:
 
 
 Parts = tuple[Any, ...]
-"""A message: text and slots of operands (ints, or ``(int, conversion, format)``); of lowered code also the user's line."""
+"""A message: text and slots of operands (ints, or ``(int, conversion, format)``); in lowered code also the user's line."""
 
 
 @dataclass(slots=True)
 class Effect:
-    """What is ordered, never repeated, never removed: `Print`, `Raise`; and, of the loop dialect alone, `Check`, `BoundsCheck`."""
+    """A side effect: `Print` and `Raise`, and in loop core `Check` and `BoundsCheck`. Passes keep the order of effects and
+    remove only checks that cannot fail; a print is never repeated."""
 
     loc: Loc = field(default=NOWHERE, kw_only=True)
 
 
 @dataclass(slots=True)
 class Print(Effect):
-    """``print(...)``; ``parts`` has a message an argument. ``dtypes``: of a lowered one, those of numbers that are not Python's."""
+    """``print(...)``; ``parts`` has one message for each argument of the user's call. ``dtypes``, in loop core: for each
+    operand the dtype of a NumPy scalar, None for a Python number or an array."""
 
     args: tuple[Operand, ...]
     parts: tuple[Parts, ...]
@@ -397,16 +412,16 @@ class Print(Effect):
 
 @dataclass(slots=True)
 class Breakpoint(Print):
-    """``breakpoint()``, which stops where a print would print."""
+    """``breakpoint()``: stops where a `Print` would print."""
 
 
 @dataclass(slots=True)
 class Raise(Effect):
     """``raise exception(message)``.
 
-    ``is_check``: it is not the user's, but a check. ``sizes_at``: of a check that sizes, its operands, agree, the place that its
-    message begins with. ``lanes``: how many of the last operands are numbers of lanes, with which the message ends: the innermost
-    comes first. ``dtypes``: as in `Print`.
+    ``is_check``: the compiler inserted it; it is not the user's. ``sizes_at``: set if it says that sizes disagree; the
+    beginning of the message, which names the place. ``lanes``: the number of trailing operands that are lane numbers, innermost
+    first; the message ends with them. ``dtypes``: as in `Print`.
     """
 
     args: tuple[Operand, ...]
@@ -420,7 +435,7 @@ class Raise(Effect):
 
 @dataclass(slots=True)
 class Check(Effect):
-    """Raises where ``test`` is true: a number does not fit."""
+    """In loop core: raises ``exception`` if ``test`` is true, for example because an integer overflows."""
 
     test: Operand
     exception: str
@@ -429,9 +444,10 @@ class Check(Effect):
 
 @dataclass(slots=True)
 class BoundsCheck(Effect):
-    """Raises where ``at`` is not below ``size`` or, with ``low``, is below 0; only asked where ``guard`` holds, if there is one.
+    """In loop core: raises ``exception`` unless ``at < size`` and, with ``low``, ``0 <= at``. With a ``guard``, it checks only
+    where the guard is true.
 
-    The message names what was ``given``: slot 0, the size being slot 1.
+    The message shows ``given``, the user's subscript, as slot 0, and the size as slot 1.
     """
 
     at: Operand
@@ -444,71 +460,80 @@ class BoundsCheck(Effect):
 
     @property
     def operands(self) -> tuple[Operand, ...]:
-        """What it reads."""
+        """The operands that it reads."""
         return (self.at, self.size, self.given, *(() if self.guard is None else (self.guard,)))
 
 
 @dataclass(slots=True)
 class Custom:
-    """A function with a derivative of the user's own (`transpile.transform.custom_rules`).
+    """A function with a derivative that the user defined (`transpile.transform.custom_rules`).
 
-    ``rule`` is "jvp" or "vjp". For "jvp", ``derivative`` takes the arguments and a tangent for each floating-point one and gives
-    the results and a tangent for each floating-point one. For "vjp", ``fn`` gives the results and then what the pullback wants to
-    know (the call has those results too), and ``derivative`` takes those and a cotangent for each floating-point result and gives
-    an adjoint for each floating-point argument. For "implicit" the call stays what gives the results: ``derivative`` takes the
-    arguments, the ``outputs`` and a tangent for each floating-point argument, and gives one for each floating-point output;
-    ``pullback``, if there is one, takes a cotangent for each of these instead, and gives the adjoints of the arguments (else the
-    derivative is transposed). For "linear" (`transpile.transform.linear_rules`) the outputs solve an equation whose right-hand
-    side is the first arguments, as many: ``derivative`` takes the arguments and the outputs, and gives the left-hand side, linear
-    in the outputs; ``pullback``, if there is one, takes the arguments of a solution of the transposed equation, and gives it; of a
-    ``symmetric`` equation it is ``fn``. "refused" has a rule that cannot be had: ``refusal`` says why, where a derivative is asked
-    for. "again" is the call, in the rule of a function, of the function itself: its rule is that of the call around it.
-    `expand_calls` puts the bodies in the place of what is left.
+    ``fn`` is the function; ``rule`` says what ``derivative`` and ``pullback`` are:
+
+    - "jvp": ``derivative`` takes the arguments and a tangent for each floating-point argument; it returns the results and a
+      tangent for each floating-point result.
+    - "vjp": ``fn`` returns the results and then the values that the pullback needs, which are results of the call too.
+      ``derivative`` takes these values and a cotangent for each floating-point result; it returns an adjoint for each
+      floating-point argument.
+    - "implicit": the call itself still computes the results. ``derivative`` takes the arguments, the ``outputs`` and a tangent
+      for each floating-point argument; it returns a tangent for each floating-point output. ``pullback``, if given, takes
+      cotangents of the outputs in place of the tangents and returns the adjoints of the arguments; without it, ``derivative``
+      is transposed.
+    - "linear" (`transpile.transform.linear_rules`): the outputs solve a linear equation. Its right-hand side is the first
+      arguments, as many as there are outputs. ``derivative`` takes the arguments and the outputs and returns the left-hand
+      side. ``pullback``, if given, takes the arguments of a solution of the transposed equation and returns that solution; for
+      a ``symmetric`` equation it is ``fn``.
+    - "refused": the rule could not be built; ``refusal`` is the exception, raised when a derivative is requested.
+    - "again": a call of the function inside its own rule; it takes the rule of the call around it.
+
+    `expand_calls` inlines ``fn`` in all remaining calls.
     """
 
     fn: Function
     rule: str
     derivative: Function
-    outputs: int  # how many of the results are those of the user's function
+    outputs: int  # the number of results that the user's function returns
     pullback: Function | None = None
     calls_itself: bool = False  # whether its own rule calls the function
-    given: int | None = None  # how many of the arguments the user gives; what follows is read around the function
+    given: int | None = (
+        None  # the number of arguments in the user's call; the others are values that the function captures
+    )
     symmetric: bool = False
     refusal: Exception | None = None
-    again: bool = False  # whether it stands in its own rule, or its rule holds such a call
+    again: bool = False  # whether the call stands in its own rule, or its rule contains such a call
 
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """A function of `transpile_runtime.compiled`, by its module and name. Of the loop dialect."""
+    """In loop core: a function of `transpile_runtime.compiled`, named "module.function"."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """A lowered function of the program, by its name there. Of the loop dialect."""
+    """In loop core: a lowered function of the program, by its name."""
 
     name: str
 
 
 class Routine:
-    """A function of array core that is kept, since it calls itself (`transpile.core.functions`). Compared by identity.
+    """A function of array core that is not inlined because it calls itself (`transpile.core.functions`). Compared by identity.
 
-    It is known by its signature before its body is there: ``fn`` is None while that is being made.
+    It has a signature before it has a body: ``fn`` is None while the body is built.
     """
 
     __slots__ = ("derivatives", "fn", "name", "origin", "params", "results")
 
     def __init__(self, name: str, params: Sequence[Var] = (), results: Sequence[Type] = ()) -> None:
         self.name = name
-        self.params = tuple(
-            params
-        )  # the sizes in their types are symbols, in terms of which those of the results may be
+        self.params = tuple(params)  # the sizes in their types are symbols; sizes of results may be forms of these
         self.results = tuple(results)
         self.fn: Function | None = None
-        self.derivatives: dict[Any, Routine] = {}  # what was asked for -> the routine
-        self.origin: tuple[Routine, Any] | None = None  # of a derivative: whose it is, and what was asked for
+        self.derivatives: dict[Any, Routine] = {}  # request -> the routine of that derivative
+        self.origin: tuple[Routine, Any] | None = (
+            None  # of a derivative: the routine that is differentiated, and the request
+        )
 
     def __str__(self) -> str:
         return self.name
@@ -521,10 +546,10 @@ class Routine:
 
 @dataclass(slots=True)
 class Call:
-    """``results = function(args)``. ``written``: the slots of the arguments that it fills.
+    """``results = function(args)``. ``written``, in loop core: the slots of the arguments that the function fills.
 
-    That of a routine computes values, as a *let* does: it writes nothing that is seen outside, and its results have memory of
-    their own.
+    A call of a routine only computes values, as a *let* does: it writes nothing that is visible outside, and its results have
+    memory of their own.
     """
 
     function: Custom | Routine | Library | Kept
@@ -536,13 +561,13 @@ class Call:
 
     @property
     def custom(self) -> Custom:
-        """The function with a derivative of the user's own."""
+        """The called function, which has a derivative of the user's own."""
         assert isinstance(self.function, Custom)
         return self.function
 
     @property
     def routine(self) -> Routine:
-        """The kept function of array core."""
+        """The called function, a routine of array core."""
         assert isinstance(self.function, Routine)
         return self.function
 
@@ -554,7 +579,7 @@ class Call:
 
     @property
     def library(self) -> str:
-        """The name of a function of the runtime; empty for others."""
+        """The name of the runtime function that is called; empty for other calls."""
         return self.function.name if isinstance(self.function, Library) else ""
 
 
@@ -568,13 +593,12 @@ Stmt = Let | Alloc | Store | Add | If | For | While | NewStack | Push | Pop | Ef
 class Function:
     """A core function: leaves in, leaves out.
 
-    ``body.yields`` are the results, each with memory of its own when the function returns. ``symbols`` gives for each
-    symbol in the dims of its types the integer operand that holds its value: a parameter's dimension is a ``dim`` *let* at
-    the top of the body (removed as dead where nothing needs it). A parameter with ``buffer`` is written in place, and
-    the caller sees it.
+    ``body.yields`` are the results; each has memory of its own when the function returns. ``symbols`` maps each symbol in the
+    dims of its types to the integer operand that holds its value. The size of a parameter is a ``dim`` *let* at the top of the
+    body, which is removed if nothing needs it. A parameter with ``buffer`` is written in place, visibly to the caller.
 
-    ``arg_tree`` says how the parameters are found in the Python arguments, ``out_tree`` how the results are put together
-    (`transpile.aggregates`); ``static`` maps the names of arguments that are not leaves to what they were.
+    ``arg_tree`` says where the parameters stand in the Python arguments, ``out_tree`` how the results form the Python result
+    (`transpile.aggregates`).
     """
 
     name: str
@@ -585,7 +609,7 @@ class Function:
     arg_tree: Any = None
     out_tree: Any = None
     doc: str = ""
-    captured: tuple[Any, ...] = ()  # one entry a hidden parameter (the last ones): how to read it at each call
-    errstate: tuple[tuple[str, str], ...] = ()  # what the user's `with np.errstate(...)` asked for
-    taken: Taken = NOTHING  # what the example decided of sizes: a call for which it is not so is lifted anew
-    routine: Routine | None = None  # the kept function that it is, if it is one
+    captured: tuple[Any, ...] = ()  # for each hidden parameter (the last ones): how to read its value at a call
+    errstate: tuple[tuple[str, str], ...] = ()  # the settings of the user's `with np.errstate(...)`
+    taken: Taken = NOTHING  # facts on the sizes of the example arguments; a call that differs is lifted again
+    routine: Routine | None = None  # the routine whose body this is, if any

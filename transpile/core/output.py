@@ -1,4 +1,4 @@
-"""A result that the caller of compiled code makes: `transpile.codegen.results_passed_in`."""
+"""The description of a result array that the caller of compiled code allocates (`transpile.codegen.results_passed_in`)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 
 class Output(NamedTuple):
-    """Result number ``result`` is an array that the caller makes. A size is a number, or (parameter, axis)."""
+    """Result number ``result`` is an array that the caller allocates. Each size is a number, or the (parameter, axis) that has
+    it."""
 
     result: int
     dtype: str

@@ -1,16 +1,16 @@
-"""What was decided about memory: the reasons of statements (`transpile.core.nodes`), which `transpile.reports` reads.
+"""Decisions about memory: the ``reason`` of statements (`transpile.core.nodes`), which `transpile.reports` reads.
 
-That of a tape or a stack says in words why it is there. Of what is not recorded it is one of these.
+For a tape or a stack, the reason is text that says why it exists. For other statements it is one of these constants.
 """
 
-KEPT = "kept"  # of an array: nothing overwrites it, and the reverse sweep reads it where it stands
-AGAIN = "again"  # of a value: the reverse sweep computes it a second time
-FUSED = "fused"  # of a loop: each trip runs forward and backward at once
-RERUN = "rerun"  # of a loop of the reverse sweep: each trip first runs its part of the forward sweep again
+KEPT = "kept"  # an array that nothing overwrites: the reverse sweep reads it in place
+AGAIN = "again"  # a value that the reverse sweep recomputes
+FUSED = "fused"  # a loop whose iterations each run forward and then backward
+RERUN = "rerun"  # a loop of the reverse sweep whose iterations first rerun their part of the forward sweep
 
 
 def is_recorded(reason: str) -> bool:
-    """Whether the reason is that of a tape or of a stack.
+    """Whether this is the reason of a tape or stack.
 
     >>> is_recorded("set by the branch in line 3"), is_recorded(KEPT), is_recorded("")
     (True, False, False)

@@ -1,4 +1,5 @@
-"""What the core wants to know of a primitive; the tables that say it are handed to who builds, who verifies and who runs."""
+"""The fields of a primitive's record that core reads. The builder, the verifier and the evaluator are given the tables of
+records."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from transpile.core.types import Type
 
 
 class Record(Operation, Protocol):
-    """The part of `transpile.ops.record.Op` that types are found by, and simpler forms."""
+    """The part of `transpile.ops.record.Op` that type inference and simplification read."""
 
     @property
     def name(self) -> str: ...
@@ -28,4 +29,4 @@ class Record(Operation, Protocol):
     def unlike_python(self) -> bool: ...
 
 
-Records = Mapping[str, Record]  # by the names of primitives
+Records = Mapping[str, Record]  # the name of a primitive -> its record

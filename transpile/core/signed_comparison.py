@@ -1,4 +1,5 @@
-"""Comparisons of integers of which no type has both: NumPy compares them exactly, though what it adds becomes a float.
+"""Comparisons of int64 with uint64, which no integer type contains. NumPy compares them exactly, although arithmetic on them
+gives a float.
 
 a < u     ->     (a < 0) | (max(a, 0) < u)          of int64 and uint64
 a == u    ->     (a >= 0) & (max(a, 0) == u)
@@ -15,7 +16,7 @@ from transpile.core.record_protocol import Records
 
 
 class Building(Protocol):
-    """What the comparison is made with: `transpile.core.builder.Builder`."""
+    """The methods of `transpile.core.builder.Builder` that build the comparison."""
 
     @property
     def prims(self) -> Records: ...
@@ -24,7 +25,7 @@ class Building(Protocol):
 
 
 def of_two_signs(b: Building, prim: str, operands: list[ir.Operand]) -> Any:
-    """The comparison, if one side is unsigned with 64 bits and the other may be negative; else None."""
+    """The comparison, if one operand is uint64 and the other may be negative; else None."""
     if sum(o.type.dtype == "uint64" for o in operands) != 1:
         return None
     k = int(operands[0].type.dtype == "uint64")
@@ -35,7 +36,7 @@ def of_two_signs(b: Building, prim: str, operands: list[ir.Operand]) -> Any:
     relation = b.prims[prim].relation
     assert relation is not None
     less, _, greater = relation.cases
-    holds = greater if k else less  # where it is negative
+    holds = greater if k else less  # the answer where the signed operand is negative
     if isinstance(signed, ir.Const):
         return b.elementwise("greater_equal" if holds else "less", operands[1 - k], 0)
     sides[k] = b.cast(b.elementwise("maximum", signed, 0), "uint64")

@@ -1,4 +1,5 @@
-"""What was taken of the sizes of arguments where the example decided: checked by the function, and asked again where it fails.
+"""Facts about the sizes of arguments that lifting took from the example arguments: the compiled function checks them, and is
+lifted again where one fails.
 
 >>> taken = Taken(((Dim.symbol("n") - 2, Dim(1), True),), {"n": (0, 0)})
 >>> taken.holds([(3,)]), taken.holds([(4,)])
@@ -15,19 +16,19 @@ from transpile.core.dims import Dim
 
 @dataclass(frozen=True)
 class Taken:
-    """Pairs of sizes that are equal, or are not; ``where`` has the parameter and the axis of each symbol. Parameters from outside
-    count from the end, as -1 - k."""
+    """Pairs of sizes, each with whether they are equal. ``where`` gives the (parameter, axis) that has the size of each symbol;
+    captured parameter k is -1 - k."""
 
     pairs: tuple[tuple[Dim, Dim, bool], ...] = ()
     where: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     def with_outside(self, kept: Sequence[int]) -> Taken:
-        """The same where of the parameters from outside only these are left."""
+        """The same facts after all captured parameters but those numbered ``kept`` were dropped."""
         where = {n: (p if p >= 0 else -1 - kept.index(-1 - p), axis) for n, (p, axis) in self.where.items()}
         return replace(self, where=where)
 
     def holds(self, own: Sequence[tuple[int, ...]], outside: Sequence[tuple[int, ...]] = ()) -> bool:
-        """Whether it is so for parameters of these shapes."""
+        """Whether the facts hold for parameters of these shapes; ``outside`` are the shapes of captured ones."""
         sizes: dict[str, int] = {}
         for name, (param, axis) in self.where.items():
             shape = own[param] if param >= 0 else outside[-1 - param]

@@ -1,4 +1,4 @@
-"""Types of core values: dtype, the weak mark of Python scalars, and dimensions.
+"""Types of core values: dtype, dimensions, and the weak mark of Python scalars.
 
 >>> str(Type("float64", (Dim.symbol("n"), Dim.of(3))))
 'float64[n, 3]'
@@ -16,17 +16,19 @@ from transpile.core.dims import Dim
 
 DTYPES = (
     "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64".split()
-)  # no complex ones: each place where one could come in refuses it
+)  # complex dtypes are refused wherever one could enter
 
 
 @dataclass(frozen=True, slots=True)
 class Type:
     """The type of a value or of a buffer.
 
-    ``weak`` marks Python scalars (``int``, ``float``, ``bool``), which give way to NumPy types in promotion.
-    Rank 0 stands for NumPy scalars and 0-d arrays alike. ``kind`` is "array"; "stack" for a stack of such elements; "tuple"
-    for the result of a primitive with several results (``qr``), which only ``item`` reads; ``items`` are their types. "packet" is a
-    number in each of so many ``lanes`` (`transpile.core.packets`); one of bool is a mask.
+    ``weak`` marks Python scalars (``int``, ``float``, ``bool``), which adopt the dtype of NumPy operands in promotion. Rank 0
+    stands for NumPy scalars and 0-d arrays alike.
+
+    ``kind``: "array"; "stack", a stack of elements of this dtype and these dims; "tuple", the result of a primitive with
+    several results (``qr``), which only ``item`` reads, ``items`` being their types; "packet", one number in each of ``lanes``
+    lanes (`transpile.core.packets`), a mask if the dtype is bool.
     """
 
     dtype: str
@@ -58,13 +60,16 @@ class Type:
         return self.dtype == "bool"
 
     def with_dims(self, dims: tuple[Dim, ...]) -> Type:
+        """The type with other dims; an array is never weak."""
         return replace(self, dims=tuple(dims), weak=self.weak and not dims)
 
     def with_dtype(self, dtype: str) -> Type:
+        """The type with another dtype, no longer weak."""
         return replace(self, dtype=dtype, weak=False)
 
     @property
     def strong(self) -> Type:
+        """The type without the weak mark."""
         return replace(self, weak=False) if self.weak else self
 
     def __str__(self) -> str:
@@ -92,10 +97,10 @@ _KIND = {"b": 0, "i": 1, "u": 1, "f": 2}
 
 
 def promote(*types: Type) -> Type:
-    """The common type of operands as NumPy 2 promotes them; the dims are those of a scalar.
+    """The scalar type to which NumPy 2 promotes operands of these types; their dims are ignored.
 
-    Weak operands give way within their kind and lift the kind where they are of a higher one
-    (`NEP 50 <https://numpy.org/neps/nep-0050-scalar-promotion.html>`_).
+    A weak operand adopts the dtype of the others, unless it is of a higher kind (bool, int, float) (`NEP 50
+    <https://numpy.org/neps/nep-0050-scalar-promotion.html>`_).
     """
     strong = [t for t in types if not t.weak]
     weak = [t for t in types if t.weak]
@@ -111,8 +116,8 @@ def promote(*types: Type) -> Type:
 
 
 def computes_alike(a: Type, b: Type) -> bool:
-    """Whether what is done with values of the one type gives the same in the other: NumPy's truth values are no numbers, and its
-    integers of fewer than 64 bits wrap round."""
+    """Whether arithmetic gives equal values in both types. It does not if only one of them is NumPy's bool, whose values are no
+    numbers, or an integer other than int64, which wraps elsewhere."""
     narrow = any(not t.weak and (t.is_bool or (t.is_int and t.dtype != "int64")) for t in (a, b))
     return a.dtype == b.dtype or not narrow
 
