@@ -1,7 +1,7 @@
 """Builds core: emits statements into the current block, infers types, makes casts and broadcasts explicit, simplifies.
 
-`Builder` keeps the block that is being filled; `Expr` pairs an operand with its builder so that rules can be written with
-operators. Peephole simplification happens here and nowhere else, so that no pass has to clean up ``x * 1``.
+`Builder` holds the block that is being filled. `Expr` pairs an operand with its builder, so that rules can be written with
+operators. Peephole simplification happens only here, so that no pass has to clean up ``x * 1``.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from transpile.errors import RuleError
 
 
 class Expr:
-    """An operand and the builder that extends it; Python's operators emit elementwise primitives."""
+    """An operand with the builder that extends it; Python's operators emit elementwise primitives."""
 
     __slots__ = ("b", "op")
     __array_ufunc__ = None
@@ -100,7 +100,7 @@ class Expr:
         return self.b.elementwise("neg", self)
 
     def __and__(self, o: Any) -> Expr:
-        both = [self.op.type, self.b.operand(o).type]  # of two tests: ``a and b``
+        both = [self.op.type, self.b.operand(o).type]  # for two scalar tests: ``a and b``
         prim = "logical_and" if all(t.is_bool and not t.dims for t in both) else "bitwise_and"
         return self.b.elementwise(prim, self, o)
 
@@ -133,13 +133,13 @@ class Expr:
 
 
 def constant(value: Any) -> ir.Const:
-    """The operand of a Python or NumPy scalar."""
+    """The constant operand of a Python or NumPy scalar."""
     if isinstance(value, np.generic) and value.dtype.kind != "c":
         return ir.Const(value.item(), Type(value.dtype.name))
     if isinstance(value, bool):
         return ir.Const(value, BOOL)
     if isinstance(value, int):
-        return ir.Const(int(value), INT)  # the number of an enum, too
+        return ir.Const(int(value), INT)  # also converts an enum
     if isinstance(value, float):
         return ir.Const(float(value), FLOAT)
     if isinstance(value, (complex, np.complexfloating)):
@@ -148,16 +148,17 @@ def constant(value: Any) -> ir.Const:
 
 
 class NotANumber(TypeError):
-    """A Python object that is no number where an operand is made."""
+    """Raised for a Python object that is not a number."""
 
 
 class NotReal(NotANumber):
-    """A complex number: there are none in the core."""
+    """Raised for a complex number: core has none."""
 
 
 class Builder:
-    """Emits into ``self.block``. ``prims`` are the records of the primitives, ``symbols`` maps the symbols of dims to the integer
-    operands that hold their values. ``fn``: the function that something is made from, of whose integers the forms are known."""
+    """Emits statements into ``self.block``. ``prims`` are the records of the primitives; ``symbols`` maps the symbols of dims
+    to the integer operands that hold their values. ``fn`` is the function that the new code is derived from: the forms of its
+    integers are known."""
 
     def __init__(
         self, prims: Records, symbols: dict[str, ir.Operand] | None = None, fn: ir.Function | None = None
@@ -169,31 +170,30 @@ class Builder:
         self.prims = prims
         self.integers = Integers(prims, fn, lambda name: name in self.symbols)
         self.form_of = self.integers.of  # the linear form of an integer scalar, if it is known
-        self.learn = self.integers.learn  # what an integer is, as who makes it says
-        self.unify: Callable[[Dim, Dim], Dim | None] = _unify_equal
-        self.meet: Callable[[Dim, Dim], Dim | None] | None = (
-            None  # of sizes that are broadcast together, if not `unify`
-        )
-        self.fits: Callable[[Dim, Dim], bool] = lambda a, b: (
-            a.is_one or self.same(a, b)
-        )  # whether one is broadcast to another
-        self.decide: Callable[..., bool | None] = _decide  # whether sizes are equal; None: only the run knows
-        self.parts: Callable[[Dim, Dim], tuple[Dim, ...]] = _no_parts  # of what a size that may be 1 is broadcast to
-        self.canonical: Callable[[Dim], Dim] = _itself  # the form that stands for all that are known to be equal
-        self.least: Least = _itself  # a form that is never more than the given one: what is known of loop indices
-        self.others: dict[
-            ir.Operand, frozenset[str]
-        ] = {}  # the dtypes that a value has on other paths: this one holds them all
-        self.either: set[ir.Operand] = set()  # numbers that are Python's on one path and NumPy's on another
-        self.via = ""  # "math" while the derivative of a function of `math` is built: it is said in functions of `math`
+        self.learn = self.integers.learn  # records the form of an integer
+        self.unify: Callable[[Dim, Dim], Dim | None] = _unify_equal  # one form for two sizes; None if they are unequal
+        # the common size of two sizes that are broadcast together; None: `unify`
+        self.meet: Callable[[Dim, Dim], Dim | None] | None = None
+        # whether the first size can be broadcast to the second
+        self.fits: Callable[[Dim, Dim], bool] = lambda a, b: a.is_one or self.same(a, b)
+        self.decide: Callable[..., bool | None] = _decide  # whether two sizes are equal; None: known only at run time
+        # if the first size may be 1 at run time: the sizes that make up the second
+        self.parts: Callable[[Dim, Dim], tuple[Dim, ...]] = _no_parts
+        self.canonical: Callable[[Dim], Dim] = _itself  # the representative of all sizes known to be equal to this one
+        self.least: Least = _itself  # a lower bound of a form, from the ranges of loop indices
+        # the dtypes that a value has on other paths; its own dtype represents them all
+        self.others: dict[ir.Operand, frozenset[str]] = {}
+        self.either: set[ir.Operand] = set()  # scalars that are Python's on one path and NumPy's on another
+        # "math" while the derivative of a `math` function is built, which then calls `math` functions too
+        self.via = ""
         self._made_of = fn
-        self._taken: set[str] | None = None  # the symbols of that function, when one is asked for
+        self._taken: set[str] | None = None  # the symbols of that function, computed when needed
         self._ints = 0
 
     # ---- operands and expressions
 
     def expr(self, value: Any) -> Expr:
-        """An Expr of an Expr, an operand or a Python scalar."""
+        """The `Expr` for an `Expr`, an operand or a Python scalar."""
         if isinstance(value, Expr):
             return value
         if isinstance(value, (ir.Var, ir.Const, ir.Undef)):
@@ -209,7 +209,7 @@ class Builder:
     # ---- lets
 
     def let(self, prim: str, *args: Any, name: str = "", **params: Any) -> Expr:
-        """``prim(args)``: the type is inferred, constants fold, what simplifies is simplified."""
+        """``prim(args)``: infers the type, folds constants and simplifies."""
         operands = tuple(self.operand(a) for a in args)
         entry = self.prims[prim]
         simpler = simplify(self, prim, operands, params)
@@ -229,7 +229,8 @@ class Builder:
         dtype_of: Callable[[list[Type]], str],
         kept: Collection[str] = (),
     ) -> None:
-        """Notes the dtypes that a result has where its operands have others than here; ``kept``: what it takes as it is."""
+        """Records the dtypes that a result has on other paths, where its operands have other dtypes; operands of a dtype in
+        ``kept`` pass theirs on unchanged."""
         if result.op in operands or not isinstance(result.op, ir.Var):
             return
         found = self.other_dtypes(operands, dtype_of, kept) - {result.dtype}
@@ -261,7 +262,7 @@ class Builder:
         operands: tuple[ir.Operand, ...],
         params: Mapping[str, Any] | None = None,
     ) -> ir.Var:
-        """Emits the *let* as it is."""
+        """Emits the *let* without simplification; returns its variable."""
         params = params or {}
         if self.canonical is not _itself:
             type_, params = self._canonical(type_, params)
@@ -272,7 +273,7 @@ class Builder:
         return var
 
     def surely_of_dtype(self, x: Expr) -> Expr:
-        """The same, where it was asked for in the dtype that it has: in that one on every path."""
+        """``x`` with its current dtype on every path: a cast is emitted if it has others elsewhere."""
         if not isinstance(x.op, ir.Var) or x.op not in self.others:
             return x
         return self._anew(x)
@@ -283,7 +284,7 @@ class Builder:
         return Expr(self, self.bind(getattr(x.op, "name", ir.SYNTHETIC), x.type, "cast", (x.op,), params))
 
     def like(self, result: Expr, source: Expr) -> Expr:
-        """The result, which has the dtype of a source, on other paths too."""
+        """``result``, noted to have the dtype of ``source`` on other paths too."""
         others = self.others.get(source.op) if isinstance(source.op, ir.Var) else None
         return self.with_others(result, others) if others else result
 
@@ -305,7 +306,7 @@ class Builder:
         return made
 
     def _canonical(self, type_: Type, params: Mapping[str, Any]) -> tuple[Type, Mapping[str, Any]]:
-        """The type and the ``dims`` with each size in the form that stands for all that are equal to it."""
+        """The type and the ``dims`` with each size in the canonical form of all sizes equal to it."""
         if type_.dims:
             type_ = type_.with_dims(tuple(self.canonical(d) for d in type_.dims))
         if type_.items:
@@ -315,7 +316,7 @@ class Builder:
         return type_, params
 
     def elementwise(self, prim: str, *args: Any, strong: bool = False, name: str = "", **params: Any) -> Expr:
-        """An elementwise primitive with NumPy's promotion and broadcasting made explicit.
+        """An elementwise primitive, with NumPy's promotion and broadcasting made explicit.
 
         ``strong``: the result of scalars is a NumPy scalar (``np.exp(1.0)``), not a Python one.
         """
@@ -337,7 +338,7 @@ class Builder:
         if strong and entry.unlike_python and not dims:
             params["ufunc"] = True
         elif entry.divides and all(o.type.weak and not o.type.is_float for o in map(self.operand, args)):
-            params["whole"] = True  # of Python's integers, whose quotient is rounded once
+            params["whole"] = True  # Python integers, whose quotient is rounded only once
         if self.via and entry.as_calm and not dims and all(o.type.weak for o in ready):
             params.setdefault("via", self.via)
         result = self.let(prim, *ready, name=name, **params)
@@ -351,7 +352,7 @@ class Builder:
         return self._strengthen(result) if strong and result.type.weak else result
 
     def _bare_constants(self, operands: list[ir.Operand]) -> list[ir.Operand]:
-        """Broadcasts of constants replaced by the constants, as long as another operand has the dims."""
+        """The operands with broadcast constants replaced by the constants, as long as another operand has the full rank."""
         made = [definition(self, o) for o in operands]
         bare = [m is not None and m.prim == "broadcast" and isinstance(m.args[0], ir.Const) for m in made]
         if not any(bare):
@@ -363,12 +364,12 @@ class Builder:
 
     def _strengthen(self, x: Expr) -> Expr:
         if isinstance(x.op, ir.Var) and self.block.stmts and getattr(self.block.stmts[-1], "var", None) is x.op:
-            x.op.type = x.op.type.strong  # the let was emitted just now: its type is still ours to set
+            x.op.type = x.op.type.strong  # the let was emitted just now, so its type can still be changed
             return x
         return self.cast(x, x.type.strong)
 
     def cast(self, value: Any, to: Type | str) -> Expr:
-        """``value`` with the dtype (and, for scalars, the weakness) of ``to``."""
+        """``value`` with the dtype of ``to`` and, for scalars, its weakness."""
         x = self.expr(value)
         dtype, weak = (to, False) if isinstance(to, str) else (to.dtype, to.weak)
         weak = weak and not x.dims
@@ -382,7 +383,7 @@ class Builder:
         return self.like(made, x) if dtype == x.dtype else made
 
     def broadcast_dims(self, shapes: Sequence[tuple[Dim, ...]]) -> tuple[Dim, ...]:
-        """The common shape; raises `RuleError` where there is none."""
+        """The common shape of broadcast operands; raises `RuleError` if there is none."""
         rank = max((len(s) for s in shapes), default=0)
         dims: list[Dim] = []
         for axis in range(rank):
@@ -405,7 +406,7 @@ class Builder:
         return tuple(dims)
 
     def broadcast(self, value: Any, dims: tuple[Dim, ...]) -> Expr:
-        """``value`` broadcast to ``dims`` (itself if it has them); raises `RuleError` where it does not fit."""
+        """``value`` broadcast to ``dims``, unchanged if it has them; raises `RuleError` if it does not fit."""
         x = self.expr(value)
         fits = [a == wanted or a.is_one or self.fits(a, wanted) for a, wanted in zip(x.dims[::-1], dims[::-1])]
         if x.rank > len(dims) or not all(fits):
@@ -414,11 +415,11 @@ class Builder:
         x = self.stretched(x, dims)
         if len(x.dims) == len(dims) and all(a == b or (not a.is_one and self.same(a, b)) for a, b in zip(x.dims, dims)):
             if all(a == b or self.canonical(a) == self.canonical(b) for a, b in zip(x.dims, dims)):
-                return x  # else sizes that are checked when the function runs: their types say so from here on
+                return x  # else the sizes are checked at run time: the type of the result states them from here on
         return self.let("broadcast", x, dims=tuple(dims))
 
     def stretched(self, x: Expr, dims: tuple[Dim, ...]) -> Expr:
-        """``x`` with each axis that may be 1 when the function runs broadcast to its size in ``dims``."""
+        """``x`` with each axis that may be 1 at run time broadcast to its size in ``dims``."""
         lead = len(dims) - x.rank
         for axis, wanted in enumerate(dims[lead:] if lead >= 0 else ()):
             if parts := self.parts(x.dims[axis], wanted):
@@ -427,28 +428,29 @@ class Builder:
         return x
 
     def same(self, a: Dim, b: Dim) -> bool:
-        """Whether two dims are equal, or are taken to be and checked."""
+        """Whether two dims are equal, or are assumed to be equal with a run-time check."""
         return a == b or self.unify(a, b) is not None
 
     def surely(self, a: Dim, b: Dim) -> bool:
-        """Whether two sizes are equal: where they may be and may not, what is done for others must be right for equal ones too."""
+        """Whether two sizes are known to be equal. If it is False they may still be equal, so the caller's code for unequal
+        sizes must be right for equal ones too."""
         return bool(self.decide(a, b, False))
 
     # ---- dims and integers
 
     def form(self, value: Any) -> Dim:
-        """The linear form of an integer scalar; a fresh symbol stands for what is not linear."""
+        """The linear form of an integer scalar; an integer without one gets a new symbol."""
         op = self.operand(value)
         found = self.form_of(op)
         return self.own_symbol(op) if found is None else found
 
     def bind_symbol(self, symbol: Dim, op: ir.Operand) -> None:
-        """The symbol stands for the operand from here on."""
+        """Makes the symbol stand for the operand from here on."""
         self.symbols[str(symbol)] = op
         self.learn(op, symbol)
 
     def own_symbol(self, op: ir.Operand, like: Dim | None = None) -> Dim:
-        """A symbol of its own for an integer, whatever is known of it; of the kind of another one."""
+        """A new symbol for an integer, even if its form is known; of a size if ``like`` is the symbol of a size."""
         assert isinstance(op, ir.Var), op
         symbol = Dim.alike(self._fresh_name(op.label), like)
         self.bind_symbol(symbol, op)
@@ -464,7 +466,7 @@ class Builder:
     def _dim(self, dim: Dim) -> Expr:
         if least := dim.as_min:
             return self.elementwise("minimum", self.dim(least[0]), self.dim(least[1]), py=True)
-        terms = sorted(dim.terms, key=lambda t: t[1] < 0)  # what is added first: nothing begins with a minus
+        terms = sorted(dim.terms, key=lambda t: t[1] < 0)  # positive terms first, so that no sum begins with a minus
         leads = bool(terms) and terms[0][1] < 0 and dim.const != 0
         total: Expr | None = self.expr(dim.const) if leads else None
         for atom, coef in terms:
@@ -491,7 +493,8 @@ class Builder:
         return total
 
     def _divisor(self, dim: Dim) -> Expr:
-        """A size that divides, where it may be 0 as well: that is refused where it matters, and computed before."""
+        """The value of a divisor, at least 1 if it is a size that may be 0: the division is computed before a check refuses
+        it."""
         found = self.dim(dim)
         return self.elementwise("maximum", found, 1, py=True) if dim.is_size and not dim.const else found
 
@@ -514,12 +517,12 @@ class Builder:
         )
 
     def copy(self, name: str, source: Any) -> ir.Var:
-        """A new buffer that holds ``source``."""
+        """A new buffer that holds a copy of ``source``."""
         x = self.expr(source)
         return self.alloc(name, x.type, "copy", x)
 
     def read(self, source: Any, path: ir.Path = (), args: Sequence[Any] = (), name: str = "") -> Expr:
-        """What the place holds now, as a value. Of a value and an empty path: the value."""
+        """The current contents of the place, as a value. For a value and an empty path, the value itself."""
         x = self.expr(source)
         if not path:
             return self.let("index", x, path=path, name=name) if isinstance(x.op, ir.Var) and x.op.buffer else x
@@ -532,16 +535,16 @@ class Builder:
         return result
 
     def measure(self, result: Expr, fresh: Mapping[int, Dim]) -> None:
-        """Binds the symbols of axes to the sizes that ``result`` has there."""
+        """Binds each symbol of ``fresh`` to the size of ``result`` on its axis."""
         for k, symbol in fresh.items():
             self.symbols[str(symbol)] = self.let("dim", result, axis=k).op
 
     def fresh_symbol(self, name: str) -> Dim:
-        """A size that only the run knows; put its operand into ``symbols``."""
+        """A new symbol for a size that is known only at run time; the caller puts its operand into ``symbols``."""
         return Dim.symbol(self._fresh_name(name))
 
     def _fresh_name(self, label: str) -> str:
-        """A name that no symbol has, here or in the function that something is made from."""
+        """A name that no symbol has, here or in the function that the new code is derived from."""
         if self._taken is None:
             self._taken = symbols_of(self._made_of) if self._made_of is not None else set()
         while True:
@@ -560,7 +563,7 @@ class Builder:
 
     @contextmanager
     def into(self, block: ir.Block) -> Iterator[ir.Block]:
-        """Emits into ``block`` for a while."""
+        """A context in which statements are emitted into ``block``."""
         saved, self.block = self.block, block
         self.open.append(block)
         try:
@@ -571,7 +574,7 @@ class Builder:
 
     @contextmanager
     def at(self, loc: ir.Loc) -> Iterator[None]:
-        """Stamps ``loc`` on what is emitted."""
+        """A context in which emitted statements get the location ``loc``."""
         saved, self.loc = self.loc, loc
         try:
             yield
@@ -588,7 +591,8 @@ def _unify_equal(a: Dim, b: Dim) -> Dim | None:
 def _decide(a: Dim, b: Dim, noted: bool = True) -> bool | None:
     if (a - b).is_const:
         return a == b
-    return False if b.is_one and a.as_symbol is not None else None  # a call's key tells sizes of 1 from all others
+    # the key of a call distinguishes sizes of 1 from all others
+    return False if b.is_one and a.as_symbol is not None else None
 
 
 def _no_parts(a: Dim, b: Dim) -> tuple[Dim, ...]:
@@ -596,8 +600,8 @@ def _no_parts(a: Dim, b: Dim) -> tuple[Dim, ...]:
 
 
 def unify_any(a: Dim, b: Dim) -> Dim | None:
-    """For transforms: what meets there has met in the function before, checked, under another name perhaps. Only two
-    different numbers cannot be equal."""
+    """The `unify` of transforms: dims that meet in a derived function met, and were checked, in the original one, perhaps under
+    other names. Only two different constants do not unify."""
     if a.is_const and b.is_const:
         return a if a == b else None
     return b if b.is_const else a

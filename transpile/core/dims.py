@@ -1,7 +1,7 @@
 """Symbolic dimensions: linear forms over atoms.
 
-A dimension is ``const + sum(coef * atom)``. An atom is a symbol or an operation that is not linear: ``max(a, 0)``,
-``a * b``, ``a // b``. Two dimensions are equal when their forms are equal; nothing here ever asks for a run-time value.
+A dimension is ``const + sum(coef * atom)``. An atom is a symbol or a nonlinear operation: ``max(a, 0)``, ``a * b``, ``a // b``.
+Two dimensions are equal if their forms are equal; nothing here needs a run-time value.
 
 >>> n = Dim.symbol("n")
 >>> n - 1 == Dim.of(-1) + n
@@ -25,10 +25,10 @@ from transpile.core.forms import Form
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """What a linear form is linear in.
+    """A term of which dimensions are linear combinations.
 
-    Kinds: ``symbol`` (a size, never negative), ``int`` (an integer value of unknown sign), and ``max0``, ``mul``,
-    ``floordiv`` of forms.
+    Kinds: ``symbol`` (a size, never negative), ``int`` (an integer of unknown sign), and ``max0``, ``mul``, ``floordiv`` of
+    forms.
     """
 
     kind: str
@@ -46,7 +46,7 @@ class Atom:
 
     @property
     def is_size(self) -> bool:
-        """Whether the atom is known not to be negative."""
+        """Whether the atom is known to be nonnegative."""
         if self.kind in ("symbol", "max0"):
             return True
         return bool(self.operands) and all(d.is_size for d in self.operands)
@@ -54,7 +54,7 @@ class Atom:
 
 @dataclass(frozen=True, slots=True)
 class Dim(Form[Atom, int]):
-    """A linear form over atoms; its terms are sorted by the atom's text."""
+    """A linear form over atoms; its terms are sorted by the atoms' text."""
 
     const: int = 0
     terms: tuple[tuple[Atom, int], ...] = ()
@@ -77,7 +77,7 @@ class Dim(Form[Atom, int]):
 
     @property
     def is_simple(self) -> bool:
-        """Whether the text needs no parentheses in a product."""
+        """Whether its text needs no parentheses in a product."""
         atom = self.as_atom
         return self.is_const or (atom is not None and atom.kind in ("symbol", "int", "max0"))
 
@@ -87,29 +87,29 @@ class Dim(Form[Atom, int]):
 
     @property
     def as_symbol(self) -> str | None:
-        """The symbol that this dimension is, or None."""
+        """The name of the symbol that this dimension is; None if it is not a single symbol."""
         atom = self.as_atom
         return atom.name if atom is not None and atom.kind in ("symbol", "int") else None
 
     @staticmethod
     def alike(name: str, other: Dim | None) -> Dim:
-        """A symbol of that name, of the kind of another: of a size, or of any integer."""
+        """A symbol with this name: of a size if ``other`` is the symbol of a size, else of any integer."""
         return Dim.symbol(name) if other is not None and other.is_size_symbol else Dim.integer(name)
 
     @property
     def is_size_symbol(self) -> bool:
-        """Whether it is one symbol, of what is known not to be negative."""
+        """Whether it is a single symbol of a size."""
         atom = self.as_atom
         return atom is not None and atom.kind == "symbol"
 
     @property
     def is_size(self) -> bool:
-        """Whether it is known not to be negative."""
+        """Whether it is known to be nonnegative."""
         return self.const >= 0 and all(c > 0 and a.is_size for a, c in self.terms)
 
     @property
     def as_min(self) -> tuple[Dim, Dim] | None:
-        """The sizes of which ``a - max(a - b, 0)`` is the smaller one."""
+        """The sizes a and b if this is ``a - max(a - b, 0)``, which is ``min(a, b)``; else None."""
         for atom, coef in self.terms:
             if atom.kind == "max0" and coef == -1:
                 a = self + Dim.atom(atom)
@@ -130,12 +130,12 @@ class Dim(Form[Atom, int]):
 
     @property
     def unclipped(self) -> Dim:
-        """``d`` of ``max(d, 0)``; itself of all else."""
+        """``d`` if this is ``max(d, 0)``; otherwise itself."""
         atom = self.as_atom
         return atom.operands[0] if atom is not None and atom.kind == "max0" else self
 
     def clip(self) -> Dim:
-        """``max(self, 0)``: a size that a slice may make empty."""
+        """``max(self, 0)``: the size of a slice that may be empty."""
         if self.is_const:
             return Dim(max(self.const, 0))
         if self.is_size:
@@ -143,7 +143,7 @@ class Dim(Form[Atom, int]):
         return Dim.atom(Atom("max0", operands=(self,)))
 
     def symbols(self) -> tuple[str, ...]:
-        """The symbols in it, in order of their text."""
+        """The names of its symbols, in order of appearance."""
         found: dict[str, None] = {}
         for atom, _ in self.terms:
             if atom.kind in ("symbol", "int"):
@@ -153,14 +153,14 @@ class Dim(Form[Atom, int]):
         return tuple(found)
 
     def substitute(self, lookup: Callable[[str], Dim | None]) -> Dim:
-        """The form with each symbol replaced by what ``lookup`` gives (None keeps it)."""
+        """The form with each symbol replaced by ``lookup(name)``, or kept where that is None."""
         total = Dim(self.const)
         for atom, coef in self.terms:
             total = total + _substitute_atom(atom, lookup).times(coef)
         return total
 
     def evaluate(self, sizes: Mapping[str, int]) -> Dim:
-        """The form with the known sizes put in; constant if all its symbols are known."""
+        """The form with the known sizes inserted; a constant if all symbols are known."""
         return self.substitute(lambda name: Dim(sizes[name]) if name in sizes else None)
 
     def __str__(self) -> str:
@@ -194,8 +194,8 @@ def _substitute_atom(atom: Atom, lookup: Callable[[str], Dim | None]) -> Dim:
 
 
 def product(dims: Iterable[Dim]) -> Dim:
-    """How many elements an array of these sizes has."""
+    """The number of elements of an array with these sizes."""
     return reduce(operator.mul, dims, Dim(1))
 
 
-ANY = Dim.symbol("?")  # of a type: the size is not the same in all calls, or nobody asks for it
+ANY = Dim.symbol("?")  # in a type: a size that differs between calls, or that is never needed

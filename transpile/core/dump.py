@@ -1,4 +1,4 @@
-"""A compact text of core, for reading and for tests: one statement a line, blocks indented.
+"""A compact text form of core, for readers and tests: one statement per line, blocks indented.
 
 >>> from transpile.core.nodes import Block, Const, Function, Let, Var
 >>> from transpile.core.types import FLOAT
@@ -19,7 +19,7 @@ from transpile.core.functions import helpers
 
 
 def dump(fn: ir.Function, *, locs: bool = False) -> str:
-    """The text of a function; with ``locs``, the user's line behind each statement."""
+    """The text of a function; with ``locs``, the user's line number follows each statement."""
     printer = _Printer(locs)
     params = ", ".join(printer.declare(v) for v in fn.params)
     lines = [f"{fn.name}({params}):", *printer.block(fn.body, 1)]
@@ -30,17 +30,17 @@ def dump(fn: ir.Function, *, locs: bool = False) -> str:
 
 
 def dump_all(fn: ir.Function) -> str:
-    """The text of a function, and before it that of those that it keeps."""
+    """The text of a function, preceded by the texts of its kept functions."""
     return "\n\n".join(dump(one) for one in (*(r.body for r in helpers(fn)), fn))
 
 
 def dump_block(block: ir.Block) -> str:
-    """The text of a block by itself."""
+    """The text of a single block."""
     return "\n".join(_Printer(False).block(block, 0))
 
 
 def dump_stmt(stmt: ir.Stmt) -> str:
-    """The text of one statement, nested blocks included."""
+    """The text of one statement, including nested blocks."""
     return "\n".join(_Printer(False).stmt(stmt, 0))
 
 
@@ -51,7 +51,7 @@ class _Printer:
         self.counts: dict[str, int] = {}
 
     def name(self, var: ir.Var) -> str:
-        """Its name, with a number where another variable has the same one."""
+        """The variable's name, with a number if another variable has the same name."""
         if var not in self.names:
             count = self.counts[var.label] = self.counts.get(var.label, 0) + 1
             self.names[var] = var.label if count == 1 else f"{var.label}.{count}"

@@ -1,7 +1,7 @@
-"""Runs core functions directly on NumPy, statement by statement: what every pass is compared with.
+"""The evaluator: runs core functions on NumPy, statement by statement. Every pass is tested against it.
 
-Who runs one hands how a primitive is run on values (`transpile.ops.run_spelling` does so by its own spelling, so that a wrong one
-is found here as well); what makes memory, reads places or asks for sizes is here. Every value is checked against its declared
+The caller supplies ``run``, which runs a primitive on values. (`transpile.ops.run_spelling` does so by the primitive's own
+spelling, and so tests that as well.) Memory, places and sizes are handled here. Every value is checked against its declared
 type: dtype, rank, and the dims whose symbols are known.
 """
 
@@ -21,11 +21,12 @@ from transpile.core.types import Type
 from transpile.core.walk import defined
 
 Run = Callable[[str, list[Any], Mapping[str, Any], list[Type]], Any]
-"""Runs the primitive of a name on values of these types, with its parameters."""
+"""Runs a primitive, given by name, on values of these types with its params."""
 
 
 def evaluate(fn: ir.Function, args: Sequence[Any], run: Run, strict: bool = False) -> tuple[Any, ...]:
-    """The results of ``fn``, one a yield. Buffer parameters are written in place. ``strict``: what NumPy warns of raises."""
+    """The results of ``fn``, one for each yield. Buffer parameters are written in place. ``strict``: NumPy's warnings are
+    raised."""
     machine = _Machine(fn.symbols, run, "raise" if strict else "ignore")
     if len(args) != len(fn.params):
         raise TypeError(f"{fn.name} takes {len(fn.params)} leaves, got {len(args)}")
@@ -57,7 +58,7 @@ class _Machine:
         return found
 
     def known(self, dim: Dim) -> int | None:
-        """The size, or None where a symbol has no value yet."""
+        """The size, or None if one of its symbols has no value yet."""
 
         def lookup(name: str) -> Dim | None:
             operand = self.symbols.get(name)
@@ -72,9 +73,9 @@ class _Machine:
         self.env[var] = self.checked(var, _typed(value, var.type))
 
     def checked(self, var: ir.Var, value: Any) -> Any:
-        if var.type.kind != "array" or value is None:  # None: nothing, which is never read
+        if var.type.kind != "array" or value is None:  # None: undefined, never read
             return value
-        if type(value) is int and var.type.is_int and var.type.weak:  # Python's, which have no end
+        if type(value) is int and var.type.is_int and var.type.weak:  # Python integers are unbounded
             return value
         assert np.asarray(value).dtype.name == var.type.dtype, f"{var} holds {np.asarray(value).dtype}"
         sizes = tuple(self.known(d) for d in var.type.dims)
@@ -125,7 +126,7 @@ class _Machine:
         self.env[stmt.buf][at] = self.value(stmt.value)[mask]
 
     def lanes(self, stmt: ir.PacketRead | ir.PacketStore, lanes: int) -> tuple[tuple[Any, ...], np.ndarray]:
-        """The subscripts of the lanes that the mask has, and the mask."""
+        """The subscripts of the lanes where the mask is true, and the mask."""
         mask = np.full(lanes, True) if stmt.mask is None else self.value(stmt.mask)
         at = [np.broadcast_to(v, lanes) for v in self.values(stmt.args)]
         if not any(a.type.lanes for a in stmt.args):
@@ -143,7 +144,7 @@ class _Machine:
         np.add.at(flat, places, self.value(stmt.value))
 
     def places(self, stmt: ir.Store | ir.Add) -> tuple[Any, np.ndarray]:
-        """The positions in the flat memory of the buffer that the path stands for."""
+        """The positions in the buffer's flat memory that the path selects, and that memory."""
         buf = self.env[stmt.buf]
         flat = buf.reshape(-1)
         assert buf.size == 0 or np.shares_memory(flat, buf), "a buffer is contiguous"
@@ -186,7 +187,7 @@ class _Machine:
         self.finish(stmt, carried, done)
 
     def trip(self, body: ir.Block, carried: list[Any]) -> tuple[list[Any], bool]:
-        for var in defined(body):  # what the trip before held, the sizes of its arrays among it, is over
+        for var in defined(body):  # the values and sizes of the last iteration are gone
             self.env.pop(var, None)
         for var, value in zip(body.params, carried):
             self.define(var, value)
@@ -233,7 +234,7 @@ class _Machine:
             return self.run(name, values, self.sized(params), [a.type for a in args])
 
     def sized(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The params with sizes as numbers, where they are known before the primitive has run."""
+        """The params with sizes as numbers, as far as they are known before the primitive runs."""
         if "dims" not in params:
             return params
         sizes = [self.known(d) for d in params["dims"]]
@@ -263,7 +264,7 @@ def _undefined(type_: Type) -> Any:
 
 
 def _typed(value: Any, type_: Type) -> Any:
-    """The value as its declared kind: Python scalars where the type is weak."""
+    """The value in its declared kind: a Python scalar if the type is weak."""
     if type_.kind == "array" and type_.weak and isinstance(value, (np.generic, np.ndarray)):
         return value.item()
     if type_.kind == "array" and not type_.dims and not type_.weak and isinstance(value, (bool, int, float, complex)):
@@ -275,7 +276,7 @@ def _typed(value: Any, type_: Type) -> Any:
 
 
 def subscript(x: Any, path: ir.Path, args: Sequence[Any]) -> Any:
-    """``x[path]`` as NumPy means it."""
+    """``x[path]``, as NumPy evaluates it."""
     for step in path:
         match step:
             case ir.Permute():
@@ -290,7 +291,7 @@ def subscript(x: Any, path: ir.Path, args: Sequence[Any]) -> Any:
 
 
 def _copied(x: Any) -> Any:
-    return np.copy(x) if isinstance(x, np.ndarray) else x  # an element stays a number
+    return np.copy(x) if isinstance(x, np.ndarray) else x  # an element stays a scalar
 
 
 def _subscript_item(item: Any, args: Sequence[Any]) -> Any:

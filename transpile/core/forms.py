@@ -1,7 +1,8 @@
-"""Linear forms: a number and atoms, each with its coefficient, never 0. Two forms are equal if they are, whatever the atoms are.
+"""Linear forms: a constant plus atoms with nonzero coefficients. Two forms are equal if constants and terms are, whatever the
+atoms are.
 
-What an atom is, is said by who builds on it: a symbol or an operation on sizes (`transpile.core.dims`), an integer variable
-(`transpile.analysis.affine`), a product of unknowns (`transpile.reports.formula`), any name at all
+The meaning of an atom is up to the user of a form: a symbol or an operation on sizes (`transpile.core.dims`), an integer
+variable (`transpile.analysis.affine`), a product of unknowns (`transpile.reports.formula`), or any name
 (`transpile.analysis.fourier_motzkin`).
 
 >>> i, j = Form.atom("i"), Form.atom("j")
@@ -29,28 +30,28 @@ F = TypeVar("F", bound="Form[Any, Any]")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Form(Generic[A, N]):
-    """``const + sum(coefficient * atom)``. The terms are in the order in which they came, so that what is written for a form is
-    the same in each run; a kind of forms may keep them in another one (`made`)."""
+    """``const + sum(coefficient * atom)``. The terms keep their order of insertion, so that output derived from a form is
+    reproducible; a subclass may order them differently (`made`)."""
 
     const: N = 0  # type: ignore[assignment]
     terms: Collection[tuple[A, N]] = ()
 
     @classmethod
     def atom(cls: type[F], atom: Hashable) -> F:
-        """The form that is one atom."""
+        """The form that is a single atom."""
         return cls(0, ((atom, 1),))
 
     def made(self: F, const: Any, terms: Iterable[tuple[Any, Any]], *others: F) -> F:
-        """A form of this kind, from this one and others."""
+        """A form of this class from terms, without zero coefficients; ``others`` are the other forms that it comes from."""
         return type(self)(const, tuple([t for t in terms if t[1]]))
 
     def with_const(self: F, const: Any) -> F:
-        """The form with this number and the same terms."""
+        """The form with another constant and the same terms."""
         return type(self)(const, self.terms)
 
     @property
     def key(self) -> frozenset[tuple[A, N]]:
-        """The terms in no order: what forms that differ by a number have in common."""
+        """The terms as a set: equal for forms that differ only in the constant."""
         return frozenset(self.terms)
 
     def __eq__(self, other: object) -> bool:
@@ -91,7 +92,7 @@ class Form(Generic[A, N]):
         return self.times(-1)
 
     def __mul__(self: F, other: F | int | Fraction) -> F:
-        """The product with a number, or with a form that is one."""
+        """The product with a number or with a constant form; two other forms need `product`."""
         if not isinstance(other, Form):
             return self.times(other)
         if self.terms and other.terms:
@@ -102,7 +103,7 @@ class Form(Generic[A, N]):
         return self.times(other)
 
     def product(self: F, other: F) -> F:
-        """The product with a form that is no number."""
+        """The product of two nonconstant forms; a subclass may define it."""
         raise NotLinear
 
     # ---- what is in it
@@ -117,7 +118,7 @@ class Form(Generic[A, N]):
 
     @property
     def as_atom(self) -> A | None:
-        """The atom that it is, or None."""
+        """The atom, if the form is a single atom; else None."""
         if self.const == 0 and len(self.terms) == 1:
             ((atom, coefficient),) = self.terms
             return atom if coefficient == 1 else None
@@ -130,17 +131,18 @@ class Form(Generic[A, N]):
         return self.made(self.const, [t for t in self.terms if t[0] != atom])
 
     def replaced(self: F, atom: Hashable, by: F) -> F:
-        """The form with another one in the place of an atom."""
+        """The form with an atom replaced by a form."""
         coefficient = self.coefficient(atom)
         return self.without(atom).plus(by, coefficient) if coefficient else self
 
 
 class NotLinear(ArithmeticError):
-    """A product of two forms, neither of which is a number."""
+    """A product of two nonconstant forms."""
 
 
 def of_operation(record: Operation, forms: Sequence[F]) -> F | None:
-    """The form of an integer that is computed from others: a sum, a product, the same; None if it is none of theirs."""
+    """The form of an integer computed by this primitive from integers with these forms: a sum, a product, or the operand
+    itself; None for other primitives."""
     if record.same:
         return forms[0]
     if not record.signs and not record.multiplies:

@@ -1,10 +1,10 @@
-"""Functions that are kept: what calls itself has no end when it is put in line.
+"""Kept functions: a function that calls itself cannot be inlined.
 
-A `Call` of a `Routine` has its results as variables. A routine is known by its signature before its body is there: so a body may
-call the routine that it is the body of, and so may the derivatives, which are routines again
-(`transpile.transform.function_derivatives`).
+A `Call` of a `Routine` defines its results as variables. A routine has a signature before it has a body, so a body may call its
+own routine. The derivatives of a routine are routines too (`transpile.transform.function_derivatives`).
 
-Every result has memory of its own, and nothing that the caller sees is written: a call computes values, as any primitive does.
+Every result has memory of its own, and a call writes nothing that the caller can see: like a primitive, it only computes
+values.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from transpile.core.walk import statements
 
 
 def routine_of(stmt: object) -> Routine | None:
-    """The routine that a statement calls, if it calls one."""
+    """The routine that a statement calls; None if it calls none."""
     return stmt.function if isinstance(stmt, ir.Call) and isinstance(stmt.function, Routine) else None
 
 
@@ -32,22 +32,22 @@ def is_kept(stmt: object) -> TypeGuard[ir.Call]:
 
 
 def is_again(stmt: object) -> TypeGuard[ir.Call]:
-    """Whether it is a call, in the rule of a function, of the function itself."""
+    """Whether a statement calls a function inside the function's own rule."""
     return is_custom(stmt) and stmt.custom.rule == "again"
 
 
 def is_custom(stmt: object) -> TypeGuard[ir.Call]:
-    """Whether a statement calls a function with a derivative of the user's own."""
+    """Whether a statement calls a function with a user-defined derivative."""
     return isinstance(stmt, ir.Call) and isinstance(stmt.function, ir.Custom)
 
 
 def computes(stmt: object) -> TypeGuard[ir.Let | ir.Call]:
-    """Whether a statement does nothing but compute values, which another one like it may compute again."""
+    """Whether a statement only computes values, so that a copy of it may recompute them."""
     return isinstance(stmt, ir.Let) or is_kept(stmt)
 
 
 def invoked(block: ir.Block) -> Iterator[Routine]:
-    """The routines that are called in a block, once each, in the order of the text."""
+    """The routines that a block calls, each once, in textual order."""
     seen: set[Routine] = set()
     for stmt in statements(block):
         found = routine_of(stmt)
@@ -57,7 +57,7 @@ def invoked(block: ir.Block) -> Iterator[Routine]:
 
 
 def reached(fn: ir.Function) -> tuple[Routine, ...]:
-    """The routines that a call of the function may run, those that call no others first where that can be."""
+    """The routines that a call of the function may run; callees come before callers, except in a cycle."""
     found: dict[Routine, None] = {}
     open_: set[Routine] = set()
 
@@ -73,17 +73,18 @@ def reached(fn: ir.Function) -> tuple[Routine, ...]:
 
 
 def helpers(fn: ir.Function) -> tuple[Routine, ...]:
-    """The kept functions that the text of ``fn`` defines besides."""
+    """The kept functions that must be defined beside ``fn``: those that it reaches, except itself."""
     return tuple(r for r in reached(fn) if r is not fn.routine)
 
 
 def prints(routine: Routine) -> bool:
-    """Whether a call may print."""
+    """Whether a call of the routine may print."""
     return _has_effect(routine, lambda effect: isinstance(effect, ir.Print))
 
 
 def must_run(stmt: object) -> bool:
-    """Whether a statement calls what prints, or raises what the user says: such a call stays, read or not."""
+    """Whether a statement calls a function that prints, or that raises an exception of the user's. Such a call is never
+    dead."""
     if is_custom(stmt):
         return any(
             must_run(s) or isinstance(s, ir.Effect) and not is_size_check(s) for s in statements(stmt.custom.fn.body)
@@ -93,12 +94,12 @@ def must_run(stmt: object) -> bool:
 
 
 def is_size_check(effect: ir.Effect) -> bool:
-    """Whether it raises what the user did not say."""
+    """Whether the effect is a raise that the compiler inserted."""
     return isinstance(effect, ir.Raise) and effect.is_check
 
 
 def _has_effect(routine: Routine, wanted: Callable[[ir.Effect], bool]) -> bool:
-    """Whether there is such an effect in the routine or in what it calls. Of one that is being made only the others are asked."""
+    """Whether the routine, or one that it calls, contains a matching effect. Routines without a body yet are skipped."""
     seen: set[Routine] = set()
 
     def visit(one: Routine) -> bool:
@@ -117,8 +118,8 @@ def _has_effect(routine: Routine, wanted: Callable[[ir.Effect], bool]) -> bool:
 
 
 def known_sizes(b: Builder, params: Sequence[ir.Var], args: Sequence[ir.Operand], form_of: FormOf) -> dict[str, Dim]:
-    """What the symbols of a signature are at a call: the sizes of arguments, and what is known of integers. ``form_of``: what the
-    parameters are in it."""
+    """Maps symbols of a signature to their forms at a call, as far as the arguments determine them. ``form_of`` gives the
+    linear forms of the parameters."""
     found: dict[str, Dim] = {}
     for param, arg in zip(params, args):
         for mine, theirs in zip(param.type.dims, arg.type.dims):
@@ -133,7 +134,7 @@ def known_sizes(b: Builder, params: Sequence[ir.Var], args: Sequence[ir.Operand]
 def result_sizes(
     b: Builder, params: Sequence[ir.Var], results: Sequence[Type], args: Sequence[ir.Operand], form_of: FormOf
 ) -> list[list[Dim | None]]:
-    """The sizes of the results at a call; None for one that only the run knows."""
+    """The sizes of the results at a call; None for one that is known only at run time."""
     sizes = known_sizes(b, params, args, form_of)
 
     def size(dim: Dim) -> Dim | None:
@@ -143,7 +144,7 @@ def result_sizes(
 
 
 def invoke(b: Builder, routine: Routine, args: Sequence[ir.Operand], types: Sequence[Type]) -> list[Expr]:
-    """Emits a call with results of these types; the results."""
+    """Emits a call whose results have these types; returns the results."""
     results = tuple(ir.Var(ir.SYNTHETIC, t) for t in types)
     b.emit(ir.Call(routine, tuple(args), results, loc=b.loc))
     return [b.expr(r) for r in results]
@@ -157,7 +158,7 @@ def invoke_anew(
     results: Sequence[Type],
     form_of: FormOf,
 ) -> list[Expr]:
-    """The same for a signature: a size of a result that only the run knows gets a symbol of its own."""
+    """Emits a call by a signature; returns the results. A size that is known only at run time gets a new symbol."""
     fresh: list[tuple[int, int, Dim]] = []
     types: list[Type] = []
     for k, (type_, dims) in enumerate(zip(results, result_sizes(b, params, results, args, form_of))):

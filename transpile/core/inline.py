@@ -1,4 +1,4 @@
-"""The body of a function in the place of a call of it."""
+"""Inlining: replaces a call by the body of the function."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from transpile.core.walk import Cloner
 
 
 def splice(b: Builder, fn: ir.Function, args: Sequence[ir.Operand]) -> tuple[ir.Operand, ...]:
-    """Emits the body of ``fn`` with ``args`` for its parameters; gives its results."""
+    """Emits the body of ``fn`` with ``args`` in place of its parameters; returns the results."""
     mapping: dict[ir.Var, ir.Operand] = dict(zip(fn.params, args))
     dims: dict[str, Dim] = {}
     for param, arg in zip(fn.params, args):
@@ -33,7 +33,8 @@ def splice(b: Builder, fn: ir.Function, args: Sequence[ir.Operand]) -> tuple[ir.
 
 
 def _known_sizes(b: Builder, fn: ir.Function, mapping: dict[ir.Var, ir.Operand]) -> set[int]:
-    """The statements that read a size of a parameter that the caller knows: ``mapping`` gets the caller's operand for it."""
+    """The ids of statements that read a parameter's size which the caller knows; ``mapping`` gets the caller's operand for
+    each."""
     found: set[int] = set()
     for stmt in fn.body.stmts:
         if (
@@ -50,7 +51,7 @@ def _known_sizes(b: Builder, fn: ir.Function, mapping: dict[ir.Var, ir.Operand])
 
 
 def _without_settled_checks(b: Builder, stmts: Sequence[ir.Stmt]) -> list[ir.Stmt]:
-    """The statements without checks of a size against itself."""
+    """The statements without checks that compare a size with itself."""
     settled = {s.var for s in stmts if isinstance(s, ir.Let) and _is_settled(b, s)}
     return [
         s for s in stmts if not (isinstance(s, ir.If) and s.test in settled and not s.results and not s.orelse.stmts)
@@ -58,7 +59,7 @@ def _without_settled_checks(b: Builder, stmts: Sequence[ir.Stmt]) -> list[ir.Stm
 
 
 def _is_settled(b: Builder, test: ir.Let) -> bool:
-    """Whether an integer is compared with itself, by what does not hold of equal ones."""
+    """Whether an integer is compared with itself by a relation that is false for equal operands."""
     record = b.prims.get(test.prim)
     if record is None or record.relation is None or record.relation.equal:
         return False
@@ -66,7 +67,7 @@ def _is_settled(b: Builder, test: ir.Let) -> bool:
 
 
 def _own(b: Builder, name: str, fn: ir.Function, renamed: dict[str, Dim]) -> Dim | None:
-    """A new name for a symbol that is not a dimension of a parameter."""
+    """A new name for a symbol that is not the size of a parameter; None if the function does not define it."""
     if name not in fn.symbols:
         return None
     if name not in renamed:

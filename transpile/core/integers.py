@@ -1,7 +1,7 @@
-"""What the integers of a function are: linear forms over the symbols of its dims, as far as they are known.
+"""The integers of a function as linear forms over the symbols of its dims, as far as they are known.
 
-A symbol's own operand is the symbol, an index is the symbol that its loop names; what is computed follows from its definition. Who
-builds says besides what a size that it has computed is.
+The operand of a symbol is the symbol itself; a loop index is the symbol that its loop names; a computed integer follows from
+its definition. A builder also states the forms of the sizes that it computes.
 
 >>> from transpile.core.types import FLOAT, INT
 >>> from transpile.ops.tables import prims
@@ -29,7 +29,8 @@ Part = tuple[ir.Block, Mapping[str, ir.Operand], Sequence[ir.Var]]
 
 
 class Integers:
-    """The forms of integers: of those that were said, and of a function, which is looked at when one is asked for."""
+    """The forms of integers: those that were stated (`learn`), and those of a function, which is read when a form is first
+    requested."""
 
     def __init__(
         self,
@@ -37,7 +38,7 @@ class Integers:
         fn: ir.Function | None = None,
         is_bound: Callable[[str], bool] | None = None,
     ) -> None:
-        """``is_bound``: whether a symbol has a value; else those of the function have."""
+        """``is_bound`` tells whether a symbol has a value; by default, the symbols of the function have one."""
         self.prims = prims
         self.known: dict[ir.Var, Dim] = {}
         self.lets: dict[ir.Var, ir.Let] = {}
@@ -48,12 +49,12 @@ class Integers:
         self.is_bound = is_bound or bool
 
     def learn(self, op: ir.Operand, form: Dim) -> None:
-        """What an integer is. Numbers know it."""
+        """Records the form of an integer; constants are skipped."""
         if isinstance(op, ir.Var):
             self.known[op] = form
 
     def of(self, op: ir.Operand) -> Dim | None:
-        """The form of an integer scalar, if it is known."""
+        """The form of an integer scalar; None if it is not known."""
         if isinstance(op, ir.Const):
             return None if isinstance(op.value, float) else Dim(int(op.value))
         if not isinstance(op, ir.Var):
@@ -68,7 +69,7 @@ class Integers:
     def include(
         self, block: ir.Block, symbols: Mapping[str, ir.Operand] = MappingProxyType({}), params: Sequence[ir.Var] = ()
     ) -> None:
-        """Code that was not built here, with the symbols that it brings."""
+        """Adds code that was built elsewhere, with the symbols that it defines."""
         self.waiting.append((block, symbols, params))
 
     # ---- what a function says
@@ -85,7 +86,7 @@ class Integers:
             self._name(block, symbols, params)
 
     def _name(self, block: ir.Block, symbols: Mapping[str, ir.Operand], params: Sequence[ir.Var]) -> None:
-        """What symbols stand for is these symbols."""
+        """Records each symbol's operand as that symbol."""
         kinds: dict[str, Dim] | None = None
         for name, op in symbols.items():
             if not isinstance(op, ir.Var) or op in self.known:
@@ -111,8 +112,8 @@ class Integers:
 
 
 def is_exact(type_: Type, prim: str, args: Sequence[ir.Operand]) -> bool:
-    """Whether the value is what is computed, of integers: sums of narrow ones wrap. A number of Python's that is made one of them
-    raises where it does not fit."""
+    """Whether the integer result is exact: arithmetic on narrow integers may wrap, and gives False. Casting a Python integer to
+    a narrow dtype raises if it does not fit, so it is exact."""
     if not (type_.is_int and not type_.dims and type_.kind == "array"):
         return False
     if type_.dtype != "int64" and not (prim == "cast" and args[0].type.weak):
@@ -121,7 +122,7 @@ def is_exact(type_: Type, prim: str, args: Sequence[ir.Operand]) -> bool:
 
 
 def computed(record: Operation, args: Sequence[ir.Operand], form_of: FormOf) -> Dim | None:
-    """The form of sums, of products, and of ``max(x, 0)``."""
+    """The form of a sum, a product, ``max(x, 0)``, or a primitive that returns its operand unchanged; None for others."""
     if record.extreme > 0 and any(ir.is_literal(a, 0) for a in args):
         form = form_of(next((a for a in args if not ir.is_literal(a, 0)), args[0]))
         return None if form is None else form.clip()
@@ -132,15 +133,15 @@ def computed(record: Operation, args: Sequence[ir.Operand], form_of: FormOf) -> 
 
 
 def _of_sizes(record: Operation, a: Dim, b: Dim) -> Dim | None:
-    """What else a size may be: the smaller of two, a quotient. While code is built such an integer is the user's: it has a
-    symbol, by which dims name it."""
+    """The form of a quotient, or of the smaller of two sizes. Only for finished functions: while code is built, such an integer
+    is the user's and gets a symbol, by which dims name it."""
     if record.division:
         return a // b if record.division == "//" else None
     return a - (a - b).clip() if a.is_size and b.is_size else None
 
 
 def _symbols(variables: Iterable[ir.Var]) -> dict[str, Dim]:
-    """The symbols in types: of sizes, or of any integers."""
+    """Maps the names of symbols in types to their forms, of sizes or of any integers."""
     found: dict[str, Dim] = {}
 
     def look(dim: Dim) -> None:

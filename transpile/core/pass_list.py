@@ -1,7 +1,8 @@
-"""A list of passes as data: what each one needs, what it gives and breaks, and why it stands where it does.
+"""A list of passes as data: what each one requires, ensures and breaks, and why it stands where it does.
 
-A `Chain` is checked when it is made: what a pass requires was ensured by one before it, or held at the beginning, and nothing has
-broken it since. `Chain.run` is how every pass of both dialects runs, so that `transpile.core.watch` sees each of them.
+A `Chain` is checked when it is constructed: every property that a pass requires holds at the beginning or was ensured before,
+and nothing has broken it since. All passes of both dialects run through `Chain.run`, where `transpile.core.watch` sees each of
+them.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from transpile.core import watch
 
 @dataclass(frozen=True)
 class Property:
-    """What may be true of code between passes. ``holds`` looks at the code, where that can be done."""
+    """A property that code may have between passes. ``holds`` tests it on the code, where that is possible."""
 
     name: str
     says: str
@@ -25,8 +26,8 @@ class Property:
 
 @dataclass(frozen=True)
 class Pass:
-    """One pass. ``run`` takes the function and, of the settings of a run, those that ``given`` names; it returns the same object
-    if it has changed nothing. Where ``when`` names a setting, the pass runs only if that is true."""
+    """One pass. ``run`` takes the function and the settings named in ``given``; it returns the same object if it changed
+    nothing. If ``when`` names a setting, the pass runs only if that setting is true."""
 
     name: str
     run: Callable[..., ir.Function]
@@ -36,12 +37,12 @@ class Pass:
     breaks: tuple[Property, ...] = ()
     given: tuple[str, ...] = ()
     when: str = ""
-    dialect: str = ""  # of what it returns, if that is not the chain's
+    dialect: str = ""  # of its result, if that differs from the chain's
 
 
 @dataclass(frozen=True)
 class Group:
-    """Passes, and those that follow if one of them has changed something."""
+    """Passes, and further passes that run only if one of the first changed something."""
 
     passes: tuple[Step, ...]
     after: tuple[Step, ...]
@@ -51,13 +52,13 @@ Step = Pass | Group
 
 
 class WrongOrder(ValueError):
-    """A pass stands where what it requires does not hold."""
+    """A pass requires a property that does not hold where it stands."""
 
 
 @dataclass(frozen=True)
 class Chain:
-    """Passes in their order, over one dialect. ``begins``: what holds before the first one; ``wanted``: what must hold after the
-    last one, for whom follows."""
+    """An ordered list of passes over one dialect. ``begins``: the properties that hold before the first pass; ``wanted``: those
+    that must hold after the last one."""
 
     dialect: str
     steps: tuple[Step, ...]
@@ -77,11 +78,11 @@ class Chain:
             raise WrongOrder(f"at the end there does not hold: {', '.join(missing)}")
 
     def passes(self) -> Iterator[Pass]:
-        """Each pass, as often as it stands here."""
+        """All passes in order; a pass that stands here twice is given twice."""
         return _passes(self.steps)
 
     def ends(self) -> frozenset[Property]:
-        """What holds after the last one."""
+        """The properties that hold after the last pass."""
         return _after(self.steps, frozenset(self.begins))
 
     def run(self, fn: ir.Function, settings: Any = None) -> ir.Function:
@@ -89,11 +90,11 @@ class Chain:
         return _run(self.steps, fn, self.dialect, settings)
 
     def without(self, name: str) -> Chain:
-        """The chain without a pass; `WrongOrder` if another one needs it."""
+        """The chain without a pass; raises `WrongOrder` if another pass needs it."""
         return replace(self, steps=_mapped(self.steps, lambda one: None if one.name == name else one))
 
     def instead(self, name: str, run: Callable[..., ir.Function]) -> Chain:
-        """The chain in which a pass does something else."""
+        """The chain with another implementation of one pass."""
         return replace(self, steps=_mapped(self.steps, lambda one: replace(one, run=run) if one.name == name else one))
 
 
@@ -107,7 +108,7 @@ def _passes(steps: Sequence[Step]) -> Iterator[Pass]:
 
 
 def _after(steps: Sequence[Step], held: frozenset[Property]) -> frozenset[Property]:
-    """What holds after the steps, whether or not those changed something that need not."""
+    """The properties that hold after the steps, whether or not optional steps ran."""
     for step in steps:
         if isinstance(step, Group):
             held = _unchanged(step.passes, held) & _after((*step.passes, *step.after), held)
@@ -120,7 +121,7 @@ def _after(steps: Sequence[Step], held: frozenset[Property]) -> frozenset[Proper
 
 
 def _unchanged(steps: Sequence[Step], held: frozenset[Property]) -> frozenset[Property]:
-    """What holds after steps that have changed nothing: what they look for is not there."""
+    """The properties that hold after steps that changed nothing: whatever they would remove was absent."""
     for step in steps:
         if isinstance(step, Group):
             held = _unchanged(step.passes, held)
@@ -141,7 +142,7 @@ def _run(steps: Sequence[Step], fn: ir.Function, dialect: str, settings: Any) ->
 
 
 def _mapped(steps: Sequence[Step], change: Callable[[Pass], Pass | None]) -> tuple[Step, ...]:
-    """The steps with other passes in the places of those that there are; None is none."""
+    """The steps with each pass replaced by ``change(pass)``, or removed where that is None."""
     kept: list[Step] = []
     for step in steps:
         if isinstance(step, Group):

@@ -1,8 +1,8 @@
 """Local simplification of a *let* while it is built: identities, constants, signs.
 
-``simplify`` gives the operand that stands for ``prim(operands)``, or None where nothing is simpler. What holds for every
-value, NaN and infinity included, is always done; ``x * 0`` is never folded. Shapes agree already (`Builder.elementwise`). What a
-primitive is as an operation on numbers its record says; only of what places and sizes are said in are there rules by name.
+`simplify` returns the operand that replaces ``prim(operands)``, or None if nothing is simpler. A rule applies only if it holds
+for every value, including NaN and infinity: ``x * 0`` is never folded. Shapes agree already (`Builder.elementwise`). The
+algebraic properties of a primitive come from its record; only primitives of places and sizes have rules by name.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from transpile.core.types import BOOL, Type
 
 
 class Emitting(Protocol):
-    """What a simpler form is emitted with: `transpile.core.builder.Builder`."""
+    """The methods of `transpile.core.builder.Builder` that emit a simpler form."""
 
     block: ir.Block
     prims: Records
@@ -33,14 +33,14 @@ Operands = tuple[ir.Operand, ...]
 
 
 def identity(record: Record, args: Operands, signed: bool = True) -> ir.Operand | None:
-    """The operand that has the value of the primitive, whatever the others are: NaN and infinity too. Whether it has the type is
-    for the caller to ask. Not ``signed``: 0 is as good as minus zero."""
+    """The operand that equals the result of the primitive for all values, including NaN and infinity; None if there is none.
+    The caller must check that its type fits. Unless ``signed``, 0.0 counts as equal to -0.0."""
     found = _decided(record, args)
     return _with_unit(record, args, signed) if found is None else found
 
 
 def _with_unit(record: Record, args: Operands, signed: bool) -> ir.Operand | None:
-    """What is left of a product with 1, of a sum with 0."""
+    """The other operand of a product with 1 or of a sum with 0."""
     if record.unit is None:
         return None
     x, y = args
@@ -55,7 +55,7 @@ def _with_unit(record: Record, args: Operands, signed: bool) -> ir.Operand | Non
 
 
 def _decided(record: Record, args: Operands) -> ir.Operand | None:
-    """What a choice or a test is whose test, or a part of it, is known."""
+    """The result of a selection or logical operation whose test, or one of whose operands, is constant."""
     if record.name == "where":
         test, x, y = args
         if isinstance(test, ir.Const):
@@ -83,7 +83,7 @@ def is_const(operand: ir.Operand, value: Any) -> bool:
 
 
 def definition(b: Emitting, operand: ir.Operand) -> ir.Let | None:
-    """The *let* that defines the operand, if it was emitted lately in the current block."""
+    """The *let* that defines the operand, if it is among the last 40 statements of the current block."""
     if isinstance(operand, ir.Var):
         for stmt in reversed(b.block.stmts[-40:]):
             if isinstance(stmt, ir.Let) and stmt.var is operand:
@@ -95,7 +95,7 @@ def definition(b: Emitting, operand: ir.Operand) -> ir.Let | None:
 
 
 def _fold_integers(record: Record, ops: Operands) -> ir.Const | None:
-    """The number that Python's integers give, or NumPy's of 64 bits where it fits."""
+    """The result for constant Python integers, or for NumPy int64 constants if it does not overflow."""
     known = [o for o in ops if isinstance(o, ir.Const) and type(o.value) is int]
     if record.integers is None or len(known) < len(ops):
         return None
@@ -111,7 +111,8 @@ def _fold_integers(record: Record, ops: Operands) -> ir.Const | None:
 
 
 def fold_floats(record: Record, ops: Operands) -> ir.Const | None:
-    """The number that two numbers give, where that is no longer than they are: 0.025 for ``0.5 * 0.05``, not for ``1 / 3``."""
+    """The result for two float64 constants if its text is hardly longer than theirs: ``0.5 * 0.05`` becomes 0.025, ``1 / 3``
+    stays."""
     if len(ops) != 2 or not record.is_arithmetic or record.operator is None:
         return None
     x, y = ops
@@ -129,13 +130,13 @@ def fold_floats(record: Record, ops: Operands) -> ir.Const | None:
 
 
 def _unsigned(b: Emitting, operand: ir.Operand) -> ir.Operand | None:
-    """``x``, where the operand is ``-x``."""
+    """``x`` if the operand is ``-x``; else None."""
     d = definition(b, operand)
     return d.args[0] if d is not None and b.prims[d.prim].is_opposite else None
 
 
 def _sum(b: Emitting, record: Record, ops: Operands) -> Any:
-    """``x + -y`` is a difference, ``x - -y`` a sum."""
+    """Turns ``x + -y`` into a difference and ``x - -y`` into a sum."""
     x, y = ops
     if (other := _unsigned(b, y)) is not None:
         return b.let("sub" if record.commutes else "add", x, other)
@@ -145,7 +146,7 @@ def _sum(b: Emitting, record: Record, ops: Operands) -> Any:
 
 
 def _product(b: Emitting, record: Record, ops: Operands) -> Any:
-    """A sign comes out, of a product and of a quotient: ``(-a) * b = -(a * b)``."""
+    """Moves a sign out of a product or quotient: ``(-a) * b`` becomes ``-(a * b)``."""
     for k, op in enumerate(ops if record.multiplies else ops[:1]):
         other = ops[1 - k]
         if record.multiplies and is_const(op, -1) and other.type.is_float and _keeps(other, op):
@@ -166,7 +167,7 @@ def _opposite(b: Emitting, record: Record, ops: Operands) -> Any:
 
 
 def _keeps(result: ir.Operand, other: ir.Operand) -> bool:
-    """Whether the operand that is left has the type that the operation would give."""
+    """Whether the remaining operand has the type of the operation's result."""
     return result.type.dtype == other.type.dtype and not isinstance(result, ir.Const)
 
 
@@ -174,7 +175,7 @@ def _keeps(result: ir.Operand, other: ir.Operand) -> bool:
 
 
 def simplify(b: Emitting, prim: str, operands: Operands, params: Mapping[str, Any]) -> Any:
-    """A simpler operand or Expr for ``prim(operands)``, or None."""
+    """A simpler operand or `Expr` for ``prim(operands)``; None if there is none."""
     rule = _OF_PLACES.get(prim)
     if rule is not None:
         return rule(b, operands, params)
@@ -185,9 +186,8 @@ def simplify(b: Emitting, prim: str, operands: Operands, params: Mapping[str, An
         return None
     found = _decided(record, operands)
     if found is not None:
-        dims = next(
-            (o.type.dims for o in operands if o.type.dims), ()
-        )  # a number stands for as many as the others have
+        # a scalar is broadcast to the dims of the others
+        dims = next((o.type.dims for o in operands if o.type.dims), ())
         return found if found.type.dims == dims else b.let("broadcast", found, dims=dims)
     same = _with_unit(record, operands, signed=True)
     if same is not None and _keeps(same, operands[same is operands[0]]):
@@ -220,14 +220,14 @@ def _cast(b: Emitting, ops: Operands, params: Mapping[str, Any]) -> Any:
     target = Type(params["dtype"], x.type.dims, params.get("weak", False))
     if x.type == target:
         return x
-    d = definition(b, x)  # a widening in between is undone: float32 -> float64 -> float32
+    d = definition(b, x)  # a widening that is undone disappears: float32 -> float64 -> float32
     if d is not None and d.prim == "cast" and d.args[0].type == target:
         return d.args[0] if _widens(target.dtype, x.type.dtype) else None
     return None
 
 
 def _widens(narrow: str, wide: str) -> bool:
-    """Whether each value of the one type is one of the other: for NumPy an integer of 64 bits is a float without loss, too."""
+    """Whether the second dtype represents every value of the first. NumPy calls int64 to float64 safe, but it rounds."""
     is_rounded = np.dtype(wide).kind in "fc" and narrow in ("int64", "uint64")
     return not is_rounded and bool(np.can_cast(np.dtype(narrow), np.dtype(wide), "safe"))
 
@@ -271,7 +271,7 @@ def _same_dims(b: Emitting, ops: Operands, params: Mapping[str, Any]) -> Any:
 
 def _reshape(b: Emitting, ops: Operands, params: Mapping[str, Any]) -> Any:
     d = definition(b, ops[0])
-    if d is not None and d.prim == "reshape":  # what stands between two shapes does not matter
+    if d is not None and d.prim == "reshape":  # an intermediate shape does not matter
         return b.let("reshape", d.args[0], **params)
     return _same_dims(b, ops, params)
 

@@ -1,7 +1,7 @@
-"""The dims of a place: what a path of subscripts, permutations and reshapes leaves of a shape.
+"""The dims of a place: the shape that remains after a path of subscripts, permutations and reshapes.
 
-A dimension that only the run knows (a slice with computed bounds, a mask) is None; the builder gives it a symbol of its
-own, whose value is the size of the result.
+A dimension that is known only at run time (a slice with computed bounds, a mask) is None here; the builder gives it a symbol of
+its own, whose value is the size of the result.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ def place_dims(
     form_of: FormOf,
     least: Least = _itself,
 ) -> MaybeDims:
-    """The dims of ``source[path]`` for a source of ``dims``; ``args`` are the operands of the path, ``form_of`` what is known of
-    integers.
+    """The dims of ``source[path]`` for a source of shape ``dims``; ``args`` are the operands of the path, ``form_of`` gives the
+    linear forms of integers.
 
-    ``least(form)`` is a form that is never more, by what is known of loop indices (``n - i - 1`` is at least 0).
+    ``least(form)`` is a lower bound of a form, from the ranges of loop indices (``n - i - 1`` is at least 0).
     """
     current: MaybeDims = list(dims)
     for step in path:
@@ -48,17 +48,17 @@ def place_dims(
 
 
 def may_repeat(path: ir.Path) -> bool:
-    """Whether a place may name one element twice: it has an integer-array index, whose entries may repeat."""
+    """Whether a place may select one element twice: it has an integer array index, whose entries may repeat."""
     return any(isinstance(i, ir.Gather) for step in path if isinstance(step, ir.Index) for i in step.items)
 
 
 def is_basic(path: ir.Path) -> bool:
-    """Whether NumPy gives a view for a path."""
+    """Whether NumPy returns a view for the path."""
     return all(step.is_basic for step in path if isinstance(step, ir.Index))
 
 
 def consumed(item: object, args: Sequence[ir.Operand]) -> int:
-    """How many axes of the source an item of an index covers."""
+    """The number of axes of the source that an item of an index covers."""
     if isinstance(item, ir.NewAxis):
         return 0
     return args[item.arg].type.rank if isinstance(item, ir.Mask) else 1
@@ -69,7 +69,7 @@ def _index_dims(
 ) -> MaybeDims:
     advanced: list[Sequence[Dim | None]] = []
     out: list[Dim | None] = []
-    where: list[int] = []  # positions in `items` of the advanced ones; points count as advanced beside them
+    where: list[int] = []  # positions of advanced items; beside those, points count as advanced
     first = None
     axis = 0
     has_advanced = not step.is_basic
@@ -99,12 +99,12 @@ def _broadcast(shapes: list[Sequence[Dim | None]]) -> MaybeDims:
     for k in range(rank):
         here = [s[k - (rank - len(s))] for s in shapes if k >= rank - len(s)]
         wide = [d for d in here if d is None or not d.is_one]
-        dims.append(Dim(1) if not wide else None if None in wide else wide[0])  # what a mask finds may be one entry
+        dims.append(Dim(1) if not wide else None if None in wide else wide[0])  # a mask may select a single element
     return dims
 
 
 def is_nonnegative(dim: Dim | None) -> bool:
-    """Whether a form is known not to be negative (sizes and loop indices that count up from there are not)."""
+    """Whether a form is known to be nonnegative; symbols of sizes are."""
     return dim is not None and dim.const >= 0 and all(c > 0 and a.is_size for a, c in dim.terms)
 
 
@@ -132,7 +132,7 @@ def _slice_dim(n: Dim | None, item: ir.Slice, args: Sequence[ir.Operand], form_o
 def _backward_dim(
     n: Dim, item: ir.Slice, args: Sequence[ir.Operand], form_of: FormOf, least: Least, step: int
 ) -> Dim | None:
-    """The size of ``start:stop:-step``: from ``n - 1`` at most down to behind ``stop``, which is -1 at least."""
+    """The size of ``start:stop:-step``: it starts at ``n - 1`` at most and stops before ``stop``, which is at least -1."""
     start = n - 1 if item.start is None else _from_above(form_of(args[item.start]), n, least)
     stop = Dim(-1) if item.stop is None else _down_to(form_of(args[item.stop]), n, least)
     if start is None or stop is None:
@@ -143,7 +143,7 @@ def _backward_dim(
 
 
 def _from_above(bound: Dim | None, n: Dim, least: Least) -> Dim | None:
-    """Where a slice begins that goes back: at ``n - 1`` at most."""
+    """The start of a backward slice, at most ``n - 1``; None if the sign of the bound is not known."""
     if bound is None or not bound.is_const and not is_nonnegative(least(bound)):
         return None
     if bound.is_const and bound.const < 0:
@@ -152,14 +152,14 @@ def _from_above(bound: Dim | None, n: Dim, least: Least) -> Dim | None:
 
 
 def _down_to(bound: Dim | None, n: Dim, least: Least) -> Dim | None:
-    """Behind which entry a slice ends that goes back, -1 where it takes all."""
+    """The exclusive stop of a backward slice, at least -1; None if the sign of the bound is not known."""
     if bound is not None and bound.is_const and bound.const < 0:
         return (n + bound + 1).clip() - 1
     return bound if bound is not None and is_nonnegative(least(bound)) else None
 
 
 def _lower(bound: Dim | None, n: Dim, least: Least) -> Dim | None:
-    """Where a slice starts, at least 0 (beyond ``n`` is as good as ``n``); None if the sign of the bound is not known."""
+    """The start of a slice, at least 0 (a start beyond ``n`` counts as ``n``); None if the sign of the bound is not known."""
     if bound is None:
         return None
     if bound.is_const and bound.const < 0:
@@ -169,7 +169,7 @@ def _lower(bound: Dim | None, n: Dim, least: Least) -> Dim | None:
 
 
 def _upper(bound: Dim | None, n: Dim, least: Least) -> Dim | None:
-    """Where a slice stops, at most ``n`` (below 0 is as good as 0); None if the sign of the bound is not known."""
+    """The stop of a slice, at most ``n`` (a stop below 0 counts as 0); None if the sign of the bound is not known."""
     if bound is None:
         return None
     if bound.is_const and bound.const < 0:
@@ -188,7 +188,7 @@ def _const(operand: ir.Operand) -> int | None:
 
 
 def compact(path: ir.Path, args: tuple[ir.Operand, ...]) -> tuple[ir.Path, tuple[ir.Operand, ...]]:
-    """The path with equal operands in one slot and unused slots left out."""
+    """The path with its slots renumbered in order of use; unused operands are left out."""
     used: list[ir.Operand] = []
 
     def slot(old: int) -> int:

@@ -1,4 +1,4 @@
-"""The dtypes in which elementwise primitives take their operands, by the names of the rules that their records have."""
+"""The types to which elementwise primitives convert their operands, by the dtype rule in the primitive's record."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _arith(types: Sequence[Type]) -> list[Type]:
 
 
 def _compare(types: Sequence[Type]) -> list[Type]:
-    """Python's integers are compared as they are, with narrow ones too."""
+    """Python integers are compared as int64, with narrow integers too."""
     ready = _arith(types)
     if any(t.weak and t.is_int for t in types) and ready[0].is_int and ready[0].dtype != "uint64" and not ready[0].weak:
         return [Type("int64")] * len(types)
@@ -50,14 +50,14 @@ def _div(types: Sequence[Type]) -> list[Type]:
 
 
 def _special(types: Sequence[Type]) -> list[Type]:
-    """SciPy's ufuncs whose first loop is that of doubles: floats only if all operands are."""
+    """SciPy ufuncs whose first loop is for float64: float32 only if all operands are float32."""
     common = promote(*types)
     single = all(t.dtype == "float32" and not t.weak for t in types)
     return [common if single else Type("float64", (), common.weak)] * len(types)
 
 
 def _special_single(types: Sequence[Type]) -> list[Type]:
-    """SciPy's ufuncs whose first loop is that of floats: what fits is a float."""
+    """SciPy ufuncs whose first loop is for float32: float32 if every operand fits it."""
     common = promote(*types)
     single = common.dtype in ("float16", "float32", "bool", "int8", "uint8", "int16", "uint16") and not common.weak
     return [Type("float32") if single else Type("float64", (), common.weak)] * len(types)
@@ -77,14 +77,14 @@ def _as_is(types: Sequence[Type]) -> list[Type]:
 
 OPERAND_TYPES: dict[str, Callable[[Sequence[Type]], list[Type]]] = {
     "truths": _truths,  # NumPy's promotion
-    "arith": _arith,  # the same; Python's truth values count as integers
-    "int8": _int8,  # as arith, but NumPy booleans become int8 (np.square(True))
-    "float": _float,  # integers become floats, small integers small floats (np.exp)
+    "arith": _arith,  # NumPy's promotion, but Python booleans count as integers
+    "int8": _int8,  # like arith, but NumPy booleans become int8 (np.square(True))
+    "float": _float,  # integers become floats, narrow integers narrow floats (np.exp)
     "div": _div,  # integers become float64 (true division)
     "special": _special,  # scipy.special, most functions
-    "special_single": _special_single,  # scipy.special, those that prefer float32
+    "special_single": _special_single,  # scipy.special, functions that prefer float32
     "compare": _compare,  # operands are promoted, the result is bool
     "logical": _logical,  # operands become bool
-    "where": _where,  # the first is a bool, the others are promoted
+    "where": _where,  # the first becomes bool, the others are promoted
     "as_is": _as_is,  # no promotion (cast, isnan)
 }

@@ -1,4 +1,4 @@
-"""Functions, blocks and statements with what is nested in them replaced: the same ones where nothing is."""
+"""Functions, blocks and statements with parts replaced; each function returns the same object if nothing changes."""
 
 from __future__ import annotations
 
@@ -10,17 +10,18 @@ from transpile.core.walk import map_operands
 
 
 def with_body(fn: ir.Function, body: ir.Block) -> ir.Function:
+    """The function with another body."""
     return fn if body is fn.body else replace(fn, body=body)
 
 
 def with_results(fn: ir.Function, results: Sequence[ir.Operand]) -> ir.Function:
-    """The function with other results. How Python's were put together of the old ones says nothing of these."""
+    """The function with other results. ``out_tree`` is dropped, since it described the old results."""
     return replace(fn, body=replace(fn.body, yields=tuple(results)), out_tree=None)
 
 
 def of_outputs(fn: ir.Function, at: int, count: int) -> ir.Function:
-    """The function with its first ``count`` results among its parameters, behind the first ``at``. What it computed from one of
-    floating point it computes from the parameter; it gives the other results."""
+    """The function with its first ``count`` results turned into parameters, inserted at position ``at``. It computes from these
+    parameters whatever it computed from the floating-point results, and returns the remaining results."""
     outs = [ir.Var(getattr(y, "name", ir.SYNTHETIC), y.type) for y in fn.body.yields[:count]]
     given: dict[ir.Operand, ir.Operand] = {}
     for y, out in zip(fn.body.yields, outs):
@@ -36,12 +37,14 @@ def of_outputs(fn: ir.Function, at: int, count: int) -> ir.Function:
 
 
 def with_stmts(block: ir.Block, stmts: Sequence[ir.Stmt]) -> ir.Block:
+    """The block with other statements."""
     if len(stmts) == len(block.stmts) and all(a is b for a, b in zip(stmts, block.stmts)):
         return block
     return replace(block, stmts=list(stmts))
 
 
 def with_blocks(stmt: ir.Stmt, f: Callable[[ir.Block], ir.Block]) -> ir.Stmt:
+    """The statement with ``f`` applied to each of its blocks."""
     match stmt:
         case ir.If():
             then, orelse = f(stmt.then), f(stmt.orelse)
@@ -56,7 +59,7 @@ def with_blocks(stmt: ir.Stmt, f: Callable[[ir.Block], ir.Block]) -> ir.Stmt:
 
 
 def own_arguments(fn: ir.Function) -> ir.Function:
-    """The function with each written parameter replaced by a copy that it owns: a derivative changes no argument."""
+    """The function with each written parameter copied first, so that a derivative changes no argument."""
     if not any(p.buffer for p in fn.params):
         return fn
     params, copies = [], []

@@ -1,7 +1,8 @@
-"""Core as plain data, of which keys are made: functions have one structure if nothing that is in them differs.
+"""Core as plain data, from which keys are computed: two functions have the same structure if their names, parameters, bodies
+and source locations agree.
 
-A variable is its number in the order in which they are met; what it is stands where it is met first. Places in the user's source
-are part of it: messages name them.
+A variable is numbered in order of first appearance, where its name, type and kind are listed once. Locations in the user's
+source are included because messages name them.
 
 >>> from transpile.core.types import FLOAT, INT
 >>> def double(type): x, y = ir.Var("x", type), ir.Var("y", type); return ir.Function(
@@ -29,12 +30,12 @@ PLAIN = frozenset((str, int, float, bool, complex, bytes, type(None)))
 
 
 def digest(*values: object) -> str:
-    """A hash of the structure, the same in every process. Raises TypeError where something has none."""
+    """A hash of the structure, equal in every process. Raises TypeError for a value that has none."""
     return hashlib.sha256(repr(structure(*values)).encode()).hexdigest()
 
 
 def structure(*values: object) -> tuple[Any, ...]:
-    """Tuples of plain values, for functions, statements, types and containers of them."""
+    """Tuples of plain values that represent functions, statements, types and containers of them."""
     reader = _Reader()
     return tuple([reader.of(v) for v in values])
 
@@ -42,7 +43,7 @@ def structure(*values: object) -> tuple[Any, ...]:
 class _Reader:
     def __init__(self) -> None:
         self.vars: dict[ir.Var, int] = {}
-        self.shared: dict[Any, int] = {}  # places and types, which many nodes have
+        self.shared: dict[Any, int] = {}  # locations and types, which many nodes share
 
     def of(self, value: Any) -> Any:
         kind = type(value)

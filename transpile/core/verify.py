@@ -1,15 +1,16 @@
-"""The verifier: what every pass may rely on, and must leave true. It runs after each pass in tests, and under TRANSPILE_VERIFY=1.
+"""The verifier: the invariants that every pass may rely on and must preserve. Tests run it after each pass, and so does
+TRANSPILE_VERIFY=1.
 
-Of a function of either dialect (`verify_array`, `verify_loops`):
+Each function, in either dialect (`verify_array`, `verify_loops`):
 
-- Every variable is defined once, before its uses, in a block around them; what a block defines is not seen outside it.
-- Types and kinds of operands, results, carries and places agree.
-- Only memory is written; what is returned has memory of its own.
-- Each push pairs with one pop (`verify_stacks`); trips that run at once touch memory of their own (`verify_memory`).
+- Every variable is defined once, before its uses, in an enclosing block; it is not visible outside the block that defines it.
+- Types and kinds of operands, results, carried values and places agree.
+- Only memory is written; each result has memory of its own.
+- Each push pairs with one pop (`verify_stacks`); iterations that run concurrently write memory of their own (`verify_memory`).
 - Symbols in types are bound (`verify_symbols`).
 
-Of what a pass has made of a function: no effect is repeated (`verify_effects`), all that is recorded has a reason
-(`verify_memory`), and what analyses know of (`transpile.analysis.overlaps`).
+Each pass, by comparing its input with its output: no effect is repeated (`verify_effects`), everything recorded has a reason
+(`verify_memory`), and loops read elements before they are overwritten (`transpile.analysis.overlaps`).
 
 `InternalError` names the function, the pass, the statement and its line.
 """
@@ -33,7 +34,7 @@ FORMS = {"array": ArrayForm, "loops": LoopForm}
 
 
 def verify(fn: ir.Function, prims: Records, dialect: str = "array", after: str = "") -> ir.Function:
-    """``fn`` itself, if it is well formed with these primitives; raises `InternalError` otherwise."""
+    """``fn`` itself if it is well formed over these primitives; raises `InternalError` otherwise."""
     FORMS[dialect](fn, prims, after).function()
     pair(fn, after)
     apart(fn, dialect == "array", after)
@@ -44,8 +45,8 @@ def verify(fn: ir.Function, prims: Records, dialect: str = "array", after: str =
 
 
 class Verifying:
-    """Watches passes: what each of them has changed is verified, and what it says that it requires and ensures. ``more`` are
-    questions that need analyses."""
+    """A watcher that verifies the output of each pass that changed something, and the properties that the pass requires and
+    ensures. ``more`` are further checks, which need analyses."""
 
     def __init__(self, prims: Callable[[str], Records], *more: Callable[[Done], None]) -> None:
         self.prims, self.more = prims, more

@@ -1,15 +1,14 @@
-"""The form of array core.
+"""Checks that a function is well-formed array core.
 
-- Only what `Alloc` made, or a parameter with ``buffer``, is stored to; buffers are read by ``index``, ``dim`` and
-  *alloc copy* alone, are never carried by loops or branches, and are returned at most once.
-- Carries agree: inits, parameters, yields and results in number, dtype and dims (`Undef` fits any).
+- Only the results of `Alloc` and parameters with ``buffer`` are stored to. Only ``index``, ``dim`` and *alloc copy* read
+  buffers. Loops and branches never carry one, and each is returned at most once.
+- Inits, parameters, yields and results of a loop or branch agree in number, dtype and dims (`Undef` fits any).
 - A stored value has the dtype and dims of its place; a constant fits any place of its dtype.
-- Elementwise operands have the dims of the result or are constants, and the dtypes that the primitive's dtype rule
-  wants.
-- The type of each *let* is what the type rule says (the weak mark aside).
-- `Undef` stands only where branches and loops carry. Stacks are pushed and popped with their elements' type, and
-  nothing else.
-- Effects, tests, loop bounds, stops and trip counts have scalars of the right kind.
+- Elementwise operands are constants or have the dims of the result; their dtypes are those that the primitive's dtype rule
+  requires.
+- Each *let* has the type that the type rule gives, the weak mark aside.
+- `Undef` occurs only where branches and loops carry values. Pushed and popped values have the element type of their stack.
+- Effects, tests, loop bounds, stops and trip counts are scalars of the right kind.
 """
 
 from __future__ import annotations
@@ -31,12 +30,14 @@ READERS = ("index", "dim")  # the primitives whose first operand may be a buffer
 
 
 class ArrayForm(Scopes):
+    """Checks one function of array core."""
+
     def __init__(self, fn: ir.Function, prims: Records, after: str = "") -> None:
         super().__init__(fn, prims, after)
         self.ones = found_to_be_one(fn, prims, self.form_of)
 
     def value(self, operand: ir.Operand, undef: bool = False) -> None:
-        """An operand that must be a value: not a buffer, not a stack."""
+        """Checks an operand that must be a value: not a buffer, not a stack."""
         self.use(operand, undef)
         if is_buffer(operand):
             self.fail(f"buffer {operand} is used as a value")
@@ -71,7 +72,7 @@ class ArrayForm(Scopes):
             found = [k for spec in fn.arg_tree for k in leaf_numbers(spec.tree)]
             self.check(all(k < len(fn.params) for k in found), f"arg_tree names parameters beyond the last: {found}")
 
-    # ---- statements; each checks what it reads and what it makes
+    # ---- statements: each method checks operands and results
 
     def let(self, s: ir.Let) -> None:
         self.check(not s.var.buffer, "a let defines a buffer")
@@ -92,7 +93,7 @@ class ArrayForm(Scopes):
         self.made(s)
 
     def made(self, s: ir.Let | ir.Alloc) -> None:
-        """The primitive's operands fit it, and the variable has the type that its rule gives."""
+        """Checks that the operands fit the primitive, and that the variable has the type that its rule gives."""
         prim = self.prims.get(s.prim)
         if prim is None:
             self.fail(f"{s.prim!r} is not a primitive")
@@ -118,7 +119,7 @@ class ArrayForm(Scopes):
         super().elementwise(s, dtype_rule)
 
     def is_one_shape(self, a: tuple[Dim, ...], b: tuple[Dim, ...]) -> bool:
-        """Whether the dims are the same; two names that only the run has for sizes may be one size's."""
+        """Whether the dims are equal; two symbols that are known only at run time may name one size."""
         if a == b or len(a) != len(b):
             return a == b
         given = {d.as_symbol for p in self.fn.params for d in p.type.dims}
@@ -126,12 +127,12 @@ class ArrayForm(Scopes):
         return of_the_run and not any(map(self.differ, a, b))
 
     def is_same(self, a: Type, b: Type) -> bool:
-        """Whether two types may be one, the weak mark aside."""
+        """Whether two types may be equal, the weak mark aside."""
         return (a.dtype, a.kind, a.rank) == (b.dtype, b.kind, b.rank) and not any(map(self.differ, a.dims, b.dims))
 
     def differ(self, a: Dim, b: Dim) -> bool:
-        """Whether two dims are not equal; forms that only the run can compare are taken to agree, but for 1 and another form: there
-        the function has found that to be 1."""
+        """Whether two dims are unequal. Forms that can be compared only at run time are assumed to agree; a form and 1 do so
+        only if the function has checked that the form is 1."""
         return is_apart(a, b) or a.is_one != b.is_one and not {a, b} & self.ones
 
     def store(self, s: ir.Store | ir.Add) -> None:
@@ -244,7 +245,8 @@ class ArrayForm(Scopes):
         self.check(s.written == (), "a call of array core writes into an argument")
 
     def signature(self, s: ir.Call, params: Sequence[Type], results: Sequence[Type]) -> None:
-        """Number, dtype and rank of what is given and of what is got; sizes the call knows better than the function."""
+        """Checks number, dtype and rank of arguments and results; sizes are not compared, because the call knows them better
+        than the function."""
         self.check(len(s.args) == len(params), f"{len(s.args)} arguments for {len(params)} parameters")
         self.check(len(s.results) == len(results), f"{len(s.results)} results for {len(results)} yields")
         for operand, type_ in zip((*s.args, *s.results), (*params, *results)):
@@ -267,7 +269,7 @@ class ArrayForm(Scopes):
                 self.fail(f"{of} and {to} differ: {operand} for {var}")
 
     def path(self, path: ir.Path, args: Sequence[ir.Operand], source: Type, dims: tuple[Dim, ...]) -> None:
-        """The path fits its source, its operands are of the right kind, and it gives ``dims``."""
+        """Checks that the path fits its source, that its operands have the right kind, and that it selects ``dims``."""
         rank = source.rank
         for step in path:
             rank = self.step(step, args, rank)
@@ -276,6 +278,7 @@ class ArrayForm(Scopes):
         self.check(fits, f"the place has dims ({', '.join(map(str, found))}), not ({', '.join(map(str, dims))})")
 
     def step(self, step: object, args: Sequence[ir.Operand], rank: int) -> int:
+        """Checks one step of a path; returns the rank after it."""
         match step:
             case ir.Index():
                 covered = sum(consumed(i, args) for i in step.items)
@@ -295,7 +298,7 @@ class ArrayForm(Scopes):
 
 
 def slots(item: object) -> Iterator[tuple[int, Callable[[Type], bool]]]:
-    """The operands that an item of an index has, each with what its type must be."""
+    """The slots of an item's operands, each with a predicate for the operand's type."""
     match item:
         case ir.Point():
             yield item.arg, is_int_scalar

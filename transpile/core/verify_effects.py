@@ -1,7 +1,8 @@
-"""No effect is repeated: what a function prints stands no more often in what a pass makes of it.
+"""Checks that no pass repeats an effect: each print occurs at most as often after a pass as before it.
 
-What is raised ends the run, so that nobody sees it twice. A function that is called prints as often as it is called. One with a
-derivative of the user's own may do what it does itself and what its rule does: which of them stands in its place, the pass decides.
+A raise ends the run, so it cannot be seen twice. The prints of a called function count once for each call. A call with a
+user-defined derivative counts its function and its rule before a pass, because the pass decides which of them replaces the
+call.
 """
 
 from __future__ import annotations
@@ -14,19 +15,19 @@ from transpile.core.functions import routine_of
 from transpile.core.verify_scopes import refuse
 from transpile.core.walk import blocks, statements
 
-Effects = Counter[ir.Loc]  # of prints
+Effects = Counter[ir.Loc]  # location of a print -> count
 
 
 def repeated(old: ir.Function, new: ir.Function, after: str) -> None:
-    """Raises `InternalError` where ``new`` does on one way what ``old`` does not, or more often."""
+    """Raises `InternalError` if on some path ``new`` prints more often than ``old``."""
     more = effects(new.body) - effects(old.body, with_rules=True)
     if more:
         refuse(new, after, f"the print of line {next(iter(more)).line} is done more often than before")
 
 
 def effects(block: ir.Block, with_rules: bool = False) -> Effects:
-    """How often each effect of the user's stands on that way through a block on which it does so most often; of a function with a
-    rule also what the rule does."""
+    """For each of the user's prints, the largest number of times that it occurs on a path through the block; loop bodies count
+    once. ``with_rules`` adds the prints in user-defined derivatives."""
     found: Effects = Counter()
     for stmt in block.stmts:
         if isinstance(stmt, ir.Print):
@@ -53,7 +54,7 @@ def _called(stmt: ir.Call, with_rules: bool) -> Effects:
 
 
 def _prints(stmt: ir.Stmt, seen: set[ir.Routine]) -> Iterator[ir.Print]:
-    """What a call of a kept function prints, as far as the bodies are there: of one that is being made, who makes it asks."""
+    """The prints in a called kept function and the functions that it calls; a function without a body yet is skipped."""
     routine = routine_of(stmt)
     if routine is not None and routine.fn is not None and routine not in seen:
         seen.add(routine)

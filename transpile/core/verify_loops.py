@@ -1,7 +1,7 @@
-"""The form of loop core.
+"""Checks that a function is well-formed loop core.
 
-A store goes into an allocation or a parameter that the function may write; an access has one integer for each axis; memory is empty
-when it is made; what loops and branches carry agrees in number, dtype and rank; operands agree in dtype.
+Stores go to allocations or to parameters that may be written. An access has one integer for each axis. New memory is empty. The
+values that loops and branches carry agree in number, dtype and rank; elementwise operands agree in dtype.
 """
 
 from __future__ import annotations
@@ -19,15 +19,18 @@ from transpile.core.walk import uses
 
 
 def is_memory(op: ir.Operand) -> bool:
+    """Whether the operand is memory: an array, a buffer, a stack, or several results of one primitive."""
     return isinstance(op, ir.Var) and (bool(op.type.dims) or op.buffer or op.type.kind in ("tuple", "stack"))
 
 
 class LoopForm(Scopes):
+    """Checks one function of loop core."""
+
     def __init__(self, fn: ir.Function, prims: Records, after: str = "") -> None:
         super().__init__(fn, prims, after)
-        self.memory: set[ir.Var] = set()  # what may be written
-        self.frame: set[ir.Var] = set()  # what is gone when the function returns
-        self.whole: dict[ir.Operand, ir.Operand] = {}  # a view -> the memory that it is a part of
+        self.memory: set[ir.Var] = set()  # arrays that may be written
+        self.frame: set[ir.Var] = set()  # arrays that are gone when the function returns
+        self.whole: dict[ir.Operand, ir.Operand] = {}  # a view -> the array that it views
 
     def use(self, operand: ir.Operand, undef: bool = True) -> None:
         super().use(operand, undef)
@@ -38,7 +41,7 @@ class LoopForm(Scopes):
             self.fail(f"{what} is {op.type}")
 
     def is_of_numbers(self, prim: str) -> bool:
-        """Whether it is a function of the runtime that takes numbers and gives numbers."""
+        """Whether the primitive is a runtime function of scalars."""
         record = self.prims.get(prim)
         return record is not None and record.kind == "number"
 
@@ -95,7 +98,7 @@ class LoopForm(Scopes):
             self.check(s.params["axis"] < s.args[0].type.rank, "an axis that is not there")
 
     def numbers(self, s: ir.Let, record: Record) -> None:
-        """Operands and result of what is computed of numbers are as the record says."""
+        """Checks the operands and the result of an elementwise primitive against its record."""
         self.elementwise(s, record.dtype_rule)
         wanted = record.type_rule([a.type for a in s.args], s.params)
         self.alike(Type(wanted.dtype), s.var.type, s.prim)
@@ -121,7 +124,7 @@ class LoopForm(Scopes):
             self.check(r.type.kind == "array" and not r.buffer, f"a call gives {r}")
 
     def overlap(self, a: ir.Operand, b: ir.Operand) -> bool:
-        """Whether two arrays surely share memory: they are one, or one is all that the other is a part of."""
+        """Whether two arrays surely share memory: they are the same, or one is a view of the other."""
         return isinstance(a, ir.Var) and (a is b or self.whole.get(a) is b or self.whole.get(b) is a)
 
     def view(self, s: ir.View) -> None:
@@ -139,7 +142,7 @@ class LoopForm(Scopes):
             self.frame.add(s.var)
 
     def viewed(self, s: ir.View) -> int:
-        """The rank of what the step leads to; each slot is that of an operand, in order."""
+        """The rank of the view; checks that its slots count the operands in order."""
         given, rank = list(range(len(s.args) - 1)), s.base.type.rank
         match s.step:
             case ir.Reshape(args):
@@ -217,7 +220,7 @@ class LoopForm(Scopes):
             self.body(s)
 
     def at_once(self, s: ir.For) -> None:
-        """The trips can be made at once: they are counted, and no trip needs another."""
+        """Checks that the iterations can run concurrently: they are counted, and none needs another."""
         self.check(ir.is_literal(s.step, 1) and not s.backwards, f"a {s.kind} loop that does not count up by 1")
         self.check(s.body.stop is None and s.trips is None, f"a {s.kind} loop that may stop")
         if s.kind == "parallel":
@@ -230,7 +233,7 @@ class LoopForm(Scopes):
             self.check(self.is_combined(s.body, k, prim), f"{s.body.params[k]} is not only combined by {prim}")
 
     def is_combined(self, body: ir.Block, k: int, prim: str) -> bool:
-        """Whether a trip hands on its ``k``-th carried value with something combined in, and does nothing else with it."""
+        """Whether an iteration only combines something into the ``k``-th carried value and passes it on."""
         held: set[ir.Operand] = {body.params[k]}
         for stmt in body.stmts:
             mine = [o for o in uses(ir.Block((), [stmt])) if o in held]
@@ -242,7 +245,7 @@ class LoopForm(Scopes):
         return body.yields[k] in held and not any(y in held for j, y in enumerate(body.yields) if j != k)
 
     def is_combining(self, let: ir.Let, prim: str, held: Set[ir.Operand]) -> bool:
-        """Whether it combines by a primitive, or takes something off what is held: only the first operand of that is."""
+        """Whether the *let* combines by ``prim``, or subtracts from a carried value, which is then the first operand."""
         if let.params.get("vector", let.prim) == prim:
             return True
         record = self.prims.get(let.prim)

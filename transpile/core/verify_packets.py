@@ -1,4 +1,4 @@
-"""The form of packets in loop core: which primitives take them, and with what; how their lanes read and write memory."""
+"""Checks of packets in loop core: which primitives take them, with which operands, and how lanes access memory."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ _MOST = 64
 
 
 def let(form: Scopes, s: ir.Let) -> None:
+    """Checks a *let* that reads or defines a packet."""
     if s.prim in ACROSS:
         _across(form, s)
         return

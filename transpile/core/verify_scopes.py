@@ -1,4 +1,4 @@
-"""What both dialects have in common: each variable is defined once, before its uses, in a block around them."""
+"""The checks that both dialects share: each variable is defined once, before its uses, in an enclosing block."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from transpile.errors import InternalError
 
 
 class Scopes:
-    """Walks over the statements of a function and knows what can be seen; a dialect says what its statements must be."""
+    """Walks over the statements of a function and tracks which variables are visible; a subclass for each dialect checks the
+    statements."""
 
     handlers: ClassVar[Mapping[type, Callable[[Any, Any], None]]]
 
@@ -23,12 +24,12 @@ class Scopes:
         self.fn, self.prims, self.after = fn, prims, after
         self.visible: set[ir.Var] = set()
         self.seen: set[ir.Var] = set()
-        self.inside: list[ir.Var] = []  # what the block that is looked at has defined
+        self.inside: list[ir.Var] = []  # the variables defined in the current block
         self.stmt: ir.Stmt | None = None
         self.form_of = Integers(prims, fn).of
 
     def function(self) -> None:
-        """Looks at all of it; raises `InternalError`."""
+        """Checks the whole function; raises `InternalError`."""
         raise NotImplementedError
 
     def fail(self, message: str) -> NoReturn:
@@ -59,12 +60,12 @@ class Scopes:
             self.fail("Undef is read")
 
     def combines(self, prim: str) -> bool:
-        """Whether values of several trips, or lanes, may be combined by it in any order."""
+        """Whether the primitive may combine the values of several iterations or lanes in any order."""
         record = self.prims.get(prim)
         return prim == ir.JOINED or record is not None and record.folds == prim
 
     def elementwise(self, s: ir.Let | ir.Alloc, dtype_rule: str) -> None:
-        """The operands agree in dtype as the rule of the primitive says."""
+        """Checks that the dtypes of the operands agree as the dtype rule requires."""
         groups = {"where": s.args[1:], "as_is": (), "logical": ()}.get(dtype_rule, s.args)
         dtypes = sorted({o.type.dtype for o in groups})
         self.check(len(dtypes) <= 1, f"operands of different dtypes: {', '.join(dtypes)}")
@@ -73,6 +74,7 @@ class Scopes:
 
     @contextmanager
     def scope(self) -> Iterator[None]:
+        """A nested scope: variables defined in it are not visible afterwards."""
         around, self.inside = self.inside, []
         yield
         self.visible.difference_update(self.inside)
@@ -91,7 +93,7 @@ class Scopes:
 
 
 def refuse(fn: ir.Function, after: str, message: str, stmt: ir.Stmt | None = None) -> NoReturn:
-    """Raises `InternalError`, which names the function, the pass, the statement and its line."""
+    """Raises `InternalError` with the names of the function and the pass, the statement and its line."""
     where = ""
     if stmt is not None:
         line = f"   ({stmt.loc.file}:{stmt.loc.line})" if stmt.loc.line else ""

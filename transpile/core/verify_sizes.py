@@ -1,4 +1,4 @@
-"""Which sizes are surely not equal, and which a function has found to be 1."""
+"""Sizes that are surely unequal, and sizes that a function has checked to be 1."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from transpile.core.walk import statements
 
 
 def found_to_be_one(fn: ir.Function, prims: Records, form_of: FormOf) -> set[Dim]:
-    """The sizes that a check of the function compares with 1, and raises where they are not, or of which the example said so.
+    """The sizes that the function has checked to be 1, or that are 1 in the example arguments.
 
-    ``max(n - m, 0)`` may be 1 then, and so may be the size of a result, though the type rule gives the form. A form of one symbol
-    is solved for it instead, and has the number in its place.
+    Only composite forms are listed: ``max(n - m, 0)`` may be 1 then, and so may the size of a result for which the type rule
+    gives this form. A form with a single symbol is solved for it instead, and the number replaces the symbol.
     """
     found = {d for one, other, equal in fn.taken.pairs if equal for d in (one, other) if Dim(1) in (one, other)}
     tests: dict[ir.Operand, ir.Operand] = {}
@@ -33,5 +33,6 @@ def _is_unequal(record: Record | None) -> bool:
 
 
 def is_apart(a: Dim, b: Dim) -> bool:
-    """Whether two dims are unequal whatever the sizes; the frontend may know that ``x[:1]`` has 1, not min(1, n)."""
+    """Whether two dims are unequal for all sizes: their difference is a nonzero constant. The frontend may know more, for
+    example that ``x[:1]`` has size 1, not min(1, n)."""
     return (a - b).is_const and a != b

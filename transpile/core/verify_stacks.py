@@ -1,11 +1,12 @@
-"""Each push pairs with one pop on every path.
+"""Checks that each push pairs with one pop on every path.
 
-What is recorded is pushed by the forward sweep and popped by the reverse one, which mirrors it: the same loops, the same sides of
-the same branches. So pushes and pops of a stack are counted by what stands around them, in the block that makes the stack: a loop
-of a known number of trips counts as often, others as *a loop*, the sides of a branch each for itself but for what both have.
+The forward sweep pushes what it records, and the reverse sweep pops it. The reverse sweep mirrors the forward one: the same
+loops, the same sides of the same branches. So the pushes and pops of a stack are counted by the control around them, within the
+block that creates the stack. A loop with a known trip count multiplies the count; any other is counted as *a loop*. Each side
+of a branch counts by itself, except for what both sides have in common.
 
-The bound of the reverse loop may come out of a branch that the forward one stands in: then one of the two is known, the other is
-not, and they pair if all loops are counted as such.
+The bound of the reverse loop may be the result of a branch that contains the forward loop. Then only one of the two trip counts
+is known, and the counts are compared with both as *loops*.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from transpile.core import nodes as ir
 from transpile.core.verify_scopes import refuse
 from transpile.core.walk import blocks
 
-Paths = Counter[tuple[str, ...]]  # of what stands around: how often
+Paths = Counter[tuple[str, ...]]  # the control around a push or pop -> count
 
 
 def pair(fn: ir.Function, after: str = "") -> None:
-    """Raises `InternalError` where a stack is not popped as it was pushed."""
+    """Raises `InternalError` if a stack is not popped as it was pushed."""
     _block(fn, fn.body, after)
 
 
@@ -36,13 +37,13 @@ def _block(fn: ir.Function, block: ir.Block, after: str) -> None:
 
 
 def _is_known_once(pushed: Paths, popped: Paths) -> bool:
-    """Whether one of them counts the trips of a loop where the other does not."""
+    """Whether one side knows the trip count of a loop and the other does not."""
     left, right = pushed - popped, popped - pushed
     return any("loop" in path for path in left) != any("loop" in path for path in right)
 
 
 def _mirrors(block: ir.Block, stack: ir.Var) -> bool:
-    """Whether the loops around pushes and pops are the same, whatever is known of their trips."""
+    """Whether pushes and pops stand in the same loops and branches, trip counts aside."""
     pushed, popped = (_paths(block, stack, kind, False) for kind in (ir.Push, ir.Pop))
     return pushed == popped
 
@@ -76,7 +77,7 @@ def _repeated(loop: ir.For | ir.While, inside: Paths, counted: bool) -> Paths:
 
 
 def known_trips(loop: ir.For | ir.While) -> int | None:
-    """How often the body runs, if that stands there."""
+    """The trip count of a loop with constant bounds; None otherwise."""
     if not isinstance(loop, ir.For) or loop.body.stop is not None:
         return None
     ends = (loop.start, loop.bound, loop.step)

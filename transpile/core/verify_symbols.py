@@ -1,7 +1,9 @@
-"""Each symbol in a type has a value that can be seen: the index of a loop around, a size of a parameter, an operand.
+"""Checks that each symbol in a type has a visible value: the index of an enclosing loop, the size of a parameter, or an
+operand.
 
-A size that only the run knows is bound by what has it: `Function.symbols` names a ``dim`` of that, which may stand below. What no
-operand holds is free: nobody can ask for its value. A stack has elements of all trips, so that its type may name indices.
+A size that is known only at run time is bound by the value that has it: `Function.symbols` names a ``dim`` of that value, which
+may come later. A symbol without an operand is free: its value is never needed. The type of a stack may name loop indices, since
+its elements come from all iterations.
 """
 
 from __future__ import annotations
@@ -11,12 +13,13 @@ from transpile.core.verify_scopes import refuse
 from transpile.core.walk import blocks, defines, index_symbols, statements, type_symbols
 
 LIFTED = "lift"
-"""After it all symbols are asked for, but of code that adds to memory, as the reverse sweep of a derivative does that is called
-in it. That may name what only a branch of the forward sweep has, and needs no value of; indices stay in their loops there, too."""
+"""The pass after which every symbol must be bound, except in code with an `Add`: the reverse sweep of a derivative that the user
+calls may name sizes that exist only in a branch of the forward sweep, without needing their values. Indices must always stay in
+their loops."""
 
 
 def bound(fn: ir.Function, after: str) -> None:
-    """Raises `InternalError` where a type names a symbol that nothing binds there."""
+    """Raises `InternalError` if a type names a symbol that is not bound there."""
     _Bound(fn, after).function()
 
 
@@ -25,7 +28,7 @@ class _Bound:
         self.fn, self.after = fn, after
         stmts = list(statements(fn.body))
         self.lets = {s.var: s for s in stmts if isinstance(s, ir.Let)}
-        has_sweep = any(isinstance(s, ir.Add) for s in stmts)  # of a derivative that is called inside
+        has_sweep = any(isinstance(s, ir.Add) for s in stmts)  # of a derivative that the function calls
         self.asks_all = after == LIFTED and not has_sweep
         self.indices = {n for s in stmts for n in index_symbols(s)}
         self.given = {n for p in fn.params for n in type_symbols(p.type)}
@@ -70,7 +73,7 @@ class _Bound:
                 refuse(self.fn, self.after, f"{var} names {name}, which has no value there", stmt)
 
     def has(self, name: str, var: ir.Var) -> bool:
-        """Whether the operand of the symbol is seen, or is a size of what is seen, or of the variable itself."""
+        """Whether the operand of the symbol is visible, or is a size of a visible value or of the variable itself."""
         holder = self.fn.symbols.get(name)
         if not isinstance(holder, ir.Var) or holder in self.visible:
             return True

@@ -1,7 +1,6 @@
 """Generic access to statements: operands, definitions, nested blocks, cloning with substitution.
 
-Each kind of statement is described once, in the tables of this module; every other pass that only needs "what does it
-read, what does it define" asks here.
+This module describes each kind of statement once. A pass that only needs to know what a statement reads or defines asks here.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from transpile.core.types import Type
 
 
 def reads(stmt: ir.Stmt) -> tuple[ir.Operand, ...]:
-    """The operands that the statement itself reads, nested blocks not included; the root of a `Store` is not read."""
+    """The operands that the statement itself reads, without nested blocks; the buffer of a `Store` does not count as read."""
     match stmt:
         case ir.Let() | ir.Alloc() | ir.Print() | ir.Raise() | ir.Call():
             return stmt.args
@@ -58,14 +57,14 @@ def dim_symbols(stmt: ir.Stmt) -> tuple[str, ...]:
 
 
 def type_symbols(type_: Type) -> Iterator[str]:
-    """The symbols of the sizes of a type."""
+    """The symbols in the dims of a type."""
     for part in (type_, *type_.items):
         for dim in part.dims:
             yield from dim.symbols()
 
 
 def symbols(block: ir.Block) -> tuple[str, ...]:
-    """The symbols that a block names: in the types and parameters of all that it makes, and of the indices of its loops."""
+    """The symbols that occur in a block: in the types and params of its definitions and as loop indices."""
     found: dict[str, None] = {}
     for var in defined(block):
         found.update(dict.fromkeys(type_symbols(var.type)))
@@ -75,12 +74,12 @@ def symbols(block: ir.Block) -> tuple[str, ...]:
 
 
 def index_symbols(stmt: ir.Stmt) -> tuple[str, ...]:
-    """The symbols that stand for the index of a loop."""
+    """The symbols that stand for a loop's index."""
     return stmt.symbol.symbols() if isinstance(stmt, ir.For) and stmt.symbol is not None else ()
 
 
 def symbols_of(fn: ir.Function) -> set[str]:
-    """The symbols that a function names, those that have no operand too."""
+    """The symbols that occur in a function, including those without an operand."""
     return {*fn.symbols, *symbols(fn.body), *(name for p in fn.params for name in type_symbols(p.type))}
 
 
@@ -95,7 +94,7 @@ def written(stmt: ir.Stmt) -> ir.Var | None:
 
 
 def defines(stmt: ir.Stmt) -> tuple[ir.Var, ...]:
-    """The variables that hold a value after the statement."""
+    """The variables that the statement defines in its own block."""
     match stmt:
         case ir.Let() | ir.Alloc() | ir.NewStack() | ir.Pop() | ir.PacketRead():
             return (stmt.var,)
@@ -106,7 +105,9 @@ def defines(stmt: ir.Stmt) -> tuple[ir.Var, ...]:
     return ()
 
 
-_BLOCKS: dict[type, Callable[[Any], tuple[ir.Block, ...]]] = {  # asked of every statement, again and again
+_BLOCKS: dict[
+    type, Callable[[Any], tuple[ir.Block, ...]]
+] = {  # a table for speed: every statement is looked up many times
     ir.If: lambda stmt: (stmt.then, stmt.orelse),
     ir.For: lambda stmt: (stmt.body,),
     ir.While: lambda stmt: (stmt.test, stmt.body),
@@ -114,18 +115,18 @@ _BLOCKS: dict[type, Callable[[Any], tuple[ir.Block, ...]]] = {  # asked of every
 
 
 def blocks(stmt: ir.Stmt) -> tuple[ir.Block, ...]:
-    """The blocks nested in the statement."""
+    """The blocks nested directly in the statement."""
     found = _BLOCKS.get(type(stmt))
     return () if found is None else found(stmt)
 
 
 def leaves(block: ir.Block) -> tuple[ir.Operand, ...]:
-    """What the end of a block reads: its yields and its stop."""
+    """The operands that the end of a block reads: its yields and its stop."""
     return block.yields if block.stop is None else (*block.yields, block.stop)
 
 
 def statements(block: ir.Block) -> Iterator[ir.Stmt]:
-    """All statements in it and in what is nested, outer before inner."""
+    """All statements of a block, nested ones included, outer before inner."""
     for stmt in block.stmts:
         yield stmt
         if type(stmt) in _BLOCKS:
@@ -134,7 +135,7 @@ def statements(block: ir.Block) -> Iterator[ir.Stmt]:
 
 
 def uses(block: ir.Block) -> Iterator[ir.Operand]:
-    """Every operand read anywhere in it, nested blocks and yields included."""
+    """Every operand read anywhere in a block, including nested blocks and yields."""
     for stmt in statements(block):
         yield from reads(stmt)
         for inner in blocks(stmt):
@@ -143,7 +144,7 @@ def uses(block: ir.Block) -> Iterator[ir.Operand]:
 
 
 def defined(block: ir.Block) -> Iterator[ir.Var]:
-    """Every variable defined anywhere in it: parameters, loop indices and results included."""
+    """Every variable defined anywhere in a block, including parameters, loop indices and results."""
     yield from block.params
     for stmt in block.stmts:
         if isinstance(stmt, ir.For):
@@ -154,7 +155,7 @@ def defined(block: ir.Block) -> Iterator[ir.Var]:
 
 
 def free(block: ir.Block) -> tuple[ir.Var, ...]:
-    """The variables that it reads or writes and does not define, in order of first use."""
+    """The variables that a block reads or writes without defining them, in order of first use."""
     own = set(defined(block))
     found: dict[ir.Var, None] = {}
     for stmt in statements(block):
@@ -171,7 +172,7 @@ def free(block: ir.Block) -> tuple[ir.Var, ...]:
 
 
 def written_in(block: ir.Block) -> tuple[ir.Var, ...]:
-    """The buffers and stacks written anywhere in it, those of its own included."""
+    """The buffers and stacks written anywhere in a block, including its own."""
     found: dict[ir.Var, None] = {}
     for stmt in statements(block):
         root = written(stmt)
@@ -186,7 +187,8 @@ def written_in(block: ir.Block) -> tuple[ir.Var, ...]:
 def map_reads(
     stmt: ir.Stmt, f: Callable[[ir.Operand], ir.Operand], root: Callable[[ir.Var], ir.Var] = lambda v: v
 ) -> ir.Stmt:
-    """The statement with each operand that it reads itself replaced; nested blocks are kept as they are."""
+    """The statement with each operand that it reads itself replaced by ``f``, and each written buffer by ``root``; nested
+    blocks are unchanged."""
 
     def many(operands: tuple[ir.Operand, ...]) -> tuple[ir.Operand, ...]:
         return tuple(f(o) for o in operands)
@@ -247,10 +249,10 @@ def map_operands(
 
 
 class Cloner:
-    """Copies blocks with fresh variables for all that they define.
+    """Copies blocks, with a fresh variable for each one that they define.
 
-    ``mapping`` says what stands for the free variables; it grows by what is cloned. ``dims`` replaces symbols in types
-    and in symbolic params.
+    ``mapping`` maps free variables to their replacements; cloning adds the variables that it renames. ``dims`` replaces symbols
+    in types and in symbolic params.
     """
 
     def __init__(
@@ -263,6 +265,7 @@ class Cloner:
         return type_ if self.dims is None else resized(type_, self.dims)
 
     def fresh(self, var: ir.Var) -> ir.Var:
+        """A new variable that replaces ``var`` from here on."""
         new = ir.Var(var.name, self.type(var.type), var.buffer)
         self.mapping[var] = new
         return new
@@ -328,7 +331,7 @@ def _map_dims(value, dims):  # type: ignore[no-untyped-def]
 
 
 def resize(block: ir.Block, sizes: Mapping[str, Dim]) -> None:
-    """Puts other forms in the place of sizes, in the types of all that a block defines and in what it is made with."""
+    """Replaces symbols of sizes by other forms, in place: in the types of all variables that a block defines and in params."""
     for var in defined(block):
         var.type = resized(var.type, sizes.get)
     for stmt in statements(block):
@@ -339,12 +342,12 @@ def resize(block: ir.Block, sizes: Mapping[str, Dim]) -> None:
 
 
 def substituted(symbol: Dim | None, dims: Callable[[str], Dim | None]) -> Dim | None:
-    """What stands for an index, under its other name."""
+    """A loop's symbol after substitution."""
     return None if symbol is None else symbol.substitute(dims)
 
 
 def resized(type_: Type, dims: Callable[[str], Dim | None]) -> Type:
-    """The type with what ``dims`` gives in the place of a symbol; where that is None, the symbol stays."""
+    """The type with each symbol replaced by ``dims(symbol)``, or kept where that is None."""
     if type_.items:
         return replace(type_, items=tuple(resized(t, dims) for t in type_.items))
     return type_.with_dims(tuple(d.substitute(dims) for d in type_.dims)) if type_.dims else type_

@@ -1,7 +1,8 @@
-"""What is done with each pass that runs: written, timed, verified, counted, left out; nothing, unless somebody asks.
+"""Watchers of passes: they dump, time, verify or count each pass, and passes can be left out. Without watchers, nothing
+happens.
 
-A watcher is told of every pass of both dialects, by `transpile.core.pass_list` and by what is marked as a `station` (to lift, the
-transforms). Who runs passes asks `ON` first, so that it costs one test where nobody watches.
+A watcher is told of every pass of both dialects: by `transpile.core.pass_list`, and by functions marked as a `station`
+(lifting, the transforms). Callers test `ON` first, so that a pass costs one test if nobody watches.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from transpile.core.dump import dump
 P = ParamSpec("P")
 
 ON = False
-"""Whether anybody watches, or something is left out."""
+"""Whether there is a watcher, or a pass is left out."""
 
 _WATCHERS: list[Watcher] = []
 _LEFT_OUT: set[str] = set()
@@ -28,7 +29,8 @@ _LEFT_OUT: set[str] = set()
 
 @dataclass(frozen=True)
 class Done:
-    """A pass that has run. ``old``: what it was given, None where that is no core; ``seconds``: without those inside it."""
+    """A pass that has run. ``old``: its input, None if that was not core; ``seconds``: its time, without that of nested
+    passes."""
 
     name: str
     dialect: str
@@ -39,7 +41,7 @@ class Done:
 
     @functools.cached_property
     def has_changed(self) -> bool:
-        """Whether the code is another one: some passes build it anew."""
+        """Whether the code differs: some passes rebuild it without a change."""
         return self.old is not self.new and (self.old is None or dump(self.old) != dump(self.new))
 
 
@@ -48,7 +50,7 @@ class Watcher(Protocol):
 
 
 def watch(watcher: Watcher) -> None:
-    """From here on the watcher is told."""
+    """Registers a watcher."""
     global ON
     _WATCHERS.append(watcher)
     ON = True
@@ -56,7 +58,7 @@ def watch(watcher: Watcher) -> None:
 
 @contextmanager
 def watching(watcher: Watcher) -> Iterator[None]:
-    """Within it the watcher is told."""
+    """A context in which the watcher is registered."""
     watch(watcher)
     try:
         yield
@@ -67,7 +69,7 @@ def watching(watcher: Watcher) -> Iterator[None]:
 
 @contextmanager
 def left_out(*names: str) -> Iterator[None]:
-    """Within it the passes of these names do not run."""
+    """A context in which the passes of these names do not run."""
     global ON
     before = set(_LEFT_OUT)
     _LEFT_OUT.update(names)
@@ -89,7 +91,7 @@ def _settle() -> None:
 
 
 def run(step: Any, fn: ir.Function, given: Sequence[Any], dialect: str) -> ir.Function:
-    """The function after a pass of a list, watched."""
+    """The function after a pass of a list, reported to the watchers."""
     if step.name in _LEFT_OUT:
         return fn
     new, seconds = _timed(lambda: step.run(fn, *given))
@@ -98,7 +100,8 @@ def run(step: Any, fn: ir.Function, given: Sequence[Any], dialect: str) -> ir.Fu
 
 
 def station(name: str, dialect: str = "array") -> Callable[[Callable[P, ir.Function]], Callable[P, ir.Function]]:
-    """Marks what gives core and is no pass of a list; its first argument is what it was given, if that is core."""
+    """Decorator for a function that returns core and is not a pass of a list; its first argument, if it is core, is reported as
+    the input."""
 
     def mark(make: Callable[P, ir.Function]) -> Callable[P, ir.Function]:
         @functools.wraps(make)
@@ -115,11 +118,11 @@ def station(name: str, dialect: str = "array") -> Callable[[Callable[P, ir.Funct
     return mark
 
 
-_INSIDE: list[float] = []  # of what runs: the seconds of what ran in it
+_INSIDE: list[float] = []  # for each running call: the seconds spent in nested timed calls
 
 
 def _timed(make: Callable[[], ir.Function]) -> tuple[ir.Function, float]:
-    """What is made, and how long that took without what was timed in it."""
+    """The result of ``make()`` and its time in seconds, without that of nested timed calls."""
     _INSIDE.append(0.0)
     start = time.perf_counter()
     try:
@@ -142,7 +145,7 @@ def _tell(done: Done) -> None:
 
 @dataclass(frozen=True)
 class Dumping:
-    """Writes the code after each pass that changed something: of a dialect, of both (``all``), or after a pass of such a name."""
+    """Writes the code to stderr after each pass that changed it. ``wanted`` holds names of passes or dialects, or "all"."""
 
     wanted: frozenset[str]
 
@@ -153,7 +156,7 @@ class Dumping:
 
 
 class Timing:
-    """How often each pass ran, and how long that took."""
+    """Counts the runs of each pass and adds up their times."""
 
     def __init__(self) -> None:
         self.found: dict[tuple[str, str], tuple[int, float]] = {}
@@ -163,7 +166,7 @@ class Timing:
         self.found[done.dialect, done.name] = count + 1, seconds + done.seconds
 
     def table(self) -> str:
-        """A line a pass, in the order in which they first ran."""
+        """One line for each pass, in the order in which they first ran."""
         lines = [f"{'ms':>10} {'runs':>6}  pass"]
         lines += [f"{1000 * s:10.2f} {k:6}  {dialect}: {name}" for (dialect, name), (k, s) in self.found.items()]
         return "\n".join(lines)
