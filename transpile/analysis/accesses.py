@@ -1,7 +1,7 @@
-"""What statements do to memory: which array each name stands for, what is read and written, in which order effects come.
+"""What statements do to memory: which array a name stands for, what is read and written, and the order of effects.
 
-Two names are of one *root* if they can stand for the same memory: a view and its array, what branches and loops carry. All else is
-apart: arrays are allocated, or parameters, which the caller has seen to be different ones.
+Two names have the same *root* if they can stand for the same memory: a view and its array, or the values that branches and
+loops carry. Other arrays do not overlap: they are allocated, or parameters, which the caller has checked to be disjoint.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from transpile.ops.tables import record_of
 
 
 def is_array(op: ir.Operand) -> bool:
-    """Whether it is, or holds, memory: an array, several results of which one may be an array, a stack."""
+    """Whether the operand is memory: an array, a buffer, a stack, or several results of a primitive, some of which may be
+    arrays."""
     return isinstance(op, ir.Var) and (bool(op.type.dims) or op.buffer or op.type.kind in ("tuple", "stack"))
 
 
 class Roots:
-    """A union of names that may stand for the same memory."""
+    """Classes of names that may stand for the same memory (union-find)."""
 
     def __init__(self, fn: ir.Function) -> None:
         self.parent: dict[ir.Var, ir.Var] = {}
@@ -28,6 +29,7 @@ class Roots:
         self._block(fn.body)
 
     def of(self, var: ir.Var) -> ir.Var:
+        """The root of a variable's class."""
         while (up := self.parent.get(var, var)) is not var:
             var = up
         return var
@@ -56,7 +58,7 @@ class Roots:
                     inner = (stmt.body, stmt.test) if isinstance(stmt, ir.While) else (stmt.body,)
                     for k, init in enumerate(stmt.inits):
                         names = [init, stmt.body.yields[k], *stmt.results[k : k + 1], *(b.params[k] for b in inner)]
-                        arrays = [x for x in names if is_array(x)]  # an init may be no value
+                        arrays = [x for x in names if is_array(x)]  # an init may be `Undef`
                         for x in arrays[1:]:
                             self._join(arrays[0], x)
                 case ir.Push():
@@ -69,7 +71,7 @@ class Roots:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """One element that a statement touches; ``indices`` is None for all of the array, or nobody knows which."""
+    """An element that a statement touches; ``indices`` is None for the whole array or an unknown part of it."""
 
     var: ir.Var
     indices: tuple[ir.Operand, ...] | None
@@ -77,7 +79,7 @@ class Access:
 
 
 def accesses(stmt: ir.Stmt) -> Iterator[Access]:
-    """What the statement itself touches, nested blocks not included."""
+    """The accesses of the statement itself, without nested blocks."""
     match stmt:
         case ir.Let(prim="index"):
             yield Access(stmt.args[0], stmt.args[1:], "read")  # type: ignore[arg-type]
@@ -115,7 +117,8 @@ def accesses(stmt: ir.Stmt) -> Iterator[Access]:
 
 
 def handed(stmt: ir.Stmt) -> Iterator[tuple[ir.Var, ir.Operand]]:
-    """What a branch or a loop gives values to, and the values."""
+    """The pairs of a variable that a branch or a loop assigns and an operand that it assigns to it; loop results are left
+    out."""
     match stmt:
         case ir.If():
             for block in (stmt.then, stmt.orelse):
@@ -127,20 +130,20 @@ def handed(stmt: ir.Stmt) -> Iterator[tuple[ir.Var, ir.Operand]]:
 
 @dataclass(slots=True)
 class Touch:
-    """What a statement, with all that is nested in it, defines, uses and does."""
+    """What a statement, including nested blocks, defines, uses and does."""
 
     defs: set[ir.Var] = field(default_factory=set)
     uses: set[ir.Var] = field(default_factory=set)
     found: list[Access] = field(default_factory=list)
-    read: set[ir.Var] = field(default_factory=set)  # roots
+    read: set[ir.Var] = field(default_factory=set)  # roots, as in the next two
     written: set[ir.Var] = field(default_factory=set)
     added: set[ir.Var] = field(default_factory=set)
     raises: bool = False
-    acts: bool = False  # prints: nothing visible may pass it
-    visible: bool = False  # writes where the caller sees it
+    acts: bool = False  # it prints: nothing visible may move past it
+    visible: bool = False  # it writes memory of the caller
 
     def include(self, other: Touch) -> None:
-        """Adds what another statement does."""
+        """Adds the touch of another statement."""
         self.defs |= other.defs
         self.uses |= other.uses
         self.found += other.found
@@ -161,13 +164,14 @@ class Touches:
         self.writes: dict[int, tuple[ir.Stmt, set[ir.Var]]] = {}
 
     def of(self, stmt: ir.Stmt) -> Touch:
+        """The touch of a statement."""
         held = self.known.get(id(stmt))
         if held is None or held[0] is not stmt:
             held = self.known[id(stmt)] = (stmt, self._touch(stmt))
         return held[1]
 
     def changed(self, stmt: ir.Stmt) -> set[ir.Var]:
-        """The roots that a statement writes or adds to."""
+        """The roots that a statement writes or adds to, including nested blocks."""
         held = self.writes.get(id(stmt))
         if held is None or held[0] is not stmt:
             roots = {self.roots.of(a.var) for a in accesses(stmt) if a.kind != "read"}
@@ -190,7 +194,7 @@ class Touches:
             t.acts |= isinstance(stmt, ir.Print)
         if isinstance(stmt, ir.Call) or isinstance(stmt, ir.Let) and may_raise(stmt):
             t.raises = True
-        # what a branch or a loop hands on is complete then: small arrays are handed on by their elements
+        # arrays that a branch or a loop carries must be complete: small ones are carried as their elements
         t.read.update(self.roots.of(o) for _, o in handed(stmt) if is_array(o))  # type: ignore[arg-type]
         if isinstance(stmt, ir.For):
             t.defs.add(stmt.index)
@@ -206,9 +210,10 @@ class Touches:
         return is_ordered(self.of(first), self.of(second))
 
     def after(self, first: ir.Stmt, others: Sequence[ir.Stmt]) -> list[ir.Stmt]:
-        """Those of the statements behind ``first`` that must stay after it, or after another of them.
+        """The statements of ``others`` that must stay after ``first``, or after another one of them.
 
-        Each is asked once, against all of these together: what orders two statements orders a statement and a group.
+        Each is tested once, against all found so far together: the order of a statement and a group follows from the orders of
+        single statements.
         """
         group, found = Touch(), []
         group.include(self.of(first))
@@ -221,26 +226,26 @@ class Touches:
 
 
 def is_ordered(a: Touch, b: Touch) -> bool:
-    """Whether what does ``b`` must stay after what does ``a``, a statement or several."""
+    """Whether the statements with touch ``b`` must stay after those with touch ``a``."""
     if a.defs & b.uses or b.defs & a.uses:
         return True
     if a.written & b.read or a.added & b.read or a.read & (b.written | b.added):
         return True
     if a.written & (b.written | b.added) or a.added & b.written:
         return True
-    if a.raises and b.found:  # it may be a check before it that has found the elements to be there
+    if a.raises and b.found:  # it may be the check that the elements exist
         return True
     return has_order(a, b)
 
 
 def has_order(a: Touch, b: Touch) -> bool:
-    """Whether what both do is seen outside, so that the order counts."""
+    """Whether the effects of both are visible outside, so that their order counts."""
     first, second = a.raises or a.acts, b.raises or b.acts
     return (first and second) or (first and b.visible) or (second and a.visible)
 
 
 def may_raise(let: ir.Let) -> bool:
-    """Whether a *let* may raise: a call that takes memory or steps, or an operation with Python's meaning of a number."""
+    """Whether a *let* may raise, as its record says: a Python integer division by zero, for example."""
     raises = record_of(let).raises
     if raises is None:
         return False
@@ -249,5 +254,5 @@ def may_raise(let: ir.Let) -> bool:
 
 
 def is_pure(let: ir.Let) -> bool:
-    """Whether it may be computed again, elsewhere or not at all."""
+    """Whether a *let* may be recomputed, moved or removed."""
     return not may_raise(let)

@@ -1,9 +1,9 @@
 """Activity: which variables carry a derivative.
 
-*Varied*: depends, through steps that have a derivative, on a differentiated input. *Useful*: a differentiated result
-depends on it. *Active*: both. Buffers and stacks are taken as a whole, whatever the time.
+*Varied*: depends on a differentiated input, through steps that have a derivative. *Useful*: a differentiated result depends on
+it. *Active*: both. Buffers and stacks count as a whole, whatever the time.
 
->>> # y = floor(x) is not varied, as floor's derivative is zero; n = x.shape[0] is not, as it is an integer
+>>> # y = floor(x) is not varied, since the derivative of floor is zero; n = x.shape[0] is not, since it is an integer
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Edge = tuple[ir.Operand, ir.Var]  # the second depends on the first
 
 
 def carries_derivative(operand: ir.Operand) -> bool:
-    """Whether its type can carry one: floating point, or a tuple with such an item."""
+    """Whether the operand's type can carry a derivative: floating point, or a tuple with such an item."""
     type_ = operand.type
     return type_.is_float or any(t.is_float for t in type_.items)
 
@@ -36,7 +36,7 @@ def differentiable_args(prim: Op, args: tuple[ir.Operand, ...]) -> Iterator[ir.O
 
 
 def edges(block: ir.Block) -> Iterator[Edge]:
-    """The dependences between floating-point variables in a block and all that is nested."""
+    """The dependences between floating-point variables in a block, including nested blocks."""
     table = prims()
     for stmt in block.stmts:
         yield from _edges(stmt, table)
@@ -87,7 +87,7 @@ def active(fn: ir.Function, wrt: Iterable[ir.Var], results: Iterable[ir.Operand]
 
 
 def is_stopped(fn: ir.Function, wrt: Iterable[ir.Var]) -> bool:
-    """Whether ``stop_gradient`` hides something from the derivatives of ``fn`` with respect to the variables ``wrt``."""
+    """Whether ``stop_gradient`` cuts off a dependence of ``fn`` on the variables ``wrt``."""
     stops = [s for s in statements(fn.body) if isinstance(s, ir.Let) and record_of(s).hides]
     hidden = [a for s in stops for a in s.args]
     reached = active(fn, wrt, hidden)

@@ -1,6 +1,6 @@
-"""Integer operands as linear forms over variables: how two subscripts compare.
+"""Integer operands as linear forms over variables, by which subscripts are compared.
 
-The forms follow the definitions, so that they stay right when a pass puts one variable for another.
+The forms follow the definitions, so that they stay right when a pass replaces one variable by another.
 """
 
 from __future__ import annotations
@@ -17,19 +17,20 @@ from transpile.ops.tables import record_of
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Linear(Form[ir.Var, int]):
-    """A form over integer variables."""
+    """A linear form over integer variables."""
 
     const: int = 0
     terms: tuple[tuple[ir.Var, int], ...] = ()
 
 
 def form_of(op: ir.Operand) -> Linear:
-    """An integer as such."""
+    """The form that is the operand itself: a constant or a single variable."""
     return Linear(int(op.value)) if isinstance(op, ir.Const) else Linear.atom(op)
 
 
 def computed(form: Linear, number: Callable[[str, ir.Operand, ir.Operand], ir.Operand]) -> ir.Operand:
-    """A value of this form from its variables alone, what is added first; ``number`` makes a sum, difference or product."""
+    """An operand with the value of the form, computed from its variables, positive terms first; ``number(prim, a, b)`` builds a
+    sum, difference or product."""
     found: ir.Operand | None = None
     for var, coef in sorted(form.terms, key=lambda t: (t[1] < 0, t[0].label)):
         term: ir.Operand = var if abs(coef) == 1 else number("mul", ir.Const(abs(coef), INT), var)
@@ -53,21 +54,23 @@ class Forms:
         self.same: dict[ir.Var, ir.Operand] = {}
 
     def learn(self, let: ir.Let) -> None:
-        """A *let* that a pass has made."""
+        """Adds a *let* that a pass has created."""
         self.lets[let.var] = let
 
     def alias(self, var: ir.Var, other: ir.Operand) -> None:
-        """From here on ``var`` is ``other``."""
+        """Makes ``var`` equal to ``other`` from here on."""
         self.same[var] = other
         self.known.clear()
 
     def as_alias(self, a: ir.Operand, b: ir.Operand) -> tuple[ir.Var, ir.Operand] | None:
-        """Of two equal integers one, and the other that may stand for it: it is not computed from that one."""
+        """One of two equal integers, and the other, which may replace it because it is not computed from it; None if neither
+        can be replaced."""
         if isinstance(a, ir.Var) and not self.comes_from(b, a):
             return a, b
         return (b, a) if isinstance(b, ir.Var) and not self.comes_from(a, b) else None
 
     def comes_from(self, op: ir.Operand, var: ir.Var) -> bool:
+        """Whether ``op`` is computed from ``var``, or is ``var``."""
         work: list[ir.Operand] = [op]
         seen: set[ir.Operand] = set()
         while work:
@@ -82,6 +85,7 @@ class Forms:
         return False
 
     def of(self, op: ir.Operand) -> Linear:
+        """The linear form of an integer; the variable itself if its definition is not linear."""
         if isinstance(op, ir.Const):
             return Linear(int(op.value))
         assert isinstance(op, ir.Var)
@@ -101,7 +105,7 @@ class Forms:
 
 
 def _is_index(op: ir.Operand) -> bool:
-    """Whether it is an integer of full width: sums of narrow ones wrap."""
+    """Whether the operand is an int64 scalar or integer constant: sums of narrow integers may wrap."""
     if isinstance(op, ir.Const):
         return isinstance(op.value, int) and not isinstance(op.value, bool)
     return op.type.dtype == "int64" and not op.type.dims

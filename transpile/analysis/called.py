@@ -1,4 +1,4 @@
-"""What a call does in lanes, for which of its arguments differ between them; what is printed and raised in it.
+"""The effect of a call in lanes: which results differ, given which arguments differ; what it prints and raises.
 
 def power(x, k):                   power(x, k) where x differs: its results do, sizes and the depth of its calls do not
     if k == 0:                     where k differs: its calls stand in a branch that lanes do not all take
@@ -18,14 +18,14 @@ from transpile.core.walk import statements
 
 Pattern = tuple[
     bool | None, ...
-]  # of the arguments: whether it differs between lanes; None: it is the axis of their collectives
+]  # for each argument: whether it differs between lanes; None: it is the axis of their collectives
 
 
 @dataclass(frozen=True)
 class Summary:
-    """``values``, ``sizes``: which results differ between lanes, which have a size of the lane's own. ``acts``: it prints, or
-    raises what not all lanes raise. ``splits``: it calls itself on a way that lanes do not all take. ``given``: the arguments that
-    differ in this call or in one that it makes of itself: the function of all lanes is one for both."""
+    """``values``, ``sizes``: which results differ between lanes, and which have a size that differs. ``acts``: the function
+    prints, or raises in some lanes only. ``splits``: it calls itself on a path that not all lanes take. ``given``: the
+    arguments that differ in this call or in a call that it makes of itself, because one function for all lanes serves both."""
 
     values: Pattern = ()
     sizes: Pattern = ()
@@ -34,24 +34,25 @@ class Summary:
     given: Pattern = ()
 
 
-NOTHING = Summary()  # of what is no call
+NOTHING = Summary()  # of a statement that is no call
 
 
 class Summaries(Protocol):
-    """Knows what calls do: `transpile.analysis.summaries.Called`."""
+    """Gives the summary of a call whose arguments differ between lanes as ``given`` says:
+    `transpile.analysis.summaries.Called`."""
 
     def of(self, stmt: ir.Call, given: Sequence[bool | None]) -> Summary: ...
 
 
 def may_act(stmt: ir.Stmt) -> bool:
-    """Whether a statement is a print or a raise, or calls what prints or raises."""
+    """Whether a statement prints or raises, or calls a function that does."""
     if isinstance(stmt, ir.Effect):
         return True
     return any(True for _ in effects_of(stmt))
 
 
 def effects_of(stmt: ir.Stmt, seen: set[Routine] | None = None):  # type: ignore[no-untyped-def]
-    """The prints and raises in what a statement calls."""
+    """The effects in the functions that a statement calls."""
     seen = set() if seen is None else seen
     routine = routine_of(stmt)
     if is_custom(stmt):
@@ -69,7 +70,7 @@ def effects_of(stmt: ir.Stmt, seen: set[Routine] | None = None):  # type: ignore
 
 
 def is_reached(routine: Routine, start: Routine) -> bool:
-    """Whether a call of ``start`` may come to call ``routine``."""
+    """Whether a call of ``start`` may lead to a call of ``routine``."""
     seen, todo = {start}, [start]
     while todo:
         one = todo.pop()

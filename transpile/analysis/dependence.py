@@ -1,20 +1,18 @@
-"""Whether a write that runs later can touch an element that was read earlier: the dependence test.
+"""The dependence test: whether a later write can touch an element that was read earlier.
 
-A read and a write of one buffer are two *instances*, each with its own values of the loop indices around it. The
-write comes later if it is in a later trip of some loop around both (all loops further out in the same trip), or
-stands further down in the same trip of all of them. For each of these orders the question is whether integers exist
-for which both touch the same element: a system of linear constraints (`transpile.analysis.fourier_motzkin`) over the loop
+A read and a write of one buffer are two *instances*, each with its own values of the enclosing loop indices. The write comes
+later if it is in a later iteration of a common loop (all loops further out being in the same iteration), or if it stands
+further down in the same iteration of all common loops. For each of these orders the question is whether integers exist for
+which both touch the same element. This is a system of linear constraints (`transpile.analysis.fourier_motzkin`) over the loop
 indices, the sizes and the element.
 
-    for k in range(n):                       a[k, j] is read in trip (k, i, j); a[i', j'] is written in a later one:
-        for i in range(k + 1, n):            k' > k, or k' = k and i' > i, or ... , and always i' >= k' + 1. The same
-        element
-            for j in range(k, n):            needs i' = k, but i' > k' >= k: no such integers, so a[k, j] is never
-            overwritten.
-                a[i, j] -= f * a[k, j]
+    for k in range(n):                       a[k, j] is read in iteration (k, i, j); a[i', j'] is written in a later one:
+        for i in range(k + 1, n):            k' > k, or k' = k and i' > i, or ..., and always i' >= k' + 1.
+            for j in range(k, n):            Both are one element only if i' = k, but i' > k' >= k: there are no such
+                a[i, j] -= f * a[k, j]       integers, so a[k, j] is never overwritten.
 
-What is known is used: the ranges of loops, the tests of branches around, that every index is in range (generated code
-checks it). What is not linear, gathers and masks may be anything. The answer True means "cannot be excluded".
+The known facts are used: ranges of loops, tests of enclosing branches, and that every index is in range (generated code checks
+it). Nonlinear subscripts, gathers and masks may be anything. The answer True means "cannot be excluded".
 """
 
 from __future__ import annotations
@@ -26,16 +24,17 @@ from transpile.analysis.statement_instances import Axis, Instances, Order, TooMa
 from transpile.core import nodes as ir
 from transpile.core.places import FormOf, consumed
 
-OpenAxes = list[int | None]  # what a path has left of a place: axes of the buffer, None for new ones
+OpenAxes = list[int | None]  # the axes that remain after a part of a path: axes of the buffer, None for new ones
 
 
 def may_overwrite(
     defs: dict[ir.Var, Def], symbols: Mapping[str, ir.Operand], form_of: FormOf, first: Site, write: Site
 ) -> bool:
-    """Whether ``write`` can touch, after some run of ``first``, an element that ``first`` read or wrote.
+    """Whether ``write`` can touch, after some run of ``first``, an element that ``first`` read or wrote. True if that cannot be
+    excluded.
 
-    ``defs`` are the `definitions` of the function, ``symbols`` those of its dims, ``form_of`` what its integers are.
-    True where it cannot be excluded.
+    ``defs`` are the `definitions` of the function, ``symbols`` maps the symbols of its dims to operands, ``form_of`` gives the
+    forms of its integers.
     """
     buf, read_path, read_args = _place(first, write)
     _, write_path, write_args = _place(write, write)
@@ -47,7 +46,7 @@ def may_overwrite(
 
 
 def _meet(system: Instances, reads: Sequence[Axis], writes: Sequence[Axis]) -> bool:
-    """Whether both can touch one element with the write later in this way."""
+    """Whether both can touch one element if the write comes later in this order."""
     for axis, (a, b) in enumerate(zip(reads, writes)):
         system.touch(axis, a, 1)
         system.touch(axis, b, 2)
@@ -63,7 +62,7 @@ def _meet(system: Instances, reads: Sequence[Axis], writes: Sequence[Axis]) -> b
 
 
 def _orders(first: Site, write: Site) -> Iterator[Order]:
-    """The ways in which the write can come after the first."""
+    """The orders in which the write can come after the first statement."""
     common: list[ir.For | ir.While] = []
     alternatives = False
     for (a, block_a), (b, block_b) in zip(first.nest, write.nest):
@@ -84,7 +83,8 @@ def _orders(first: Site, write: Site) -> Iterator[Order]:
 
 
 def _place(site: Site, write: Site) -> tuple[ir.Var, ir.Path, tuple[ir.Operand, ...]]:
-    """The buffer that is written, and which part of it a statement touches; anything but an index touches all of it."""
+    """The written buffer, and the part of it that a statement touches; statements other than ``index``, `Store` and `Add` touch
+    all of it."""
     match site.stmt:
         case ir.Store() | ir.Add() as stmt:
             return stmt.buf, stmt.path, stmt.args
@@ -95,7 +95,8 @@ def _place(site: Site, write: Site) -> tuple[ir.Var, ir.Path, tuple[ir.Operand, 
 
 
 def _axes(buf: ir.Var, path: ir.Path, args: tuple[ir.Operand, ...]) -> list[Axis]:
-    """The axes of the buffer, as far as transpositions and first subscripts say what is touched of each."""
+    """The axes of the buffer, each with the elements touched, as far as transpositions and the first subscripts determine
+    them."""
     found = [Axis(d) for d in buf.type.dims]
     open_axes: OpenAxes = list(range(len(found)))
     for step in path:

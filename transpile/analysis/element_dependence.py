@@ -1,7 +1,8 @@
-"""Whether two accesses can touch one element, in lowered code: subscripts as forms, and what is known of integers there.
+"""Whether two accesses in loop core can touch the same element: a dependence test on subscripts as linear forms, with known
+ranges of integers.
 
-The dependence test of loops: in one trip, or in two trips of the loops around, whose indices are then two variables. What lifted
-code asks, of slices and of the order of statements, is `transpile.analysis.dependence`.
+The accesses belong to one iteration, or to two iterations of the loops around, whose indices are then different variables. For
+array core, with its slices and the order of statements, see `transpile.analysis.dependence`.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from transpile.ops.traits import NOT_EQUAL
 
 
 def never_meet(x: Sequence[Linear], y: Sequence[Linear], facts: Facts) -> bool:
-    """Whether the subscripts of one array never say one element: on some axis they differ for certain."""
+    """Whether two lists of subscripts of one array never name the same element: on some axis they surely differ."""
     pairs = list(zip(x, y))
     if any(p.key == q.key and p.const != q.const for p, q in pairs):
         return True
@@ -24,7 +25,8 @@ def never_meet(x: Sequence[Linear], y: Sequence[Linear], facts: Facts) -> bool:
 
 
 class OtherTrip:
-    """Two trips of loops, the same one or not: what a trip defines, ``own``, has a twin of it in the other one."""
+    """Two iterations of the given loops, equal or not: each variable in ``own``, defined by an iteration, has a twin in the
+    other one."""
 
     def __init__(self, loops: Iterable[ir.For], own: set[ir.Var], facts: Facts) -> None:
         self.own = own
@@ -35,11 +37,13 @@ class OtherTrip:
             self.facts.enter(replace(loop, index=self.twin(loop.index)))
 
     def twin(self, var: ir.Var) -> ir.Var:
+        """The variable that stands for ``var`` in the other iteration."""
         return self.twins.setdefault(var, ir.Var(var.name, var.type))
 
     def never_meet(self, x: Sequence[Linear], y: Sequence[Linear]) -> bool:
-        """Whether what the subscripts ``x`` say in the one trip is never what ``y`` say in the other."""
+        """Whether the subscripts ``x`` in one iteration never name the element that ``y`` names in the other."""
         return never_meet(x, [self.form(q) for q in y], self.facts)
 
     def form(self, form: Linear) -> Linear:
+        """The form in terms of the other iteration's variables."""
         return Linear(form.const, tuple((self.twin(v) if v in self.own else v, c) for v, c in form.terms))

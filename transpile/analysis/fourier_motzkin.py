@@ -1,8 +1,8 @@
-"""Whether a system of linear constraints over the integers has no solution: Fourier-Motzkin elimination.
+"""Whether a system of linear constraints over the integers has no solution, by Fourier-Motzkin elimination.
 
-`is_infeasible` is exact in one direction: True means that no integers satisfy the system. It works over the
-rationals, with the integer tightening by greatest common divisors (Williams 1976; Pugh's Omega test without its
-splinters), and gives up, False, where a system grows beyond `LIMIT`.
+`is_infeasible` is exact in one direction: True means that no integers satisfy the system. It eliminates over the rationals and
+tightens constraints to integers by greatest common divisors (Williams 1976; Pugh's Omega test without its splinters). It gives
+up, with False, if a system grows beyond `LIMIT` constraints.
 
 >>> i, j = Form.atom("i"), Form.atom("j")
 >>> is_infeasible([at_least(i, 0), at_least(j, i + 1)], [i - j])      # 0 <= i < j, i == j
@@ -21,11 +21,11 @@ from math import gcd
 from transpile.core.forms import Form
 
 LIMIT = 300  # constraints
-System = dict[frozenset[tuple[Hashable, int]], int]  # the terms of what must not be negative, and its number
+System = dict[frozenset[tuple[Hashable, int]], int]  # the terms of a form that must be nonnegative -> its constant
 
 
 def at_least(a: Form, b: Form | int) -> Form:
-    """The constraint ``a >= b``, as the form that must not be negative."""
+    """The constraint ``a >= b``, as the form that must be nonnegative."""
     return a - b
 
 
@@ -61,7 +61,7 @@ def _substitute(rows: list[Form], zero: list[Form]) -> list[Form] | None:
 
 
 def _eliminate(rows: Sequence[Form]) -> bool:
-    """Whether inequalities alone contradict each other."""
+    """Whether the inequalities contradict each other."""
     system: System = {}
     if not _merge(system, rows):
         return True
@@ -91,7 +91,7 @@ def _eliminate(rows: Sequence[Form]) -> bool:
 
 
 def _merge(system: System, rows: Iterable[Form]) -> bool:
-    """Adds constraints, tightened to integers, the tightest of each direction; False at a contradiction."""
+    """Adds constraints, tightened to integers, and keeps the tightest of each direction; False if there is a contradiction."""
     for row in rows:
         if row.is_const:
             if row.const < 0:
@@ -99,7 +99,7 @@ def _merge(system: System, rows: Iterable[Form]) -> bool:
             continue
         divisor = gcd(*(c for _, c in row.terms))
         key = frozenset((v, c // divisor) for v, c in row.terms)
-        const = row.const // divisor  # rounds down: an integer solution stays
+        const = row.const // divisor  # rounds down: integer solutions are preserved
         opposite = frozenset((v, -c) for v, c in key)
         if opposite in system and system[opposite] + const < 0:
             return False

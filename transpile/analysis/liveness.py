@@ -1,6 +1,7 @@
-"""Which variables are read later, at each point of a function; as bit sets, since the other steps intersect them all the time.
+"""Liveness: the variables that are read later, at each point of a function. Sets are bit masks, since clients intersect them
+often.
 
-``reads`` says what a statement reads: by itself (before nesting) or with all that is written inside it (after).
+``stmt_reads`` says what a statement reads by itself, without nested blocks; ``block_reads`` what the end of a block reads.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ class Numbers:
             self.number(var)
 
     def number(self, var: ir.Var) -> int:
+        """The variable's number; a new variable gets the next one."""
         found = self.of.get(var)
         if found is None:
             found = self.of[var] = len(self.vars) + self.reserved
@@ -42,7 +44,7 @@ class Numbers:
         return mask
 
     def members(self, mask: int) -> Iterable[ir.Var]:
-        """The variables of a mask, in order of their numbers."""
+        """The variables in a mask, in order of their numbers."""
         mask >>= self.reserved
         while mask:
             low = mask & -mask
@@ -51,14 +53,14 @@ class Numbers:
 
 
 def stmt_reads(stmt: ir.Stmt) -> Iterable[ir.Operand]:
-    """What a statement reads by itself; the buffer that it writes counts as read."""
+    """The operands that a statement reads by itself; the buffer that it writes counts as read."""
     root = written(stmt)
     return reads(stmt) if root is None else (*reads(stmt), root)
 
 
 class Liveness:
-    """``after[id(stmt)]``: what is live behind a statement; ``around[id(loop)]``: what is live throughout a loop, its
-    carried values that are needed included; ``entry[id(block)]``: what is live where a block begins."""
+    """``after[id(stmt)]``: the variables live after a statement. ``around[id(loop)]``: those live throughout a loop, including
+    the carried values that are needed. ``entry[id(block)]``: those live where a block begins."""
 
     def __init__(
         self,
@@ -75,6 +77,7 @@ class Liveness:
         self.start = self.block(fn.body, 0)
 
     def block(self, block: ir.Block, out: int) -> int:
+        """The variables live at the beginning of a block; ``out`` are those live after it."""
         live = out | self.numbers.mask(self.ends(block))
         for stmt in reversed(block.stmts):
             self.after[id(stmt)] = live
@@ -83,6 +86,7 @@ class Liveness:
         return live
 
     def stmt(self, stmt: ir.Stmt, live: int) -> int:
+        """The variables live before a statement; ``live`` are those live after it, without its definitions."""
         own = self.numbers.mask(self.reads(stmt))
         match stmt:
             case ir.If():
@@ -94,6 +98,7 @@ class Liveness:
         return own | live
 
     def loop(self, stmt: ir.For | ir.While, live: int) -> int:
+        """The variables live before a loop; ``live`` are those live after it."""
         m = self.numbers
         around = live | self.free(stmt)
         read = 0
@@ -113,7 +118,7 @@ class Liveness:
         return around
 
     def read_in(self, block: ir.Block) -> int:
-        """All that is read in a block and in what is nested."""
+        """The variables read in a block, including nested blocks."""
         found = self.numbers.mask(self.ends(block))
         for stmt in statements(block):
             found |= self.numbers.mask(self.reads(stmt))
@@ -122,7 +127,7 @@ class Liveness:
         return found
 
     def free(self, stmt: ir.For | ir.While) -> int:
-        """What a loop reads and does not define."""
+        """The variables that a loop reads and does not define."""
         if id(stmt) not in self._free:
             read = own = 0
             for block in blocks(stmt):

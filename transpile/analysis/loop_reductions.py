@@ -1,12 +1,12 @@
-"""How a loop folds what it carries: a sum, a product, a greatest or smallest value that a trip only passes on.
+"""How a loop folds its carried values: a sum, a product, a maximum or a minimum that an iteration only updates and passes on.
 
     for i in range(n):
         total = total + x[i]              a sum
         if x[i] > 0.0:
-            top = maximum(top, x[i])      the greatest
+            top = maximum(top, x[i])      a maximum
 
-Chunks of such a loop may start from a value of their own, and what they find is folded afterwards. Python's ``max(top, x)`` keeps
-``top`` where ``x`` is NaN, ``max(x, top)`` does not: only the first is a fold.
+Chunks of such a loop may each start from a value of their own, and their results are folded afterwards. Python's ``max(top, x)``
+keeps ``top`` if ``x`` is NaN, ``max(x, top)`` does not: only the first is a fold.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from transpile.ops.tables import record_of
 
 @dataclass(frozen=True)
 class Fold:
-    """The primitive; ``py``: with Python's meaning, that of an order of its operands."""
+    """The primitive of a fold. ``py``: it has Python's meaning, where the order of operands counts."""
 
     prim: str
     py: bool = False
@@ -30,7 +30,7 @@ SUM = Fold("add")
 
 
 def fold_of(loop: ir.For, k: int) -> Fold | None:
-    """How the loop folds the ``k``-th value that it carries; None if trips do more with it."""
+    """How the loop folds its ``k``-th carried value; None if an iteration uses the value in another way."""
     found = _Finder()
     if not found.passes(loop, k):
         return None
@@ -38,13 +38,13 @@ def fold_of(loop: ir.For, k: int) -> Fold | None:
 
 
 def folds_of(loop: ir.For) -> tuple[Fold, ...] | None:
-    """How the loop folds all that it carries; None if trips do more with any of it."""
+    """How the loop folds all carried values; None if an iteration uses one of them in another way."""
     found = [fold_of(loop, k) for k in range(len(loop.body.params))]
     return None if None in found else tuple([f for f in found if f is not None])
 
 
 def held_by(loop: ir.For, k: int) -> set[ir.Var]:
-    """What a trip holds of such a value on the way, outside of loops in it."""
+    """The variables that hold the ``k``-th carried value within an iteration, outside nested loops."""
     found = {loop.body.params[k]}
     _Finder().follow(loop.body, found)
     return found
@@ -55,7 +55,7 @@ class _Finder:
         self.kind: Fold | None = None
 
     def passes(self, loop: ir.For, k: int) -> bool:
-        """Whether a trip gives the value that it gets, with something folded in that does not depend on it."""
+        """Whether an iteration only folds values that do not depend on it into the carried value, and passes it on."""
         held = {loop.body.params[k]}
         if not self.follow(loop.body, held):
             return False
@@ -63,7 +63,7 @@ class _Finder:
         return loop.body.yields[k] in held and not held & {loop.body.stop, *rest}
 
     def follow(self, block: ir.Block, held: set[ir.Var]) -> bool:
-        """Whether the statements do nothing else with what is held; what they make of it is held as well."""
+        """Whether the statements only fold the variables in ``held``; adds the results of these folds to it."""
         return all(self.step(stmt, held) for stmt in block.stmts)
 
     def step(self, stmt: ir.Stmt, held: set[ir.Var]) -> bool:

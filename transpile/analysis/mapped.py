@@ -1,7 +1,7 @@
-"""What differs between lanes: the values, the memory and the sizes that depend on mapped parameters, through data or control.
+"""What differs between lanes: the values, memory and sizes that depend on mapped parameters, through data or control.
 
-while y > tol: y = g(y); k = k + 1      y mapped: so is the test, and with it k, which no data of a lane go into
-z = x[mask]                             mask mapped: the size of z differs; of x[idx] it does not
+while y > tol: y = g(y); k = k + 1      y is mapped, so the test is too, and with it k, although k depends on no data of a lane
+z = x[mask]                             mask is mapped: the size of z differs; that of x[idx] does not
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from transpile.ops.tables import record_of
 
 
 class Mapped:
-    """A fixed point. ``values``: variables, buffers and stacks among them, that differ between lanes; ``sizes``: symbols.
+    """A fixed point. ``values``: the variables that differ between lanes, including buffers and stacks; ``sizes``: the symbols
+    that differ.
 
-    ``called`` knows what calls do; ``axis``: the parameter that collectives over these lanes have as their axis.
+    ``called`` gives the summaries of calls; ``axis`` is the parameter that collectives over these lanes take as their axis.
     """
 
     def __init__(self, fn: ir.Function, given: Iterable[ir.Var], called: Summaries, axis: ir.Var | None = None) -> None:
@@ -27,22 +28,22 @@ class Mapped:
         self.values: set[ir.Var] = set(given)
         self.sizes: set[str] = set()
         self.made: dict[ir.Var, ir.Stmt] = {v: s for s in statements(fn.body) for v in defines(s)}
-        self.under: set[ir.Var] = set()  # what a branch or a loop gives that lanes do not all take alike
+        self.under: set[ir.Var] = set()  # results of branches and loops at which lanes diverge
         size = (-1, -1, -1)
         while size != (size := (len(self.values), len(self.sizes), len(self.under))):
             self.block(fn.body, False)
             self.sizes.update(name for name, op in fn.symbols.items() if self.differs(name, op))
 
     def has(self, *operands: ir.Operand | None) -> bool:
-        """Whether one of them differs between lanes."""
+        """Whether one of the operands differs between lanes."""
         return any(isinstance(o, ir.Var) and o in self.values for o in operands)
 
     def has_size(self, type_: Type) -> bool:
-        """Whether a value of the type is of another size in other lanes."""
+        """Whether values of the type have sizes that differ between lanes."""
         return any(name in self.sizes for d in type_.dims for name in d.symbols())
 
     def diverges(self, stmt: ir.Stmt) -> bool:
-        """Whether lanes may take another way at a branch, or go on longer in a loop."""
+        """Whether lanes may take different sides of a branch, or run a loop for different numbers of iterations."""
         match stmt:
             case ir.If():
                 return self.has(stmt.test)
@@ -53,19 +54,19 @@ class Mapped:
         return False
 
     def called_as(self, stmt: ir.Stmt) -> Summary:
-        """What a call does with arguments of which these differ; nothing, of what is no call."""
+        """The summary of a call with its mapped arguments; an empty one for other statements."""
         if not isinstance(stmt, ir.Call):
             return NOTHING
         return self.called.of(stmt, self.given(stmt))
 
     def given(self, stmt: ir.Call) -> list[bool | None]:
-        """Which of the arguments of a call have lanes. The right-hand side of a solution has them where any argument has: the
-        solutions in its derivative have one that differs."""
+        """Which arguments of a call have lanes. In a linear solve, the right-hand side has lanes if any argument has, because
+        its derivative solves with a right-hand side that differs."""
         found = self.pattern(stmt.args)
         if is_custom(stmt) and (any(found) or self.axis in stmt.args):
             if stmt.custom.rule == "linear":
                 found[: stmt.custom.outputs] = [True] * stmt.custom.outputs
-            elif stmt.custom.again:  # so are those of the calls in its rule, of which any may differ
+            elif stmt.custom.again:  # and so do the calls in its rule, where any argument may differ
                 given = range(stmt.custom.given or 0)
                 found = [
                     True if k in given and a.type.is_float else g for k, (a, g) in enumerate(zip(stmt.args, found))
@@ -73,11 +74,12 @@ class Mapped:
         return found
 
     def pattern(self, args: Iterable[ir.Operand]) -> list[bool | None]:
-        """Which of the arguments of a call differ between lanes; None for the axis of these."""
+        """Which arguments of a call differ between lanes; None for the axis of these lanes."""
         return [None if a is self.axis else self.has(a) for a in args]
 
     def collective(self, stmt: ir.Stmt) -> bool | None:
-        """Whether a collective over these lanes gives each of them a value of its own; None: it is no such collective."""
+        """Whether a collective over these lanes gives each of them a different result; None if the statement is no such
+        collective."""
         if not isinstance(stmt, ir.Let) or not record_of(stmt).collective or stmt.args[-1] is not self.axis:
             return None
         return record_of(stmt).is_own
@@ -85,16 +87,17 @@ class Mapped:
     # ---- sizes
 
     def differs(self, name: str, op: ir.Operand) -> bool:
+        """Whether the symbol, whose operand is ``op``, differs between lanes."""
         let = self.made.get(op) if isinstance(op, ir.Var) else None
         if not isinstance(let, ir.Let) or let.prim != "dim":
             return self.has(op)
         source = let.args[0]
         if name not in source.type.dims[let.params["axis"]].symbols() or not isinstance(source, ir.Var):
             return self.has(op)
-        return self.decides(source)  # the size is what a value is found to have
+        return self.decides(source)  # the symbol is the size that a value turns out to have
 
     def decides(self, var: ir.Var) -> bool:
-        """Whether what decides the size of a value differs."""
+        """Whether the size of a variable depends on something that differs between lanes."""
         stmt = self.made.get(var)
         match stmt:
             case None:
@@ -116,6 +119,7 @@ class Mapped:
     # ---- values
 
     def note(self, *found: ir.Operand) -> None:
+        """Marks variables as different between lanes."""
         self.values.update(v for v in found if isinstance(v, ir.Var))
 
     def block(self, block: ir.Block, under: bool) -> None:
@@ -147,7 +151,7 @@ class Mapped:
                 if self.has(*stmt.args) or self.axis in stmt.args:
                     self.note(*stmt.results)
             case ir.Call():
-                # of floating point all: each has an adjoint of its own
+                # floating-point results always: each lane has an adjoint of its own
                 if self.has(*stmt.args) or self.axis in stmt.args:
                     values = self.called_as(stmt).values
                     self.note(*(r for r, differs in zip(stmt.results, values) if differs or is_out(stmt, r)))
@@ -161,6 +165,7 @@ class Mapped:
                 self.loop(stmt, under)
 
     def join(self, result: ir.Var, diverges: bool, *given: ir.Operand) -> None:
+        """Marks the result of a branch or loop if it differs between lanes."""
         if diverges:
             self.under.add(result)
         if diverges or self.has(*given):
@@ -182,12 +187,12 @@ class Mapped:
 
 
 def is_out(stmt: ir.Call, result: ir.Var) -> bool:
-    """Whether a result of a call is one that has an adjoint."""
+    """Whether a result of a call has an adjoint."""
     return result.type.is_float and result in stmt.results[: stmt.custom.outputs]
 
 
 def _deciding(stmt: ir.Let) -> list[ir.Operand]:
-    """The operands of a place that its size depends on: masks, bounds of slices, sizes of a reshape."""
+    """The operands of a place that determine its size: masks, bounds of slices, sizes of a reshape."""
     found: list[ir.Operand] = []
     operands = stmt.args[1:]
     for step in stmt.params["path"]:
@@ -204,7 +209,7 @@ def _deciding(stmt: ir.Let) -> list[ir.Operand]:
 
 
 def below_branches(mapped: Mapped, fn: ir.Function) -> set[int]:
-    """The ids of the statements that not all lanes come to equally often."""
+    """The ids of statements that lanes may execute different numbers of times."""
     found: set[int] = set()
     for stmt in statements(fn.body):
         if mapped.diverges(stmt):
@@ -213,7 +218,7 @@ def below_branches(mapped: Mapped, fn: ir.Function) -> set[int]:
 
 
 def acts_in_lanes(mapped: Mapped, stmt: ir.Stmt, under: set[int]) -> bool:
-    """Whether a statement prints, or raises what not all lanes raise."""
+    """Whether a statement prints, or raises in some lanes only."""
     if isinstance(stmt, ir.Effect):
         return not isinstance(stmt, ir.Raise) or mapped.has(*stmt.args) or id(stmt) in under
     found = mapped.called_as(stmt)

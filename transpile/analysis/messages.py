@@ -1,7 +1,7 @@
-"""Messages of compiled code: what an exception or a print shows, found by a number, the site.
+"""Messages of compiled code: the text of an exception or a print, found by a number, the site.
 
-A kernel raises ``errors.IndexError_(site, i, n)``; the class puts the message together when it is raised, so that no string
-is compiled. A site's number is a hash of its message, so that texts that say the same are the same.
+A kernel raises ``errors.IndexError_(site, i, n)``, and the exception class formats the message, so that no string is compiled.
+The number of a site is a hash of its message, so equal messages share a site.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 from transpile.core import nodes as ir
 from transpile.core.walk import statements
 
-OTHER_SIZES = "OtherSizes"  # in the place of an exception
+OTHER_SIZES = "OtherSizes"  # stands in place of the name of an exception
 
 
 def site(parts: ir.Parts) -> int:
@@ -21,12 +21,12 @@ def site(parts: ir.Parts) -> int:
 
 
 def place(loc: ir.Loc) -> tuple[Any, ...]:
-    """The part of a message that says the user's line; the path is shown relative to where the program runs."""
+    """The part of a message that names the user's line; the path is shown relative to the working directory."""
     return (("at", loc.file, loc.line, loc.col),) if loc.file else ()
 
 
 def message(stmt: ir.Effect) -> ir.Parts:
-    """The message of a lowered effect: the exception, the dtypes of what is shown, text and slots."""
+    """The message of an effect in loop core: the exception, the dtypes of the operands, text and slots."""
     match stmt:
         case ir.Print():
             return (None, stmt.dtypes, *stmt.parts, stmt.sep, stmt.end)
@@ -38,17 +38,18 @@ def message(stmt: ir.Effect) -> ir.Parts:
 
 
 def sites(fn: ir.Function) -> dict[int, Any]:
-    """All messages of a lowered function: what `transpile_runtime.compiled.errors.SITES` must hold before it runs."""
+    """All messages of a lowered function, by number: `transpile_runtime.compiled.errors.SITES` must hold them before it
+    runs."""
     found = (message(s) for s in statements(fn.body) if isinstance(s, ir.Effect) and not is_other_sizes(s))
     return {site(m): m for m in found}
 
 
 def size_checks(fn: ir.Function) -> frozenset[int]:
-    """The messages that say that sizes do not agree."""
+    """The numbers of the messages which say that sizes disagree."""
     found = (s for s in statements(fn.body) if isinstance(s, ir.Raise) and s.sizes_at is not None)
     return frozenset(site(message(s)) for s in found)
 
 
 def is_other_sizes(stmt: ir.Stmt) -> bool:
-    """Whether it leaves because the code is for arguments of other sizes, which is no error."""
+    """Whether the statement leaves the function because the code was compiled for other sizes, which is no error."""
     return isinstance(stmt, ir.Raise) and stmt.exception == OTHER_SIZES

@@ -1,7 +1,7 @@
 """The cheapest set of values from which the needed ones can be recomputed: a minimum vertex cut.
 
-Vertices are values; an edge goes from an operand to what is computed from it. Sources cannot be recomputed; needed values must
-be had. Each path from a source to a needed value must pass a recorded value (the source and the needed value included).
+Vertices are values; an edge goes from an operand to a value computed from it. Sources cannot be recomputed. Every path from a
+source to a needed value must contain a recorded value; the source and the needed value themselves count.
 
 >>> min_cut({"a": 1, "b": 1, "c": 1}, [("a", "c"), ("b", "c")], ["a", "b"], ["c"])
 ['c']
@@ -22,7 +22,7 @@ INFINITE = 10**12
 
 
 def min_cut(costs: Mapping[V, int], edges: Sequence[tuple[V, V]], sources: Sequence[V], needed: Sequence[V]) -> list[V]:
-    """The vertices of a cheapest cut, nearest to the needed values among equals, in the order of ``costs``."""
+    """The vertices of a cheapest cut, in the order of ``costs``; of several, the cut nearest to the needed values."""
     order = list(costs)
     number = {v: k for k, v in enumerate(order)}
     start, end = 2 * len(order), 2 * len(order) + 1
@@ -53,6 +53,7 @@ def min_cut(costs: Mapping[V, int], edges: Sequence[tuple[V, V]], sources: Seque
 
 
 def _augmenting(capacity: list[dict[int, int]], start: int, end: int) -> list[int] | None:
+    """A path with spare capacity from ``start`` to ``end``; None if there is none."""
     parent = {start: start}
     queue = [start]
     for u in queue:
@@ -69,7 +70,7 @@ def _augmenting(capacity: list[dict[int, int]], start: int, end: int) -> list[in
 
 
 def _reaching(capacity: list[dict[int, int]], end: int) -> set[int]:
-    """The vertices from which ``end`` can still be reached: the cut nearest to it."""
+    """The vertices from which ``end`` can be reached: they determine the cut nearest to it."""
     found = {end}
     queue = [end]
     for v in queue:

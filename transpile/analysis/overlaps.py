@@ -1,13 +1,15 @@
-"""Overlapping reads and writes: where a trip reads an element that an earlier one has overwritten, though all is to be read first.
+"""Overlapping reads and writes: an iteration reads an element that an earlier one has overwritten, although all reads should
+come first.
 
-    x[1:] += x[:-1]        ->   for i in range(n - 1):           wrong: trip 1 reads what trip 0 wrote
+    x[1:] += x[:-1]        ->   for i in range(n - 1):           wrong: iteration 1 reads what iteration 0 wrote
                                     x[i + 1] += x[i]
 
-So it is of the loops that lowering makes of one store of array core, whose value is computed before anything is written: what
-overlaps needs memory of its own, or an order in which it is read in time. And of the trips of a vector loop, which run at once.
+This concerns the loops that lowering makes of a single array store, whose value is computed before anything is written.
+Overlapping arrays need memory of their own, or an order in which each element is read in time. It also concerns the iterations
+of a vector loop, which run concurrently.
 
-Trips are tried one by one, a few of each loop, with subscripts as forms over the indices: what is said is surely so, if the loops
-have as many trips. What depends on anything else, or stands in a branch, is not looked at.
+The check tries a few iterations of each loop, one by one, with subscripts as linear forms over the indices. A reported overlap
+is certain if the loops have as many iterations. Subscripts that depend on anything else, and accesses in branches, are skipped.
 """
 
 from __future__ import annotations
@@ -22,16 +24,16 @@ from transpile.core.verify_scopes import refuse
 from transpile.core.walk import defined, statements
 from transpile.core.watch import Done
 
-TRIPS = 4  # of each loop that are tried
-MOST = 4  # loops inside one another
+TRIPS = 4  # iterations of each loop that are tried
+MOST = 4  # nested loops
 
-Numbers = Mapping[ir.Var, Linear]  # what indices are in a trip
+Numbers = Mapping[ir.Var, Linear]  # the values of loop indices in an iteration
 Element = tuple[Linear | None, ...]
-Time = tuple[int, ...]  # trip and position in turns, from the outermost loop
+Time = tuple[int, ...]  # iteration and position in turn, from the outermost loop
 
 
 def in_order(done: Done) -> None:
-    """Raises `InternalError` where a pass over loops leaves such a loop, or lowering makes one."""
+    """Raises `InternalError` if lowering or a pass over loops leaves such an overlap."""
     if done.dialect != "loops":
         return
     made = _stores(done.old) if done.name == "lowering" and done.old is not None else set[ir.Loc]()
@@ -46,14 +48,15 @@ def in_order(done: Done) -> None:
 
 
 def _stores(fn: ir.Function) -> set[ir.Loc]:
-    """Where stores of whole arrays stand, and no loop: what has that place after lowering is a loop of such a store."""
+    """The locations of stores of whole arrays that are not locations of loops; after lowering, a loop with such a location
+    comes from that store."""
     every = list(statements(fn.body))
     stores = {s.loc for s in every if isinstance(s, (ir.Store, ir.Add)) and s.value.type.dims and s.loc.line}
     return stores - {s.loc for s in every if isinstance(s, (ir.For, ir.While))}
 
 
 def _nests(block: ir.Block, made: set[ir.Loc]) -> Iterator[ir.For]:
-    """The outermost loops of stores that were made, and vector loops."""
+    """The outermost loops that come from such stores, and vector loops."""
     for stmt in block.stmts:
         match stmt:
             case ir.For() if stmt.kind == "vector" or stmt.loc in made:
@@ -70,7 +73,7 @@ def _nests(block: ir.Block, made: set[ir.Loc]) -> Iterator[ir.For]:
 
 @dataclass(frozen=True)
 class _Access:
-    """``at``: the position in each block and the loop there, down to the statement."""
+    """``at``: the position of each enclosing loop in its block, and then that of the statement."""
 
     stmt: ir.Let | ir.Store | ir.Add
     loops: tuple[ir.For, ...]
@@ -86,7 +89,7 @@ class _Access:
 
 
 def overwritten(nest: ir.For, forms: Forms) -> ir.Let | None:
-    """A read of the nest of an element that an earlier trip has written; None if there is surely no such, or nobody can tell."""
+    """A read of an element that an earlier iteration of the nest has surely written; None if none is found."""
     found = list(_accesses(nest, (), ()))
     tried = _Tried(forms, set(defined(ir.Block((), [nest]))), nest.kind == "vector")
     writes = [a for a in found if not isinstance(a.stmt, ir.Let) and a.memory not in tried.own]
@@ -106,23 +109,23 @@ def _accesses(nest: ir.For, around: tuple[ir.For, ...], at: tuple[int, ...]) -> 
 
 
 class _Tried:
-    """Some trips of a nest. ``own`` is what it defines; ``at_once``: those of its outermost loop run at once, and what such a trip
-    wrote itself it may read."""
+    """A few iterations of a nest. ``own``: the variables that it defines. ``at_once``: the iterations of its outermost loop run
+    concurrently, and each may read what it has written itself."""
 
     def __init__(self, forms: Forms, own: set[ir.Var], at_once: bool) -> None:
         self.forms, self.own, self.at_once = forms, own, at_once
 
     def meet(self, write: _Access, read: _Access) -> bool:
-        """Whether some trip reads what one before it wrote."""
+        """Whether some iteration reads an element that an earlier one wrote."""
         if max(len(write.loops), len(read.loops)) > MOST:
             return False
         written: dict[Element, Time] = {}
         for time, element in self.touched(write):
-            written.setdefault(element, time)  # the first is enough
+            written.setdefault(element, time)  # the first write is enough
         return any(element in written and written[element] < time for time, element in self.touched(read))
 
     def touched(self, access: _Access) -> Iterator[tuple[Time, Element]]:
-        """When which element is touched: trip and position in turns, and the subscripts."""
+        """The touched elements, each with the time: iteration and position in turn, and then the subscripts."""
         for trips in product(range(TRIPS), repeat=len(access.loops)):
             numbers = self.indices(access.loops, trips)
             element = None if numbers is None else self.element(access, numbers)
@@ -131,7 +134,7 @@ class _Tried:
                 yield tuple(turns[: 1 if self.at_once else None]), element
 
     def indices(self, loops: Sequence[ir.For], trips: Sequence[int]) -> Numbers | None:
-        """The indices in such a trip, if there is that trip."""
+        """The loop indices in the given iterations; None if an iteration does not exist or its index is not known."""
         numbers: dict[ir.Var, Linear] = {}
         for loop, k in zip(loops, trips):
             start, bound = self.of(loop.start, numbers), self.of(loop.bound, numbers)
@@ -146,7 +149,7 @@ class _Tried:
         return numbers
 
     def element(self, access: _Access, numbers: Numbers) -> Element | None:
-        """The subscripts in a trip, if nothing is in them but indices and what is the same in all trips."""
+        """The subscripts in an iteration; None if they depend on anything but indices and values that all iterations share."""
         found = [self.of(op, numbers) for op in access.subscripts]
         return None if None in found else tuple(found)
 

@@ -1,4 +1,4 @@
-"""Whether what a statement read from a buffer may be overwritten later in the run of the function."""
+"""Whether the element that a statement read from a buffer may be overwritten later in the run of the function."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from transpile.ops.tables import prims
 
 
 class Overwrites:
-    """Answers for one function; facts are gathered once."""
+    """Answers for one function; facts are collected once."""
 
     def __init__(self, fn: ir.Function) -> None:
         self.fn = fn
@@ -36,7 +36,7 @@ class Overwrites:
         self._originals: dict[int, ir.Var | None] = {}
 
     def is_stable(self, read: ir.Let) -> bool:
-        """Whether reading the same place again at the end of the function gives what ``read`` gave."""
+        """Whether the place that ``read`` read still holds the same values at the end of the function."""
         key = id(read)
         if key not in self._known:
             root = read.args[0]
@@ -45,7 +45,8 @@ class Overwrites:
         return self._known[key]
 
     def original(self, read: ir.Let) -> ir.Var | None:
-        """The value that still has what ``read`` gave: its buffer began as a copy, and nothing had been written there yet."""
+        """The value of which the buffer is a copy, if nothing was written to the place before ``read``; else None. That value
+        still holds what ``read`` returned."""
         key = id(read)
         if key not in self._originals:
             self._originals[key] = self._original(read)
@@ -64,8 +65,8 @@ class Overwrites:
         return None if any(self.may_meet(w, site) for w in earlier) else source
 
     def is_kept(self, stored: ir.Store) -> bool:
-        """Whether what ``stored`` wrote stands in its place to the end of the function; of what is written to one element twice,
-        only the last does."""
+        """Whether the value that ``stored`` wrote stays in its place until the function ends. A store that may write one
+        element twice keeps only the last value, so False."""
         if may_repeat(stored.path):
             return False
         key = id(stored)
@@ -74,26 +75,28 @@ class Overwrites:
         return self._known[key]
 
     def is_first_touch(self, write: ir.Store) -> bool:
-        """Whether nothing that ran before ``write`` has read or written what it overwrites, the allocation left out: the
-        memory is new in each trip of the loops around that."""
+        """Whether nothing that ran before ``write`` has read or written the elements that it overwrites. The allocation does
+        not count: memory is new in each iteration of the loops around it."""
         site, alloc = self.at[id(write)], self.allocs.get(write.buf)
         outside = 0 if alloc is None else len(self.at[id(alloc)].nest)
         return not any(self.may_touch_later(t.stmt, site, outside) for t in self.touches.get(write.buf, ()))
 
     def may_touch_later(self, first: ir.Stmt, write: Site, outside: int = 0) -> bool:
-        """Whether ``write`` can, after some run of ``first``, touch an element that ``first`` touched; of the statements around
-        both, the first few ``outside`` are left out."""
+        """Whether ``write`` can, after some run of ``first``, touch an element that ``first`` touched. The outermost
+        ``outside`` enclosing statements do not count."""
         site = self.at[id(first)]
         if not _runs_after(site, write, outside):
             return False
         return self.may_meet(site, write)
 
     def may_meet(self, first: Site, write: Site) -> bool:
+        """Whether ``write`` can run after ``first`` and touch an element that ``first`` touched."""
         return may_overwrite(self.defs, self.fn.symbols, self.form_of, first, write)
 
 
 def _runs_after(first: Site, second: Site, outside: int = 0) -> bool:
-    """Whether ``second`` may run after ``first``: it stands later, or a loop is around both, the first few left out."""
+    """Whether ``second`` may run after ``first``: it stands later, or a common loop repeats both. The outermost ``outside``
+    enclosing statements do not count."""
     if second.order > first.order:
         return not _are_alternatives(first, second)
     return any(
@@ -102,7 +105,7 @@ def _runs_after(first: Site, second: Site, outside: int = 0) -> bool:
 
 
 def _are_alternatives(first: Site, second: Site) -> bool:
-    """Whether they stand in the two branches of one ``if`` that no loop repeats."""
+    """Whether both stand in different branches of one ``if`` that no loop repeats."""
     for (a, block_a), (b, block_b) in zip(first.nest, second.nest):
         if a is not b or isinstance(a, (ir.For, ir.While)):
             return False

@@ -1,4 +1,4 @@
-"""Where each variable of a function is defined: by which statement, in which block, inside which loops and branches."""
+"""Where each variable of a function is defined: the statement, the block, and the loops and branches around it."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from transpile.core import nodes as ir
 from transpile.core.functions import computes
 from transpile.core.walk import blocks, defines, dim_symbols
 
-Nest = tuple[tuple[ir.Stmt, ir.Block], ...]  # the statements around, from the outermost, each with the block entered
+Nest = tuple[tuple[ir.Stmt, ir.Block], ...]  # the enclosing statements, outermost first, each with the block entered
 
 
 @dataclass(frozen=True, slots=True)
 class Def:
-    """``kind``: "param" of a function or loop body, "index" of a loop, or "stmt". ``order`` numbers the statements."""
+    """The definition of a variable. ``kind``: "param" of a function or loop body, "index" of a loop, or "stmt". ``order`` is
+    the number of the statement in the text."""
 
     kind: str
     stmt: ir.Stmt | None
@@ -24,13 +25,13 @@ class Def:
 
     @property
     def loops(self) -> tuple[ir.For | ir.While, ...]:
-        """The loops around it, from the outermost."""
+        """The enclosing loops, outermost first."""
         return tuple(s for s, _ in self.nest if isinstance(s, (ir.For, ir.While)))
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A statement with the blocks around it and its number in the text."""
+    """A statement with its block, the blocks around it, and its number in the text."""
 
     stmt: ir.Stmt
     block: ir.Block
@@ -39,7 +40,7 @@ class Site:
 
 
 def sites(fn: ir.Function) -> Iterator[Site]:
-    """All statements of a function in the order of the text."""
+    """All statements of a function, in textual order."""
     counter = [0]
 
     def visit(block: ir.Block, nest: Nest) -> Iterator[Site]:
@@ -69,12 +70,12 @@ def definitions(fn: ir.Function) -> dict[ir.Var, Def]:
 
 
 def sizes_before(stmt: ir.Stmt, symbols: Mapping[str, ir.Operand], defs: Mapping[ir.Var, Def]) -> tuple[str, ...]:
-    """The sizes that a statement needs at run time: not those that are its own result's, which nobody knows before."""
+    """The symbols of sizes that a statement needs before it runs; sizes of its own result are left out."""
     return tuple(s for s in dim_symbols(stmt) if not is_own_size(stmt, symbols[s], defs))
 
 
 def is_own_size(stmt: ir.Stmt, operand: ir.Operand, defs: Mapping[ir.Var, Def]) -> bool:
-    """Whether the operand is a size of what the statement computes, or of a part of it."""
+    """Whether the operand is a size of the statement's own result, or of a part of it."""
     for prim in ("dim", "item"):
         made = defs[operand].stmt if isinstance(operand, ir.Var) and operand in defs else None
         if isinstance(made, ir.Let) and made.prim == prim:

@@ -1,4 +1,4 @@
-"""Two runs of two statements as one system of linear constraints: loop indices, sizes, tests, the element touched."""
+"""Two instances of statements as one system of linear constraints: loop indices, sizes, tests, the touched element."""
 
 from __future__ import annotations
 
@@ -15,18 +15,19 @@ from transpile.core.places import FormOf
 from transpile.ops.tables import record_of
 from transpile.ops.traits import Relation
 
-CASES = 128  # combinations of signs and tests that are tried before the answer is "unknown"
-Facts = tuple[list[Form], list[Form]]  # what is not negative, what is zero
-Choice = list[Facts]  # one of these holds
+CASES = 128  # more combinations of cases than this are not tried: the answer is "unknown"
+Facts = tuple[list[Form], list[Form]]  # forms that are nonnegative, forms that are zero
+Choice = list[Facts]  # at least one of these holds
 
 
 class TooMany(Exception):
-    """More cases than are tried."""
+    """More cases than may be tried."""
 
 
 @dataclass(frozen=True)
 class Order:
-    """The write comes later in loop ``later`` (None: in the same trip of all); ``same`` are in the same trip."""
+    """The write runs in a later iteration of loop ``later`` (None: all common loops are in the same iteration); the loops in
+    ``same`` are in the same iteration."""
 
     same: tuple[ir.For | ir.While, ...]
     later: ir.For | ir.While | None
@@ -37,7 +38,7 @@ class Order:
 
 @dataclass(frozen=True)
 class Axis:
-    """Which elements of an axis are touched: all, or those of an item of an index with its operands."""
+    """The touched elements of an axis: all, or those that an item of an index with its operands selects."""
 
     size: Dim
     item: ir.Point | ir.Slice | None = None
@@ -50,7 +51,7 @@ class Axis:
 
 @dataclass
 class Instances:
-    """The constraints of one order. Side 1 is the first statement, side 2 the write, side 0 what they share."""
+    """The constraints of one order. Side 1 is the first statement, side 2 the write; side 0 marks what both share."""
 
     defs: dict[ir.Var, Def]
     symbols: Mapping[str, ir.Operand]
@@ -65,6 +66,7 @@ class Instances:
     # ---- variables and forms
 
     def variable(self, key: Hashable, is_size: bool = False) -> Form:
+        """The form of the unknown with this key, created on first use; sizes are nonnegative."""
         known = key in self.numbers
         form: Form[Hashable, int] = Form.atom(self.numbers.setdefault(key, len(self.numbers)))
         if is_size and not known:
@@ -75,7 +77,7 @@ class Instances:
         return self.first if side == 1 else self.write
 
     def operand(self, operand: ir.Operand, side: int) -> Form:
-        """The value of an integer operand in an instance."""
+        """The value of an integer operand in one instance."""
         if isinstance(operand, ir.Const):
             return Form(int(operand.value))
         assert isinstance(operand, ir.Var), operand
@@ -88,16 +90,19 @@ class Instances:
         return self.atom(operand, ("var", id(operand)), side)
 
     def index(self, loop: ir.For, side: int) -> Form:
+        """The index of a loop in one instance."""
         is_size = loop.symbol is not None and loop.symbol.is_size_symbol
         return self.variable(("index", id(loop), 0 if self.order.is_same(loop) else side), is_size)
 
     def dim(self, dim: Dim, side: int) -> Form:
+        """The value of a dimension in one instance."""
         total: Form[Hashable, int] = Form(dim.const)
         for atom, coef in dim.terms:
             total = total + self.term(atom, side).times(coef)
         return total
 
     def term(self, atom: Atom, side: int) -> Form:
+        """The value of an atom in one instance; adds the constraints that define it."""
         if atom.kind in ("symbol", "int"):
             return self.symbol(atom, side)
         parts = [self.dim(d, side) for d in atom.operands]
@@ -115,7 +120,7 @@ class Instances:
         return value
 
     def symbol(self, atom: Atom, side: int) -> Form:
-        # a loop that was cloned keeps the symbol of its index: the loop around is the one that is meant
+        # a cloned loop keeps the symbol of its index: the symbol means the enclosing loop
         for stmt, _ in reversed(self.site(side).nest):
             if isinstance(stmt, ir.For) and stmt.symbol is not None and stmt.symbol.as_symbol == atom.name:
                 return self.index(stmt, side)
@@ -125,18 +130,18 @@ class Instances:
         return self.atom(holder, ("symbol", atom.name), side, atom.kind == "symbol")
 
     def atom(self, holder: ir.Operand | None, key: Hashable, side: int, is_size: bool = False) -> Form:
-        """One variable for both sides if they see the same value of it, else one for each."""
+        """One unknown for both sides if they see the same value, else one for each."""
         where = self.defs.get(holder) if isinstance(holder, ir.Var) else None
         shared = self.is_parameter(key) if where is None else self.is_shared(where)
         return self.variable((key, 0 if shared else side), is_size)
 
     def is_parameter(self, key: Hashable) -> bool:
-        """Whether a symbol whose holder was removed, or that never had one, is a size of a parameter."""
+        """Whether the key names a symbol in the size of a parameter; its operand may have been removed, or never existed."""
         params = (v for v, d in self.defs.items() if d.kind == "param" and d.stmt is None)
         return any(key == ("symbol", s) for p in params for d in p.type.dims for s in d.symbols())
 
     def is_shared(self, where: Def) -> bool:
-        """Whether what is defined there has one value for both: seen by both, in loops that are in the same trip."""
+        """Whether a definition has one value for both sides: both can see it, and its loops are in the same iteration."""
         if not (_is_prefix(where.nest, self.first.nest) and _is_prefix(where.nest, self.write.nest)):
             return False
         return all(self.order.is_same(loop) for loop in where.loops)
@@ -144,7 +149,7 @@ class Instances:
     # ---- constraints
 
     def touch(self, number: int, axis: Axis, side: int) -> None:
-        """The element's number on an axis is one that the axis's item touches, and in range."""
+        """Constrains the element's number on an axis: in range, and selected by the axis's item."""
         element = self.variable(("element", number))
         size = self.dim(axis.size, side)
         self.facts[0].extend([element, size - element - 1])
@@ -156,7 +161,7 @@ class Instances:
                 self.slice(axis.item, axis.args, element, size, side)
 
     def wrapped(self, value: Form, size: Form, then) -> Choice:  # type: ignore[no-untyped-def]
-        """Python's negative indices: the value itself, or counted from the end."""
+        """The cases of Python's negative indices: the value itself, or counted from the end."""
         choice: Choice = []
         if value.terms or value.const >= 0:
             at_front, zero = then(value)
@@ -188,13 +193,13 @@ class Instances:
                 self.stride(size - element - 1, -step, side)
 
     def stride(self, distance: Form, step: int, side: int) -> None:
-        """The distance is a multiple of the step."""
+        """Constrains the distance to multiples of the step."""
         times = self.variable(("times", len(self.numbers)))
         self.facts[0].append(times)
         self.facts[1].append(distance - times.times(step))
 
     def trips(self) -> None:
-        """The ranges of the loops, and in which one the write comes later."""
+        """Adds the ranges of the loops, and the order of the two iterations in the loop where the write comes later."""
         for side in (1, 2):
             for stmt, _ in self.site(side).nest:
                 if isinstance(stmt, ir.For) and not (side == 2 and self.order.is_same(stmt)):
@@ -209,6 +214,7 @@ class Instances:
                 self.choices.append([([gap - 1], []), ([-gap - 1], [])])
 
     def range(self, loop: ir.For, side: int) -> None:
+        """Adds the range of a loop's index on one side."""
         index = self.index(loop, side)
         if loop.symbol is not None and loop.symbol.as_symbol is None:
             self.facts[1].append(index - self.dim(loop.symbol, side))
@@ -222,7 +228,7 @@ class Instances:
             self.stride(distance, abs(step), side)
 
     def tests(self) -> None:
-        """What the branches around say, where they compare integers."""
+        """Adds the tests of the enclosing branches, as far as they compare integers."""
         for side in (1, 2):
             for stmt, block in self.site(side).nest:
                 if isinstance(stmt, ir.If):
@@ -243,14 +249,14 @@ class Instances:
     # ---- the answer
 
     def is_infeasible(self) -> bool:
-        """Whether no choice of signs and tests has a solution."""
+        """Whether no combination of cases has a solution; raises `TooMany` if there are more than `CASES` combinations."""
         nonnegative, zero = self.facts
         choices = [c for c in self.choices if len(c) > 1]
         for facts in (c[0] for c in self.choices if len(c) == 1):
             nonnegative, zero = nonnegative + facts[0], zero + facts[1]
         if any(not c for c in self.choices) or is_infeasible(nonnegative, zero):
             return True
-        # a choice that only one side of is possible is made first
+        # choices with a single possible case are decided first
         left: list[Choice] = []
         for choice in choices:
             possible = [f for f in choice if not is_infeasible(nonnegative + f[0], zero + f[1])]
@@ -276,7 +282,7 @@ def _is_prefix(outer: Nest, inner: Nest) -> bool:
 
 
 def _sign(loop: ir.For) -> int:
-    """1 if the index counts up from trip to trip, -1 if down, 0 if that is not known."""
+    """1 if the index increases between iterations, -1 if it decreases, 0 if that is not known."""
     if not isinstance(loop.step, ir.Const):
         return 0
     up = (loop.step.value > 0) != loop.backwards
@@ -284,7 +290,7 @@ def _sign(loop: ir.For) -> int:
 
 
 def _compared(relation: Relation, gap: Form) -> Choice:
-    """The cases of a comparison: what is not negative, and what is 0."""
+    """The cases of a comparison, as constraints on the difference."""
     match relation.cases:
         case False, True, False:
             return [([], [gap])]

@@ -1,4 +1,4 @@
-"""What calls do in lanes: found over the bodies of what is called, of kept functions by a fixed point.
+"""Summaries of what calls do in lanes, computed from the bodies of the called functions; for kept functions, by a fixed point.
 
 power(x, k), x differs        ->   values (True,), sizes (False,); it does not split: all lanes go equally deep
 """
@@ -15,23 +15,24 @@ from transpile.core.walk import reads, statements
 
 
 class Called:
-    """Shared by all that is asked of one program. Of kept functions a fixed point: those that are asked for while others are being
-    found do nothing at first."""
+    """Cached summaries, shared by all analyses of one program. Kept functions need a fixed point: one that is requested during
+    the iteration is first assumed to do nothing."""
 
     def __init__(self) -> None:
         self.routines: dict[tuple[Routine, Pattern], Summary] = {}
         self.functions: dict[
             tuple[int, Pattern], tuple[ir.Function, Summary]
-        ] = {}  # the function is kept alive with its id
+        ] = {}  # keeps the function alive, so that its id stays valid
         self.is_open = False
 
     def of(self, stmt: ir.Call, given: Sequence[bool | None]) -> Summary:
-        """What a call does where these arguments differ."""
+        """The summary of a call whose arguments differ between lanes as ``given`` says."""
         if isinstance(stmt.function, Routine):
             return self.of_routine(stmt.function, tuple(given))
         return self.of_function(stmt.custom.fn, tuple(given))
 
     def of_function(self, fn: ir.Function, given: Pattern) -> Summary:
+        """The summary of a call of ``fn``, which has a user-defined derivative."""
         key = id(fn), given
         if key in self.functions:
             return self.functions[key][1]
@@ -41,6 +42,7 @@ class Called:
         return found
 
     def of_routine(self, routine: Routine, given: Pattern) -> Summary:
+        """The summary of a call of a kept function; one without a body yet is assumed to do everything."""
         key = routine, given
         several = len(routine.results)
         if routine.fn is None:  # it is being made

@@ -1,12 +1,13 @@
-"""Values that may be undefined: what `Undef` reaches through loops and branches, and which statements read it.
+"""Values that may be undefined: where `Undef` flows through loops and branches, and which statements read it.
 
     for i in range(n):              y = If(c, then: x * x, else: Undef)
         if c:                       r = add(r, y)       # reads it
             y = x * x
         r += y
 
-A value is surely defined in a branch that is taken only where it is, and behind a check that raises where it is not: the branch
-and the check test the same flag as the one that gave the value. A loop that surely has a trip gives what its last trip did.
+A value is surely defined in a branch that is taken only where it is defined, and after a check that raises where it is not:
+branch and check test the flag of the branch that defined it. A loop that surely has an iteration returns the values of its last
+one.
 """
 
 from __future__ import annotations
@@ -17,11 +18,11 @@ from transpile.core import nodes as ir
 from transpile.core.walk import blocks, dim_symbols, leaves, reads, statements
 from transpile.ops.tables import record_of
 
-Flag = tuple[ir.Operand, bool]  # a flag, and what it is where the value is defined
+Flag = tuple[ir.Operand, bool]  # a flag, and its value where the variable is defined
 
 
 class Undefined:
-    """What may be undefined in a function. ``sources``: variable -> the operands that its value is one of."""
+    """The variables of a function that may be undefined. ``sources``: variable -> the operands of which its value is one."""
 
     def __init__(self, fn: ir.Function) -> None:
         self.fn = fn
@@ -59,7 +60,7 @@ class Undefined:
         return isinstance(op, ir.Undef) or (isinstance(op, ir.Var) and op in self.maybe)
 
     def reads(self, is_asked: Callable[[ir.Stmt, ir.Var], bool] = lambda stmt, var: True) -> dict[ir.Var, ir.Stmt]:
-        """The variables that are read where they may be undefined, those of sizes too, each with the first such statement."""
+        """The variables read where they may be undefined, including sizes, each with the first statement that reads it."""
         found: dict[ir.Var, ir.Stmt] = {}
         for stmt, op, known in self._reads(self.fn.body, frozenset()):
             if isinstance(op, ir.Var) and op in self.maybe and is_asked(stmt, op) and not self.is_defined(op, known):
@@ -70,7 +71,7 @@ class Undefined:
         for stmt in block.stmts:
             plain = (*reads(stmt), *(self.fn.symbols[s] for s in dim_symbols(stmt) if s in self.fn.symbols))
             if isinstance(stmt, (ir.For, ir.While)):
-                plain = plain[: len(plain) - len(stmt.inits)]  # what is carried is handed on, not read
+                plain = plain[: len(plain) - len(stmt.inits)]  # carried values are passed on, not read
             yield from ((stmt, op, known) for op in plain)
             if isinstance(stmt, ir.If):
                 yes, no = self.flag(stmt.test, True), self.flag(stmt.test, False)
@@ -87,13 +88,13 @@ class Undefined:
                 yield from ((stmt, op, known) for op in tested if op is not None)
 
     def flag(self, op: ir.Operand, value: bool) -> Flag:
-        """The flag without negations."""
+        """The flag without negations, and the value that it must have."""
         while isinstance(op, ir.Var) and op in self.made and record_of(self.made[op]).is_negation:
             op, value = self.made[op].args[0], not value
         return op, value
 
     def is_defined(self, var: ir.Var, known: frozenset[Flag]) -> bool:
-        """Whether the value of a branch is defined where these flags are known."""
+        """Whether the variable is defined where these flags are known."""
         if var not in self.maybe:
             return True
         if var not in self.choices:
@@ -107,7 +108,7 @@ class Undefined:
 
 
 def is_left(block: ir.Block) -> bool:
-    """Whether nothing comes after the block: it raises."""
+    """Whether control never continues after the block: it raises on every path."""
     last = block.stmts[-1] if block.stmts else None
     if isinstance(last, ir.If):
         return is_left(last.then) and is_left(last.orelse)
@@ -115,7 +116,7 @@ def is_left(block: ir.Block) -> bool:
 
 
 def has_trip(loop: ir.For | ir.While) -> bool:
-    """Whether the loop surely has a trip."""
+    """Whether the loop surely has an iteration."""
     if isinstance(loop, ir.While):
         return False
     numbers = [o.value for o in (loop.start, loop.bound, loop.step) if isinstance(o, ir.Const)]

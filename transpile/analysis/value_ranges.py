@@ -1,13 +1,13 @@
-"""What is known of integers: between what each lies, from loops, sizes, checks and tests that stand before.
+"""Bounds of integers, derived from the loops, sizes, checks and tests before a point.
 
     for i in range(n - 1):                  0 <= i <= n - 2, so that i + 1 < n is true
         if i + 1 < n: ...
 
-A form is known not to be negative if it is so after variables are replaced by what they are at least, or at most.
+A form is known to be nonnegative if it is so after variables are replaced by their lower or upper bounds.
 
-Integers of compiled code wrap at 64 bits: where ``p + 1 > 0`` was found true, ``p > -1`` may be false. So a comparison teaches
-something only if what it compares is *exact*: too small to have wrapped, as sums of sizes and of indices of loops over them are, or
-no sum at all.
+Integers of compiled code wrap at 64 bits: if ``p + 1 > 0`` was found true, ``p > -1`` may still be false. So a comparison adds
+a fact only if its operands are *exact*, too small to have wrapped. Sums of sizes and of loop indices over them are exact, and
+so is an integer that is no sum.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from transpile.ops.tables import record_of
 from transpile.ops.traits import GREATER_EQUAL, LESS_EQUAL, Relation
 
 DEPTH = 5
-LONGEST = 2**48  # no array that has an element has a longer axis
+LONGEST = 2**48  # no nonempty array has a longer axis
 LIMIT = 2**63
 
 
 class Facts:
-    """Bounds of variables, valid in a block and in those nested in it."""
+    """Bounds of variables, valid in a block and in the blocks nested in it."""
 
     def __init__(self, forms: Forms) -> None:
         self.forms = forms
@@ -35,47 +35,47 @@ class Facts:
         self.forget()
 
     def inner(self) -> Facts:
-        """A copy that a nested block may add to."""
+        """A copy to which a nested block may add facts."""
         new = Facts(self.forms)
         new.low, new.high = dict(self.low), dict(self.high)
         new.ranges, new.wholes = dict(self.ranges), dict(self.wholes)
         return new
 
     def forget(self) -> None:
-        """What has been found out from the bounds: there are others now."""
-        self.ranges: dict[tuple[ir.Var, int], tuple[int, int]] = {}  # of a variable, by how deep was asked
+        """Clears the caches that were derived from the bounds, since these have changed."""
+        self.ranges: dict[tuple[ir.Var, int], tuple[int, int]] = {}  # by variable and depth
         self.wholes: dict[ir.Var, Linear | None] = {}
 
     def inside(self, loop: ir.For | None) -> Facts:
-        """Those of a nested block, of a loop's body if it is one."""
+        """The facts in a nested block; in the body of a loop, its index is bounded too."""
         new = self.inner()
         if loop is not None:
             new.enter(loop)
         return new
 
     def learn(self, stmt: ir.Stmt) -> None:
-        """What a statement says of the integer that it defines, if it does."""
+        """Adds the facts from the definition of an integer; other statements are skipped."""
         if isinstance(stmt, ir.Let) and is_integer(stmt.var):
             self.define(stmt)
 
     # ---- what has not wrapped
 
     def form(self, op: ir.Operand) -> Linear:
-        """The form of an integer if that is its value; if it may have wrapped, the integer as such."""
+        """The linear form of an integer if its computation cannot have wrapped; else the integer as an atom."""
         form = self.forms.of(op)
         if not isinstance(op, ir.Var) or is_alone(form):
             return form
         return self.whole(op) or Linear.atom(op)
 
     def is_exact(self, form: Linear) -> bool:
-        """Whether the value that is computed for a form is the form's."""
+        """Whether the computed value equals the form: it cannot have wrapped."""
         if is_alone(form):
             return True
         low, high = self.range(form)
         return low >= -LIMIT and high < LIMIT
 
     def range(self, form: Linear, depth: int = DEPTH) -> tuple[int, int]:
-        """Between which numbers a form lies. ``depth``: how often what bounds a variable is asked for its own bounds."""
+        """The least and the greatest number that a form may be. ``depth`` limits how often bounds of bounds are followed."""
         low = high = form.const
         for var, coef in form.terms:
             ends = self._range(var, depth)
@@ -109,7 +109,7 @@ class Facts:
     # ---- learning
 
     def not_negative(self, form: Linear) -> None:
-        """From here on ``form >= 0``: a bound of each variable in it whose coefficient is 1 or -1."""
+        """Adds the fact ``form >= 0``, as a bound of each variable with coefficient 1 or -1."""
         self.forget()
         for var, coef in form.terms:
             rest = form.without(var)
@@ -119,6 +119,7 @@ class Facts:
                 self.bound(self.high, var, rest)
 
     def bound(self, bounds: dict[ir.Var, tuple[Linear, ...]], var: ir.Var, form: Linear) -> None:
+        """Adds a bound to a table."""
         known = bounds.get(var, ())
         if form not in known:
             bounds[var] = (*known, form)
@@ -134,7 +135,7 @@ class Facts:
         self.at_most(b, a)
 
     def check(self, at: ir.Operand, size: ir.Operand, low: bool) -> None:
-        """A check of a subscript has passed; with ``low`` that it is not negative either."""
+        """Adds the facts of a passed bounds check: ``at < size`` and, with ``low``, ``at >= 0``."""
         form, most = self.forms.of(at), self.form(size)
         if not self.is_exact(form) and not (low and self.is_shift(form, most)):
             return
@@ -143,7 +144,8 @@ class Facts:
             self.not_negative(form)
 
     def is_shift(self, form: Linear, size: Linear) -> bool:
-        """Whether it is an integer and a small number, and the size is small: then the integer is, if the sum is in range."""
+        """Whether the form is ``x + rest`` or ``-x + rest`` for one integer x, with ``rest`` and ``size`` below 2**62. Then a
+        value between 0 and ``size`` proves that the sum has not wrapped."""
         for var, coef in form.terms:
             rest = form.without(var)
             if abs(coef) == 1 and all(abs(end) < LIMIT // 2 for f in (rest, size) for end in self.range(f)):
@@ -151,7 +153,7 @@ class Facts:
         return False
 
     def define(self, let: ir.Let) -> None:
-        """What the definition of an integer says of it."""
+        """Adds the facts from the definition of an integer."""
         self.forget()
         var, record = Linear.atom(let.var), record_of(let)
         kind, args = as_extremum(let)
@@ -169,7 +171,7 @@ class Facts:
             self._choose(let, var)
 
     def _choose(self, let: ir.Let, var: Linear) -> None:
-        """``k + n if k < 0 else k``: not negative if neither side is, and less than ``n`` if both are."""
+        """Facts about ``k + n if k < 0 else k``: nonnegative if both sides are, and less than ``n`` if both are."""
         test = self.forms.lets.get(let.args[0]) if isinstance(let.args[0], ir.Var) else None
         if test is None:
             return
@@ -183,7 +185,7 @@ class Facts:
             self.less(var, size)
 
     def _below(self, let: ir.Let, var: Linear) -> None:
-        """A remainder is less than what it is a remainder of, a bound of a range at most the size."""
+        """A remainder is less than its divisor; an end clipped to a range is at most the size."""
         relation, size = record_of(let).below, self.form(let.args[-1])
         assert relation is not None
         least = size if relation.equal else size - 1
@@ -192,14 +194,14 @@ class Facts:
             self.at_most(var, least)
 
     def _divide(self, let: ir.Let, var: Linear) -> None:
-        """A quotient."""
+        """A quotient of a nonnegative by a positive integer is nonnegative and at most the dividend."""
         x, by = (self.form(a) for a in let.args)
         if self.is_not_negative(by - 1) and self.is_not_negative(x):
             self.not_negative(var)
             self.at_most(var, x)
 
     def test(self, let: ir.Let, holds: bool) -> None:
-        """What a comparison of integers says where it holds, or does not."""
+        """Adds the facts from a comparison of integers that holds, or does not."""
         relation = record_of(let).relation
         if relation is None or not all(is_integer(a) for a in let.args):
             return
@@ -217,7 +219,7 @@ class Facts:
                 self.same(a, b)
 
     def enter(self, loop: ir.For) -> None:
-        """Between what the index of a loop lies, in a trip."""
+        """Adds the range of a loop's index, valid in the body."""
         if not isinstance(loop.step, ir.Const) or not all(is_integer(o) for o in (loop.index, loop.start, loop.bound)):
             return
         index, start, bound = (self.form(o) for o in (loop.index, loop.start, loop.bound))
@@ -231,14 +233,15 @@ class Facts:
         let = self.forms.lets.get(loop.bound) if isinstance(loop.bound, ir.Var) else None
         kind, args = as_extremum(let) if let is not None else ("", ())
         if kind == "max" and isinstance(args[1], ir.Const) and self.is_not_negative(start.plus(self.form(args[1]), -1)):
-            self.same(bound, self.form(args[0]))  # there is a trip, so it is not the other one
+            self.same(bound, self.form(args[0]))  # the loop has an iteration, so the maximum is not the constant
 
     # ---- asking
 
     def is_not_negative(self, form: Linear) -> bool:
+        """Whether the form is known to be nonnegative."""
         if self.range(form)[0] >= 0:
             return True
-        best: dict[frozenset[tuple[ir.Var, int]], int] = {}  # of forms with these terms the one most likely to be it
+        best: dict[frozenset[tuple[ir.Var, int]], int] = {}  # terms -> the greatest constant tried with them
         forms = [form]
         for depth in range(DEPTH + 1):
             deeper: list[Linear] = []
@@ -254,10 +257,11 @@ class Facts:
         return False
 
     def weaker(self, form: Linear) -> Iterator[Linear]:
-        """Forms that are at most as great: a variable is replaced by what bounds it, or by its form where that is exact now.
+        """Lower bounds of the form: a variable is replaced by one of its bounds, or by its definition if that is exact.
 
-        The variables with the fewest of these are enough: what shows that the form is not negative replaces each at some time,
-        in any order. A factor may hide that, as bounds stand with the variables that have none.
+        Only the variables with the fewest replacements are tried, which is enough: a proof that the form is nonnegative
+        replaces every variable at some point, in any order. Variables with coefficient 1 or -1 go first, because only these
+        have recorded bounds; a factor may hide a proof.
         """
         chosen: list[tuple[ir.Var, int]] = []
         fewest = 0
@@ -278,7 +282,7 @@ class Facts:
         return (self.low if coef > 0 else self.high).get(var, ())
 
     def whole(self, var: ir.Var) -> Linear | None:
-        """The form that a variable is defined with, where that is exact now."""
+        """The form of a variable's definition, if that is exact; else None."""
         if var not in self.wholes:
             form = self.forms.of(var)
             self.wholes[var] = None if is_alone(form) or not self.is_exact(form) else form
@@ -304,7 +308,7 @@ class Facts:
         return True if self.is_not_negative(yes) else False if self.is_not_negative(no) else None
 
     def chosen(self, kind: str, args: tuple[ir.Operand, ...]) -> ir.Operand | None:
-        """The one of two integers that is the greater, or smaller, one."""
+        """The greater ("max") or smaller ("min") of two integers; None if that is not known."""
         a, b = (self.form(x) for x in args)
         relation = GREATER_EQUAL if kind == "max" else LESS_EQUAL
         if self.compare(relation, a, b):
@@ -313,7 +317,7 @@ class Facts:
 
 
 def is_alone(form: Linear) -> bool:
-    """Whether it is a number or a variable."""
+    """Whether the form is a number or a single variable."""
     return form.is_const or form.as_atom is not None
 
 
@@ -324,7 +328,7 @@ def is_integer(op: ir.Operand) -> bool:
 
 
 def as_extremum(let: ir.Let) -> tuple[str, tuple[ir.Operand, ...]]:
-    """``max`` or ``min`` and the two integers, however it is said."""
+    """``("max", operands)`` or ``("min", operands)`` if the *let* computes one of two integers; else ``("", ())``."""
     if len(let.args) == 2 and all(is_integer(a) for a in let.args) and is_integer(let.var):
         kind = {1: "max", -1: "min"}.get(record_of(let).extreme)
         if kind is not None:

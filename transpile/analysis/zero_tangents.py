@@ -1,9 +1,9 @@
-"""Rest: which variables may have a tangent of 0 by the program's own form, since on some path they depend on nothing.
+"""Resting variables: active variables whose tangent may be exactly 0, because on some path they depend on no input.
 
-Where such a value meets an infinite slope, the tangent is 0 and not 0 times infinity, as in reverse mode, where no cotangent
-comes that far. A buffer is taken as a whole, whatever the time.
+Where such a value meets an infinite slope, the tangent is 0, not 0 times infinity. This agrees with reverse mode, where no
+cotangent reaches the value. A buffer counts as a whole, whatever the time.
 
->>> # y = max(x, 0.0) rests, and so does what a loop carries that sets it to 0.0 in some trip; y = 2 * x + 1 does not
+>>> # y = max(x, 0.0) rests, and so does a carried value that some iteration sets to 0.0; y = 2 * x + 1 does not
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from transpile.ops.tables import prims
 
 
 def resting(fn: ir.Function, active: Collection[ir.Var], given: Iterable[ir.Var] = ()) -> set[ir.Var]:
-    """The active variables of ``fn`` that rest, where the parameters ``given`` may."""
+    """The active variables of ``fn`` that rest, if the parameters ``given`` may."""
     found = set(given)
 
     def rests(operand: ir.Operand) -> bool:
@@ -35,7 +35,7 @@ def resting(fn: ir.Function, active: Collection[ir.Var], given: Iterable[ir.Var]
 
 
 def _set(stmt: ir.Stmt, rests: Callable[[ir.Operand], bool]) -> Iterator[ir.Var]:
-    """What rests by the statement."""
+    """The variables that rest because of the statement."""
     match stmt:
         case ir.Let() | ir.Alloc():
             several = any if prims()[stmt.prim].picks else all

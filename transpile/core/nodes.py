@@ -74,6 +74,7 @@ Operand = Var | Const | Undef
 
 
 def is_literal(op: Operand, value: object) -> bool:
+    """Whether the operand is a constant equal to ``value``."""
     return isinstance(op, Const) and op.value == value
 
 

@@ -79,6 +79,7 @@ def _joined_tests(record: Record, a: ir.Operand, b: ir.Operand) -> ir.Operand | 
 
 
 def is_const(operand: ir.Operand, value: Any) -> bool:
+    """Whether the operand is this constant number; booleans do not count."""
     return isinstance(operand, ir.Const) and not isinstance(operand.value, bool) and operand.value == value
 
 

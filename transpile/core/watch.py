@@ -46,6 +46,8 @@ class Done:
 
 
 class Watcher(Protocol):
+    """Called with each pass that has run."""
+
     def __call__(self, done: Done) -> None: ...
 
 
