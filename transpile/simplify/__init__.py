@@ -1,5 +1,5 @@
-"""What every dialect of core is cleaned by: what nobody reads, what is known already.
+"""Simplifications for both dialects of core: dead code, value numbering, identities.
 
-In: a function. Out: the same function with less in it, the same object if nothing changed. Must not: drop an effect, or add
-a value.
+In: a function. Out: an equivalent function with fewer statements; the same object if nothing changed. Must not: drop an effect,
+or add a value.
 """

@@ -1,4 +1,4 @@
-"""Dead code of both dialects: values, buffers and the writes into them, stacks, what loops and branches carry, empty loops.
+"""Dead code elimination for both dialects: values, buffers with the writes into them, stacks, carried values, empty loops.
 
 Effects are always kept, with the control around them. Liveness is by variable, not by time: a buffer that is read anywhere
 keeps all its writes.
@@ -16,13 +16,13 @@ from transpile.core.walk import blocks, dim_symbols, reads, statements, type_sym
 
 Moved = Callable[[object, object], None]
 Stays = Callable[[ir.Stmt], bool]
-"""Whether a statement stays, whoever reads what it gives."""
+"""Whether a statement stays even if nothing reads its results."""
 
 
 def remove_dead(fn: ir.Function, *, sizes: bool = True, stays: Stays = must_run) -> ir.Function:
-    """``fn`` without what its results and effects do not need; the same object if nothing is dead.
+    """``fn`` without statements that its results and effects do not need; the same object if nothing is dead.
 
-    With ``sizes`` the dimensions of parameters and of all that stays are kept, too: a later transform may need them.
+    ``sizes``: also keep the sizes of parameters and of all variables that stay, since a later transform may need them.
     """
     roots = [*fn.body.yields, *(p for p in fn.params if p.buffer), *_written_elsewhere(fn.body)]
     if sizes:
@@ -32,8 +32,8 @@ def remove_dead(fn: ir.Function, *, sizes: bool = True, stays: Stays = must_run)
 
 
 def remove_dead_lowered(fn: ir.Function) -> ir.Function:
-    """The same of lowered code: its sizes are operands; a value that may raise is computed, as its check is part of it, and a
-    call that fills arrays is made."""
+    """`remove_dead` for loop core: sizes are operands there; a *let* that may raise stays, because its check is part of it, and
+    so does every call, which may fill arrays."""
     return remove_dead(fn, sizes=False, stays=_stays_lowered)
 
 
@@ -42,7 +42,7 @@ def _stays_lowered(stmt: ir.Stmt) -> bool:
 
 
 def _written_elsewhere(body: ir.Block) -> list[ir.Var]:
-    """What is written and not allocated here: the caller, or another name of the memory, may read it."""
+    """The written memory that the function does not allocate: the caller, or an alias, may read it."""
     own = {s.var for s in statements(body) if isinstance(s, ir.Alloc)}
     return [s.buf for s in statements(body) if isinstance(s, (ir.Store, ir.Add, ir.PacketStore)) and s.buf not in own]
 
@@ -55,8 +55,8 @@ def remove_dead_block(
     sizes: bool = False,
     stays: Stays = must_run,
 ) -> ir.Block:
-    """``block`` without what ``roots`` and effects do not need. ``moved`` is told of each statement and block that is
-    replaced by a smaller one."""
+    """``block`` without statements that ``roots`` and effects do not need. ``moved(old, new)`` is called for each statement and
+    block that is replaced by a smaller one."""
     return _Sweep(_Liveness(block, symbols, sizes, stays).run(roots), moved).block(block)
 
 
@@ -66,7 +66,7 @@ def is_live(fn: ir.Function, stmt: ir.Stmt, roots: Iterable[ir.Operand], symbols
 
 
 def needed(block: ir.Block, roots: Iterable[ir.Operand], symbols: Mapping[str, ir.Operand]) -> set[ir.Var]:
-    """The variables of a block that ``roots``, effects and the sizes of what stays need."""
+    """The variables of a block that ``roots``, effects, and the sizes of remaining variables need."""
     return _Liveness(block, symbols, sizes=True).run(roots).live
 
 
@@ -75,7 +75,7 @@ class _Liveness:
         self, block: ir.Block, symbols: Mapping[str, ir.Operand], sizes: bool = False, stays: Stays = must_run
     ) -> None:
         self.symbols, self.sizes, self.stays = symbols, sizes, stays
-        self.sources: dict[ir.Var, list[ir.Operand]] = {}  # variable -> what it needs if it is live
+        self.sources: dict[ir.Var, list[ir.Operand]] = {}  # variable -> the operands that it needs if it is live
         self.writes: dict[ir.Var, list[ir.Stmt]] = {}
         self.live: set[ir.Var] = set()
         self.kept: set[int] = set()  # ids of statements that stay
@@ -137,7 +137,7 @@ class _Liveness:
             self.queue.append(operand)
 
     def keep(self, stmt: ir.Stmt) -> None:
-        """The statement stays: so does what it reads and the control around it."""
+        """Marks the statement as live, and with it its operands and the control around it."""
         if id(stmt) in self.kept:
             return
         for s in (stmt, *self.enclosing[id(stmt)]):
@@ -166,12 +166,12 @@ class _Liveness:
                         self.mark(s.stack)
                     if isinstance(s, (ir.Store, ir.Add, ir.PacketStore)):
                         self.mark(s.buf)
-                    if isinstance(s, ir.Call) and self.sizes:  # all its results are there, read or not
+                    if isinstance(s, ir.Call) and self.sizes:  # a call keeps all its results, read or not
                         for r in s.results:
                             self.mark(r)
 
     def run(self, roots: Iterable[ir.Operand]) -> _Liveness:
-        """Itself, with all marked that the roots need."""
+        """Marks everything that the roots need; returns itself."""
         for root in roots:
             self.mark(root)
         while self.queue:

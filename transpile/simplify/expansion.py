@@ -1,7 +1,7 @@
-"""Primitives that have an expansion, said in those that it is made of.
+"""Replaces primitives that have an expansion by the primitives of that expansion.
 
-What a derivative asks for may have a function of the runtime that is faster than its formula, and be one primitive then. Only
-lowering knows it as that: before a function is differentiated, batched or printed the formula stands in its place.
+A derivative formula may be a single primitive because the runtime has a faster function for it. Only lowering uses the
+primitive as such: before a function is differentiated, batched or printed, the formula replaces it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from transpile.simplify.tidy import tidy
 
 
 def expanded(fn: ir.Function) -> ir.Function:
-    """The function without such primitives; what two expansions compute alike is computed once."""
+    """The function without primitives that have an expansion; subexpressions common to several expansions are computed once."""
     if not any(isinstance(s, ir.Let | ir.Alloc) and record_of(s).expansion is not None for s in statements(fn.body)):
         return fn
     expansion = _Expansion(fn)

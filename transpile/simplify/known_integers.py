@@ -1,4 +1,5 @@
-"""Integer operations and tests whose result is known: ``max(n - 1, 0)`` in a loop of ``n - 1`` trips is ``n - 1``."""
+"""Integer operations and tests whose result follows from known bounds: in a loop over ``range(n - 1)``, ``max(n - 1, 0)`` is
+``n - 1``."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from transpile.ops.traits import LESS
 
 
 def simpler(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
-    """What the value is, or another way to compute it, or the statement itself."""
+    """The operand that has the value of the *let*, or a cheaper *let*, or the *let* itself."""
     kind, args = as_extremum(let)
     if kind:
         chosen = facts.chosen(kind, args)
@@ -44,7 +45,7 @@ def _rule(let: ir.Let) -> Callable[[ir.Let, Facts], ir.Operand | ir.Let] | None:
 
 
 def shorter(found: ir.Operand | ir.Let, forms: Forms) -> ir.Operand | ir.Let:
-    """A sum of an integer and a number, or one of both, where the form is no more than that."""
+    """The *let*, or a simpler sum: an integer plus a constant, or only one of them, if its linear form is no more than that."""
     if not isinstance(found, ir.Let) or not record_of(found).is_sum:
         return found
     if not all(map(is_integer, (found.var, *found.args))):
@@ -75,7 +76,7 @@ def _compare(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
 
 
 def _bound(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
-    """A bound of a range: the place, the end, or the lesser of both."""
+    """An index clipped to a range: the index, the size, or the smaller of both."""
     if not all(is_integer(a) for a in let.args):
         return let
     x, n = (facts.form(a) for a in let.args)
@@ -89,7 +90,8 @@ def _bound(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
 
 
 def _quotient(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
-    """Of ``i * n + j`` by ``n``, with ``0 <= j < n``, they are ``i`` and ``j``, where the sum is known to be a place."""
+    """Quotient and remainder of ``i * n + j`` by ``n`` are ``i`` and ``j`` if ``0 <= j < n``. Only for the runtime's primitives
+    of positions in arrays, whose operands cannot have wrapped."""
     is_rest = record_of(let).division == "%"
     a, by = let.args
     if isinstance(a, ir.Const) and isinstance(by, ir.Const) and by.value > 0:
@@ -107,7 +109,7 @@ def _quotient(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
 
 
 def without_zero(let: ir.Let, facts: Facts) -> ir.Let:
-    """A remainder of Python's that is known not to be one by 0, as one that raises nothing."""
+    """The *let*; a Python remainder whose divisor is known to be positive becomes one that cannot raise."""
     record = record_of(let)
     if record.division != "%" or record.raises is None or not all(map(is_integer, (let.var, *let.args))):
         return let
@@ -115,7 +117,7 @@ def without_zero(let: ir.Let, facts: Facts) -> ir.Let:
 
 
 def _split(product: ir.Operand, rest: ir.Operand, n: ir.Operand, facts: Facts) -> ir.Operand | None:
-    """``i`` of ``i * n``, if the rest is less than ``n``."""
+    """``i`` if the product is ``i * n`` and ``0 <= rest < n``; else None."""
     let = facts.forms.lets.get(product) if isinstance(product, ir.Var) else None
     if let is None or not record_of(let).multiplies:
         return None
@@ -127,7 +129,7 @@ def _split(product: ir.Operand, rest: ir.Operand, n: ir.Operand, facts: Facts) -
 
 
 def _cast(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
-    """A truth value or a small integer as a number."""
+    """A constant boolean or small integer cast to a constant of another type."""
     (a,) = let.args
     if not isinstance(a, ir.Const) or not isinstance(a.value, (bool, int)) or abs(a.value) >= 2**53:
         return let
@@ -136,7 +138,7 @@ def _cast(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
 
 
 def _fits(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
-    """Nothing overflows that 0 is added to, or that is multiplied by 0 or 1."""
+    """An overflow test that is never true: of a sum with 0, or of a product with 0 or 1."""
     a, b = (x.value if isinstance(x, ir.Const) else None for x in let.args)
     record = record_of(record_of(let).asks)
     never = a in (0, 1) or b in (0, 1) if record.multiplies else b == 0 or a == 0 and record.commutes

@@ -1,4 +1,4 @@
-"""Zeros in the place of nothing, where what may be undefined is moved: recorded on a tape, copied, or read by compiled code.
+"""Puts zeros in place of undefined values where these are moved: recorded on a tape, copied, or read by compiled code.
 
     for i in range(n):                      p = 0.0
         p_tape[i] = p          ->           for i in range(n):
@@ -7,7 +7,7 @@
         r += p                                      p = ...
                                                 r += p
 
-Nobody looks at these zeros: a check before each read of the user's raises UnboundLocalError where there is no value.
+The zeros are never used: a check before each read in the user's code raises UnboundLocalError if there is no value.
 """
 
 from __future__ import annotations
@@ -23,12 +23,13 @@ from transpile.core.walk import defines
 
 
 def is_size(stmt: ir.Stmt, var: ir.Var) -> bool:
-    """Whether the statement asks for the size of a value, or makes an array of that size: no read of the user's."""
+    """Whether the statement reads only the size of the variable, or allocates an array of that size. Neither is a read in the
+    user's code."""
     return isinstance(stmt, (ir.Let, ir.Alloc)) and (stmt.prim == "dim" or not any(a is var for a in stmt.args))
 
 
 def is_move(stmt: ir.Stmt, var: ir.Var) -> bool:
-    """Whether the statement does so, or copies a value as it is, whatever it is."""
+    """Whether the statement reads only the size, or copies the value unchanged."""
     return (
         is_size(stmt, var)
         or isinstance(stmt, (ir.Store, ir.Push))
@@ -41,7 +42,8 @@ def is_any(stmt: ir.Stmt, var: ir.Var) -> bool:
 
 
 def with_placeholders(fn: ir.Function, is_asked: Callable[[ir.Stmt, ir.Var], bool] | None) -> ir.Function:
-    """The function with zeros for what may be undefined where such a statement reads it; None: for all."""
+    """The function with zeros for variables that may be undefined where a statement selected by ``is_asked`` reads them; None:
+    for all such variables."""
     facts = Undefined(fn)
     wanted = facts.maybe if is_asked is None else facts.reads(is_asked)
     if not wanted:
@@ -50,7 +52,7 @@ def with_placeholders(fn: ir.Function, is_asked: Callable[[ir.Stmt, ir.Var], boo
 
 
 def _reached(facts: Undefined, wanted: Iterable[ir.Var]) -> set[ir.Var]:
-    """All whose values may be values of these."""
+    """The variables in ``wanted``, and those that may be undefined and whose values may flow into them."""
     found = set(wanted)
     queue = list(found)
     while queue:
@@ -67,7 +69,7 @@ class _Filler:
         self.visible: list[ir.Var] = list(fn.params)
 
     def block(self, block: ir.Block, asked: Sequence[ir.Var | None] = (), loc: ir.Loc | None = None) -> ir.Block:
-        """The block; what it yields for ``asked`` is a value."""
+        """The block, with a value for each undefined yield whose entry in ``asked`` is not None."""
         outside = len(self.visible)
         self.visible += block.params
         stmts: list[ir.Stmt] = []
@@ -121,7 +123,7 @@ class _Filler:
         return made
 
     def known(self, dim: Dim, out: list[ir.Stmt], loc: ir.Loc) -> Dim:
-        """The size where it has a value here, else 0: what has a size that nobody knows yet is never read."""
+        """The size if it has a value here, else 0: an array whose size is not known yet is never read."""
         return dim if all(self.has(name, out, loc) for name in dim.symbols()) else Dim(0)
 
     def has(self, name: str, out: list[ir.Stmt], loc: ir.Loc) -> bool:

@@ -1,5 +1,5 @@
-"""Small clean-ups after a transform: what a loop carries unchanged is not carried, branches that do nothing vanish, what is
-computed twice in sight of each other is computed once.
+"""Small simplifications after a transform: loops no longer carry invariant values, branches that do nothing disappear, and
+values computed twice are computed once.
 
     s_bar = 1.0                              x_bar[i] += x[i]
     for i in ...:                     ->     (with 1.0 for s_bar)
@@ -36,7 +36,8 @@ Moved = Callable[[object, object], None]
 
 
 def tidy(fn: ir.Function) -> ir.Function:
-    """``fn`` without invariant carries and empty branches."""
+    """``fn`` without invariant carried values, empty branches and repeated computations; neighbouring branches on one test
+    become one."""
     symbols = dict(fn.symbols)
     tidying = _Tidy(lambda old, new: None, merge=True)
     tidying.symbols = symbols
@@ -46,7 +47,7 @@ def tidy(fn: ir.Function) -> ir.Function:
 
 
 def tidy_block(block: ir.Block, symbols: dict[str, ir.Operand], moved: Moved = lambda old, new: None) -> ir.Block:
-    """``block`` tidied; ``symbols`` are kept up to date."""
+    """``block`` tidied; ``symbols`` is updated in place."""
     tidying = _Tidy(moved)
     new = tidying.block(block)
     symbols.update((name, tidying.operand(operand)) for name, operand in symbols.items())
@@ -54,20 +55,22 @@ def tidy_block(block: ir.Block, symbols: dict[str, ir.Operand], moved: Moved = l
 
 
 class _Tidy(Numbering):
-    """Rebuilds a block while operands are replaced by what they are equal to."""
+    """Rebuilds a block and replaces operands by equal ones."""
 
     scoped = ("computed", "passed")
 
     def __init__(self, moved: Moved, merge: bool = False) -> None:
         super().__init__()
-        self.merge = merge  # whether neighbouring branches on one test become one
-        self.versions: dict[ir.Var, int] = {}  # of each buffer: changes with every write
-        self.passed: set[ir.Operand] = set()  # tests of checks that have been made here: they are false
-        self.lets: dict[ir.Operand, tuple[ir.Let, int]] = {}  # what was read from a buffer, and when
+        self.merge = merge  # whether neighbouring branches on one test are merged
+        self.versions: dict[ir.Var, int] = {}  # buffer -> a number that changes with every write
+        self.passed: set[ir.Operand] = set()  # tests of checks that have passed: they are false here
+        self.lets: dict[
+            ir.Operand, tuple[ir.Let, int]
+        ] = {}  # value read from a buffer -> the read, the buffer's version
         self.halves: dict[ir.Var, ir.Operand] = {}  # 0.5 * x -> x
-        self.turned: dict[ir.Operand, tuple[ir.Var, int, tuple[int, ...]]] = {}  # x.T -> x, when, and by which axes
+        self.turned: dict[ir.Operand, tuple[ir.Var, int, tuple[int, ...]]] = {}  # x.T -> x, its version, the axes
         self.moved = moved
-        self.symbols: dict[str, ir.Operand] = {}  # of sizes, where branches are merged
+        self.symbols: dict[str, ir.Operand] = {}  # the symbols of sizes, where branches are merged
 
     def block(self, block: ir.Block) -> ir.Block:
         with self.inside():
@@ -94,7 +97,7 @@ class _Tidy(Numbering):
         return new_block
 
     def _written(self, stmt: ir.Stmt) -> None:
-        """What the statement writes holds something else from here on."""
+        """Notes that the memory which the statement writes has changed."""
         roots = [written(stmt), *(root for block in blocks(stmt) for root in written_in(block))]
         for root in roots:
             if root is not None:
@@ -126,7 +129,7 @@ class _Tidy(Numbering):
         return new
 
     def is_known(self, stmt: ir.Let | ir.Call) -> bool:
-        """Whether what it computes has been computed here: then it is equal to that from here on."""
+        """Whether an earlier statement has computed the value; then the variable is equal to the earlier one from here on."""
         var = stmt.var
         if isinstance(stmt, ir.Let):
             self.note(stmt)
@@ -135,37 +138,38 @@ class _Tidy(Numbering):
         same, home = earlier
         named = ir.SYNTHETIC not in (var.name, same.name)
         if named and isinstance(stmt, ir.Let) and stmt.prim == "dim" and var.name == same.name:
-            named = False  # a size of one name
+            named = False  # one size with one name
         if named:
             return False
-        if same.name == ir.SYNTHETIC and self.depth == home:  # a branch may call it what it is not elsewhere
+        if same.name == ir.SYNTHETIC and self.depth == home:  # a name given in a branch may be wrong elsewhere
             same.name = var.name
         self.equal[var] = same
         return True
 
     def note(self, stmt: ir.Let) -> None:
-        """Notes what was read from a buffer, and halves."""
+        """Records reads of buffers, and products with 0.5."""
         if stmt.prim == "index" and isinstance(stmt.args[0], ir.Var) and stmt.args[0].buffer:
             self.lets[stmt.var] = stmt, self.versions.get(stmt.args[0], 0)
         if record_of(stmt).multiplies and is_const(stmt.args[0], 0.5) and stmt.args[1].type == stmt.var.type:
             self.halves[stmt.var] = stmt.args[1]
 
     def is_there(self, stmt: ir.Store) -> bool:
-        """Whether a place receives what it holds, as ``v_dot[i] = v_dot[i]`` where a number was added to ``v[i]``."""
+        """Whether a store writes the value that the place already holds, such as ``v_dot[i] = v_dot[i]`` where a number was
+        added to ``v[i]``."""
         read = self.lets.get(stmt.value) if isinstance(stmt.value, ir.Var) else None
         if read is None or read[0].args[0] is not stmt.buf or read[1] != self.versions.get(stmt.buf, 0):
             return False
         return read[0].params["path"] == stmt.path and read[0].args[1:] == stmt.args
 
     def twice_half(self, stmt: ir.Let) -> ir.Operand | None:
-        """``x``, where ``0.5 * x`` is added to itself: the two were one product, as in the adjoint of ``0.5 * x * x``."""
+        """``x`` if the statement adds ``0.5 * x`` to itself, as in the adjoint of ``0.5 * x * x``."""
         half = stmt.args[0]
         if record_of(stmt).signs != (1, 1) or stmt.args[1] is not half or not isinstance(half, ir.Var):
             return None
         return self.halves.get(half)
 
     def turned_back(self, stmt: ir.Let) -> ir.Var | None:
-        """``x``, where ``x.T`` of an earlier statement is turned back; a later one finds there what this one does to its ``x``."""
+        """``x`` if the statement transposes ``x.T`` back; otherwise the transposition is recorded for later statements."""
         of, axes = stmt.args[0], stmt.params["axes"]
         if of in self.turned:
             origin, version, before = self.turned[of]
@@ -213,7 +217,7 @@ class _Tidy(Numbering):
                 if isinstance(stmt, ir.While):
                     self.equal[stmt.test.params[k]] = init
             keep.append(not fixed)
-        self._written(stmt)  # in the body, what was read before the loop may have been overwritten
+        self._written(stmt)  # in the body, values read before the loop may have been overwritten
         new_body = self.block(body)
         test = self.block(stmt.test) if isinstance(stmt, ir.While) else None
         if all(keep) and new_body is body and (test is None or test is stmt.test):  # type: ignore[union-attr]
@@ -237,12 +241,12 @@ class _Tidy(Numbering):
             new = replace(new, test=replace(test, params=tuple(p for p, k in zip(stmt.test.params, keep) if k)))  # type: ignore[union-attr]
         if any(_is_fixed(*carry) for carry in zip(new_body.params, new.inits, new_body.yields)):
             self.moved(stmt, new)
-            return self.loop(new)  # what the body yields has turned out to be what came in
+            return self.loop(new)  # a yield has turned out to be the carried value itself
         return new
 
 
 def _is_value(stmt: ir.Let | ir.Call) -> bool:
-    """Whether it computes one value and does nothing else."""
+    """Whether the statement only computes a single value."""
     if must_run(stmt):
         return False
     if isinstance(stmt, ir.Call):
@@ -251,18 +255,19 @@ def _is_value(stmt: ir.Let | ir.Call) -> bool:
 
 
 def _is_check(stmt: ir.If) -> bool:
-    """Whether it does nothing but raise."""
+    """Whether the branch only raises."""
     return len(stmt.then.stmts) == 1 and not stmt.orelse.stmts and isinstance(stmt.then.stmts[0], ir.Raise) \
         and not stmt.results  # fmt: skip
 
 
 def _is_fixed(param: ir.Var, init: ir.Operand, out: ir.Operand) -> bool:
-    """Whether a carried value is the same in all trips."""
+    """Whether a carried value is the same in all iterations."""
     return (out is param or (isinstance(out, ir.Const) and out == init)) and not isinstance(init, ir.Undef)
 
 
 def _from_nothing(stmt: ir.For | ir.While) -> ir.For | ir.While:
-    """The loop without a first value of what each trip, of which there is one, sets before it reads it."""
+    """The loop with `Undef` as the initial value of each variable that every iteration sets before reading it; only for loops
+    that surely have an iteration."""
     if not stmt.inits or not has_trip(stmt):
         return stmt
     read = set(uses(stmt.body))
@@ -274,7 +279,7 @@ def _from_nothing(stmt: ir.For | ir.While) -> ir.For | ir.While:
 
 
 def _known(block: ir.Block, test: ir.Operand, value: bool) -> ir.Block:
-    """A branch that says ``True`` or ``False`` where it yields the test that decided for it."""
+    """The branch with ``True`` or ``False`` in place of its own test among the yields."""
     if not isinstance(test, ir.Var):
         return block
     same = {test, *(s.var for s in block.stmts if isinstance(s, ir.Let) and s.prim == "cast" and s.args[0] is test)}
@@ -290,7 +295,8 @@ def _known(block: ir.Block, test: ir.Operand, value: bool) -> ir.Block:
 
 
 def _identity(stmt: ir.Let) -> ir.Operand | None:
-    """What ``1 * x``, ``x / 1`` and ``0 + x`` are; they appear when a carried constant is no longer carried."""
+    """The operand or constant that equals the *let*, as for ``1 * x``, ``x / 1`` and ``0 + x``; these appear when a constant is
+    no longer carried."""
     if (number := fold_floats(record_of(stmt), stmt.args)) is not None:
         return number
     same = identity(record_of(stmt), stmt.args, signed=False)
@@ -298,8 +304,8 @@ def _identity(stmt: ir.Let) -> ir.Operand | None:
 
 
 def _mergeable(stmts: list[ir.Stmt], second: ir.If, symbols: Mapping[str, ir.Operand]) -> int | None:
-    """Where the branch on the same test stands that ``second`` may become one with: what lies between may go before both, and
-    so may its sizes."""
+    """The position of an earlier branch on the same test with which ``second`` can merge: the statements between them, and
+    their sizes, can move before both. None if there is no such branch."""
     between: list[ir.Stmt] = []
     for at in range(len(stmts) - 1, -1, -1):
         stmt = stmts[at]
@@ -335,7 +341,7 @@ def _merged(first: ir.If, second: ir.If, symbols: dict[str, ir.Operand]) -> ir.I
 def _resize(
     stmts: list[ir.Stmt], known: Mapping[ir.Operand, ir.Operand], symbols: dict[str, ir.Operand], side: int
 ) -> None:
-    """Sizes that were results of the first branch are the values that this side of it yields."""
+    """Replaces sizes that are results of the first branch by the values that this side of it yields."""
     sizes: dict[str, Dim] = {}
     for name, value in list(symbols.items()):
         inner = known.get(value) if isinstance(value, ir.Var) else None

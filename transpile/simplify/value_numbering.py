@@ -1,12 +1,12 @@
-"""Value numbering: what is computed twice in sight of each other is computed once, in both dialects.
+"""Value numbering, for both dialects: a computation is dropped if an earlier one, visible from it, has the same value.
 
     a = sin(x)                      a = sin(x)
     b = sin(x)              ->      c = a * a
     c = a * b
 
-Equal values have equal numbers: the primitive, the numbers of its operands, its type and parameters. What a number is of an operand
-that may change, memory, or that is known better, an index, each dialect says: array code is `transpile.simplify.tidy`, loops are
-`transpile.loops.store_forwarding`.
+Equal values have equal numbers, built from the primitive, the numbers of its operands, its type and its parameters. Each
+dialect defines the number of an operand that may change (memory) or of which more is known (an index):
+`transpile.simplify.tidy` for array core, `transpile.loops.store_forwarding` for loop core.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ Number = tuple[Hashable, ...]
 
 
 class Numbering:
-    """What is known where a block is rewritten: that operands are ``equal``, and what has been ``computed`` in it or around it,
-    each with how deep that was."""
+    """The facts at a point of the rewriting: ``equal`` maps variables to equal operands; ``computed`` maps numbers to variables
+    computed in this block or in an enclosing one, each with its depth."""
 
     scoped: ClassVar[tuple[str, ...]] = ("computed",)
-    """What holds in a block holds there alone."""
+    """The facts that hold only in the block where they were found."""
 
     def __init__(self) -> None:
         self.equal: dict[ir.Var, ir.Operand] = {}
@@ -35,7 +35,7 @@ class Numbering:
 
     @contextmanager
     def inside(self) -> Iterator[None]:
-        """A block is rewritten."""
+        """A context for rewriting a nested block: its scoped facts are dropped afterwards."""
         saved = [(name, getattr(self, name)) for name in self.scoped]
         for name, value in saved:
             setattr(self, name, value.copy())
@@ -48,13 +48,13 @@ class Numbering:
                 setattr(self, name, value)
 
     def operand(self, operand: ir.Operand) -> ir.Operand:
-        """What stands for the operand."""
+        """The operand that replaces this one."""
         while isinstance(operand, ir.Var) and operand in self.equal:
             operand = self.equal[operand]
         return operand
 
     def number(self, stmt: ir.Let | ir.Call) -> Number:
-        """What computations of one value have in common."""
+        """The number of the computed value: equal for computations of the same value."""
         forms = [self.form(a) for a in stmt.args]
         if isinstance(stmt, ir.Call):
             return (stmt.function, *forms, stmt.var.type)
@@ -62,7 +62,7 @@ class Numbering:
         return (stmt.prim, *forms, stmt.var.type, params)
 
     def form(self, operand: ir.Operand) -> Hashable:
-        """What equal operands have in common."""
+        """The number of an operand: equal for equal operands."""
         if isinstance(operand, ir.Var):
             return self.form_of_variable(operand)
         return repr(getattr(operand, "value", None)), operand.type
@@ -71,6 +71,7 @@ class Numbering:
         raise NotImplementedError
 
     def earlier(self, stmt: ir.Let | ir.Call) -> tuple[ir.Var, int] | None:
-        """The variable that has the value already, and how deep it was computed; from now on this one has it if none does."""
+        """The variable that already has this value, with the depth of its definition; None if there is none, and then this
+        statement's variable is entered."""
         found = self.computed.setdefault(self.number(stmt), (stmt.var, self.depth))
         return None if found[0] is stmt.var else found
