@@ -5,8 +5,8 @@
         if x[i] > 0.0:
             top = maximum(top, x[i])      a maximum
 
-Chunks of such a loop may each start from a value of their own, and their results are folded afterwards. Python's ``max(top, x)``
-keeps ``top`` if ``x`` is NaN, ``max(x, top)`` does not: only the first is a fold.
+Chunks of such a loop may each start from a value of their own, and their results are folded afterwards. In Python,
+``max(top, x)`` keeps ``top`` if ``x`` is NaN, ``max(x, top)`` does not: only the first is a fold.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ class Called:
         """The summary of a call of a kept function; one without a body yet is assumed to do everything."""
         key = routine, given
         several = len(routine.results)
-        if routine.fn is None:  # it is being made
+        if routine.fn is None:  # its body is still being built
             return Summary((True,) * several, (True,) * several, True, True, given)
         if key in self.routines:
             return self.routines[key]

@@ -581,7 +581,7 @@ class Builder:
         finally:
             self.loc = saved
 
-    # `If`, `For`, `While`, `NewStack`, `Push`, `Pop`, `Print` and `Raise` are emitted as they are: build the node and `emit` it.
+    # `If`, `For`, `While`, `NewStack`, `Push`, `Pop`, `Print` and `Raise` have no methods here: build the node and `emit` it.
 
 
 def _unify_equal(a: Dim, b: Dim) -> Dim | None:

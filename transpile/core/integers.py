@@ -126,7 +126,7 @@ def computed(record: Operation, args: Sequence[ir.Operand], form_of: FormOf) -> 
     if record.extreme > 0 and any(ir.is_literal(a, 0) for a in args):
         form = form_of(next((a for a in args if not ir.is_literal(a, 0)), args[0]))
         return None if form is None else form.clip()
-    if not (record.signs or record.multiplies or record.same):  # else nobody needs the forms of the operands
+    if not (record.signs or record.multiplies or record.same):  # otherwise the forms of the operands are not needed
         return None
     forms = [form_of(a) for a in args]
     return None if None in forms else of_operation(record, forms)  # type: ignore[type-var]

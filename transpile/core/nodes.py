@@ -393,8 +393,8 @@ Parts = tuple[Any, ...]
 
 @dataclass(slots=True)
 class Effect:
-    """A side effect: `Print` and `Raise`, and in loop core `Check` and `BoundsCheck`. Passes keep the order of effects and
-    remove only checks that cannot fail; a print is never repeated."""
+    """A side effect: `Print` and `Raise`, and in loop core `Check` and `BoundsCheck`. Passes keep the order of effects; they
+    never remove or repeat a print or an exception that the user's code raises."""
 
     loc: Loc = field(default=NOWHERE, kw_only=True)
 
@@ -496,9 +496,7 @@ class Custom:
     outputs: int  # the number of results that the user's function returns
     pullback: Function | None = None
     calls_itself: bool = False  # whether its own rule calls the function
-    given: int | None = (
-        None  # the number of arguments in the user's call; the others are values that the function captures
-    )
+    given: int | None = None  # the number of arguments in the user's call; further arguments are captured values
     symmetric: bool = False
     refusal: Exception | None = None
     again: bool = False  # whether the call stands in its own rule, or its rule contains such a call

@@ -23,7 +23,7 @@ def let(form: Scopes, s: ir.Let) -> None:
     lanes = _lanes(form, s.var.type)
     for a in s.args:
         form.check(isinstance(a, ir.Const) or a.type.lanes == lanes, f"{a} has not {lanes} lanes")
-    form.elementwise(s, prim.dtype_rule)  # masks choose, tests give masks
+    form.elementwise(s, prim.dtype_rule)  # a mask may select, a comparison gives a mask
     wanted = prim.type_rule([a.type for a in s.args], s.params).dtype
     form.check(wanted == s.var.type.dtype, f"{s.var} is no {wanted}")
 

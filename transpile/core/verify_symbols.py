@@ -13,9 +13,9 @@ from transpile.core.verify_scopes import refuse
 from transpile.core.walk import blocks, defines, index_symbols, statements, type_symbols
 
 LIFTED = "lift"
-"""The pass after which every symbol must be bound, except in code with an `Add`: the reverse sweep of a derivative that the user
-calls may name sizes that exist only in a branch of the forward sweep, without needing their values. Indices must always stay in
-their loops."""
+"""The pass after which every symbol must be bound, except in code with an `Add`: the reverse sweep of a derivative that the
+user calls may name sizes that exist only in a branch of the forward sweep, without needing their values. Indices must always
+stay in their loops."""
 
 
 def bound(fn: ir.Function, after: str) -> None:
@@ -33,7 +33,7 @@ class _Bound:
         self.indices = {n for s in stmts for n in index_symbols(s)}
         self.given = {n for p in fn.params for n in type_symbols(p.type)}
         self.visible: set[ir.Operand] = set(fn.params)
-        self.around: list[str] = []  # the symbols of the loops that are open
+        self.around: list[str] = []  # the symbols of the enclosing loops
 
     def function(self) -> None:
         self.block(self.fn.body)
