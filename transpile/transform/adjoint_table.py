@@ -1,7 +1,7 @@
-"""The adjoints while a reverse sweep is built: who has one, in which form, and how contributions add up.
+"""The adjoints while a reverse sweep is built: which variables have one, in which form, and how contributions add up.
 
-An adjoint is a value (with the mask of a ``where``, if one applies) until something adds to a part of it or adds to it from
-inside a loop; from then on it is a buffer. The first contribution assigns, later ones add.
+An adjoint is a value (with the mask of a ``where``, if one applies) until a contribution to a part of it, or one from inside a
+loop, arrives; from then on it is a buffer. The first contribution assigns, later ones add.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from transpile.transform.calculus import increment, plus, zero
 
 @dataclass
 class Pending:
-    """An adjoint as a value. With a mask it stands for ``where(mask, value, 0)``: where the mask is false the value may be
-    anything, NaN included, unless it ``is_zero`` there."""
+    """An adjoint as a value. With a mask it stands for ``where(mask, value, 0)``: where the mask is false, the value may be
+    anything, NaN included, unless ``is_zero`` is set."""
 
     value: Expr
     mask: Expr | None = None
@@ -38,7 +38,7 @@ class Pending:
 
 
 def _both(x: Pending, y: Pending) -> Pending:
-    """The sum; where no mask lets anything through, what comes later stays masked."""
+    """The sum of two adjoints; it stays masked where both masks are false."""
     if x.mask is not None and y.mask is not None and x.mask.op is y.mask.op:
         return Pending(plus(x.value, y.value), x.mask, x.is_zero and y.is_zero)
     mask = None if x.mask is None or y.mask is None else _either(x.mask, y.mask)
@@ -46,7 +46,7 @@ def _both(x: Pending, y: Pending) -> Pending:
 
 
 def _either(x: Expr, y: Expr) -> Expr | None:
-    """The mask that lets through what one of the two does; None if that is all."""
+    """The mask that is true where one of the two is; None if that is everywhere."""
     b = x.b
     for one, other in ((x, y), (y, x)):
         made = definition(b, other.op)
@@ -68,9 +68,9 @@ class Adjoints:
         self.active = active
         self.values: dict[ir.Var, Pending] = {}
         self.buffers: dict[ir.Var, ir.Var] = {}
-        # what is read of a buffer for the last time; the buffer, and the block
+        # the last read of a buffer -> the buffer, and the block of the read
         self.left: dict[ir.Operand, tuple[ir.Var, ir.Block]] = {}
-        self.items: dict[ir.Var, dict[int, Expr]] = {}  # of variables that hold several results
+        self.items: dict[ir.Var, dict[int, Expr]] = {}  # of variables that hold several results: adjoints by position
 
     def name(self, var: ir.Var) -> str:
         return f"{var.name}_bar" if var.name != ir.SYNTHETIC else ir.SYNTHETIC
@@ -79,7 +79,7 @@ class Adjoints:
         return var in self.values or var in self.buffers or var in self.items
 
     def add(self, operand: ir.Operand, contribution: Contribution) -> None:
-        """Adds a contribution to the adjoint of ``operand``; nothing happens if that is not active."""
+        """Adds a contribution to the adjoint of ``operand``; does nothing if that is not active."""
         if contribution is None or not isinstance(operand, ir.Var) or operand not in self.active:
             return
         if isinstance(contribution, Scatter):
@@ -114,7 +114,7 @@ class Adjoints:
         write(buffer, part.path, part.args, part.value)
 
     def is_first(self, buffer: ir.Var, part: Scatter) -> bool:
-        """Whether nothing was added to that part of new zeros yet, so that it is assigned."""
+        """Whether nothing has been added to that part of new zeros yet, so that it can be assigned."""
         if not all(isinstance(step, ir.Index) and step.is_basic for step in part.path):
             return False
         args = tuple(self.b.operand(a) for a in part.args)
@@ -130,7 +130,7 @@ class Adjoints:
         return False
 
     def buffer(self, var: ir.Var) -> ir.Var:
-        """The adjoint of ``var`` as a buffer, made here if it is not one yet."""
+        """The adjoint of ``var`` as a buffer, made here if it is a value so far."""
         if var not in self.buffers:
             pending = self.values.pop(var, None)
             if pending is None:
@@ -140,12 +140,12 @@ class Adjoints:
         return self.buffers[var]
 
     def _left(self, pending: Pending) -> ir.Var | None:
-        """The buffer that holds this very value, and that nobody reads any more."""
+        """The buffer that holds this very value and is not read any more."""
         buffer, block = self.left.get(pending.value.op, (None, None))
         return buffer if pending.mask is None and block is self.b.block else None
 
     def of_copy(self, copy: ir.Var, source: ir.Operand) -> None:
-        """The adjoint of a copy, complete now and a buffer, goes to its source."""
+        """Passes the adjoint of a copy, which is complete and a buffer, on to its source."""
         buffer = self.buffers.pop(copy)
         value = self.b.read(buffer, name=self.name(copy))
         self.left[value.op] = buffer, self.b.block
@@ -155,7 +155,7 @@ class Adjoints:
         return self.buffers.get(var)
 
     def take(self, var: ir.Var) -> Pending | None:
-        """The complete adjoint of ``var``, which is defined here: nothing adds to it any more."""
+        """The adjoint of ``var``, removed from the table: at the definition of ``var`` it is complete."""
         if var in self.buffers:
             return Pending(self.b.read(self.buffers.pop(var), name=self.name(var)))
         pending = self.values.pop(var, None)
@@ -164,7 +164,7 @@ class Adjoints:
         return pending
 
     def settle(self, var: ir.Var) -> Expr | None:
-        """As ``take``, with the mask applied."""
+        """The same as `take`, with the mask applied."""
         pending = self.take(var)
         if pending is None:
             return None
@@ -173,13 +173,13 @@ class Adjoints:
         return value
 
     def christen(self, op: ir.Operand, var: ir.Var) -> None:
-        """Gives the adjoint its name, if the statement that makes it was built for it just now."""
+        """Names the adjoint after its variable, if the statement that computes it was emitted just now."""
         if isinstance(op, ir.Var) and op.name == ir.SYNTHETIC and var.name != ir.SYNTHETIC and _is_recent(self.b, op):
             op.name = self.name(var)
 
     def value_or_zero(self, operand: ir.Operand, type_: Type, start: ir.Var | None = None) -> ir.Operand:
-        """The adjoint of what a block yields, complete and with its full dims; zero if it has none. ``start``: what it
-        was where the block began."""
+        """The complete adjoint of an operand that a block yields, with its full dims; zero if it has none. ``start``: its value
+        at the beginning of the block."""
         value = self.settle(operand) if isinstance(operand, ir.Var) else None
         if value is None:
             return zero(self.b, type_).op
@@ -190,7 +190,7 @@ class Adjoints:
 
 
 def _are_apart(p: ir.Path, given: tuple[ir.Operand, ...], q: ir.Path, others: tuple[ir.Operand, ...]) -> bool:
-    """Whether two places are sure to have no element in common: elements at different numbers along one axis."""
+    """Whether two places are known to share no element: they have different constant subscripts on one axis."""
     if len(p) != 1 or len(q) != 1 or not isinstance(p[0], ir.Index) or not isinstance(q[0], ir.Index):
         return False
     if any(isinstance(item, ir.NewAxis) for item in (*p[0].items, *q[0].items)):
@@ -209,7 +209,8 @@ def _are_apart(p: ir.Path, given: tuple[ir.Operand, ...], q: ir.Path, others: tu
 
 
 def _is_all(path: ir.Path, dims: tuple[Dim, ...]) -> bool:
-    """Whether the place is the whole array with axes of 1 put in or taken out: ``x[:, None]``, ``x[0]`` of one row."""
+    """Whether the place is the whole array with axes of size 1 inserted or removed: ``x[:, None]``, or ``x[0]`` of a single
+    row."""
     if len(path) != 1 or not isinstance(path[0], ir.Index):
         return False
     axes = iter(dims)

@@ -1,4 +1,4 @@
-"""The passes over array core around the transforms, in their order; the transforms themselves are stations of `core.watch`."""
+"""The pass lists over array core before and after the transforms. The transforms themselves are stations of `core.watch`."""
 
 from __future__ import annotations
 
@@ -31,27 +31,27 @@ def _is_live(fn: ir.Function) -> bool:
     return remove_dead(fn) is fn
 
 
-LIVE = Property("no dead code", "all that is computed reaches a result, an effect or the size of something", _is_live)
-TIDY = Property(
-    "tidy", "nothing is carried that no trip changes, no branch does nothing, nothing in sight is there twice"
+LIVE = Property("no dead code", "every computed value reaches a result, an effect or a size", _is_live)
+TIDY = Property("tidy", "loops carry only values that change, no branch is empty, no visible value is computed twice")
+OWNED = Property("own memory", "no argument is written, and every buffer begins as a copy, not as a formula")
+READS = Property(
+    "reads forwards", "no slice with step -1 over a whole axis is read, except where the same place is written"
 )
-OWNED = Property("own memory", "no argument is written, and memory begins as a copy, not as a formula")
-READS = Property("reads forwards", "no view is read from its end to its beginning where it may be written")
-COUNTED = Property("counted trips", "a loop whose number of trips only the run knows gives that number", _is_counted)
-ITEMS = Property("items", "each of several results of a primitive has a name")
-EXPANDED = Property("no custom calls", "a call with a derivative of the user's own is its body", _calls_nothing)
-DEFINED = Property("sizes defined", "no size is asked of what may have no value")
+COUNTED = Property("counted trips", "a loop whose trip count is known only at run time returns it", _is_counted)
+ITEMS = Property("items", "each result of a primitive with several results has a variable")
+EXPANDED = Property("no custom calls", "each call with a custom rule has been replaced by its body", _calls_nothing)
+DEFINED = Property("sizes defined", "no size is taken of a value that may be undefined")
 
 PROPERTIES = (LIVE, TIDY, OWNED, READS, COUNTED, ITEMS, EXPANDED, DEFINED)
 
 TIDYING = Pass(
     "common values and carries",
     tidy,
-    "what a transform writes twice or carries for nothing would hide what is dead",
+    "duplicates and needless carried values of a transform would hide dead code",
     ensures=(TIDY,),
     breaks=(LIVE,),
 )
-DEAD = Pass("dead code", remove_dead, "after what makes code dead", ensures=(LIVE,))
+DEAD = Pass("dead code", remove_dead, "after passes that leave dead code", ensures=(LIVE,))
 
 FOR_REVERSE = Chain(
     "array",
@@ -60,25 +60,27 @@ FOR_REVERSE = Chain(
         Pass(
             "reads forwards",
             read_forwards,
-            "reads that are alike are then seen to be",
+            "equal reads become the same statement and are merged",
             ensures=(READS,),
             breaks=(LIVE, TIDY),
         ),
         TIDYING,
         DEAD,
-        Pass("trip counts", count_trips, "the reverse sweep runs as often", ensures=(COUNTED,), breaks=(LIVE,)),
+        Pass(
+            "trip counts", count_trips, "the reverse loop has the same trip count", ensures=(COUNTED,), breaks=(LIVE,)
+        ),
         Pass(
             "privatisation",
             privatise,
-            "memory of one trip is recorded in that trip, if at all",
+            "memory used in one iteration is recorded there, if at all",
             requires=(OWNED,),
         ),
-        Pass("items", with_items, "each result is what can be recorded", ensures=(ITEMS,), breaks=(LIVE,)),
+        Pass("items", with_items, "so that each result can be recorded by itself", ensures=(ITEMS,), breaks=(LIVE,)),
     ),
     PROPERTIES,
     wanted=(OWNED, READS, COUNTED, ITEMS, TIDY),
 )
-"""What stands before the reverse sweep is written."""
+"""The passes before the reverse sweep is built."""
 
 AFTER_REVERSE = Chain(
     "array",
@@ -86,7 +88,7 @@ AFTER_REVERSE = Chain(
         Pass(
             "placeholders for moves",
             partial(with_placeholders, is_asked=is_move),
-            "a tape holds what it is given, also where the user's program has no value",
+            "a tape also records where the user's variable is undefined",
             breaks=(LIVE, TIDY),
         ),
         DEAD,
@@ -96,7 +98,7 @@ AFTER_REVERSE = Chain(
     PROPERTIES,
     wanted=(TIDY, LIVE),
 )
-"""What cleans the two sweeps when they are one function."""
+"""The passes that clean up the two sweeps, joined in one function."""
 
 CLEAN = Chain(
     "array",
@@ -110,7 +112,7 @@ CLEAN = Chain(
         Pass(
             "placeholders for sizes",
             partial(with_placeholders, is_asked=is_size),
-            "last: what is dead asks for no size",
+            "last, because dead code takes no sizes",
             requires=(EXPANDED, LIVE),
             ensures=(DEFINED,),
             breaks=(LIVE,),
@@ -119,4 +121,4 @@ CLEAN = Chain(
     PROPERTIES,
     wanted=(EXPANDED, TIDY, DEFINED),
 )
-"""What cleans a function, or one that it keeps, before it is printed or lowered."""
+"""The passes that clean up a function, or a kept function, before it is printed or lowered."""

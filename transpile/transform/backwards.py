@@ -1,4 +1,5 @@
-"""What is read backwards is read forwards and turned: a place that is read in both directions is read, and recorded, once.
+"""Reverse-order reads become a forward read and a flip, so that a place that is read in both directions is read, and recorded,
+once.
 
 t = y[:k]                               t = y[:k]
 y[:k] = t + alpha * y[:k][::-1]    ->   y[:k] = t + alpha * t[::-1]
@@ -15,7 +16,7 @@ from transpile.core.rebuild import with_blocks, with_body, with_stmts
 
 
 def read_forwards(fn: ir.Function) -> ir.Function:
-    """The function with such reads apart."""
+    """The function in which each slice with step -1 over a whole axis is a forward read followed by ``flip``."""
     return with_body(fn, _block(fn.body))
 
 
@@ -53,7 +54,7 @@ def _read(stmt: ir.Let) -> tuple[ir.Stmt, ...]:
 
 
 def _turned(items: Sequence[ir.Item], args: Sequence[ir.Operand]) -> tuple[int, ...]:
-    """The axes of what is read that run backwards."""
+    """The axes of the result that are read backwards."""
     left = [i for i in items if isinstance(i, (ir.Slice, ir.NewAxis))]
     return tuple(k for k, i in enumerate(left) if _is_turned(i, args))
 

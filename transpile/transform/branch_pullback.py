@@ -1,4 +1,4 @@
-"""The reverse derivative of a function that ends in a branch: each side is differentiated by itself.
+"""The reverse derivative of a function that ends in a branch: each side is differentiated separately.
 
     def f(x):                               def f_pullback(x, y_bar):
         if is_end(x):                           if is_end(x):
@@ -6,8 +6,8 @@
         ...                                     ...
         return y                                return x_bar
 
-So a function reads as it was written, and a loop of one side may run forward and backward at once. What stands before the branch
-must be cheap: both sides compute what they need of it.
+The derivative then reads like the function, and a loop of one side may run forward and backward at once. The statements before
+the branch must be cheap, because both sides repeat those that they need.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from transpile.transform.to_be_recorded import cost
 
 
 class Vjp(Protocol):
-    """The reverse derivative of a function, `transpile.transform.vjp.vjp`."""
+    """The type of `transpile.transform.vjp.vjp`."""
 
     def __call__(
         self, fn: ir.Function, wrt: Sequence[int], *, value: bool = False, seeds: bool = False, aux: int = 0
@@ -36,7 +36,8 @@ class Vjp(Protocol):
 
 
 def by_sides(fn: ir.Function, wrt: Sequence[int], vjp: Vjp, *, value: bool = False, aux: int = 0) -> ir.Function:
-    """As ``vjp`` with cotangents as parameters, which is asked for what does not end in a branch."""
+    """``vjp`` with the cotangents as parameters, applied to each side of a final branch; to the whole function if there is
+    none."""
     fn = remove_dead(tidy(own_memory(fn)))
     last = _last_branch(fn)
     if last is None or not _is_split(fn, last):
@@ -50,13 +51,13 @@ def by_sides(fn: ir.Function, wrt: Sequence[int], vjp: Vjp, *, value: bool = Fal
         part = Cloner().function(replace(fn, body=ir.Block((), [*before, *side.stmts], yields)))
         for stmt in part.body.stmts[: len(before)]:
             assert isinstance(stmt, ir.Let)
-            stmt.var.name = ir.SYNTHETIC  # computed already
+            stmt.var.name = ir.SYNTHETIC  # it has its name already
         parts.append(by_sides(part, wrt, vjp, value=value, aux=aux))
     return tidy(_joined(fn, last, parts))
 
 
 def _last_branch(fn: ir.Function) -> ir.If | None:
-    """The branch that the function ends in; behind it only the sizes of its results may be asked for."""
+    """The branch that the function ends in; only the sizes of its results may be computed after it."""
     for stmt in reversed(fn.body.stmts):
         if isinstance(stmt, ir.If):
             return stmt
@@ -66,7 +67,7 @@ def _last_branch(fn: ir.Function) -> ir.If | None:
 
 
 def _is_split(fn: ir.Function, last: ir.If) -> bool:
-    """Whether the branch gives the results, and nothing before it is dear or has memory that is written."""
+    """Whether the branch gives the results, and all statements before it are cheap and give scalars."""
     at = fn.body.stmts.index(last)
     if any(s.args[0] not in last.results for s in fn.body.stmts[at + 1 :] if isinstance(s, ir.Let)):
         return False
@@ -80,7 +81,7 @@ def _is_split(fn: ir.Function, last: ir.If) -> bool:
 
 
 def _joined(fn: ir.Function, last: ir.If, parts: Sequence[ir.Function]) -> ir.Function:
-    """One function of the derivatives of both sides."""
+    """One function with a branch between the derivatives of both sides."""
     count = len(fn.params)
     seeds = tuple(_seed(p, q) for p, q in zip(*(part.params[count:] for part in parts)))
     params = (*fn.params, *seeds)
@@ -103,7 +104,7 @@ def _joined(fn: ir.Function, last: ir.If, parts: Sequence[ir.Function]) -> ir.Fu
 
 
 def _seed(p: ir.Var, q: ir.Var) -> ir.Var:
-    """The cotangent of a result: where the sides give it different sizes, it has sizes of its own."""
+    """The cotangent of a result; if the sides give it different sizes, it has size symbols of its own."""
     pairs = enumerate(zip(p.type.dims, q.type.dims))
     dims = tuple(d if d == e else Dim.symbol(f"{p.name}[{axis}]") for axis, (d, e) in pairs)
     return ir.Var(p.name, p.type.with_dims(dims) if dims else p.type)
@@ -114,7 +115,7 @@ def _result(y: ir.Operand, z: ir.Operand) -> ir.Var:
 
 
 def _sized(own: _Side, wanted: ir.Var, seed: ir.Var, last: ir.If) -> tuple[ir.Var, ir.Stmt | None]:
-    """The cotangent with the sizes that it has on a side, and the statement that says so."""
+    """The cotangent with the sizes that it has on one side, and the statement that defines it, if one is needed."""
     type_ = own.type(wanted.type)
     if type_.dims == seed.type.dims:
         return seed, None
@@ -126,7 +127,7 @@ def _sized(own: _Side, wanted: ir.Var, seed: ir.Var, last: ir.If) -> tuple[ir.Va
 
 
 class _Side(Cloner):
-    """Copies a side; sizes that only it knows get names of their own."""
+    """Copies a side; size symbols that only this side knows get new names."""
 
     def __init__(self, part: ir.Function, shared: frozenset[str], k: int) -> None:
         self.renamed: dict[str, Dim] = {}

@@ -1,8 +1,8 @@
-"""The algebra of tangents and adjoints: a partial times a tangent, the sum of contributions.
+"""Arithmetic of tangents and adjoints: a partial times a tangent, the sum of contributions.
 
-Results are arranged as a person would write them, since the renderer prints what stands here: factors 1 and -1 vanish,
-``bar * (1 / n)`` is ``bar / n``, common factors come out of sums. A partial that selects (``where(c, 1, 0)``) selects
-from the product instead, so that an infinite adjoint is never multiplied by zero.
+Results are arranged as a person would write them, since they are printed as they stand: factors 1 and -1 vanish, ``bar * (1 /
+n)`` becomes ``bar / n``, common factors are taken out of sums. A partial that selects (``where(c, 1, 0)``) selects from the
+product instead, so that an infinite adjoint is never multiplied by zero.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from transpile.ops.tables import record_of
 
 
 def zero(b: Builder, type_: Type) -> Expr:
-    """A zero of the type: a constant for scalars, an array of zeros else."""
+    """A zero of the type: a constant for scalars, else an array of zeros."""
     if type_.is_scalar:
         return b.expr(ir.Const(0.0, type_))
     return b.let("full", ir.Const(0.0, Type(type_.dtype)), dims=type_.dims, dtype=type_.dtype)
@@ -42,7 +42,7 @@ def times(bar: Expr, partial: Any) -> Expr | None:
         a, c = times_or_zero(bar, b.expr(then)), times_or_zero(bar, b.expr(orelse))
         return b.elementwise("where", test, a, c)
     if made is not None and _is_chosen(made) and record_of(made).constant(made.params) == 0:
-        return partial  # whatever it is multiplied by
+        return partial  # 0, whatever the factor
     if made is not None and record_of(made).divides and is_const(made.args[0], 1):
         return bar / b.expr(made.args[1])
     factor = through_broadcast(b, bar.op)
@@ -56,7 +56,8 @@ def times(bar: Expr, partial: Any) -> Expr | None:
 
 
 def by_number(x: Expr, number: Any) -> Expr | None:
-    """``number * x``; two numbers become one where that rounds nothing (one of them is a power of two)."""
+    """``number * x``; None if the number is 0. Two constant factors are merged if that is exact (one of them is a power of
+    two)."""
     if number == 0:
         return None
     if number == 1:
@@ -101,7 +102,7 @@ def _selects(b: Builder, made: ir.Let) -> bool:
 
 
 def _is_chosen(made: ir.Let) -> bool:
-    """Whether it is a number as long as nobody differentiates it."""
+    """Whether the value is a constant unless it is differentiated again (`transpile.transform.chosen_values`)."""
     constant = record_of(made).constant
     return constant is not None and constant(made.params) is not None
 
@@ -113,7 +114,8 @@ def through_broadcast(b: Builder, op: ir.Operand) -> ir.Operand:
 
 
 def _scaled(b: Builder, bar: Expr, partial: Expr) -> Expr:
-    """``bar * partial``, where a bar ``1 / n`` divides instead and a bar ``-a`` brings its sign out."""
+    """``bar * partial``; a ``bar`` of the form ``1 / n`` divides instead, and one of the form ``-a`` moves its sign to the
+    front."""
     inner = through_broadcast(b, bar.op)
     made = definition(b, inner)
     if made is not None and record_of(made).is_opposite:
@@ -131,7 +133,7 @@ def _scaled(b: Builder, bar: Expr, partial: Expr) -> Expr:
 
 
 def plus(x: Expr, y: Expr) -> Expr:
-    """``x + y`` with what they have in common taken out."""
+    """``x + y`` with common factors and signs taken out."""
     b = x.b
     dx, dy = definition(b, x.op), definition(b, y.op)
     if dx is not None and dy is not None and _are("is_opposite", dx, dy) and same(b, x.op, y.op):
@@ -144,7 +146,7 @@ def plus(x: Expr, y: Expr) -> Expr:
 
 
 def increment(start: ir.Var, value: Expr) -> Expr:
-    """``start + (a - b)`` for ``start + a - b``: what is added in one step is said as one addition."""
+    """``start + (a - b)`` in place of ``start + a - b``: all terms added to ``start`` in one step become one addition."""
     b, op = value.b, value.op
     terms: list[tuple[int, ir.Operand]] = []
     while op is not start:
@@ -167,6 +169,7 @@ def increment(start: ir.Var, value: Expr) -> Expr:
 
 
 def minus(x: Expr, y: Expr) -> Expr:
+    """``x - y`` with common factors taken out."""
     b = x.b
     return _factored(b, -1, x, y, definition(b, x.op), definition(b, y.op))
 
@@ -174,7 +177,7 @@ def minus(x: Expr, y: Expr) -> Expr:
 def _factored(b: Builder, sign: int, x: Expr, y: Expr, dx: ir.Let | None, dy: ir.Let | None) -> Expr:
     if sign > 0 and same(b, x.op, y.op):
         if dx is not None and record_of(dx).multiplies and x.op is not y.op and not isinstance(dx.args[0], ir.Const):
-            first = by_number(b.expr(dx.args[0]), 2.0)  # both were made just now: ``2 * bar * x``
+            first = by_number(b.expr(dx.args[0]), 2.0)  # both were emitted just now: ``2 * bar * x``
             assert first is not None
             return b.elementwise("mul", first, dx.args[1])
         doubled = by_number(x, 2.0)
@@ -192,7 +195,7 @@ def _factored(b: Builder, sign: int, x: Expr, y: Expr, dx: ir.Let | None, dy: ir
 
 
 def _are(trait: str, *made: ir.Let) -> bool:
-    """Whether the records of all have a trait."""
+    """Whether the primitives of all these statements have a trait."""
     return all(getattr(record_of(one), trait) for one in made)
 
 

@@ -1,8 +1,9 @@
-"""Numbers that derivatives have by convention where there is none (`transpile.ops.language.chosen`), as constants.
+"""Constants for the values that derivatives have by convention at points without a derivative
+(`transpile.ops.language.chosen`).
 
     x_bar = where(y == 0, chosen(y, value=0.0), 0.5 / y)     ->     x_bar = where(y == 0, 0.0, 0.5 / y)
 
-As long as there may be another derivative they are no constants: theirs is NaN.
+They become constants only after the last derivative: a further derivative of such a value is NaN.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from transpile.ops.tables import prims, record_of
 
 
 def settle_chosen(fn: ir.Function) -> ir.Function:
-    """``fn`` with constants for what is chosen and for what is undefined."""
+    """``fn`` with constants for chosen and undefined values; a value that is only there for its derivative (``sloped``) becomes
+    its first operand."""
     if not any(_is_chosen(s) for s in statements(fn.body)):
         return fn
     b = Builder(prims(), dict(fn.symbols), fn)

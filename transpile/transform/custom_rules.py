@@ -1,8 +1,8 @@
-"""Derivatives of the user's own (`custom_jvp`, `custom_vjp`): how a `Call` is differentiated, and how it is expanded.
+"""The user's own derivatives (`custom_jvp`, `custom_vjp`): how a `Call` is differentiated, and how it is expanded.
 
-A `Call` is opaque to activity, recording and dead code. Forward mode puts the user's rule in its place; reverse mode puts the
-user's pullback into the reverse sweep, and what that reads of the call is computed by ordinary statements where the derivative is
-differentiated once more; what is left of calls is expanded before rendering.
+A `Call` is opaque to activity analysis, recording and dead-code elimination. Forward mode replaces it by the user's rule.
+Reverse mode puts the user's pullback into the reverse sweep; if the derivative is differentiated again, the values that the
+pullback reads of the call are computed by ordinary statements. Remaining calls are expanded before rendering.
 """
 
 from __future__ import annotations
@@ -22,20 +22,22 @@ from transpile.ops.slicing import raise_if
 from transpile.ops.tables import prims
 
 Place = Callable[[Builder, ir.Call], Sequence[ir.Operand] | None]
-"""Writes a call's results in another way; None where it stays."""
+"""Gives other operands for the results of a call; None if the call stays."""
 
 
 def expand_calls(fn: ir.Function) -> ir.Function:
-    """``fn`` with the bodies of all calls in their place."""
+    """``fn`` with every call replaced by the body of its function."""
     while any(map(is_custom, statements(fn.body))):
         fn = _placed(fn, lambda b, call: splice(b, call.custom.fn, call.args))
     return fn
 
 
 def with_kept_apart(fn: ir.Function) -> ir.Function:
-    """``fn``, which is to be differentiated, with ordinary statements for what calls keep for pullbacks that it runs itself.
+    """``fn``, about to be differentiated, with ordinary statements for the values that calls keep for pullbacks which ``fn``
+    itself runs.
 
-    So do these calls give their values; but where the rule calls the function, whose derivative is the user's there too.
+    The results of these calls come from ordinary statements too, unless the rule calls the function itself, whose derivative is
+    the user's there too.
     """
     while True:
         read = {o for s in statements(fn.body) if not (isinstance(s, ir.Let) and s.prim == "dim") for o in reads(s)}
@@ -58,7 +60,8 @@ def with_kept_apart(fn: ir.Function) -> ir.Function:
 
 
 def tied(fn: ir.Function, call: ir.Call) -> ir.Function:
-    """``fn``, a rule of the call whose first parameters are its arguments, with the rule of the call in the calls of it there."""
+    """``fn``, a rule of the call whose first parameters are its arguments, in which calls of the function itself have the rule
+    of the call."""
     if not call.custom.again:
         return fn
     given = call.custom.given or 0
@@ -81,7 +84,7 @@ def tied(fn: ir.Function, call: ir.Call) -> ir.Function:
 
 
 def without_again(fn: ir.Function) -> ir.Function:
-    """``fn`` with the plain function where it is called in its rule, and that is differentiated by itself."""
+    """``fn``, a rule that is differentiated by itself, with the plain function where it calls its own function."""
     while any(map(is_again, statements(fn.body))):
         fn = _placed(fn, lambda b, call: splice(b, call.custom.fn, call.args) if is_again(call) else None)
     return fn
@@ -95,7 +98,7 @@ def _blocks(block: ir.Block) -> Iterator[ir.Block]:
 
 
 def _placed(fn: ir.Function, place: Place) -> ir.Function:
-    """``fn`` with what ``place`` gives for calls; itself if it gives nothing for any."""
+    """``fn`` with the results that ``place`` gives in place of calls; ``fn`` itself if it replaces none."""
     b = Builder(prims(), dict(fn.symbols), fn)
     mapping: dict[ir.Var, ir.Operand] = {}
     done: list[ir.Call] = []
@@ -137,7 +140,7 @@ def _block(b: Builder, block: ir.Block, mapping: dict[ir.Var, ir.Operand], place
 
 
 def check_sizes(b: Builder, call: ir.Call, given: Sequence[ir.Operand], wanted: Sequence[ir.Operand]) -> None:
-    """Makes the program raise where what the rule of a call gives has other sizes than what it is for."""
+    """Emits a check that derivatives from the rule of a call have the sizes of the values that they belong to."""
     _check_sizes(b, call, given, wanted, call.args)
 
 
@@ -148,7 +151,7 @@ def _check_sizes(
     wanted: Sequence[ir.Operand],
     known: Sequence[ir.Operand],
 ) -> None:
-    """As `check_sizes`, of sizes that are said by those of ``known``."""
+    """The same as `check_sizes`, for sizes that the dims of ``known`` determine."""
     names = {name for a in known for d in a.type.dims for name in d.symbols()}
     for one, other in zip(given, wanted):
         for mine, theirs in zip(one.type.dims, other.type.dims):
@@ -160,7 +163,8 @@ def _check_sizes(
 def _with_fitting_tangents(
     call: ir.Call, rule: ir.Function, values: Sequence[ir.Operand], dots: Sequence[ir.Operand]
 ) -> ir.Function:
-    """A rule of tangents that raises where one has another size than its value: reverse mode asks for none of them."""
+    """A tangent rule that raises if a tangent has another size than its value: reverse mode computes none of them, so it cannot
+    check."""
     b = Builder(prims(), dict(rule.symbols), rule)
     with b.into(ir.Block()) as checks:
         _check_sizes(b, call, dots, [v for v in values if carries_derivative(v)], values)
@@ -173,10 +177,10 @@ def _with_fitting_tangents(
 def transposed(
     call: ir.Call, vjp: Callable[[ir.Function, Sequence[int]], ir.Function]
 ) -> tuple[ir.Function, list[int]]:
-    """For a rule of tangents: the function from what it knows and a cotangent for each result to the adjoints of the
-    arguments, and the numbers of those (of floating point) that it has adjoints for.
+    """The transpose of a tangent rule: the function from the values that the rule knows and a cotangent for each result to the
+    adjoints of the arguments; and the positions, among the floating-point arguments, of those that it has adjoints for.
 
-    The rule is linear in the tangents, so its derivative with respect to them does not depend on them; ``vjp`` takes it.
+    The rule is linear in the tangents, so its derivative with respect to them does not depend on them; ``vjp`` computes it.
     """
     rule, own, outputs = tied(call.custom.derivative, call), len(call.args), call.custom.outputs
     values: Sequence[ir.Operand]

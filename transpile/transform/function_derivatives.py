@@ -1,13 +1,13 @@
-"""Derivatives of kept functions: routines again, made once for each question that is asked.
+"""Derivatives of kept functions: routines too, one for each combination of differentiated parameters and results.
 
     f(x, n)                              y
     f_pushforward(x, n, x_dot)           y, y_dot
     f_pullback(x, n, y_bar)              x_bar
-    f_vmap(x, n)                         y                      of all lanes, for those of the arguments that differ between them
+    f_vmap(x, n)                         y                      for all lanes; only the arguments that differ have a lane axis
 
-A pullback runs the function once more and then backwards, so a call records its arguments and nothing of its inside. A derivative
-has its name and its signature before its body is made: a function that calls itself gives a pullback that calls itself. How a body
-is differentiated, or batched, who asks says.
+A pullback runs the function again and then backwards, so a call records its arguments and nothing of its inside. A derivative
+has its name and its signature before its body is built: the pullback of a function that calls itself calls itself. Callers pass
+in how a body is differentiated or batched.
 """
 
 from __future__ import annotations
@@ -28,14 +28,15 @@ from transpile.core.walk import Cloner, symbols_of, type_symbols
 
 Derivative = Callable[
     [ir.Function, Sequence[int]], ir.Function
-]  # of a function, with respect to these of its parameters
+]  # function, parameters to differentiate with respect to
 OfLanes = Callable[
     [ir.Function, Pattern, bool], ir.Function
-]  # a function for all lanes, of which these parameters have them
+]  # function, which parameters have a lane axis, together -> function for all lanes
 
 
 def pushforward(routine: Routine, wrt: Sequence[int], jvp: Derivative) -> Routine:
-    """The results of ``routine``, then a tangent for each of floating point; its parameters, then a tangent for each of ``wrt``."""
+    """A routine with the results of ``routine`` and a tangent for each floating-point one; its parameters are those of
+    ``routine`` and a tangent for each of ``wrt``."""
     dots = tuple(ir.Var(f"{routine.params[k].name}_dot", routine.params[k].type) for k in wrt)
     results = (*routine.results, *(t for t in routine.results if t.is_float))
 
@@ -48,8 +49,9 @@ def pushforward(routine: Routine, wrt: Sequence[int], jvp: Derivative) -> Routin
 
 
 def pullback(routine: Routine, wrt: Sequence[int], seeded: Sequence[int], vjp: Derivative) -> Routine:
-    """An adjoint for each of the parameters ``wrt``, from the parameters and a cotangent for each of the results ``seeded``."""
-    routine = silent(routine)  # it runs once more
+    """A routine that gives an adjoint for each of the parameters ``wrt``, from the parameters of ``routine`` and a cotangent
+    for each of the results ``seeded``."""
+    routine = silent(routine)  # it runs a second time
     bars = tuple(ir.Var("y_bar", routine.results[k]) for k in seeded)
     results = tuple(routine.params[k].type for k in wrt)
 
@@ -61,8 +63,9 @@ def pullback(routine: Routine, wrt: Sequence[int], seeded: Sequence[int], vjp: D
 
 
 def batched(routine: Routine, given: Pattern, together: bool, batch: OfLanes) -> Routine:
-    """The routine of all lanes: these parameters have them, and all results; one that is None is their axis, and becomes their
-    number. ``together`` as in `transpile.transform.batching`."""
+    """The routine for all lanes. ``given``: for each parameter whether it has a lane axis; None marks the parameter that is the
+    axis of collectives, which becomes the number of lanes. All results have a lane axis. ``together`` as in
+    `transpile.transform.batching`."""
     axis = given.index(None) if None in given else None
     taken = {name for p in routine.params for name in type_symbols(p.type)}
     if routine.fn is not None:
@@ -96,6 +99,7 @@ def derived(
     results: tuple[Type, ...],
     body: Callable[[ir.Function], ir.Function],
 ) -> Routine:
+    """The routine that ``body`` derives from ``routine``, built once for each ``key``."""
     found = routine.derivatives.get(key)
     if found is None:
         found = routine.derivatives[key] = Routine(name, params, results)
@@ -103,7 +107,7 @@ def derived(
         try:
             made = body(Cloner().function(routine.body))
         except Exception:
-            del routine.derivatives[key]  # refused: whoever asks again is told again
+            del routine.derivatives[key]  # refused: the next request raises again
             raise
         found.params = made.params
         found.fn = replace(made, name=name, captured=(), arg_tree=None, out_tree=None, doc="")
@@ -113,7 +117,7 @@ def derived(
 def adjoints(
     routine: Routine, args: Sequence[Expr], bars: Sequence[Expr | None], wants: Sequence[bool], vjp: Derivative
 ) -> tuple[Expr | None, ...]:
-    """The adjoint of each operand of a call that is wanted, from the cotangents of its results; None of the others."""
+    """The adjoint of each wanted operand of a call, from the cotangents of its results; None for the other operands."""
     wrt = [k for k, wanted in enumerate(wants) if wanted]
     seeded = [k for k, bar in enumerate(bars) if bar is not None]
     given = [*(a.op for a in args), *(bar.op for bar in bars if bar is not None)]
@@ -125,12 +129,12 @@ def adjoints(
 
 
 def silenced(fn: ir.Function) -> ir.Function:
-    """The function without what it prints: for where it runs a second time."""
+    """The function without its print statements, for a second run."""
     return with_body(fn, _silent_block(fn.body))
 
 
 def silent(routine: Routine) -> Routine:
-    """The routine without what it prints; itself if it prints nothing."""
+    """The routine without its print statements; the same routine if it prints nothing."""
     if not prints(routine):
         return routine
     return derived(routine, "silent", routine.name, routine.params, routine.results, silenced)
@@ -142,7 +146,7 @@ def _silent_block(block: ir.Block) -> ir.Block:
 
 
 def silent_stmt(stmt: ir.Stmt) -> ir.Stmt:
-    """A call of the silent routine in the place of a call of one that prints."""
+    """The statement; a call of a routine that prints becomes a call of the silent routine."""
     if not is_kept(stmt) or not prints(stmt.routine):
         return stmt
     return replace(stmt, function=silent(stmt.routine))

@@ -1,11 +1,12 @@
-"""Jacobians: one derivative of all directions, core to core.
+"""Jacobians: one derivative in all directions at once, core to core.
 
-    x_dot = np.eye(n)                            one direction a row
-    ...                                          the forward derivative, batched over the rows: what no seed goes into runs once
+    x_dot = np.eye(n)                            one direction per row
+    ...                                          the forward derivative, batched over the rows; the primal runs once
     jac = y_dot.T
 
-Rows by reverse mode likewise. Where an axis of directions costs more than it saves (`transpile.transform.batching.direction_cost`),
-directions are the trips of a loop, and each repeats the function's own sweep:
+Rows by reverse mode likewise. If an axis of directions costs more than it saves
+(`transpile.transform.batching.direction_cost`), the directions are the iterations of a loop, each of which repeats the
+function's own sweep:
 
     for j in range(n):
         x_dot = zeros(n); x_dot[j] = 1
@@ -44,8 +45,9 @@ def by_columns(
 ) -> ir.Function:
     """The Jacobian by forward mode, one direction for each element of the parameters ``wrt``.
 
-    Results: for each of the first ``rows`` results of ``core`` one array for each of ``wrt``, its dims those of the result and then
-    those of the parameter; behind them the other results. ``sizes``: of the symbols, in an example.
+    Results: for each of the first ``rows`` results of ``core`` one array for each of ``wrt``, whose dims are those of the
+    result followed by those of the parameter; after them the other results of ``core``. ``sizes``: example values of the size
+    symbols.
     """
     _check_results(core, rows)
     plan = _Plan(core, wrt, rows, sizes or {}, is_compiled)
@@ -63,7 +65,8 @@ def by_columns(
 def by_rows(
     core: ir.Function, wrt: Sequence[int], rows: int, sizes: Sizes | None = None, is_compiled: bool = False
 ) -> ir.Function:
-    """The Jacobian by reverse mode, one direction for each element of the first ``rows`` results; results as `by_columns`."""
+    """The Jacobian by reverse mode, one direction for each element of the first ``rows`` results; its results are as in
+    `by_columns`."""
     _check_results(core, rows)
     plan = _Plan(core, wrt, rows, sizes or {}, is_compiled)
     for row in range(rows):
@@ -81,10 +84,10 @@ def _check_results(core: ir.Function, rows: int) -> None:
 
 
 class _Plan:
-    """Builds the outer function: what is auxiliary, and the derivatives of all directions.
+    """Builds the outer function: the auxiliary results, and the derivatives in all directions.
 
-    The first derivative gives what is auxiliary too. A run of the function's own does where it prints, as derivatives are silent,
-    and where only a run knows the sizes of its results.
+    The first derivative gives the auxiliary results too. The function itself runs for them if it prints, since derivatives are
+    silent, or if the sizes of its results are known only at run time.
     """
 
     def __init__(self, core: ir.Function, wrt: Sequence[int], rows: int, sizes: Sizes, is_compiled: bool) -> None:
@@ -93,10 +96,10 @@ class _Plan:
         self.b = b = Builder(prims(), fn=core)
         b.loc = core.loc
         self.params = tuple(ir.Var(p.name, p.type) for p in core.params)
-        self.values: Sequence[ir.Operand] | None = None  # of the function's results, once it has run
+        self.values: Sequence[ir.Operand] | None = None  # the function's results, once it has run
         self.aux: Sequence[ir.Operand] | None = None
         self.results: dict[tuple[int, int], ir.Operand] = {}
-        self.sizes_given: dict[str, ir.Operand] = {}  # of what the parameters' symbols stand for
+        self.sizes_given: dict[str, ir.Operand] = {}  # values of the size symbols of the parameters
         for param in self.params:
             for axis, dim in enumerate(param.type.dims):
                 name = dim.as_symbol
@@ -109,7 +112,7 @@ class _Plan:
             self.run()
 
     def run(self) -> Sequence[ir.Operand]:
-        """The function itself, once: its results."""
+        """Emits the function itself, once; gives its results."""
         if self.values is None:
             b, core = self.b, self.core
             cloner = Cloner(dict(zip(core.params, self.params)))
@@ -124,15 +127,15 @@ class _Plan:
         return self.values
 
     def first(self, results: Sequence[int]) -> ir.Function:
-        """The function that is differentiated: these results, and what is auxiliary if nothing has given it yet."""
+        """The function to differentiate: these results, and the auxiliary ones unless they are known already."""
         found = [self.core.body.yields[k] for k in results]
         if self.aux is None:
             found += self.core.body.yields[self.rows :]
         return with_results(self.core, found)
 
     def directions(self, derivative: ir.Function, along: Type, slots: Sequence[tuple[int, int]], forward: bool) -> None:
-        """The blocks of the Jacobian that a derivative gives in all directions, the elements of ``along``; its results are what is
-        auxiliary, if this is the first, then one for each of the slots."""
+        """Emits the blocks of the Jacobian that a derivative gives in all directions, the elements of ``along``. The results of
+        the derivative are the auxiliary ones, if it is the first, then one for each of the slots (row, column)."""
         at = len(derivative.params) - len(derivative.captured) - 1  # the only seed is the last of the user's parameters
         derivative = remove_dead(tidy(silenced(derivative)))
         lead = len(derivative.body.yields) - len(slots)
@@ -149,15 +152,15 @@ class _Plan:
             self.results[slot] = self.b.cast(out, y.type.dtype).op if out.type.dims else out
 
     def inline(self, derivative: ir.Function, at: int, seed: ir.Operand) -> Sequence[ir.Operand]:
-        """The derivative's statements with this seed; sizes that it computes have symbols of their own."""
+        """Emits the derivative's statements with this seed; gives its results. Sizes computed in it get new symbols."""
         rest = iter(self.params)
         args = [seed if i == at else next(rest) for i in range(len(derivative.params))]
         found = splice(self.b, derivative, args)
-        self.b.symbols = {**self.sizes_given, **self.b.symbols}  # from here on: the first run has checked that they fit
+        self.b.symbols = {**self.sizes_given, **self.b.symbols}  # from here on: the first run has checked these sizes
         return found
 
     def size(self, dim: Dim) -> ir.Operand:
-        """The value of a size, also before the first run."""
+        """The value of a size, available before the first run too."""
         b, before = self.b, self.b.symbols
         b.symbols = {**self.sizes_given, **before}
         found = b.dim(dim).op
@@ -167,6 +170,7 @@ class _Plan:
     # ---- an axis of directions
 
     def at_once(self, derivative: ir.Function, at: int, along: Type, lead: int, forward: bool) -> Sequence[ir.Operand]:
+        """Emits the derivative batched over the directions; gives its results."""
         b = self.b
         axes = [0 if k == at else None for k in range(len(derivative.params))]
         ranks = [y.type.rank if forward else 0 for y in derivative.body.yields]
@@ -180,7 +184,7 @@ class _Plan:
         return [*found[:lead], *(self.unfolded(out, along.dims, forward) for out in found[lead:])]
 
     def unfolded(self, out: ir.Operand, along: tuple[Dim, ...], forward: bool) -> ir.Operand:
-        """A result whose last axis (whose first, by rows) is that of the directions, with the axes of what they are."""
+        """A result whose axis of directions (the last one; by rows, the first) is reshaped to the dims ``along``."""
         dims = (*out.type.dims[:-1], *along) if forward else (*along, *out.type.dims[1:])
         return self.shaped(out, dims)
 
@@ -194,7 +198,7 @@ class _Plan:
     def one_by_one(
         self, derivative: ir.Function, at: int, along: Type, slots: Sequence[tuple[int, int]], forward: bool
     ) -> Sequence[ir.Operand]:
-        """Loops over the elements of ``along``; in each, the derivative with the seed that is 1 there."""
+        """Emits loops over the elements of ``along`` that run the derivative with the seed that is 1 at that element."""
         b = self.b
         values = self.run()
         buffers: list[ir.Var] = []

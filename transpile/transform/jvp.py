@@ -32,14 +32,16 @@ from transpile.transform.prepare import own_memory, refuse, refuse_forward, refu
 def jvp(fn: ir.Function, wrt: Sequence[int], *, value: bool = True, aux: int = 0) -> ir.Function:
     """The forward derivative of ``fn`` with respect to the parameters ``wrt``.
 
-    Parameters: those of ``fn`` (its captured ones last), with one tangent for each of ``wrt`` before the captured.
-    Results: those of ``fn`` (unless ``value`` is False), then one tangent for each floating-point result but the last ``aux``.
+    Parameters: those of ``fn``, with one tangent for each of ``wrt`` before the captured ones, which stay last. Results: those
+    of ``fn`` (unless ``value`` is False), then one tangent for each floating-point result except the last ``aux`` results.
     """
     fn = own_memory(fn)
     return _Forward(fn, wrt, aux).run(value)
 
 
 class _Forward:
+    """Builds the forward derivative, statement by statement."""
+
     def __init__(self, fn: ir.Function, wrt: Sequence[int], aux: int) -> None:
         self.fn = fn
         self.wrt = [fn.params[k] for k in wrt]
@@ -51,7 +53,7 @@ class _Forward:
         self.dots: dict[ir.Var, ir.Operand | tuple[ir.Operand | None, ...]] = {}
         self.resting = resting(
             fn, self.active, self.wrt if fn.routine is not None else ()
-        )  # a call may hand on anything
+        )  # a caller may pass any tangent
 
     def run(self, value: bool) -> ir.Function:
         fn, b = self.fn, self.b
@@ -142,7 +144,7 @@ class _Forward:
             if term is None:
                 continue
             steep = prim.steep(*args) if k == 0 and prim.steep and (several or stmt.args[0] in self.resting) else None
-            if steep is not None:  # an infinite slope times nothing is nothing
+            if steep is not None:  # an infinite slope times a zero tangent is 0
                 term = b.elementwise("where", b.elementwise("logical_and", steep, dot.eq(0)), 0.0, term)
             total = term if total is None else plus(total, term)
         return total
@@ -269,7 +271,8 @@ class _Forward:
             self.custom(stmt)
 
     def kept(self, stmt: ir.Call) -> None:
-        """A call of the pushforward in the place of the call of a kept function; not where no argument has a tangent."""
+        """Emits a call of the pushforward in place of the call of a kept function; the call itself if no argument has a
+        tangent."""
         dots = {k: d for k, a in enumerate(stmt.args) if (d := self.tangent(a)) is not None}
         if not dots or not any(r in self.active for r in stmt.results):
             self.b.emit(stmt)
@@ -283,7 +286,7 @@ class _Forward:
                 self.dots[var] = self.named(self.b.expr(dot), var)
 
     def custom(self, stmt: ir.Call) -> None:
-        """The rule of the user's in the place of the call."""
+        """Emits the user's rule in place of the call."""
         refuse_rule(stmt, self.active)
         if stmt.custom.rule == "vjp":
             refuse_forward(stmt)
@@ -308,7 +311,7 @@ class _Forward:
         self.dots.update(zip(with_dot, found[len(stmt.results) :]))
 
     def solution(self, stmt: ir.Call) -> None:
-        """The solution, and what the tangents solve."""
+        """Emits the call of the solver and the solve for the tangents."""
         self.b.emit(stmt)
         found = solved_tangents(self.b, stmt, list(map(self.tangent, stmt.args)), bound(jvp, value=False))
         if found is not None:

@@ -3,7 +3,7 @@
     x = solve(b, a)      forward:    y = matvec_jvp(b, a, x, a_dot)         reverse:    b_bar = transposed(x_bar, a)
                                      x_dot = solve(b_dot - y, a)                        a_bar = matvec_vjp(b, a, x, -b_bar)
 
-What solves in a derivative is a call again, with the same rule: none of its derivatives goes through what ``solve`` does.
+The solve in a derivative is again a call with the same rule: no derivative goes through the body of ``solve``.
 """
 
 from __future__ import annotations
@@ -20,11 +20,13 @@ from transpile.core.walk import map_operands, uses
 from transpile.transform.calculus import zero
 from transpile.transform.custom_rules import check_sizes
 
-Derivative = Callable[[ir.Function, Sequence[int]], ir.Function]  # of a function, by these of its parameters
+Derivative = Callable[
+    [ir.Function, Sequence[int]], ir.Function
+]  # function, parameters to differentiate with respect to
 
 
 def solved_tangents(b: Builder, call: ir.Call, dots: Sequence[Expr | None], jvp: Derivative) -> list[ir.Var] | None:
-    """The tangents of the outputs, from those of the arguments; None where all are 0. ``jvp`` gives tangents only."""
+    """The tangents of the outputs, from those of the arguments; None if all are 0. ``jvp`` must return tangents only."""
     rule, count = call.custom, call.custom.outputs
     outs, sides = call.results[:count], call.args[:count]
     right: list[Expr | None] = list(dots[:count])
@@ -44,7 +46,7 @@ def solved_tangents(b: Builder, call: ir.Call, dots: Sequence[Expr | None], jvp:
 def solved_adjoints(
     b: Builder, call: ir.Call, bars: Sequence[Expr], wants: Sequence[bool], vjp: Derivative
 ) -> dict[int, Expr]:
-    """The adjoints of the arguments that are wanted and have one, from the cotangents of the outputs."""
+    """The adjoints of the wanted arguments, by position, from the cotangents of the outputs."""
     count = call.custom.outputs
     rule, more = transposed(call, vjp)
     sides = _solution(b, call, rule, bars, more)
@@ -60,7 +62,7 @@ def solved_adjoints(
 
 
 def transposed(call: ir.Call, vjp: Derivative) -> tuple[ir.Custom, tuple[ir.Operand, ...]]:
-    """The rule of the transposed equation, and its arguments behind the right-hand side."""
+    """The rule of the transposed equation, and its arguments after the right-hand side."""
     rule, count = call.custom, call.custom.outputs
     main = with_results(rule.fn, rule.fn.body.yields[:count])
     if rule.symmetric:
@@ -68,7 +70,7 @@ def transposed(call: ir.Call, vjp: Derivative) -> tuple[ir.Custom, tuple[ir.Oper
     derivative = _transposed_side(rule.derivative, len(call.args), vjp)
     if rule.pullback is not None:
         return replace(rule, fn=rule.pullback, derivative=derivative, pullback=main), call.args[count:]
-    solve = vjp(main, range(count))  # it reads the right-hand side where it is not linear in it
+    solve = vjp(main, range(count))  # its body may read the right-hand side
     own = len(call.args)
     solve = replace(solve, params=(*solve.params[own:], *solve.params[:own]))
     back, side = (replace(fn, params=_with_unused(fn.params, call.args[:count], count)) for fn in (main, derivative))
@@ -80,11 +82,12 @@ def _with_unused(params: Sequence[ir.Var], args: Sequence[ir.Operand], at: int) 
 
 
 def _transposed_side(fn: ir.Function, own: int, vjp: Derivative) -> ir.Function:
-    """From the left-hand side, linear in its last parameters behind the first ``own``, that of the transposed equation."""
+    """The left-hand side of the transposed equation, from the left-hand side ``fn``, which is linear in its parameters after
+    the first ``own``."""
     outs = fn.params[own:]
     found = vjp(fn, range(own, len(fn.params)))
     bars = found.params[len(fn.params) :]
-    at = dict(zip(found.params[own:], bars))  # where it is differentiated makes no difference
+    at = dict(zip(found.params[own:], bars))  # it is linear: the point of differentiation does not matter
     stmts = [map_operands(s, lambda o: at.get(o, o)) for s in found.body.stmts]  # type: ignore[arg-type]
     yields = tuple(at.get(y, y) for y in found.body.yields)  # type: ignore[arg-type]
     assert len(bars) == len(outs)
@@ -92,7 +95,8 @@ def _transposed_side(fn: ir.Function, own: int, vjp: Derivative) -> ir.Function:
 
 
 def _read(fn: ir.Function, first: int) -> list[int]:
-    """The parameters of the left-hand side that it can be differentiated by: behind the ``first``, before the outputs."""
+    """Positions of the parameters with respect to which the left-hand side can be differentiated: after the ``first``, before
+    the outputs."""
     read = set(uses(fn.body))
     own = len(fn.params) - first
     return [k for k in range(first, own) if fn.params[k] in read and carries_derivative(fn.params[k])]
@@ -101,7 +105,7 @@ def _read(fn: ir.Function, first: int) -> list[int]:
 def _solution(
     b: Builder, call: ir.Call, rule: ir.Custom, right: Sequence[Expr], more: Sequence[ir.Operand]
 ) -> list[ir.Var]:
-    """A call that solves with another right-hand side."""
+    """Emits a call that solves with another right-hand side; returns its results."""
     count = rule.outputs
     rule = replace(rule, fn=with_results(rule.fn, rule.fn.body.yields[:count]))
     sides = call.args[:count]

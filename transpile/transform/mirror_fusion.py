@@ -6,10 +6,10 @@
     for i in reversed(range(n)):                hidden_bar = ...
         ...                                     w_bar += ...
 
-That is right where the mirror may run its trips in any order: what it carries is unchanged or only added to, the adjoints of
-arrays that it writes are only added to; and where what it starts from is known before the loop, arrays that it only reads with
-all that is written into them. A sum of losses over data is the ordinary case, a sum over lanes another. Nothing is recorded across
-the trips, and nothing is computed twice.
+This is valid if the mirror may run its iterations in any order: its carried values are unchanged or only added to, and the
+adjoint arrays that it writes are only added to. Its initial values must be known before the loop, as must the full contents of
+the arrays that it only reads. A sum of losses over data is the ordinary case, a sum over lanes another. Nothing is recorded
+across iterations, and nothing is computed twice.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ from transpile.transform.to_be_recorded import is_dear
 
 
 def fuse(fn: ir.Function, sweep: Sweep, b: Builder, link) -> tuple[ir.Function, Sweep]:  # type: ignore[no-untyped-def]
-    """The function and its sweep with the mirrors that can be moved in the loops that they mirror.
+    """The function and its sweep, with each mirror moved into its loop where that is possible and pays.
 
-    ``link`` puts forward and reverse sweep of a trip together.
+    ``link`` joins the forward and the reverse sweep of one iteration.
     """
     outermost = set(map(id, fn.body.stmts))
     for mirror in [s for s in sweep.block.stmts if isinstance(s, ir.For) and s in sweep.mirrors]:
@@ -75,7 +75,8 @@ def _fused(  # type: ignore[no-untyped-def]
 
 
 def is_worth_it(sweep: Sweep, mirror: ir.For, loop: ir.For) -> bool:
-    """Whether something is saved: a mirror that reads adjoints from memory, and of its loop what is cheap, runs as well alone."""
+    """Whether fusion saves anything: a mirror that reads adjoints from memory, and only cheap values of its loop, runs as well
+    alone."""
     own = set(defined(mirror.body))
     if loop.lanes or not any(a not in own for s in statements(mirror.body) for a in _buffers_read(s)):
         return True
@@ -87,7 +88,7 @@ def is_worth_it(sweep: Sweep, mirror: ir.For, loop: ir.For) -> bool:
 
 
 def may_reorder(mirror: ir.For) -> bool:
-    """Whether the trips of a mirror may run in any order, but for rounding."""
+    """Whether the iterations of a mirror may run in any order, up to rounding."""
     own, changed = set(defined(mirror.body)), written_in(mirror.body)
     for stmt in statements(mirror.body):
         match stmt:
@@ -116,7 +117,7 @@ def _buffers_read(stmt: ir.Stmt) -> list[ir.Operand]:
 
 
 class _Hoist:
-    """What of the reverse sweep has to run before the loop, if its mirror is to run in it."""
+    """Finds the statements of the reverse sweep that must run before the loop if its mirror is to run in it."""
 
     def __init__(self, fn: ir.Function, sweep: Sweep, b: Builder, mirror: ir.For, loop: ir.For) -> None:
         self.fn, self.sweep, self.b, self.mirror, self.loop = fn, sweep, b, mirror, loop
@@ -126,10 +127,10 @@ class _Hoist:
         self.before = stmts[: next(k for k, s in enumerate(stmts) if s is mirror)]
         self.made = {v: s for s in self.before for v in defines(s)}
         self.found: dict[int, ir.Stmt] = {}
-        self.contents: set[ir.Var] = set()  # buffers all of whose content is known before the loop
+        self.contents: set[ir.Var] = set()  # buffers whose full content is known before the loop
 
     def run(self) -> list[ir.Stmt] | None:
-        """None if something is known only later."""
+        """The statements to move in front of the loop; None if a value is known only later."""
         inside = {*defined(self.loop.body), self.loop.index}
         wanted: list[ir.Operand] = [*self.mirror.inits, *free(self.mirror.body)]
         for stmt in statements(self.mirror.body):
@@ -146,7 +147,7 @@ class _Hoist:
         return [s for s in (*self.fn.body.stmts, *self.before) if id(s) in self.found]
 
     def have(self, operand: ir.Operand) -> bool:
-        """Whether it has a value before the loop, or the statements that make it can be moved there."""
+        """Whether the operand has a value before the loop, or the statements that compute it can move there."""
         operand = self.sweep.current(operand)
         if not isinstance(operand, ir.Var):
             return True
@@ -167,7 +168,7 @@ class _Hoist:
         return True
 
     def have_content(self, buf: ir.Operand) -> bool:
-        """Whether all that is written into an adjoint before the mirror can be moved ahead of the loop."""
+        """Whether all writes to an adjoint buffer before the mirror can move in front of the loop."""
         maker = self.made.get(self.sweep.current(buf))  # type: ignore[arg-type]
         if not isinstance(maker, ir.Alloc):
             return False
@@ -188,8 +189,8 @@ class _Hoist:
         return True
 
     def is_only_added_to(self, buf: ir.Var) -> bool:
-        """Whether the statements that the mirror overtakes neither read nor overwrite the buffer: those of the reverse sweep, and
-        what already runs in later loops."""
+        """Whether the statements that the mirror moves past, those of the reverse sweep and of later fused loops, neither read
+        nor overwrite the buffer."""
         at = next(k for k, s in enumerate(self.fn.body.stmts) if s is self.loop)
         return not any(
             (isinstance(s, ir.Store) and s.buf is buf) or any(o is buf for o in reads(s))

@@ -1,6 +1,6 @@
-"""A table by identity: which statement or block of the forward sweep one of the reverse sweep is the mirror of.
+"""A table by identity: the statement or block of the forward sweep that one of the reverse sweep mirrors.
 
-It holds its keys, so that none is taken for another that was made in the same place of memory later.
+It keeps its keys alive, so that no later object with the same id is mistaken for one of them.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ T = TypeVar("T")
 
 
 class Twins(Generic[T]):
+    """A mapping whose keys are compared by identity."""
+
     def __init__(self, held: Mapping[int, tuple[object, T]] | None = None) -> None:
         self._held: dict[int, tuple[object, T]] = dict(held or {})
 
@@ -32,5 +34,5 @@ class Twins(Generic[T]):
         return Twins(self._held)
 
     def mapped(self, copies: Twins[T]) -> Twins[T]:
-        """The same keys with the copies of their twins, where there are any."""
+        """The same keys with the copies of their values; keys whose value has no copy are left out."""
         return Twins({k: (key, copies[twin]) for k, (key, twin) in self._held.items() if twin in copies})

@@ -1,11 +1,11 @@
-"""A function and its pullback, called with the same arguments, are one call.
+"""A call of a function and a call of its pullback with the same arguments become one call.
 
     d = det(minor)                              d, minor_bar = det_value_and_pullback(minor, bar)
     bar = y_bar * sign * a[0, j]        ->
     minor_bar = det_pullback(minor, bar)
 
-The cotangent must not depend on the value: it is computed before the call. A recursion of depth n that needs the values on the way
-back then costs a small multiple of the function, and not n times that.
+The cotangent must not depend on the value: it is computed before the call. A recursion of depth n that needs the values on the
+way back then costs a small multiple of the function, not n times as much.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from transpile.transform.vjp import vjp_by_sides
 
 
 def pair(fn: ir.Function) -> None:
-    """Makes one call of each such pair in the function; the body is changed in place."""
+    """Merges each such pair of calls in the function; the body is changed in place."""
     _block(fn.body, fn.symbols)
 
 
@@ -44,7 +44,7 @@ def _block(block: ir.Block, symbols: Mapping[str, ir.Operand]) -> None:
 def _partner(
     block: ir.Block, at: int, first: ir.Call, symbols: Mapping[str, ir.Operand]
 ) -> tuple[ir.Call, list[ir.Stmt]] | None:
-    """The call of the pullback that may be made where the function is called, and the statements that go before it."""
+    """The call of the pullback that can be merged with the call ``first``, and the statements that move in front of it."""
     count = len(first.args)
     for stmt in block.stmts[at + 1 :]:
         if not is_kept(stmt) or not is_pullback_of(stmt.routine, first.routine):
@@ -64,7 +64,8 @@ def _is_same(a: ir.Operand, b: ir.Operand) -> bool:
 def _moved(
     block: ir.Block, at: int, second: ir.Call, count: int, symbols: Mapping[str, ir.Operand]
 ) -> list[ir.Stmt] | None:
-    """The statements between the two that the cotangents need; None if they cannot stand before the function's call."""
+    """The statements between the two calls on which the cotangents depend; None if they cannot move in front of the first
+    call."""
     made: dict[ir.Operand, ir.Let | ir.Call] = {v: s for s in block.stmts[at:] if computes(s) for v in defines(s)}
     others = {v for s in block.stmts[at:] for v in defines(s) if v not in made}
     first = block.stmts[at]
@@ -98,7 +99,7 @@ def _merge(block: ir.Block, at: int, first: ir.Call, second: ir.Call, moved: lis
 
 
 def value_and_pullback(of: Routine) -> Routine:
-    """The results of a function and what its pullback ``of`` gives, in one run; both may be of all lanes."""
+    """A routine that gives the results of a function and of its pullback ``of`` in one run; for all lanes if ``of`` is."""
     if of.origin is not None and of.origin[1][0] == "vmap":
         _, given, together = of.origin[1]
         return batched(value_and_pullback(of.origin[0]), given, together, of_lanes)
@@ -121,7 +122,7 @@ def value_and_pullback(of: Routine) -> Routine:
 
 
 def is_pullback_of(other: Routine, routine: Routine) -> bool:
-    """Whether one is the pullback of the other, or that of all lanes where the same arguments differ."""
+    """Whether ``other`` is the pullback of ``routine``, or its pullback for all lanes where the same arguments differ."""
     if other.origin is None:
         return False
     of, key = other.origin

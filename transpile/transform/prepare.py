@@ -1,5 +1,5 @@
-"""What every derivative does first: arguments that the function writes are copied, what pullbacks of the user's keep is computed by
-ordinary statements, refusals name the user's line."""
+"""Preparation that all derivatives share: written arguments are copied, values that calls keep for the user's pullbacks are
+computed by ordinary statements, refusals name the user's line."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ _PLAIN = ("copy", "full", "empty")
 
 
 def own_memory(fn: ir.Function) -> ir.Function:
-    """The function as the transforms want it: written arguments copied, the size of every parameter at hand, buffers that
-    begin as a plain copy (what a buffer held at first may be overwritten when the reverse sweep asks for it)."""
+    """The function in the form that the transforms expect: written arguments are copied, the size of every parameter has a
+    variable, and every buffer begins as a plain copy. (The reverse sweep may read the initial content after it has been
+    overwritten.)"""
     fn = with_kept_apart(with_smooth_squares(without_again(own_arguments(expanded(fn)))))
     symbols = dict(fn.symbols)
     sizes: list[ir.Stmt] = []
@@ -52,7 +53,8 @@ def _plain_block(block: ir.Block) -> ir.Block:
 
 
 def with_items(fn: ir.Function) -> ir.Function:
-    """The function with each of several results of a primitive at hand: they are what can be recorded."""
+    """The function in which each result of a primitive with several results has its own variable, so that it can be
+    recorded."""
     return with_body(fn, _with_items(fn.body))
 
 
@@ -69,7 +71,7 @@ def _with_items(block: ir.Block) -> ir.Block:
 
 
 def count_trips(fn: ir.Function) -> ir.Function:
-    """The function with a trip count on every loop whose number of trips only the run knows."""
+    """The function with a trip-count variable on every loop whose trip count is known only at run time."""
     return with_body(fn, _count_block(fn.body))
 
 
@@ -86,7 +88,8 @@ def _count(stmt: ir.Stmt) -> ir.Stmt:
 
 
 def refuse(stmt: ir.Let | ir.Alloc, why: Any) -> NoReturn:
-    """Raises the diagnostic for a primitive that has no derivative (``why`` is REFUSED), or none yet (UNWRITTEN)."""
+    """Raises the diagnostic for a primitive that has no derivative (``why`` is REFUSED) or whose rule is not written yet
+    (UNWRITTEN)."""
     hint = "wrap its argument in tp.stop_gradient(...), or give it a rule of your own with tp.custom_jvp"
     if why is UNWRITTEN:
         raise error("T304", "this has a derivative in that argument, but there is no rule for it yet", stmt.loc, hint)
@@ -101,7 +104,8 @@ def refuse_forward(stmt: ir.Call) -> NoReturn:
 
 
 def refuse_rule(stmt: ir.Call, active: Collection[ir.Operand]) -> None:
-    """Raises where the rule of a function was refused, or says nothing of what the function reads around itself."""
+    """Raises if the rule of a function was refused, or if the function reads an active value from an enclosing scope, which its
+    rule does not cover."""
     if stmt.custom.refusal is not None:
         raise stmt.custom.refusal
     given, name = stmt.custom.given, stmt.custom.fn.name

@@ -1,4 +1,4 @@
-"""An array that every trip of a loop fills anew belongs to the trip: its allocation moves into the loop.
+"""An array that every iteration of a loop fills anew becomes private to the iteration: its allocation moves into the loop.
 
     terms = np.zeros(k)                     for i in range(n):
     for i in range(n):                          terms = np.zeros(k)
@@ -6,7 +6,7 @@
             terms[c] = ...                          terms[c] = ...
         total += logsumexp(terms)               total += logsumexp(terms)
 
-Its adjoint then belongs to the trip as well, so that no trip waits for another one because of it.
+Its adjoint is then private to the iteration too, so that no iteration waits for another because of it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from transpile.ops.tables import prims
 
 
 def privatise(fn: ir.Function) -> ir.Function:
-    """The function with each such allocation in the innermost loop that it can belong to."""
+    """The function with each such allocation in the innermost loop that it can be private to."""
     return with_body(fn, _block(fn.body, Integers(prims(), fn).of))
 
 
@@ -47,7 +47,7 @@ def _block(block: ir.Block, form_of: FormOf) -> ir.Block:
 
 
 def _places(stmts: list[ir.Stmt]) -> dict[ir.Var, dict[int, None]]:
-    """For each value where the statements stand that touch it."""
+    """For each variable, the positions of the statements that touch it."""
     found: dict[ir.Var, dict[int, None]] = {}
     for k, stmt in enumerate(stmts):
         for var in _touched(stmt):
@@ -56,7 +56,7 @@ def _places(stmts: list[ir.Stmt]) -> dict[ir.Var, dict[int, None]]:
 
 
 def _touched(stmt: ir.Stmt) -> set[ir.Var]:
-    """What the statement, or one in it, reads or writes."""
+    """The variables that the statement, or one nested in it, reads or writes."""
     inner = [stmt, *(s for b in blocks(stmt) for s in statements(b))]
     found = {written(s) for s in inner} | {v for s in inner for v in reads(s)}
     found.update(v for s in inner for b in blocks(s) for v in leaves(b))
@@ -70,7 +70,7 @@ def _owner(
     places: Mapping[ir.Var, Collection[int]],
     form_of: FormOf,
 ) -> ir.For | ir.While | None:
-    """The only statement that touches the array, if it is a loop whose trips each fill it first."""
+    """The only statement that touches the array, if that is a loop whose iterations each fill the array first."""
     touching = list(places.get(alloc.var, ()))
     if len(touching) != 1 or alloc.var in leaves(block):
         return None
@@ -84,12 +84,13 @@ def _owner(
 
 
 def touches(stmt: ir.Stmt, buf: ir.Var) -> bool:
-    """Whether the statement, or one in it, reads or writes the buffer."""
+    """Whether the statement, or one nested in it, reads or writes the buffer."""
     return buf in _touched(stmt)
 
 
 def fills(stmt: ir.Stmt, buf: ir.Var, around: dict[ir.Var, Dim], form_of: FormOf) -> bool:
-    """Whether the statement writes every element and reads none; ``around``: loop indices that run over all of a size."""
+    """Whether the statement writes every element of the buffer and reads none. ``around`` maps the indices of enclosing loops,
+    which run from 0 with step 1, to their sizes."""
     match stmt:
         case ir.Store():
             return stmt.buf is buf and buf not in reads(stmt) and _is_everywhere(stmt, around)
@@ -105,6 +106,7 @@ def fills(stmt: ir.Stmt, buf: ir.Var, around: dict[ir.Var, Dim], form_of: FormOf
 
 
 def _is_everywhere(store: ir.Store, around: dict[ir.Var, Dim]) -> bool:
+    """Whether the store, over all iterations of the loops ``around``, writes every element."""
     if not store.path:
         return True
     if len(store.path) != 1 or not isinstance(store.path[0], ir.Index):

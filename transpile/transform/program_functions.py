@@ -1,6 +1,6 @@
-"""The kept functions of a program that is complete: cleaned as it is itself, each with a name of its own.
+"""The kept functions of a complete program: each is cleaned like the program itself and gets a name of its own.
 
-A program that is nothing but the call of one (``jit(f)`` of a function that calls itself) is that function.
+A program that only calls one kept function (``jit(f)`` of a function that calls itself) becomes that function.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from transpile.transform.pairs import pair
 
 
 def apart(fns: Sequence[ir.Function]) -> list[ir.Function]:
-    """Settled programs for one module: where they keep different functions of one name, those of the later one get another.
+    """Settled programs for one module. Where two programs keep different functions of the same name, those of the later one are
+    renamed.
 
-    What is the same keeps its name, and is defined once.
+    Functions that are equal keep their name and are defined once.
     """
     taken = {fn.name for fn in fns}
     kept: dict[str, str] = {}
@@ -43,7 +44,7 @@ def renamed(fn: ir.Function, name: str) -> ir.Function:
 
 
 def settled(fn: ir.Function, clean: Callable[[ir.Function], ir.Function]) -> ir.Function:
-    """``fn`` with all that it calls cleaned and named."""
+    """``fn`` after ``clean``, with all functions that it calls, directly or not, cleaned and named."""
     fn = clean(fn)
     pair(fn)
     done: set[Routine] = set()
@@ -61,7 +62,7 @@ def settled(fn: ir.Function, clean: Callable[[ir.Function], ir.Function]) -> ir.
 
 
 def _name(taken: set[str], fn: ir.Function) -> None:
-    """Gives each function that the program keeps a name that is not ``taken``."""
+    """Gives each function that the program keeps a name that is not in ``taken``."""
     for routine in reached(fn):
         if routine is not fn.routine:
             routine.name = _free(routine.name, taken)
@@ -78,7 +79,7 @@ def _free(name: str, taken: set[str]) -> str:
 
 
 def _merged(fn: ir.Function) -> ir.Function:
-    """The function that ``fn`` calls, if it does nothing else and the arguments and results are the same."""
+    """The kept function that ``fn`` calls, if ``fn`` does nothing else and has the same arguments and results; else ``fn``."""
     stmts = [s for s in fn.body.stmts if not (isinstance(s, ir.Let) and s.prim == "dim")]
     call = stmts[0] if len(stmts) == 1 else None
     if not is_kept(call) or call.args != fn.params or call.results != fn.body.yields:

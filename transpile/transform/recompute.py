@@ -1,4 +1,4 @@
-"""Loops of the reverse sweep whose trips run again: each runs its part of the forward sweep, then its adjoints.
+"""Loops of the reverse sweep whose iterations are recomputed: each runs its part of the forward sweep, then its adjoints.
 
     for i in range(n):                      for i in reversed(range(n)):
         for j in range(m):                      for j in range(m):        # again, for this i only
@@ -6,12 +6,11 @@
             s_tape[i, j] = s                    for j in reversed(range(m)):
                                                     s = s_tape[j]
 
-What such a loop carries from trip to trip is recorded where the trips read it, and nothing that is inside. A loop that carries
-nothing the reverse sweep reads records nothing at all, and its forward sweep often becomes dead.
+Values that such a loop carries between iterations are recorded where an iteration reads them; nothing inside an iteration is. A
+loop that carries nothing that the reverse sweep reads records nothing at all, and its forward sweep often becomes dead.
 
-It is done where it lowers what is recorded by an order of magnitude, and where it costs no second evaluation or a cheap one.
-A loop that is run again is the reverse derivative of its body as a function of its own, so its inner loops are treated in
-the same way.
+A loop is recomputed if that lowers the recorded amount by an order of magnitude and costs no second evaluation, or a cheap one.
+The reverse derivative of the loop body as a function of its own is linked in the same way, so inner loops are treated alike.
 
 Sources: Griewank and Walther (2008), Evaluating Derivatives, chapter 12; Moses and Churavy (2020) on caching in loops.
 """
@@ -35,13 +34,13 @@ from transpile.transform.recording import is_countable, link
 from transpile.transform.sweep import Sweep
 from transpile.transform.to_be_recorded import Needs, decided, is_dear
 
-ORDER = 8  # how many times less must be recorded, for a loop to be run again that runs anyway
+ORDER = 8  # the factor by which less must be recorded, for a loop whose forward sweep runs anyway
 
 
 def link_best(fn: ir.Function, sweep: Sweep, b: Builder, kept: Sequence[ir.Operand] = ()) -> ir.Block:
-    """One block that runs the forward sweep of ``fn``, then the reverse sweep; it yields what the sweep yields.
+    """One block that runs the forward sweep of ``fn``, then the reverse sweep; it yields what the reverse sweep yields.
 
-    ``kept`` are the results of ``fn`` that are wanted besides.
+    ``kept`` are results of ``fn`` that are wanted as well.
     """
     fn, sweep = fuse(fn, sweep, b, link_best)
     sweep, needs = _choose(fn, sweep, b, kept)
@@ -49,7 +48,7 @@ def link_best(fn: ir.Function, sweep: Sweep, b: Builder, kept: Sequence[ir.Opera
 
 
 def _choose(fn: ir.Function, sweep: Sweep, b: Builder, kept: Sequence[ir.Operand]) -> tuple[Sweep, Needs]:
-    """The sweep with the loops that had better run again, and what is recorded for it."""
+    """The sweep in which the loops worth recomputing are recomputed, and what is recorded for it."""
     facts = Overwrites(fn)
     needs = decided(facts, sweep, b.symbols)
     tried: set[int] = set()
@@ -76,7 +75,7 @@ def _choose(fn: ir.Function, sweep: Sweep, b: Builder, kept: Sequence[ir.Operand
 
 
 def _mirrors(sweep: Sweep, block: ir.Block) -> Iterator[ir.For]:
-    """The mirrors of loops in it, from the outermost."""
+    """The mirrors of loops in a block, each before the ones inside it."""
     for stmt in block.stmts:
         if isinstance(stmt, ir.For) and stmt in sweep.mirrors:
             yield stmt
@@ -87,6 +86,7 @@ def _mirrors(sweep: Sweep, block: ir.Block) -> Iterator[ir.For]:
 def _is_better(
     fn: ir.Function, before: Needs, after: Needs, inside: Sequence[ir.Var], found: _Found, kept: Sequence[ir.Operand]
 ) -> bool:
+    """Whether recomputing the loop that was ``found`` pays, from what is recorded ``before`` and ``after``."""
     old, new = _amount(before), _amount(after)
     outside = (found.sweep.current(o) for o in uses(found.sweep.block))
     if not is_live(fn, found.loop, (*kept, *(o for o in outside if o is not found.index)), before.symbols):
@@ -95,10 +95,10 @@ def _is_better(
         return False
     depth = max(_loops_inside(before, v, found.loop) for v in inside)
     if depth and isinstance(found.loop, ir.For) and found.loop.lanes:
-        return True  # what is recorded does not grow with the lanes
+        return True  # the recorded amount does not grow with the number of lanes
     if all(is_countable(v, before) for v in inside):
         return not found.is_dear and not found.has_loop_below(depth)
-    return not found.has_loop_below(depth, of_any_length=False)  # a stack costs ten times what an array does
+    return not found.has_loop_below(depth, of_any_length=False)  # a stack costs ten times as much as an array
 
 
 def _loops_inside(needs: Needs, var: ir.Var, loop: ir.For | ir.While) -> int:
@@ -107,7 +107,7 @@ def _loops_inside(needs: Needs, var: ir.Var, loop: ir.For | ir.While) -> int:
 
 
 def _amount(needs: Needs) -> int:
-    """A measure of how much is recorded: a loop or an axis whose length is not known counts as 50."""
+    """The approximate number of recorded elements: a loop or an axis of unknown length counts as 50."""
     total = 0
     for var in needs.recorded:
         size = 50 ** len(needs.defs[var].loops)
@@ -119,7 +119,8 @@ def _amount(needs: Needs) -> int:
 
 @dataclass
 class _Found:
-    """A sweep in which a loop runs again, with ``trip`` in its mirror, part of it the forward sweep once more."""
+    """A sweep in which a loop is recomputed. ``trip`` is the body of its mirror, which holds a copy of one iteration of the
+    forward sweep."""
 
     sweep: Sweep
     trip: ir.Block
@@ -131,11 +132,12 @@ class _Found:
 
     @property
     def is_dear(self) -> bool:
-        """Whether the trip evaluates more than arithmetic once more."""
+        """Whether the recomputed part evaluates more than arithmetic."""
         return any(is_dear(s) and any(v in self.sweep.origins for v in defines(s)) for s in statements(self.trip))
 
     def has_loop_below(self, depth: int, of_any_length: bool = True) -> bool:
-        """Whether a loop more than ``depth`` loops down runs once more; else only one whose length the trips change."""
+        """Whether a recomputed loop is nested more than ``depth`` loops deep; without ``of_any_length``, only one whose length
+        changes between the iterations counts."""
         own = {self.index, *defined(self.trip)}
 
         def visit(block: ir.Block, level: int) -> bool:
@@ -153,19 +155,19 @@ class _Found:
         return visit(self.trip, 0)
 
     def is_copy(self, stmt: ir.For | ir.While) -> bool:
-        """Whether a loop is of the forward sweep."""
+        """Whether a loop belongs to the recomputed forward sweep."""
         return isinstance(stmt, ir.While) or stmt.index in self.sweep.origins
 
 
 class _Again:
-    """Puts into the mirror of a loop what its trips need of the forward sweep."""
+    """Puts into the mirror of a loop the forward computations that its iterations need."""
 
     def __init__(self, fn: ir.Function, sweep: Sweep, b: Builder, mirror: ir.For, loop: ir.For | ir.While) -> None:
         self.fn, self.sweep, self.b = fn, sweep, b
         self.mirror, self.loop = mirror, loop
 
     def run(self, facts: Overwrites) -> _Found | None:
-        """None if the trips cannot be run again."""
+        """The sweep with the recomputed loop; None if its iterations cannot run again."""
         copier = _Copier(self.b, self.loop.body, self.sweep.origins)
         body = copier.trip(self.loop.body)
         if body is None:
@@ -180,7 +182,7 @@ class _Again:
         return _Found(self.replaced(linked), linked, self.loop)
 
     def inner(self, copier: _Copier) -> Sweep:
-        """The reverse sweep of one trip, as the sweep of a function."""
+        """The reverse sweep of one iteration, as the sweep of a function."""
         outer = self.sweep
         mapping = {v: copier.operand(o) for v, o in outer.mapping.items()}
         return Sweep(
@@ -193,8 +195,8 @@ class _Again:
         )
 
     def is_repeatable(self, linked: ir.Block, overwrites: Overwrites) -> bool:
-        """Whether what the trip reads of buffers from outside is still there when it runs again; the function may be a trip
-        itself, which writes buffers that it does not make."""
+        """Whether buffers from outside that the iteration reads still hold the same values when it runs again. The function may
+        itself be an iteration, which writes buffers that it does not allocate."""
         own = set(defined(linked))
         for stmt in statements(linked):
             if not isinstance(stmt, (ir.Let, ir.Alloc)) or stmt.prim == "dim":
@@ -211,7 +213,7 @@ class _Again:
         return True
 
     def origin(self, stmt: ir.Let | ir.Alloc, overwrites: Overwrites) -> ir.Let | None:
-        """The statement of the forward function that this one is a copy of."""
+        """The statement of the forward function that ``stmt`` is a copy of; None if it is not a copy."""
         found: ir.Stmt | None = stmt
         while found is not None and id(found) not in overwrites.at:
             found = self.sweep.origins.get(found.var) if isinstance(found, (ir.Let, ir.Alloc)) else None
@@ -254,7 +256,7 @@ class _Again:
 
 
 class _Copier(Cloner):
-    """Copies what one trip of a loop computes: no effects, no writes to what is outside."""
+    """Copies the computations of one iteration of a loop, without effects and without writes to outer buffers."""
 
     def __init__(self, b: Builder, body: ir.Block, origins: dict[ir.Var, ir.Stmt]) -> None:
         self.renamed: dict[str, Dim] = {}
@@ -263,14 +265,16 @@ class _Copier(Cloner):
         self.stmts: Twins[ir.Stmt] = Twins()
         self.blocks: Twins[ir.Block] = Twins()
         self.own = set(defined(body)) - set(body.params)
-        self.symbols: dict[ir.Var, list[str]] = {}  # those whose values are computed in the trip
+        self.symbols: dict[
+            ir.Var, list[str]
+        ] = {}  # variables of the iteration that are values of size symbols -> the symbols
         for symbol, value in list(b.symbols.items()):
             if isinstance(value, ir.Var) and value in self.own:
                 self.symbols.setdefault(value, []).append(symbol)
                 self.renamed[symbol] = Dim.alike(str(b.fresh_symbol(value.label)), b.form_of(value))
 
     def trip(self, body: ir.Block) -> ir.Block | None:
-        """The copy; None if the trip changes a stack from outside."""
+        """The copy of the body; None if the iteration pushes to or pops from an outer stack."""
         for stmt in statements(body):
             if isinstance(stmt, (ir.Push, ir.Pop)) and stmt.stack not in self.own:
                 return None
@@ -280,6 +284,7 @@ class _Copier(Cloner):
         return new
 
     def is_inside(self, stmt: ir.Stmt) -> bool:
+        """Whether the statement is copied: it is no effect and writes no outer buffer."""
         return not isinstance(stmt, ir.Effect) and not (
             isinstance(stmt, (ir.Store, ir.Add)) and stmt.buf not in self.own
         )

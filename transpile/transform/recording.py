@@ -1,13 +1,13 @@
-"""Reverse mode, second half: puts the forward and the reverse sweep together.
+"""Reverse mode, second half: joins the forward and the reverse sweep in one function.
 
-`transpile.transform.to_be_recorded` has decided what is recorded; here the forward sweep gets the statements that record, and each
-reference of the reverse sweep to a variable of the forward sweep becomes what stands for it:
+`transpile.transform.to_be_recorded` has decided what is recorded. Here the forward sweep gets the statements that record, and
+each reference of the reverse sweep to a variable of the forward sweep is replaced by one of:
 
-- the variable itself, if it was defined outside all loops (from inside a branch it is yielded out of it);
+- the variable itself, if it was defined outside all loops (a branch that defines it yields it);
 - the index of the mirrored loop;
-- what the tape holds: an array with one entry a trip where the trip counts are known before the outermost loop, else a
-  stack;
-- a recomputation, placed in the mirror of the block that the original stood in.
+- an entry of its tape: an array with one entry per iteration if the trip counts are known before the outermost loop, else
+  a stack;
+- a recomputation, placed in the mirror of the block of the original statement.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class _Level:
 
 
 def link(fn: ir.Function, sweep: Sweep, b: Builder, needs: Needs) -> ir.Block:
-    """One block that runs the forward sweep of ``fn``, then the reverse sweep; it yields what the sweep yields."""
+    """One block that runs the forward sweep of ``fn``, then the reverse sweep; it yields what the reverse sweep yields."""
     linker = _Linker(fn, sweep, b, needs)
     with b.into(ir.Block()) as out:
         linker.forward()
@@ -55,11 +55,11 @@ class _Linker:
         self.roots: dict[int, list[ir.Var]] = {}  # id of a top-level statement -> what is recorded in it
         for var in needs.recorded:
             self.roots.setdefault(id(self.defs[var].nest[0][0]), []).append(var)
-        self.pushing: set[int] = set()  # the loops in which something is put on a stack
+        self.pushing: set[int] = set()  # ids of the loops in which something is pushed on a stack
         self.escaped: dict[ir.Var, ir.Operand] = {}
         self.levels: list[_Level] = []
-        self.renamed: dict[str, Dim] = {}  # sizes known in a loop only: their symbols in the reverse sweep
-        self.read_here: set[str] = set()  # those that something read in this block says: no other block knows them
+        self.renamed: dict[str, Dim] = {}  # size symbols known only in a loop -> their names in the reverse sweep
+        self.read_here: set[str] = set()  # those of them taken from a value of this block: no other block knows them
         self.narrow = _has_narrow_floats(fn)
 
     # ---- tapes
@@ -95,7 +95,7 @@ class _Linker:
         return span.clip() if abs(step) == 1 else (span + (abs(step) - 1)).clip() // abs(step)
 
     def ordinal(self, loop: ir.For, index: ir.Operand) -> Expr:
-        """The number of the trip, from the index."""
+        """The number of the iteration, counted from 0, from the index."""
         b = self.b
         assert isinstance(loop.step, ir.Const)
         start = self.resolve(loop.start) if self.levels else loop.start
@@ -132,7 +132,7 @@ class _Linker:
         return out, escaping
 
     def forward_stmt(self, stmt: ir.Stmt, escape: bool) -> tuple[ir.Stmt, dict[ir.Var, ir.Operand]]:
-        """The statement with what it records, and what of its inside is seen outside."""
+        """The statement with its recordings, and the operands by which variables defined inside are seen outside."""
         match stmt:
             case ir.If():
                 return self.forward_if(stmt, escape)
@@ -159,7 +159,7 @@ class _Linker:
         return replace(stmt, then=then, orelse=orelse, results=tuple(results)), seen
 
     def record(self, var: ir.Var) -> None:
-        """The statement that records ``var``, where it has just been defined."""
+        """Emits the statement that records ``var``, directly after its definition."""
         tape = self.tapes.get(var)
         if tape is None:
             return
@@ -181,8 +181,8 @@ class _Linker:
         self.levels.pop()
         made = ir.Block((), out.stmts[start:], out.yields)
         if self.renamed:
-            resize(made, self.renamed)  # what is made there has the sizes of the reverse sweep
-            for var in self.escaped.values():  # and so has what comes to it out of a branch
+            resize(made, self.renamed)  # its statements have the sizes of the reverse sweep
+            for var in self.escaped.values():  # and so do the values that branches yield to it
                 if isinstance(var, ir.Var):
                     var.type = resized(var.type, self.renamed.get)
 
@@ -227,7 +227,8 @@ class _Linker:
                     self.have_read_sizes(var)
 
     def symbol_of_mirror(self, index: ir.Var, loop: ir.For | ir.While | None) -> Dim | None:
-        """What the index is in the dims of the reverse sweep, where its trips are those of the forward sweep."""
+        """The size symbol of the mirror's index, if its iterations are those of the forward loop and that has a symbol; else
+        None."""
         if not isinstance(loop, ir.For) or loop.body.stop is not None or loop.symbol is None:
             return None
         name = loop.symbol.as_symbol
@@ -237,11 +238,12 @@ class _Linker:
         return symbol
 
     def in_any_order(self, mirror: ir.For, loop: ir.For | ir.While) -> bool:
-        """Whether the trips may run in any order, which lets processors load and store ahead: no stack is popped there."""
+        """Whether the iterations may run in any order, so that they can run upwards, which lets processors load and store
+        ahead. A loop that pops a stack may not."""
         return id(loop) not in self.pushing and may_reorder(mirror)
 
     def have_dims(self, stmt: ir.Stmt) -> None:
-        """Sees to it that the sizes which the statement needs at run time are had in the reverse sweep."""
+        """Makes the sizes that a statement needs at run time available in the reverse sweep."""
         for symbol in self.needs.sizes(stmt):
             operand = self.b.symbols[symbol]
             found = self.resolve(operand)
@@ -249,7 +251,8 @@ class _Linker:
                 self.rename(symbol, self.symbol_of(found))
 
     def rename(self, symbol: str, size: Dim) -> None:
-        """What a size is called in the reverse sweep; so is that of a trip that runs again, of which it is the size as well."""
+        """Maps a size symbol of the forward sweep to its name in the reverse sweep, together with all symbols of the same
+        value."""
         self.renamed[symbol] = size
         value = self.sweep.current(self.b.symbols[symbol])
         if value in self.defs:
@@ -258,7 +261,7 @@ class _Linker:
             )
 
     def have_read_sizes(self, var: ir.Var) -> None:
-        """Where a loop of the forward sweep found the size of what is read, what is read says it here."""
+        """Takes the sizes of ``var`` from ``var`` itself, where a loop of the forward sweep found them at run time."""
         for axis, dim in enumerate(var.type.dims):
             symbol = dim.as_symbol
             if symbol is not None and symbol not in self.renamed and not self.is_there(symbol):
@@ -267,7 +270,7 @@ class _Linker:
                 self.read_here |= set(self.renamed) - before
 
     def is_there(self, symbol: str) -> bool:
-        """Whether the reverse sweep sees the value of a symbol: no loop of the forward sweep made it."""
+        """Whether the reverse sweep sees the value of a symbol: no loop of the forward sweep defines it."""
         operand = self.sweep.current(self.b.symbols[symbol]) if symbol in self.b.symbols else None
         return not isinstance(operand, ir.Var) or operand not in self.defs or not self.defs[operand].loops
 
@@ -279,6 +282,7 @@ class _Linker:
     # ---- what stands for a variable of the forward sweep
 
     def resolve(self, operand: ir.Operand) -> ir.Operand:
+        """The operand of the reverse sweep that stands for an operand of the forward sweep."""
         operand = self.sweep.current(operand)
         if not isinstance(operand, ir.Var) or operand not in self.defs:
             return operand
@@ -296,7 +300,7 @@ class _Linker:
         return level.memo[operand]
 
     def keep(self, var: ir.Var) -> None:
-        """Says of an array of the forward sweep that the reverse sweep reads it where it stands."""
+        """Notes on an array of the forward sweep, as its reason, that the reverse sweep reads it in place."""
         stmt = self.defs[var].stmt
         if var.type.dims and isinstance(stmt, (ir.Let, ir.Alloc, ir.Call)):
             stmt.reason = stmt.reason or KEPT
@@ -339,7 +343,7 @@ class _Linker:
         self.have_own_sizes(stmt)
 
     def have_own_sizes(self, stmt: ir.Let | ir.Call) -> None:
-        """What is computed again has a size of its own where only the run knows it."""
+        """Makes the sizes of a recomputed value available, where they are known only at run time."""
         types = [t for v in defines(stmt) for t in (v.type, *v.type.items)]
         for symbol in {s: None for t in types for d in t.dims for s in d.symbols()}:
             operand = self.b.symbols.get(symbol)
@@ -349,7 +353,8 @@ class _Linker:
                     self.rename(symbol, self.symbol_of(found))
 
     def sources(self, stmt: ir.Let | ir.Call) -> tuple[ir.Operand, ...]:
-        """What the statement reads when it runs again: what an array was a copy of, if the array itself is overwritten later."""
+        """The operands that the statement reads when it is recomputed: if a buffer was a copy and is overwritten later, the
+        source of the copy."""
         facts, root = self.needs.overwrites, stmt.args[0] if stmt.args else None
         if isinstance(stmt, ir.Let) and isinstance(root, ir.Var) and root.buffer and stmt.prim == "index":
             if not facts.is_stable(stmt):
@@ -357,17 +362,19 @@ class _Linker:
         return stmt.args
 
     def mirrored_index(self, loop: ir.For, level: _Level) -> ir.Operand:
+        """The index of the forward loop for the iteration that the mirror is in."""
         assert level.index is not None
         if loop.body.stop is None:
             return level.index
         b = self.b
         start, step = b.expr(self.resolve(loop.start)), b.expr(self.resolve(loop.step))
-        if loop.backwards:  # its first trip has the last index
+        if loop.backwards:  # its first iteration has the last index
             count = (b.expr(self.resolve(loop.bound)) - start + step - 1) // step
             return (start + (count - 1 - b.expr(level.index)) * step).op
         return (start + b.expr(level.index) * step).op
 
     def load(self, var: ir.Var) -> ir.Operand:
+        """The recorded value: popped from its stack, or read from its array."""
         b, tape = self.b, self.tapes[var]
         type_ = var.type.strong if self.narrow else var.type
         new = ir.Var(var.name, type_)
@@ -387,12 +394,13 @@ class _Linker:
 
 
 def is_countable(var: ir.Var, needs: Needs) -> bool:
-    """Whether the trip counts of the loops around and the dims of the value are known before the outermost loop."""
+    """Whether the trip counts of the loops around ``var`` and its sizes are known before the outermost loop."""
     return not why_uncountable(var, needs)
 
 
 def why_uncountable(var: ir.Var, needs: Needs) -> str:
-    """What of the loops around and of the dims of the value is not known before the outermost loop; empty if all is."""
+    """The first reason why ``var`` needs a stack: a trip count or a size that is not known before the outermost loop; empty if
+    there is none."""
     for loop in needs.defs[var].loops:
         line = loop.loc.line
         if isinstance(loop, ir.While) or loop.body.stop is not None:
@@ -406,7 +414,7 @@ def why_uncountable(var: ir.Var, needs: Needs) -> str:
 
 
 def _is_outside(operand: ir.Operand, needs: Needs) -> bool:
-    """Whether the operand has a value before the outermost loop, whatever branches were taken."""
+    """Whether the operand has a value before the outermost loop, whichever branches were taken."""
     if not isinstance(operand, ir.Var) or operand not in needs.defs:
         return True
     return not needs.defs[operand].nest

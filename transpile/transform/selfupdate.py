@@ -1,14 +1,14 @@
-"""Adjoints that an update leaves as they are: ``a[i] += g`` changes neither ``a_bar[i]`` nor needs its zeroing.
+"""Adjoints that an update leaves unchanged: ``a[i] += g`` neither changes ``a_bar[i]`` nor requires that it is zeroed.
 
-As a store, the update's mirror reads ``a_bar[i]``, zeroes it, and adds what it read back, since the old ``a[i]`` enters the new
-one with factor 1. Zeroing and adding back are taken out together:
+As a store, the update's mirror reads ``a_bar[i]``, zeroes it, and adds the value back, since the old ``a[i]`` enters the new
+one with factor 1. Zeroing and adding back are removed together:
 
     t = a_bar[i]                  t = a_bar[i]
     a_bar[i] = 0.0          ->    g_bar = f(t)
     g_bar = f(t)
     a_bar[i] += t
 
-and where something else is the first to be added, it assigns.
+If another contribution is the first to be added, it assigns instead.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from transpile.ops.tables import record_of
 
 
 def keep_self_updates(block: ir.Block) -> None:
-    """Edits a reverse sweep that is still being built, in place."""
+    """Edits a finished reverse sweep in place."""
     _kept(block, set(uses(block)))
 
 
@@ -56,8 +56,8 @@ def _kept(block: ir.Block, used: set[ir.Operand]) -> None:
 
 
 def _added_back(stmts: list[ir.Stmt], k: int) -> tuple[int, list[ir.Stmt]] | None:
-    """The position of the `Add` that puts back what the zeroing at ``k`` took away, if nothing looks in between; and the
-    statements that add the rest, if it adds more than that."""
+    """The position of the `Add` that restores what the zeroing at ``k`` removed, if nothing reads the place in between; and the
+    statements that add the remainder, if it adds more than that."""
     zeroing = stmts[k]
     assert isinstance(zeroing, ir.Store)
     taken = _read_before(stmts, k)
@@ -120,11 +120,11 @@ def _same_place(stmt: ir.Add, zeroing: ir.Store) -> bool:
 
 
 def _is_idle(stmt: ir.Stmt, used: set[ir.Operand]) -> bool:
-    """Whether the statement reads a whole buffer for nobody: that became the adjoint of something else."""
+    """Whether the statement reads a whole buffer and the result is unused: the value became the adjoint of another variable."""
     return isinstance(stmt, ir.Let) and stmt.prim == "index" and not stmt.params["path"] and stmt.var not in used
 
 
 def _looks(stmt: ir.Stmt, buf: ir.Var) -> bool:
-    """Whether the statement reads the buffer or overwrites a part of it; adding to it does not matter."""
+    """Whether the statement reads the buffer or overwrites a part of it; adding to it is allowed."""
     inner = [s for b in blocks(stmt) for s in statements(b)]
     return any(buf in reads(s) or (isinstance(s, ir.Store) and s.buf is buf) for s in (stmt, *inner))

@@ -1,10 +1,10 @@
-"""Squares of roots and norms, which are smooth where these are not.
+"""Squares of roots and norms, which are smooth at 0 where the roots and norms are not.
 
     y = norm(x)                  y = norm(x)
     z = y ** 2          ->       s = sum(x * x)
                                  z = sloped(y ** 2, s)         the value of the first, the derivative of the second
 
-Their second derivative at 0 is then that of ``s``, and not NaN, as that of ``y`` is.
+The second derivative of ``z`` at 0 is then that of ``s``; that of ``y`` would be NaN.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from transpile.ops.tables import prims, record_of
 
 
 def with_smooth_squares(fn: ir.Function) -> ir.Function:
-    """``fn``, which is to be differentiated, with the slope of each square of a root."""
+    """``fn``, about to be differentiated, in which the derivative of each square of a root or norm is that of the square
+    computed without the root."""
     lets = [s for s in statements(fn.body) if isinstance(s, ir.Let)]
     roots = {s.var: s for s in lets if record_of(s).square is not None and s.var.type.is_float}
     if not roots:
@@ -39,7 +40,7 @@ def _is_sloped(let: ir.Let) -> bool:
 
 
 def _root(let: ir.Let) -> ir.Operand | None:
-    """What a statement squares."""
+    """The operand that a statement squares; None if it squares nothing."""
     record = record_of(let)
     if record.multiplies and let.args[0] is let.args[1] or record.squares:
         return let.args[0]

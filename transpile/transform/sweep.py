@@ -1,11 +1,11 @@
-"""Reverse mode, first half: the reverse sweep, written as if every value of the forward sweep were still at hand.
+"""Reverse mode, first half: the reverse sweep, built as if every value of the forward sweep were still available.
 
     forward:  for i in range(n):            reverse:  for i in reversed(range(n)):
                   x = sin(x)                              x_bar = cos(x) * x_bar
 
-The sweep refers to the variables of the forward sweep by themselves (the ``x`` in ``cos(x)`` is the one of the same trip).
-`transpile.transform.recording` then decides how each is had: still there, recomputed, read again, or recorded.
-``mirrors`` tells it which statement of the reverse sweep is the mirror of which of the forward sweep.
+The reverse sweep refers to the variables of the forward sweep directly (the ``x`` in ``cos(x)`` is the one of the same
+iteration). `transpile.transform.recording` then decides how each value is obtained: still there, recomputed, read again, or
+recorded. ``mirrors`` maps each loop and branch of the reverse sweep to the forward statement that it mirrors.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ from transpile.transform.selfupdate import keep_self_updates
 class Sweep:
     """A reverse sweep. ``seeds`` are the cotangent variables; ``block`` yields one adjoint for each of ``wrt``.
 
-    In the sweep of a trip that runs again (`transpile.transform.recompute`), ``mapping`` gives for a variable of the user's
-    function its copy, and ``origins`` for each copy the statement that it is a copy of.
+    In the sweep of an iteration that is recomputed (`transpile.transform.recompute`), ``mapping`` maps each variable of the
+    user's function to its copy, and ``origins`` maps each copy to the statement that it is a copy of.
     """
 
     block: ir.Block
@@ -53,14 +53,14 @@ class Sweep:
     origins: dict[ir.Var, ir.Stmt] = field(default_factory=dict)
 
     def current(self, operand: ir.Operand) -> ir.Operand:
-        """What stands for an operand of the user's function in the function that is being linked."""
+        """The operand that stands for an operand of the user's function in the function that is being linked."""
         return self.mapping.get(operand, operand) if isinstance(operand, ir.Var) else operand
 
 
 @dataclass(frozen=True)
 class Nested:
-    """The reverse derivatives of what a function calls, with cotangents as parameters: of a ``rule`` of the user's for tangents, of
-    a ``routine``."""
+    """Functions that give the reverse derivative of a called function, with cotangents as parameters: ``rule`` for the
+    functions of the user's custom rules, ``routine`` for kept functions."""
 
     rule: Callable[[ir.Function, Sequence[int]], ir.Function]
     routine: Callable[[ir.Function, Sequence[int]], ir.Function]
@@ -71,8 +71,8 @@ def reverse_sweep(
 ) -> Sweep:
     """The reverse sweep of ``fn``: adjoints of the parameters ``wrt`` from cotangents of ``results``.
 
-    With ``seed`` the cotangents are parameters; else the only result is a scalar and its cotangent is 1. ``nested`` differentiates
-    what is called.
+    With ``seed``, the cotangents are parameters; without, the only result is a scalar and its cotangent is 1. ``nested``
+    differentiates called functions.
     """
     variables = [fn.params[k] for k in wrt]
     outputs = [fn.body.yields[k] for k in results]
@@ -80,6 +80,8 @@ def reverse_sweep(
 
 
 class _Reverse:
+    """Builds the reverse sweep of a function, from the last statement to the first."""
+
     def __init__(self, fn: ir.Function, b: Builder, active_vars: set[ir.Var], nested: Nested) -> None:
         self.fn, self.b, self.active, self.nested = fn, b, active_vars, nested
         self.prims = prims()
@@ -87,7 +89,7 @@ class _Reverse:
         self.overwrites = Overwrites(fn)
         lets = [s for s in statements(fn.body) if isinstance(s, ir.Let) and s.prim == "item"]
         self.items = {(s.args[0], s.params["k"]): s.var for s in lets}
-        self.forward_block: ir.Block = fn.body  # the one that is being mirrored
+        self.forward_block: ir.Block = fn.body  # the block that is being mirrored
         self.mirrors: Twins[ir.Stmt] = Twins()
         self.sides: Twins[ir.Block] = Twins()
 
@@ -158,7 +160,7 @@ class _Reverse:
             self.where(stmt, bar)
             return
         args = [b.expr(a) for a in stmt.args]
-        found: dict[ir.Operand, Expr] = {}  # what is read twice (``x * x``) gets one contribution
+        found: dict[ir.Operand, Expr] = {}  # an operand that is read twice (``x * x``) gets one contribution
         is_zero = bar.is_zero
         for arg, partial, wanted in zip(stmt.args, prim.partials_of(stmt.params), self.wants(stmt.args)):
             if not wanted or partial is ZERO:
@@ -176,7 +178,8 @@ class _Reverse:
             self.adj.add(arg, self.without_nan(stmt, value) if bar.mask is None else Pending(value, bar.mask, is_zero))
 
     def where(self, stmt: ir.Let | ir.Alloc, bar: Pending) -> None:
-        """The mask goes with the adjoint: it is applied after the partials of what was selected, not before."""
+        """Passes the adjoint to both choices with a mask, which is applied after the partials of the selected value, not
+        before."""
         b = self.b
         test, then, orelse = stmt.args
         for arg, mask in ((then, b.expr(test)), (orelse, None)):
@@ -201,7 +204,7 @@ class _Reverse:
         self.contribute(stmt, prim, y, bars)
 
     def item(self, var: ir.Var, k: int) -> ir.Operand:
-        """One of the results of a primitive with several: what the forward sweep calls it, if it asks for it."""
+        """Result ``k`` of a primitive with several results; the variable of the forward sweep if there is one."""
         found = self.items.get((var, k))
         return self.b.let("item", var, k=k).op if found is None else found
 
@@ -215,8 +218,8 @@ class _Reverse:
         self.add_parts(stmt, parts)
 
     def add_parts(self, stmt: ir.Let | ir.Alloc | ir.Call, parts: Sequence[Any]) -> None:
-        """Adds what a statement passes on to the adjoints of its operands."""
-        found: dict[ir.Operand, Expr] = {}  # what is read twice (``x @ x``) gets one contribution
+        """Adds the contributions of a statement to the adjoints of its operands."""
+        found: dict[ir.Operand, Expr] = {}  # an operand that is read twice (``x @ x``) gets one contribution
         for arg, part, wanted in zip(stmt.args, parts, self.wants(stmt.args)):
             if wanted and isinstance(part, Expr):
                 found[arg] = plus(found[arg], part) if arg in found else part
@@ -226,7 +229,7 @@ class _Reverse:
             self.adj.add(arg, self.without_nan(stmt, value))
 
     def without_nan(self, stmt: ir.Let | ir.Alloc | ir.Call, value: Expr) -> Pending:
-        """What a function that leaves NaN out passes on: its mask goes with the adjoint, as that of ``where`` does."""
+        """A contribution; if the primitive skips NaN, its mask is kept apart, as that of ``where`` is."""
         leaves_out = not isinstance(stmt, ir.Call) and record_of(stmt).skips_nan
         made = definition(self.b, value.op) if leaves_out else None
         if made is None or made.prim != "where":
@@ -256,14 +259,14 @@ class _Reverse:
 
     @stmt.register
     def _(self, stmt: ir.Store) -> None:
-        """``x_bar += p_bar; p_bar = 0``."""
+        """Emits ``value_bar += place_bar; place_bar = 0``."""
         bar = self.adj.buffers.get(stmt.buf)
         if bar is None:
             return
         if stmt.value in self.active:
             self.adj.add(stmt.value, self.place(bar, stmt))
         if not stmt.path and self.is_local(stmt.buf):
-            self.adj.buffers.pop(stmt.buf)  # all of it is overwritten: what is added from here on starts anew
+            self.adj.buffers.pop(stmt.buf)  # all of it is overwritten: contributions from here on start anew
         elif self.is_touched_before(stmt):
             self.b.store(bar, stmt.path, stmt.args, ir.Const(0.0, Type(stmt.buf.type.dtype)))
 
@@ -273,15 +276,15 @@ class _Reverse:
         return alloc is not None and self.overwrites.at[id(alloc)].block is self.forward_block
 
     def is_touched_before(self, stmt: ir.Store) -> bool:
-        """Whether anything that ran before the store may have read or written what it overwrites: only then does the
-        reverse sweep come back to these elements, and they must be zero."""
+        """Whether a statement that ran before the store may have read or written the elements that it overwrites. Only then
+        does the reverse sweep return to their adjoints, which must be zero."""
         alloc = self.overwrites.allocs.get(stmt.buf)
         if alloc is None or any(self.wants(alloc.args)):
             return True
         return not self.overwrites.is_first_touch(stmt)
 
     def place(self, bar: ir.Var, stmt: ir.Store | ir.Add) -> Expr:
-        """The adjoint of the place that ``stmt`` writes, as a value."""
+        """The adjoint of the elements that ``stmt`` writes, as a value."""
         b = self.b
         if not stmt.path:
             return b.read(bar)
@@ -291,7 +294,8 @@ class _Reverse:
         return self.last_writer(stmt, value) if repeated else value
 
     def last_writer(self, stmt: ir.Store | ir.Add, value: Expr) -> Expr:
-        """With repeated indices only the last write of each element counts; the earlier ones get no adjoint."""
+        """The adjoint ``value``, with 0 for writes that a later one overwrote: with repeated indices only the last write of an
+        element counts."""
         b = self.b
         count = b.let(
             "reshape", b.let("arange", b.size(value.dims), dtype="int64", dims=(product(value.dims),)), dims=value.dims
@@ -348,7 +352,7 @@ class _Reverse:
             self.custom(stmt)
 
     def kept(self, stmt: ir.Call) -> None:
-        """A call of the pullback."""
+        """Emits a call of the pullback of a kept function."""
         found = [self.adj.settle(r) if r in self.active else None for r in stmt.results]
         wants = self.wants(stmt.args)
         if all(v is None for v in found) or not any(wants):
@@ -358,7 +362,7 @@ class _Reverse:
         self.add_parts(stmt, adjoints(stmt.routine, args, bars, wants, self.nested.routine))
 
     def custom(self, stmt: ir.Call) -> None:
-        """The user's pullback in the place of the call."""
+        """Emits the user's pullback in place of the call."""
         outs = stmt.results[: stmt.custom.outputs]
         if not any(r in self.active for r in outs):
             return
@@ -390,8 +394,8 @@ class _Reverse:
     # ---- control
 
     def share(self, blocks: Sequence[ir.Block]) -> list[ir.Var]:
-        """Prepares the adjoints of what nested blocks use from outside: arrays and buffers get adjoint buffers here;
-        scalars are returned, as their adjoints are carried."""
+        """The active scalars that nested blocks read from outside; their adjoints are carried. Arrays, buffers and stacks read
+        from outside get adjoint buffers here."""
         scalars: dict[ir.Var, None] = {}
         own_params = {p for block in blocks for p in block.params}
         for block in blocks:
@@ -437,7 +441,7 @@ class _Reverse:
             self.adj.values[s] = Pending(b.expr(r))
 
     def with_yields(self, stmt: ir.If, scalars: list[ir.Var]) -> list[ir.Var]:
-        """Outer variables that a branch yields as they are take part as well."""
+        """``scalars`` and the outer scalars that a branch yields unchanged; outer arrays that it yields get adjoint buffers."""
         found = dict.fromkeys(scalars)
         inner = {*_defined_here(stmt.then), *_defined_here(stmt.orelse)}
         for result, *outs in zip(stmt.results, stmt.then.yields, stmt.orelse.yields):
@@ -450,7 +454,7 @@ class _Reverse:
         return list(found)
 
     def touches(self, *blocks: ir.Block) -> bool:
-        """Whether a block writes a buffer or a stack whose adjoint may not be zero."""
+        """Whether a block writes a buffer or a stack whose adjoint may be nonzero."""
         return any(v in self.adj.buffers or v.type.kind == "stack" for block in blocks for v in written_in(block))
 
     @stmt.register
@@ -483,7 +487,7 @@ class _Reverse:
             return
         scalars = self.share((body,))
         inner = set(_defined_here(body))
-        for k in carried:  # an outer variable that the body yields as it is
+        for k in carried:  # an outer variable that the body yields unchanged
             out = body.yields[k]
             if isinstance(out, ir.Var) and out not in inner and out in self.active and not out.buffer:
                 if out.type.dims:

@@ -1,12 +1,12 @@
-"""What a reverse sweep reads of the forward sweep, and which of it has to be recorded.
+"""Decides which values of the forward sweep are recorded for the reverse sweep.
 
-*Needed* are the free variables of the adjoint statements. A needed value of a loop body is *free* if it can be recomputed in the
-reverse iteration from what is still there: inputs, values from outside the loops, loop indices, buffers that nobody
-overwrites later. For the rest a minimum cut finds the cheapest set of values to record.
+*Needed* are the free variables of the adjoint statements. A needed value of a loop body is *free* if the reverse iteration can
+recompute it from what is still available: inputs, values from outside the loops, loop indices, buffers that nobody overwrites
+later. For the rest, a minimum cut finds the cheapest set of values to record.
 
-If everything that a loop nest needs is free, transcendentals included, nothing is recorded: the forward loop often
-becomes dead and each iteration runs forward and backward at once. Else the forward loop runs anyway, and what is dear to
-recompute (cost 2 and more) is recorded instead.
+If everything that a loop nest needs is free, transcendental functions included, nothing is recorded: the forward loop often
+becomes dead, and each iteration runs forward and backward at once. Otherwise the forward loop runs anyway, and values that are
+expensive to recompute (cost 2 and more) are recorded instead.
 """
 
 from __future__ import annotations
@@ -22,11 +22,12 @@ from transpile.core.walk import blocks, defines, dim_symbols, leaves, reads
 from transpile.ops.tables import prims, record_of
 from transpile.transform.sweep import Sweep
 
-CALL = 3  # what calling a function costs, as records say it of primitives
+CALL = 3  # cost of calling a function, on the scale of the records
 
 
 class Needs:
-    """Decides for a function, of which the ``facts`` are known, and its reverse sweep. ``recorded``: variable -> why."""
+    """Decides what is recorded for a function with these ``facts`` and its reverse sweep. ``recorded`` maps each variable to
+    the reason."""
 
     def __init__(self, facts: Overwrites, sweep: Sweep, symbols: dict[str, ir.Operand]) -> None:
         self.sweep = sweep
@@ -34,12 +35,12 @@ class Needs:
         self.overwrites = facts
         self.defs = facts.defs
         self.escapes: dict[ir.Var, None] = {}
-        self.needed: dict[int, dict[ir.Var, None]] = {}  # id of the innermost loop -> what is needed of its body
-        # id of the outermost one -> those with needs inside, and how deep they are
+        self.needed: dict[int, dict[ir.Var, None]] = {}  # id of the innermost loop -> needed values of its body
+        # id of the outermost loop -> ids of the loops inside with needed values, and their depths
         self.nests: dict[int, dict[int, int]] = {}
         self.loops: dict[int, ir.For | ir.While] = {}
         self.recorded: dict[ir.Var, str] = {}
-        self.stored: dict[ir.Var, ir.Store] = {}  # values that stand in a buffer from then on
+        self.stored: dict[ir.Var, ir.Store] = {}  # values that are stored in a buffer of the function -> the store
         for site in facts.at.values():
             if isinstance(site.stmt, ir.Store) and isinstance(site.stmt.value, ir.Var):
                 found = self.defs.get(site.stmt.value)
@@ -51,6 +52,7 @@ class Needs:
     # ---- what is needed
 
     def collect(self, block: ir.Block) -> None:
+        """Notes all values of the forward sweep that a block of the reverse sweep reads."""
         for stmt in block.stmts:
             for operand in reads(stmt):
                 self.need(operand)
@@ -82,13 +84,14 @@ class Needs:
     # ---- what is free
 
     def is_available(self, operand: ir.Operand) -> bool:
-        """Whether it is still there in the reverse sweep: defined outside all loops."""
+        """Whether the operand still has its value in the reverse sweep: it is defined outside all loops."""
         if not isinstance(operand, ir.Var) or operand not in self.defs:
             return True
         return not self.defs[operand].loops
 
     def is_free(self, operand: ir.Operand, dear: bool) -> bool:
-        """Whether it can be had in the reverse iteration with nothing recorded."""
+        """Whether the reverse iteration can obtain the operand with nothing recorded; with ``dear``, expensive primitives may
+        be recomputed too."""
         if self.is_available(operand):
             return True
         assert isinstance(operand, ir.Var)
@@ -111,8 +114,8 @@ class Needs:
         return all(self.is_free(a, dear) for a in self.inputs(found.stmt))
 
     def place_of(self, var: ir.Var) -> ir.Store | None:
-        """The store that keeps ``var`` for the reverse sweep: nothing overwrites it, and its indices are free. Only worth
-        it where the value is not cheap to recompute from what is free."""
+        """The store that keeps ``var`` for the reverse sweep: nothing overwrites it, and its subscripts are free. None for
+        values of cost 0, which are better recomputed."""
         stmt = self.stored.get(var)
         if stmt is None or not self.overwrites.is_kept(stmt):
             return None
@@ -122,7 +125,7 @@ class Needs:
         return stmt if all(self.is_free(a, dear=False) for a in stmt.args) else None
 
     def can_recompute(self, found: Def, dear: bool) -> bool:
-        """Whether the defining statement may be run again in the reverse sweep."""
+        """Whether the defining statement may run again in the reverse sweep; with ``dear``, also if it is expensive."""
         stmt = found.stmt
         if found.kind != "stmt" or not computes(stmt):
             return False
@@ -140,8 +143,8 @@ class Needs:
         return cost(stmt) <= 1 and all(v not in self.tests or self.is_exact(v) for v in defines(stmt))
 
     def is_exact(self, operand: ir.Operand) -> bool:
-        """Whether a decision comes out the same when it is made again: it rests on no floating-point arithmetic, which
-        a compiler may contract or reassociate differently in the two sweeps."""
+        """Whether a test gives the same result when it is evaluated again: it depends on no floating-point arithmetic, which a
+        compiler may contract or reassociate differently in the two sweeps."""
         if self.is_available(operand):
             return True
         assert isinstance(operand, ir.Var)
@@ -152,7 +155,7 @@ class Needs:
         return not operand.type.is_float and all(self.is_exact(a) for a in stmt.args)
 
     def inputs(self, stmt: ir.Let | ir.Call) -> tuple[ir.Operand, ...]:
-        """What a recomputation of the statement reads, the root of a place left out."""
+        """The operands that a recomputation of the statement reads, the sizes among them, without the buffer of a place."""
         args = stmt.args
         if args and isinstance(args[0], ir.Var) and args[0].buffer:
             args = args[1:]
@@ -165,11 +168,12 @@ class Needs:
     # ---- what is recorded
 
     def decide(self) -> None:
+        """Decides what is recorded, one outermost loop at a time."""
         for root in list(self.nests):
             self._decide_nest(root)
 
     def _in_nest(self, root: int) -> list[int]:
-        """The loops with needs inside the nest, from the innermost."""
+        """Ids of the loops of the nest with needed values, the innermost first."""
         depth = self.nests[root]
         return sorted(depth, key=lambda k: -depth[k])
 
@@ -212,7 +216,7 @@ class Needs:
             self.recorded[var] = self._why(var)
 
     def _named(self, var: ir.Var, costs: dict[ir.Var, int], edges: list[tuple[ir.Var, ir.Var]]) -> ir.Var:
-        """Of values that cost the same, the user's own variable rather than what is computed from it alone."""
+        """Of values that cost the same, the user's own variable rather than one that is computed from it alone."""
         while var.name == ir.SYNTHETIC:
             above = {u for u, v in edges if v is var}
             if len(above) != 1 or costs[min(above, key=id)] > costs[var]:
@@ -225,7 +229,7 @@ class Needs:
         return found is not None and bool(found.loops) and found.loops[-1] is loop
 
     def _need_outer(self, var: ir.Var, loop: ir.For | ir.While, seen: set[ir.Var]) -> None:
-        """Values of outer loops that the recomputation of ``var`` reads are needed there."""
+        """Marks the values of outer loops that the recomputation of ``var`` reads as needed there."""
         if var in self.recorded or var in seen:
             return
         seen.add(var)
@@ -278,7 +282,7 @@ class Needs:
 
 
 def decided(facts: Overwrites, sweep: Sweep, symbols: dict[str, ir.Operand]) -> Needs:
-    """What is recorded for a sweep of the function that the facts are of."""
+    """The decisions for a sweep of the function that ``facts`` describe."""
     needs = Needs(facts, sweep, symbols)
     needs.collect(sweep.block)
     needs.decide()
@@ -286,12 +290,12 @@ def decided(facts: Overwrites, sweep: Sweep, symbols: dict[str, ir.Operand]) -> 
 
 
 def is_dear(stmt: ir.Stmt) -> bool:
-    """Whether computing it again costs more than arithmetic."""
+    """Whether recomputing the statement costs more than arithmetic."""
     return (isinstance(stmt, ir.Alloc) or computes(stmt)) and cost(stmt) > 1
 
 
 def cost(stmt: ir.Let | ir.Alloc | ir.Call) -> int:
-    """What computing it again costs (`transpile.ops.record`); a small whole power is a product."""
+    """The cost of recomputing the statement (`transpile.ops.record`); a small integer power counts as a product."""
     if isinstance(stmt, ir.Call):
         return CALL
     record = record_of(stmt)

@@ -1,9 +1,9 @@
-"""The transpose of a linear function: its pullback, which must not depend on where it is taken.
+"""The transpose of a linear function: its pullback, which must not depend on the point at which it is taken.
 
     def f(x):                         def f_transpose(x, y_bar):
         return a @ x                      return a.T @ y_bar
 
-Of the arguments only sizes are read. What a function adds that does not depend on them counts for nothing.
+Only the sizes of the arguments are read. Terms that do not depend on the arguments are ignored.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from transpile.transform.vjp import vjp
 
 @station("transposition")
 def transpose(fn: ir.Function, wrt: Sequence[int]) -> ir.Function:
-    """The transpose of ``fn`` in the parameters ``wrt``: as `vjp` with seeds, which reads no element of theirs.
+    """The transpose of ``fn`` in the parameters ``wrt``: `vjp` with ``seeds``, which must read no element of these parameters.
 
-    Raises `TranspileError` T312 where it does.
+    Raises `TranspileError` T312 if it does.
     """
     done = vjp(fn, wrt, seeds=True)
     given = {done.params[k] for k in wrt}
@@ -35,6 +35,7 @@ def transpose(fn: ir.Function, wrt: Sequence[int]) -> ir.Function:
 
 
 def not_linear(fn: ir.Function, operand: ir.Operand, stmt: ir.Stmt) -> Exception:
+    """The error for a transpose that would read an argument."""
     assert isinstance(operand, ir.Var)
     message = f"{fn.name!r} is not linear in {operand.name!r}: its transpose would read it"
     return error("T312", message, stmt.loc, "vjp gives the pullback at a point")

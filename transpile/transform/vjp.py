@@ -22,9 +22,10 @@ from transpile.transform.sweep import Nested, Sweep, reverse_sweep
 def vjp(fn: ir.Function, wrt: Sequence[int], *, value: bool = False, seeds: bool = False, aux: int = 0) -> ir.Function:
     """The reverse derivative of ``fn`` with respect to the parameters ``wrt``.
 
-    With ``seeds`` the parameters are those of ``fn`` and a cotangent for each floating-point result (before the captured ones);
-    else ``fn`` has one scalar floating-point result, its first, and the cotangent is 1. The last ``aux`` results are not
-    differentiated. Results: with ``value`` those of ``fn``, else the ``aux`` ones; then one adjoint for each of ``wrt``.
+    With ``seeds``, the parameters are those of ``fn`` and one cotangent for each floating-point result that is differentiated;
+    cotangents stand before the captured parameters. Without, ``fn`` has one floating-point result, a scalar, which comes first;
+    its cotangent is 1. The last ``aux`` results are not differentiated. Results: with ``value`` those of ``fn``, else the
+    ``aux`` ones; then one adjoint for each of ``wrt``.
     """
     fn = FOR_REVERSE.run(fn)
     yields = fn.body.yields
@@ -44,12 +45,12 @@ def vjp(fn: ir.Function, wrt: Sequence[int], *, value: bool = False, seeds: bool
 
 
 def _of_rule(fn: ir.Function, wrt: Sequence[int]) -> ir.Function:
-    """As `vjp` with cotangents as parameters."""
+    """`vjp` with the cotangents as parameters."""
     return vjp(fn, wrt, seeds=True)
 
 
 def vjp_by_sides(fn: ir.Function, wrt: Sequence[int], *, value: bool = False, aux: int = 0) -> ir.Function:
-    """The same, of a function that ends in a branch for each side by itself."""
+    """`vjp` with the cotangents as parameters; in a function that ends in a branch, each side is differentiated separately."""
     return by_sides(fn, wrt, vjp, value=value, aux=aux)
 
 
