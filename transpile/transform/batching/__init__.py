@@ -1,13 +1,13 @@
-"""Batching: the function of one lane becomes the function of all lanes, core to core.
+"""Batching: the function of one lane becomes the function for all lanes, core to core.
 
     h = np.tanh(w @ x)                h = np.tanh(x @ w.T)                    one statement for all lanes
-    while y > tol:             ->     for lane in range(batch):               a region: what takes another way in each lane
+    while y > tol:             ->     for lane in range(batch):               a region: lanes take different paths
         y = step(y, h)                    y = ...
                                           while y > tol: ...
 
-What differs between lanes is found by a fixed point (`transpile.analysis.mapped`); what runs for all lanes at once, and in which
-order, by `modes`; the rules are those of families of primitives (`families`), which the primitives' records name. Values of all
-lanes have the lane axis in front.
+A fixed point finds the values that differ between lanes (`transpile.analysis.mapped`); `lane_modes` decides which statements
+run for all lanes at once, and in which order; the rules belong to families of primitives (`families`), which the records of the
+primitives name. A value for all lanes has the lane axis in front.
 """
 
 from __future__ import annotations
@@ -41,19 +41,21 @@ def batch(
     axis: int | None = None,
     checked: bool = True,
 ) -> ir.Function:
-    """``fn`` for all lanes: ``axes`` says for each parameter which axis is that of the lanes, ``outs`` for each result.
+    """``fn`` for all lanes. ``axes``: the lane axis of each parameter, None if lanes share it; ``outs``: the lane axis of each
+    result.
 
-    ``count`` is the number of lanes where no parameter has them. ``together``: what can be lane by lane is, but for products of all
-    lanes at once. ``unit``: the lanes are directions, and this parameter is 1 in each of them at an element of its own, else 0.
-    ``axis``: the parameter that collectives over these lanes have as their axis; it goes, or, if not ``checked``, becomes the
-    number of lanes. A result without an axis must be the same in all lanes. ``checked``: that the parameters have equally many
-    lanes is not known. Raises `TranspileError` T603, and T605 where lanes come to a collective by different ways.
+    ``count``: the number of lanes if no parameter has a lane axis. ``together``: everything that can run lane by lane does,
+    except products and draws for all lanes at once. ``unit``: the lanes are directions, and in each of them this parameter is 1
+    at one element of its own, else 0. ``axis``: the parameter that collectives over these lanes have as their axis; it is
+    dropped, or, if not ``checked``, becomes the number of lanes. ``checked``: emit checks that all parameters have the same
+    number of lanes. Without a lane axis, a result must be equal in all lanes. Raises `TranspileError` T603, and T605 if lanes
+    reach a collective by different paths.
     """
     fn = expanded(fn)
     given = [None if k == axis else a is not None for k, a in enumerate(axes)]
     try:
         found = decided(fn, given, together, unit, count=count)
-        if _contradicts(found, outs):  # what a branch hands on unchanged does not differ
+        if _contradicts(found, outs):  # a value that a branch passes on unchanged does not differ
             found = decided(tidy(fn), given, together, unit, count=count)
     except Escapes as size:
         raise _size_differs(fn, size.var) from None
@@ -69,14 +71,15 @@ def batch(
 
 
 def _contradicts(found: Decided, outs: Sequence[int | None]) -> bool:
-    """Whether a result that is to be the same in all lanes may differ."""
+    """Whether a result that must be equal in all lanes may differ."""
     return any(
         out is None and isinstance(y, ir.Var) and found.mapped.has(y) for y, out in zip(found.fn.body.yields, outs)
     )
 
 
 def of_lanes(fn: ir.Function, given: Pattern, together: bool) -> ir.Function:
-    """A function that is called, for all lanes: these parameters have them, and all results; one that is None is their axis."""
+    """A called function for all lanes. ``given``: for each parameter whether it has a lane axis, None for the axis of
+    collectives; all results have a lane axis."""
     axis = given.index(None) if None in given else None
     axes = [0 if differs else None for differs in given]
     return batch(fn, axes, [0] * len(fn.body.yields), together=together, axis=axis, checked=False)

@@ -1,4 +1,4 @@
-"""The function of all lanes, as its modes say: whole statements by the rules of their families, regions lane by lane."""
+"""Emits the function for all lanes, as its modes say: whole statements by the rules of their families, regions lane by lane."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from transpile.transform.function_derivatives import OfLanes
 
 
 class Emit(AllLanes):
-    """Writes the function of all lanes. ``batch`` gives that of what it calls."""
+    """Emits the function for all lanes. ``batch`` gives the batched functions that it calls."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class Emit(AllLanes):
     def called(
         self, found: Decided, axes: Sequence[int | None], outs: Sequence[int | None], count: int | None
     ) -> ir.Function:
-        """The function of all lanes of a call."""
+        """The function of a call, for all lanes."""
         return Emit(found, axes, outs, count, self.batch, checked=False).run()
 
     # ---- the function
@@ -48,7 +48,7 @@ class Emit(AllLanes):
             self.sizes()
         for param, new, axis in zip(fn.params, self.params, self.axes):
             if axis is None:
-                if self.mapped.has(param):  # shared by what is given, changed by lanes: a copy of each
+                if self.mapped.has(param):  # a shared argument that lanes change: one copy per lane
                     self.alls[param] = self.whole(param)
                 continue
             first: ir.Path = () if axis == 0 else (ir.Permute((axis, *(k for k in range(new.type.rank) if k != axis))),)
@@ -72,13 +72,14 @@ class Emit(AllLanes):
         )
 
     def param(self, var: ir.Var) -> ir.Var | None:
-        """What a parameter is for all lanes: of the axis a function that is called gets the number of lanes, others nothing."""
+        """The parameter for all lanes. The axis of collectives becomes the number of lanes in a function that is called, and is
+        dropped otherwise (None)."""
         if self.axis is None or var is not self.axis.var:
             return var
         return self.axis.size if not self.checked and isinstance(self.axis.size, ir.Var) else None
 
     def sizes(self) -> None:
-        """The number of lanes has its name, and each argument has as many."""
+        """Names the number of lanes, and emits checks that all arguments have as many."""
         name = self.lanes.as_symbol
         if self.axis is not None and not self.checked:
             if name is not None:
@@ -107,6 +108,7 @@ class Emit(AllLanes):
             self.b.emit(ir.If(test, failed, ir.Block(), (), self.fn.loc))
 
     def result(self, y: ir.Operand, axis: int | None) -> ir.Operand:
+        """The result with its lanes at ``axis``; None: the shared value."""
         if axis is None:
             return y
         if self.diagonals is not None and self.is_apart(y):
@@ -121,7 +123,7 @@ class Emit(AllLanes):
     # ---- statements
 
     def is_apart(self, op: ir.Operand) -> TypeGuard[ir.Var]:
-        """Whether it is there as its diagonals alone."""
+        """Whether the value exists only as its diagonals."""
         return self.diagonals is not None and self.diagonals.has(op) and op not in self.alls
 
     def block(self, block: ir.Block) -> None:
@@ -254,7 +256,7 @@ class Emit(AllLanes):
         return made
 
     def declared(self, variables: Sequence[ir.Var]) -> tuple[ir.Var, ...]:
-        """The variables of all lanes for those that control flow defines."""
+        """New variables for all lanes, for variables that control flow defines."""
         made = tuple(ir.Var(v.name, self.batched(v.type)) if self.differs(v) else v for v in variables)
         self.alls.update((v, m) for v, m in zip(variables, made) if m is not v)
         return made

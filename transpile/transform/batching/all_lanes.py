@@ -1,4 +1,5 @@
-"""What all lanes have for what one has: values with their axis in front, memory, sizes, the number of lanes."""
+"""Counterparts, for all lanes, of the values of one lane: values with the lane axis in front, buffers, sizes, the number of
+lanes."""
 
 from __future__ import annotations
 
@@ -19,8 +20,8 @@ BATCH = "batch"
 
 
 class AllLanes:
-    """``alls``: the value of all lanes for a value that differs, its lane axis in front; ``memory``: their buffer, and the path to
-    where its lane axis is in front, for a buffer."""
+    """``alls`` maps a value that differs to its value for all lanes, lane axis in front. ``memory`` maps a buffer to its buffer
+    for all lanes and the path that puts the lane axis in front."""
 
     def __init__(
         self,
@@ -30,16 +31,14 @@ class AllLanes:
     ) -> None:
         fn, diagonals, common = found.fn, found.diagonals, found.axis
         self.diagonals, self.axis = diagonals, common
-        self.numbers: set[ir.Var] = set()  # the values that are the lane's number
+        self.numbers: set[ir.Var] = set()  # variables whose value is the number of the lane
         self.fn, self.mapped, self.modes, self.axes = fn, found.mapped, found.modes, axes
         self.b = b = Builder(prims(), dict(fn.symbols), fn)
         b.unify = unify_any
         b.loc = fn.loc
         self.alls: dict[ir.Var, ir.Operand] = {}
         self.memory: dict[ir.Var, tuple[ir.Var, ir.Path]] = {}
-        self.named: set[str] = (
-            set()
-        )  # the symbols of sizes and integers that differ, as far as a region has their values
+        self.named: set[str] = set()  # symbols of sizes and integers that differ and have their values in a region
         self.lanes = Dim(count) if count is not None else Dim.symbol(self.free_name())
         if diagonals is not None and diagonals.count is not None:
             self.lanes = diagonals.count
@@ -52,6 +51,7 @@ class AllLanes:
             )
 
     def free_name(self) -> str:
+        """A name for the number of lanes that no size symbol has."""
         taken = symbols_of(self.fn)
         name = BATCH
         while name in taken:
@@ -59,10 +59,11 @@ class AllLanes:
         return name
 
     def with_lanes(self, lane: Type, axis: int) -> Type:
+        """The type of one lane with a lane axis inserted at ``axis``."""
         return replace(lane, dims=(*lane.dims[:axis], self.lanes, *lane.dims[axis:]), weak=False)
 
     def batched(self, type_: Type) -> Type:
-        """The type of all lanes, their axis in front."""
+        """The type for all lanes, with the lane axis in front."""
         if type_.kind == "tuple":
             return replace(type_, items=tuple(self.batched(t) for t in type_.items))
         return self.with_lanes(type_, 0)
@@ -73,11 +74,11 @@ class AllLanes:
         return self.mapped.has(op)
 
     def of(self, op: ir.Operand) -> ir.Operand:
-        """The value of all lanes where it differs, else what they share."""
+        """The value for all lanes if it differs, else the shared value."""
         return self.alls[op] if isinstance(op, ir.Var) and self.mapped.has(op) else op
 
     def whole(self, op: ir.Operand) -> ir.Operand:
-        """The value of all lanes, with a lane axis also where they share it."""
+        """The value with a lane axis, also if lanes share it."""
         if isinstance(op, ir.Undef):
             return ir.Undef(self.batched(op.type))
         if self.differs(op):
@@ -90,26 +91,27 @@ class AllLanes:
         return self.b.dim(self.lanes).op if self.axis is None else self.axis.size
 
     def lane_numbers(self, rank: int) -> ir.Operand:
-        """``np.arange(batch)`` with axes of size 1 behind."""
+        """``np.arange(batch)`` with ``rank`` axes of size 1 behind."""
         found = self.b.let("arange", self.b.dim(self.lanes), dims=(self.lanes,), dtype="int64").op
         return (
             placed(self, found, [ir.Slice(), *[ir.NewAxis()] * rank], (self.lanes, *[Dim(1)] * rank)) if rank else found
         )
 
     def aligned(self, op: ir.Operand, rank: int) -> ir.Operand:
-        """Indices of all lanes with axes behind that of the lanes, so that a lane's have ``rank``."""
+        """Indices for all lanes, with axes of size 1 inserted after the lane axis so that each lane's have ``rank`` axes."""
         dims = op.type.dims
         missing = rank - (len(dims) - 1)
         items = [ir.Slice(), *[ir.NewAxis()] * missing, *[ir.Slice()] * (len(dims) - 1)]
         return placed(self, op, items, (dims[0], *[Dim(1)] * missing, *dims[1:]))
 
     def keep(self, found: ir.Operand, var: ir.Var) -> None:
+        """Makes ``found`` the value of ``var`` for all lanes."""
         if isinstance(found, ir.Var) and found.name == ir.SYNTHETIC:
             found.name = var.name
         self.alls[var] = found
 
     def shifted(self, path: ir.Path, args: Sequence[ir.Operand], source: bool) -> tuple[Shifted, list[ir.Operand]]:
-        """The path of all lanes and its operands."""
+        """The path for all lanes and its operands; ``source``: the memory differs between lanes."""
         found = shift(path, args, source, self.differs)
         ready = [self.aligned(self.of(a), found.rank) if k in found.gathers else a for k, a in enumerate(args)]
         if found.lane is not None:

@@ -1,7 +1,7 @@
-"""What the collectives over a named axis are for all lanes.
+"""Collectives over the named axis, for all lanes.
 
 s = psum(x, i)           s = np.sum(x, axis=0)           one value for all lanes
-y = all_gather(x, i)  -> y = x                           what lanes have each for itself is at hand
+y = all_gather(x, i)  -> y = x                           the values of all lanes, as they are
 k = axis_index(i)        k = np.arange(batch)
 """
 
@@ -19,7 +19,7 @@ from transpile.transform.batching.families import transposed
 
 
 def emit(w: AllLanes, stmt: ir.Let) -> None:
-    """A collective over the axis that is batched."""
+    """Emits a collective over the axis that is batched."""
     x = stmt.args[0]
     record, before = record_of(stmt), len(w.b.block.stmts)
     found = _RULES[record.collective](w, stmt, x)
@@ -28,7 +28,7 @@ def emit(w: AllLanes, stmt: ir.Let) -> None:
         return
     last = w.b.block.stmts[-1] if len(w.b.block.stmts) > before else None
     if isinstance(last, ir.Let) and last.var is found and found.type == stmt.var.type:
-        last.var = stmt.var  # it was made for this
+        last.var = stmt.var  # it was emitted for this
     else:
         w.b.emit(ir.Let(stmt.var, "identity", (found,), {}, stmt.loc, stmt.reason))
 
@@ -53,7 +53,7 @@ def _sum(w: AllLanes, stmt: ir.Let, x: ir.Operand) -> ir.Operand:
 
 
 def _contracted(w: AllLanes, x: ir.Operand) -> Expr | None:
-    """The sum over the lanes of products that nobody else reads, as one product: none of them has to be there."""
+    """The sum over the lanes of products that nothing else reads, as one contraction: the products are never stored."""
     made = w.mapped.made.get(x) if isinstance(x, ir.Var) else None
     if not isinstance(made, ir.Let) or sum(u is x for u in uses(w.fn.body)) > 1:
         return None
@@ -71,7 +71,7 @@ def _contracted(w: AllLanes, x: ir.Operand) -> Expr | None:
 
 
 def _moved(w: AllLanes, x: ir.Operand, source: int, target: int) -> ir.Operand:
-    """An axis in another place, a view."""
+    """The operand with axis ``source`` moved to ``target``, a view."""
     rank = x.type.rank
     order = [k for k in range(rank) if k != source]
     order.insert(target, source)

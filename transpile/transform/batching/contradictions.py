@@ -1,4 +1,4 @@
-"""What contradicts what a function was taken to be for all lanes: with it known, the function is decided anew, or refused."""
+"""Exceptions for contradictions with an assumption about lanes: the function is decided again with the new fact, or refused."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from transpile.core import nodes as ir
 
 
 class Differs(Exception):
-    """What lanes seem to share is made, or changed, where one of them is: each has its own."""
+    """A value that lanes were assumed to share is defined, or changed, lane by lane: each lane has its own."""
 
     def __init__(self, var: ir.Var) -> None:
         self.var = var
 
 
 class Apart(Exception):
-    """A statement that lanes come to one by one, and in which they would have to be together."""
+    """A collective that lanes reach one by one, though they must reach it together."""
 
     def __init__(self, stmt: ir.Stmt) -> None:
         self.stmt = stmt

@@ -1,9 +1,9 @@
-"""What is decided of a function for all lanes, and of the functions of its calls.
+"""The decisions about a function that is batched, and about the functions of its calls.
 
-y = soft(x)                   ->   y = soft(x)                     a `Call` whose function and rules are those of all lanes
+y = soft(x)                   ->   y = soft(x)                     a `Call` whose function and rules are for all lanes
 
-The rule of a call goes with it: no derivative is ever taken of what the function of all lanes does. What lanes share gets the sum
-of their adjoints.
+The rule of a call is batched with it: no derivative is ever taken of the batched body. A value that lanes share gets the sum of
+its adjoints over the lanes.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ Flags = Sequence[bool | None]
 
 @dataclass
 class Decided:
-    """What of a function differs between lanes, and what runs how; ``axis`` is that of the collectives over them."""
+    """Which values of a function differ between lanes, and which statements run how. ``axis``: that of the collectives over the
+    lanes."""
 
     fn: ir.Function
     mapped: Mapped
@@ -34,29 +35,29 @@ class Decided:
     axis: Axis | None = None
 
 
-Decide = Callable[[ir.Function, Flags], Decided]  # a function where these of its parameters differ
+Decide = Callable[[ir.Function, Flags], Decided]  # function, which parameters differ -> decisions
 
 
 @dataclass
 class Part:
-    """One of the functions of a call, decided for all lanes: which parameters have them, which results."""
+    """One of the functions of a call, decided for all lanes: which parameters and which results have a lane axis."""
 
     found: Decided
     given: list[bool | None]
     outs: list[int | None]
-    summed: set[int]  # results that are added up over the lanes
+    summed: set[int]  # results that are summed over the lanes
 
     @property
     def yields(self) -> tuple[ir.Operand, ...]:
         return self.found.fn.body.yields
 
     def is_axis(self, k: int) -> bool:
-        """Whether a result is the axis itself, which a rule wants to know."""
+        """Whether result ``k`` is the number of lanes, which a rule may need."""
         return self.found.axis is not None and self.yields[k] is self.found.axis.size
 
 
 class Parts:
-    """The functions of a call of all lanes."""
+    """The functions of a call, decided for all lanes."""
 
     def __init__(self, stmt: ir.Call, mapped: Mapped, decide: Decide) -> None:
         self.stmt, self.mapped, self.decide = stmt, mapped, decide
@@ -89,7 +90,8 @@ class Parts:
                     self.pullback = self.adjoint(stmt.custom.pullback, [*known, *bars], dots)
 
     def part(self, fn: ir.Function, given: Flags, outs: Flags, results: Sequence[ir.Var]) -> Part:
-        """Raises `Differs` where a result that lanes seemed to share differs, `Escapes` where it has a size of the lane's own."""
+        """One function of the call. Raises `Differs` if a result that lanes seemed to share differs, `Escapes` if a result has
+        a size that differs."""
         found = self.decided(fn, given)
         for y, out, result in zip(found.yields, outs, results):
             if not out and found.found.mapped.has(y):
@@ -98,7 +100,8 @@ class Parts:
         return found
 
     def adjoint(self, fn: ir.Function, given: Flags, wanted: Flags) -> Part:
-        """Of what lanes share the sum of the adjoints; a number that stands for none stays one."""
+        """A function of the call that gives adjoints: those of shared arguments are summed over the lanes. A constant 0 that
+        means "no adjoint" stays."""
         found = self.decided(fn, given)
         for k, (y, own) in enumerate(zip(found.yields, wanted)):
             differs = found.found.mapped.has(y)
@@ -108,6 +111,7 @@ class Parts:
         return found
 
     def decided(self, fn: ir.Function, given: Flags) -> Part:
+        """The decisions for one function of the call. Raises `Escapes`."""
         fn = Cloner().function(fn)
         found = self.decide(fn, given)
         for y in found.fn.body.yields:
@@ -116,7 +120,7 @@ class Parts:
         return Part(found, list(given), [], set())
 
     def is_dear(self) -> bool:
-        """Whether it holds a product that is one for all lanes."""
+        """Whether the function holds a product that is one call for all lanes."""
         return any(self.fn.found.modes.is_dear(s) for s in statements(self.fn.found.fn.body))
 
 

@@ -1,4 +1,4 @@
-"""Decides a function for all lanes: what is taken to be the same in all lanes, until something contradicts it."""
+"""Decides how a function is batched: values are assumed to be equal in all lanes until a contradiction is found."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ def decided(
     called: Summaries | None = None,
     count: int | None = None,
 ) -> Decided:
-    """The function as it is batched where these parameters have lanes; one that is None is the axis of their collectives."""
+    """The decisions for ``fn``, where the ``given`` parameters have a lane axis; one that is None is the axis of collectives
+    over the lanes."""
     fn = with_constant_fills(fn)
     named = None
     if None in given:
@@ -49,7 +50,7 @@ def decided(
 def attempt(
     fn: ir.Function, mapped: Mapped, together: bool, diagonals: Diagonals | None = None, axis: Axis | None = None
 ) -> Decided:
-    """What runs how, if what is ``mapped`` is all that differs; raises what contradicts that."""
+    """The decisions, if ``mapped`` holds all values that differ. Raises `Differs`, `Apart` or `Escapes` on a contradiction."""
 
     def inner(called: ir.Function, given: Flags) -> Decided:
         return decided(called, given, together, called=mapped.called)

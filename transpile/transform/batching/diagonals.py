@@ -1,14 +1,15 @@
-"""Directions that are unit vectors: what is linear in them, element by element, is kept as the few diagonals that are not 0.
+"""Directions that are unit vectors: tangents that depend on them linearly, element by element, are kept as their few nonzero
+diagonals.
 
     x_dot = eye(n)                                 the diagonal 1
     d_dot = x_dot[1:] - a * x_dot[:-1]      ->     two diagonals: 1, and -a
     y_dot = w @ d_dot                              a product of matrices, as ever
     s_dot = 2.0 * x_dot * x;  u @ s_dot     ->     u * (2.0 * x): the diagonal scales the columns
 
-A tangent of all directions has n times the elements of its value, of which a stencil makes some n other than 0. Found are the
-statements outside all loops and branches: slices, sums, products with what all directions share, and memory that begins as
-zeros. What else reads such a value gets it with its zeros. In a direction that an element does not depend on it has 0.0, also
-where the product with infinity or NaN that is left out would be NaN.
+A tangent in all directions has n times the elements of its value, of which a stencil leaves a few times n nonzero. Only
+statements outside loops and branches are handled: slices, sums, products with shared values, and buffers that begin as zeros.
+Any other statement that reads such a value gets it with its zeros. In a direction that an element does not depend on, its
+tangent is 0.0, even where the omitted product with infinity or NaN would be NaN.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from transpile.transform.batching.families import Emitter, placed, transposed
 class Part:
     """A part of a diagonal: direction ``shift + i`` has ``value[i]`` at element ``start + i``, for each i below ``size``.
 
-    A value without an axis is the same for each i; there is none where only the places are asked for.
+    A value without an axis is the same for each i. It is None while only the places are determined.
     """
 
     start: Dim
@@ -49,7 +50,7 @@ Parts = tuple[Part, ...]
 
 
 class Directions(Emitter, Protocol):
-    """What the values of all directions are had from, and kept in: `transpile.transform.batching.all_lanes`."""
+    """The emitter, with the table of values in all directions (`transpile.transform.batching.all_lanes`)."""
 
     alls: dict[ir.Var, ir.Operand]
 
@@ -57,14 +58,15 @@ class Directions(Emitter, Protocol):
 
 
 class Diagonals:
-    """``values``: the parts of each variable that has them; ``stmts``: ids of the statements that are done by parts."""
+    """``values``: the parts of each variable that is kept as diagonals; ``stmts``: ids of the statements that are done on
+    parts."""
 
     def __init__(self, fn: ir.Function, mapped: Mapped, seed: ir.Var, together: bool) -> None:
         self.fn, self.mapped, self.seed = fn, mapped, seed
         self.values: dict[ir.Var, Parts] = {}
         self.stmts: set[int] = set()
         self.form_of = Integers(prims(), fn).of
-        self.w: Directions | None = None  # while statements are emitted
+        self.w: Directions | None = None  # set while statements are emitted
         self.count = count = _known_size(fn, seed)
         if count is None:
             return
@@ -80,8 +82,8 @@ class Diagonals:
         return isinstance(op, ir.Var) and op in self.values
 
     def read_whole(self, together: bool) -> set[ir.Var]:
-        """Buffers that something else touches; with ``together`` (what is lane by lane makes an element where it reads it) also
-        values that something else reads."""
+        """Buffers that any other statement touches. With ``together``, also values that any other statement reads: code that
+        runs lane by lane computes an element where it reads it."""
         found: set[ir.Var] = set()
         for stmt in self.fn.body.stmts:
             if id(stmt) in self.stmts:
@@ -92,6 +94,8 @@ class Diagonals:
         return found - {self.seed}
 
     def find(self, stmt: ir.Stmt, dense: set[ir.Var]) -> None:
+        """Notes the parts of the statement's result if it can be done on parts; a buffer that cannot stay in parts becomes
+        ``dense``."""
         match stmt:
             case ir.Let() if stmt.var not in dense:
                 done = self.let(stmt)
@@ -111,7 +115,7 @@ class Diagonals:
                     self.values[stmt.buf] = done
 
     def is_zeros(self, stmt: ir.Alloc) -> bool:
-        """Memory of zeros for what differs between directions."""
+        """Whether the statement allocates zeros for a value that differs between directions."""
         (value, *_) = (*stmt.args, None)
         is_zero = stmt.prim == "full" and isinstance(value, ir.Const) and value.value == 0
         return is_zero and stmt.var.type.rank == 1 and stmt.var.type.is_float and self.mapped.has(stmt.var)
@@ -119,7 +123,7 @@ class Diagonals:
     # ---- emission
 
     def emit(self, w: Directions, stmt: ir.Stmt) -> None:
-        """Does a statement by parts."""
+        """Emits a statement on parts."""
         self.w = w
         match stmt:
             case ir.Let():
@@ -134,14 +138,14 @@ class Diagonals:
                 self.values[stmt.buf] = done
 
     def start(self, w: Directions) -> None:
-        """Begins to emit: the parts that were found are forgotten, all but those of the seed."""
+        """Starts emission: forgets the parts that were found, except those of the seed."""
         self.w = w
         if self.count is not None:
             one = ir.Const(1.0, Type(self.seed.type.dtype))
             self.values = {self.seed: (Part(Dim(0), Dim(0), self.count, one),)}
 
     def whole(self, op: ir.Var, axis: int) -> ir.Operand:
-        """The value of all directions with its zeros; ``axis`` is that of the directions."""
+        """The value in all directions with its zeros; ``axis`` is the axis of the directions."""
         w = self.w
         assert w is not None
         b, parts, n = w.b, self.values[op], op.type.dims[0]
@@ -165,12 +169,14 @@ class Diagonals:
         return b.read(buf, name=op.name).op
 
     def block(self, row: Dim, column: Dim, size: Dim, dims: Sequence[Dim]) -> tuple[ir.Path, list[ir.Operand]]:
-        """The square in a matrix of these dims that begins there."""
+        """The path and operands of the square of this size in a matrix with these dims that starts at ``row`` and
+        ``column``."""
         args: list[ir.Operand] = []
         items = [self.range(at, size, dim, args) for at, dim in zip((row, column), dims)]
         return (() if all(i.is_full for i in items) else (ir.Index(tuple(items)),)), args
 
     def range(self, start: Dim, size: Dim, dim: Dim, args: list[ir.Operand]) -> ir.Slice:
+        """The slice of ``size`` elements from ``start`` on an axis of size ``dim``; its operands are appended to ``args``."""
         assert self.w is not None
         b, first, last = self.w.b, None, None
         if start != Dim(0):
@@ -178,13 +184,13 @@ class Diagonals:
             args.append(b.dim(start).op)
         left = (
             dim.unclipped - start - size.unclipped
-        )  # behind it: x[1:] has max(n - 1, 0) elements, and none is behind them
+        )  # elements after it: x[1:] has max(n - 1, 0) elements, and none follow
         if left != Dim(0):
             last = len(args)
             args.append(b.operand(-left.const) if left.is_const and left.const > 0 else b.dim(start + size).op)
         return ir.Slice(first, last)
 
-    # ---- rules: parts of the result, () of what ends as a whole value, None where there is no rule
+    # ---- rules: parts of the result; () if the result is a whole value, None if there is no rule
 
     def let(self, stmt: ir.Let) -> Parts | None:
         args = stmt.args
@@ -217,6 +223,7 @@ class Diagonals:
         return self.values[op]
 
     def scaled(self, part: Part, stmt: ir.Let, k: int) -> Part:
+        """The part of the result for a part of operand ``k``, in which the statement is linear."""
         if self.w is None:
             return part
         args = [part.value if j == k else self.cut(a, part.start, part.size) for j, a in enumerate(stmt.args)]
@@ -225,7 +232,7 @@ class Diagonals:
         return replace(part, value=self.w.b.elementwise(stmt.prim, *args).op if stmt.prim != "identity" else args[0])
 
     def chosen(self, stmt: ir.Let, found: Sequence[int]) -> Parts | None:
-        """By a test that all directions share; what is not a sum of parts must be 0."""
+        """``where`` with a test that all directions share; a side that is not in parts must be 0."""
         if 0 in found or any(k not in found and not ir.is_literal(stmt.args[k], 0.0) for k in (1, 2)):
             return None
         chosen: list[Parts] = []
@@ -242,7 +249,7 @@ class Diagonals:
         return chosen[0] if len(chosen) == 1 else self.joined(chosen[0], chosen[1], stmt)
 
     def cut(self, op: ir.Operand, start: Dim, size: Dim) -> ir.Operand:
-        """The elements of a shared value that a part has."""
+        """The elements of a shared value that a part covers."""
         if isinstance(op, ir.Const):
             return op
         assert self.w is not None
@@ -254,7 +261,7 @@ class Diagonals:
         return self.w.b.bind("", op.type.with_dims((size,)), "index", (op, *args), params)
 
     def joined(self, x: Parts, y: Parts, stmt: ir.Let | ir.Add) -> Parts:
-        """The sum, or the difference."""
+        """The sum or the difference."""
         is_sub = isinstance(stmt, ir.Let) and record_of(stmt).is_difference
         found = {part.place: part for part in x}
         for part in y:
@@ -301,7 +308,7 @@ class Diagonals:
         return moved if not stmt.path or not before else None
 
     def end(self, stmt: ir.Let) -> Parts | None:
-        """A product with what all directions share, or a sum: the value of all directions."""
+        """A product with a shared value, or a sum: both end as a value in all directions."""
         if record_of(stmt).is_plain_sum:
             (x,) = stmt.args
             if stmt.params["axes"] != (0,) or stmt.params["keepdims"] or x.type.rank != 1:
@@ -314,7 +321,7 @@ class Diagonals:
         return self.summed(stmt, op, other)
 
     def summed(self, stmt: ir.Let, op: ir.Operand, other: ir.Operand | None) -> Parts | None:
-        """Direction i has ``value[i]`` times a row, or a column, of what it is multiplied with."""
+        """Emits the result: direction i has ``value[i]`` times a row, or a column, of the other factor."""
         parts = self.parts(op)
         if len(parts) != 1 or parts[0].shift != Dim(0) or parts[0].size != self.count:
             return None
@@ -351,7 +358,8 @@ class Diagonals:
 
 
 def _known_size(fn: ir.Function, seed: ir.Var) -> Dim | None:
-    """The size of a seed with one axis, if an argument says it: it is the number of directions too."""
+    """The size of a seed with one axis, which is also the number of directions, if the size is known from another argument;
+    else None."""
     if seed.type.rank != 1:
         return None
     (dim,) = seed.type.dims
@@ -365,7 +373,7 @@ def _size(op: ir.Operand) -> Any:
 
 
 def _first(path: ir.Path, args: Sequence[ir.Operand], dim: Dim, dims: Sequence[Dim], form_of: FormOf) -> Dim | None:
-    """Where a slice by steps of 1 begins; None of all other places, and where it is not known."""
+    """The start of a slice with step 1; None for other places, or if the start is not known to be nonnegative."""
     if len(path) != 1 or not isinstance(path[0], ir.Index) or len(path[0].items) != 1 or len(dims) != 1:
         return None
     (item,) = path[0].items

@@ -1,8 +1,8 @@
-"""Whether directions are better an axis than the trips of a loop, where Python and NumPy run what is generated.
+"""Whether directions should be an axis or the iterations of a loop, if Python and NumPy run the generated code.
 
-An axis runs each statement once. It loses where the loop would compute with numbers of Python, as a call of NumPy costs some ten of
-these, and where the arrays of all directions are far greater than the caches. The figures are in microseconds, measured on
-one machine (NumPy 2.4); only their ratios matter.
+With an axis, each statement runs once. The axis loses where the loop would compute with Python numbers, since one NumPy call
+costs about ten such operations, and where the arrays of all directions are far larger than the caches. The figures are in
+microseconds, measured on one machine (NumPy 2.4); only their ratios matter.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from transpile.transform.batching.decisions import attempt
 from transpile.transform.batching.diagonals import Diagonals
 from transpile.transform.batching.lane_modes import Modes
 
-NUMBER = 0.07  # an operation on numbers
+NUMBER = 0.07  # an operation on Python numbers
 CALL = 0.7  # a call of NumPy
-MULTIPLIED = 2e-5  # a product within a product of matrices
-READ = 5e-4  # one within a product of a matrix and a vector, which reads the matrix
-BYTES = ((2**18, 4e-4), (2**22, 8e-4), (2**25, 1.5e-3))  # an element of an array up to so great
-FRESH = 3e-3  # an element of one whose memory is fresh from the system
-UNKNOWN = 30  # elements along an axis of which there is no example
-TRIPS = 10
-ROOM = 2**30  # bytes of the greatest array of all directions that is greater than what is wanted
+MULTIPLIED = 2e-5  # one multiplication in a product of matrices
+READ = 5e-4  # one multiplication in a product of a matrix and a vector, which reads the matrix
+BYTES = ((2**18, 4e-4), (2**22, 8e-4), (2**25, 1.5e-3))  # one element of an array of at most so many bytes
+FRESH = 3e-3  # one element of an array in memory fresh from the system
+UNKNOWN = 30  # size of an axis without an example value
+TRIPS = 10  # trip count of a loop, if unknown
+ROOM = 2**30  # bytes always allowed for the largest array of all directions
 
 
 def is_worth_an_axis(fn: ir.Function, seed: int, sizes: Mapping[str, int]) -> bool:
-    """Whether ``fn`` is better batched over its parameter ``seed`` than run for one element of it after the other."""
+    """Whether ``fn`` should be batched over its parameter ``seed`` rather than run once for each of its elements."""
     param = fn.params[seed]
     mapped = Mapped(fn, [param], Called())
     diagonals = Diagonals(fn, mapped, param, together=False)
@@ -48,7 +48,8 @@ def is_worth_an_axis(fn: ir.Function, seed: int, sizes: Mapping[str, int]) -> bo
 
 
 class _Cost:
-    """``axis`` and ``loop``: the time of either; ``greatest``: the bytes of the greatest array of all lanes."""
+    """``axis`` and ``loop``: the estimated time with an axis and with a loop; ``greatest``: the bytes of the largest array for
+    all lanes."""
 
     def __init__(self, modes: Modes[Parts], sizes: Mapping[str, int], lanes: float) -> None:
         self.modes, self.sizes, self.lanes = modes, sizes, lanes
@@ -56,10 +57,11 @@ class _Cost:
 
     @property
     def wanted(self) -> float:
-        """The bytes of the greatest result of all lanes."""
+        """The bytes of the largest result for all lanes."""
         return max((8 * self.lanes * self.elements(y.type) for y in self.modes.fn.body.yields), default=0.0)
 
     def elements(self, type_: Type) -> float:
+        """The number of elements, estimated if a size has no example value."""
         if type_.kind == "tuple":
             return sum(self.elements(t) for t in type_.items)
         total = 1.0
@@ -69,8 +71,8 @@ class _Cost:
         return total
 
     def block(self, block: ir.Block, times: float, outside: bool = True) -> None:
-        """``times``: how often it runs in a direction; ``outside``: no loop or branch is around it, so that what is shared is
-        computed before a loop over directions."""
+        """Adds the time of a block. ``times``: how often it runs in a direction; ``outside``: no loop or branch is around it,
+        so that a loop over directions computes shared values only once, before it."""
         for step in self.modes.steps[id(block)]:
             for stmt in step.stmts:
                 if id(stmt) in self.modes.elsewhere:
@@ -92,11 +94,12 @@ class _Cost:
                     self.loop += times * self.lanes * self.statement(stmt, 1)
 
     def nested(self, stmt: ir.Stmt) -> float:
-        """The time of a statement of one lane, with all in it."""
+        """The time of a statement of one lane, with all nested ones."""
         inner = [s for b in blocks(stmt) for s in b.stmts]
         return _trips(stmt) * sum(map(self.nested, inner)) if inner else self.statement(stmt, 1)
 
     def statement(self, stmt: ir.Stmt, lanes: float) -> float:
+        """The time of a statement on so many lanes, without nested ones."""
         match stmt:
             case ir.Let(prim="dim" | "identity"):
                 return 0.0
@@ -119,7 +122,7 @@ class _Cost:
         return CALL + count * (rate + self.inner(stmt, lanes))
 
     def inner(self, stmt: ir.Stmt, lanes: float) -> float:
-        """The time of what is added up for one element of a product."""
+        """The time of the multiplications and additions for one element of a product."""
         if not isinstance(stmt, ir.Let) or not record_of(stmt).together:
             return 0.0
         first = stmt.args[0].type

@@ -1,7 +1,7 @@
 """How each family of primitives is batched: one rule for all of its members.
 
-A rule gets what is made for one lane (`Made`) and the emitter, and gives the value of all lanes: its first axis is theirs. ``can``
-of a family says whether there is one for these operands; where there is none, the statement runs lane by lane.
+A rule takes an operation of one lane (`Made`) and the emitter, and returns the value for all lanes, lane axis in front. ``can``
+of a family says whether there is a rule for these operands; if not, the statement runs lane by lane.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Differs = Callable[[ir.Operand], bool]
 
 @dataclass(frozen=True)
 class Made:
-    """``prim(args)`` of one lane, of this type."""
+    """The operation ``prim(args)`` of one lane, with its result type."""
 
     prim: str
     args: tuple[ir.Operand, ...]
@@ -31,7 +31,7 @@ class Made:
 
 
 class Emitter(Protocol):
-    """What a rule emits with."""
+    """The interface that rules emit with (`transpile.transform.batching.all_lanes`)."""
 
     b: Builder
     lanes: Dim
@@ -48,17 +48,19 @@ Can = Callable[[Made, Differs], bool]
 
 @dataclass(frozen=True)
 class Family:
+    """The rule of a family, and the test whether it can be used."""
+
     rule: Rule
     can: Can = lambda made, differs: True
 
 
 def let(w: Emitter, made: Made, args: Sequence[ir.Operand], **params: Any) -> ir.Operand:
-    """The same primitive of these operands, of the type of all lanes."""
+    """The same primitive on these operands, with the result type for all lanes."""
     return w.b.bind("", w.batched(made.type), made.prim, tuple(args), {**made.params, **params})
 
 
 def placed(w: Emitter, op: ir.Operand, items: Sequence[Any], dims: Sequence[Dim]) -> ir.Operand:
-    """``op[items]``, a view."""
+    """``op[items]``, a view; ``op`` itself if all items are full slices."""
     if all(isinstance(i, ir.Slice) for i in items):
         return op
     params = {"path": (ir.Index(tuple(items)),), "dims": tuple(dims)}
@@ -66,7 +68,7 @@ def placed(w: Emitter, op: ir.Operand, items: Sequence[Any], dims: Sequence[Dim]
 
 
 def lead(w: Emitter, op: ir.Operand, rank: int) -> ir.Operand:
-    """A value of all lanes with axes of size 1 behind that of the lanes, so that a lane's has ``rank`` axes."""
+    """A value for all lanes, with axes of size 1 inserted after the lane axis so that each lane's has ``rank`` axes."""
     dims = op.type.dims
     missing = rank - (len(dims) - 1)
     items = [ir.Slice(), *[ir.NewAxis()] * missing, *[ir.Slice()] * (len(dims) - 1)]
@@ -89,7 +91,7 @@ def _elementwise(w: Emitter, made: Made) -> ir.Operand:
     b = w.b
     args = [op if isinstance(op, ir.Const) else w.whole(op) for op in made.args]
     if record_of(made).extreme and made.params.get("py"):
-        x, y = args  # Python keeps the first where no comparison holds
+        x, y = args  # Python keeps the first operand if no comparison holds
         test = b.elementwise("greater" if record_of(made).extreme > 0 else "less", y, x)
         return b.elementwise("where", test, y, x).op
     kept = {k: v for k, v in made.params.items() if k not in ("via", "ufunc", "py", "whole")}
@@ -99,7 +101,7 @@ def _elementwise(w: Emitter, made: Made) -> ir.Operand:
 
 
 def _rounding(w: Emitter, made: Made) -> ir.Operand:
-    """A number of Python's that is rounded to an int."""
+    """Rounds a Python number to an int."""
     return w.b.cast(w.b.elementwise(record_of(made).rounds, w.of(made.args[0])), made.type.dtype).op
 
 
@@ -107,12 +109,12 @@ def _rounding(w: Emitter, made: Made) -> ir.Operand:
 
 
 def _axes(w: Emitter, made: Made) -> ir.Operand:
-    """Over the axes of ``params["axes"]``."""
+    """Over the axes ``params["axes"]``."""
     return let(w, made, [w.of(a) for a in made.args], axes=tuple(a + 1 for a in made.params["axes"]))
 
 
 def _axis(w: Emitter, made: Made) -> ir.Operand:
-    """Along the axis of ``params["axis"]``; None is that of all elements."""
+    """Along the axis ``params["axis"]``; None means the flattened array."""
     (x, *rest) = (w.of(a) for a in made.args)
     axis = made.params["axis"]
     if axis is None:
@@ -135,18 +137,18 @@ def _only_first(made: Made, differs: Differs) -> bool:
 
 
 def _along(w: Emitter, made: Made) -> ir.Operand:
-    """``take_along_axis``: both differ, or are made to."""
+    """``take_along_axis``: both operands need a lane axis."""
     return let(w, made, [w.whole(a) for a in made.args], axis=made.params["axis"] + 1)
 
 
 def _stacked(w: Emitter, made: Made) -> ir.Operand:
-    """It takes any axes in front, which it stretches against each other."""
+    """A primitive that broadcasts all leading axes against each other."""
     rank = max(a.type.rank for a in made.args)
     return let(w, made, [lead(w, w.whole(a), rank) for a in made.args])
 
 
 def _trailing(w: Emitter, made: Made) -> ir.Operand:
-    """NumPy's own form takes any axes in front."""
+    """A primitive of trailing axes: NumPy's own form takes any leading axes."""
     return let(w, made, [w.of(a) for a in made.args])
 
 
@@ -177,7 +179,7 @@ def _repeat(w: Emitter, made: Made) -> ir.Operand:
 
 
 def _pad(w: Emitter, made: Made) -> ir.Operand:
-    """Nothing is put around the lanes."""
+    """The lane axis gets no padding."""
     x, *rest = made.args
     zero = w.b.operand(0)
     return let(w, made, [w.of(x), zero, zero, *rest], dims=(w.lanes, *made.params["dims"]), even=False)
@@ -190,7 +192,7 @@ def _tile(w: Emitter, made: Made) -> ir.Operand:
 
 
 def _diag(w: Emitter, made: Made) -> ir.Operand:
-    """A matrix of zeros for each lane, and its diagonal."""
+    """A matrix of zeros for each lane, with its diagonal written into it."""
     (x,), offset, b = made.args, made.params["offset"], w.b
     buf = b.alloc(
         made.prim, w.batched(made.type), "full", b.operand(0), dims=w.batched(made.type).dims, dtype=made.type.dtype
@@ -203,7 +205,7 @@ def _diag(w: Emitter, made: Made) -> ir.Operand:
 
 
 def _repeat_each(w: Emitter, made: Made) -> ir.Operand:
-    """The places that are repeated, of all lanes alike."""
+    """``np.repeat`` with an array of counts, which lanes share: the repeated positions are computed once."""
     x, counts = made.args
     b = w.b
     numbers = b.let("arange", b.dim(x.type.dims[0]), dims=x.type.dims, dtype="int64")
@@ -219,7 +221,7 @@ def _full(w: Emitter, made: Made) -> ir.Operand:
 
 
 def _same(w: Emitter, made: Made) -> ir.Operand:
-    """The value itself; where sizes have other names than before, one that has them."""
+    """The value itself; if its sizes have other names than before, a copy with those names."""
     x = w.of(made.args[0])
     return x if x.type.dims == w.batched(made.type).dims else let(w, made, [x])
 
@@ -229,7 +231,7 @@ def _cast(w: Emitter, made: Made) -> ir.Operand:
 
 
 def _can_cast(made: Made, differs: Differs) -> bool:
-    """Not a number of uint64 as one of Python's, which the lanes hold in int64: each is asked whether it fits."""
+    """Not a cast of a uint64 to a Python int, which lanes hold in int64: each number must be checked to fit."""
     return not (made.type.weak and made.args[0].type.dtype == "uint64" and made.type.is_int)
 
 
@@ -243,7 +245,7 @@ def _trace(w: Emitter, made: Made) -> ir.Operand:
 
 
 def _query(w: Emitter, made: Made) -> ir.Operand:
-    """What is looked up differs, the table does not."""
+    """The values looked up differ, the table does not."""
     return let(w, made, [w.of(a) for a in made.args])
 
 
@@ -259,7 +261,7 @@ def _can_search(made: Made, differs: Differs) -> bool:
 
 
 def _matmul(w: Emitter, made: Made) -> ir.Operand:
-    """One product, or NumPy's own loop over the lanes where both sides differ."""
+    """One product; NumPy's own loop over the lanes if both sides differ."""
     x, y = made.args
     p, q = x.type.rank, y.type.rank
     if w.differs(x) and w.differs(y):
@@ -284,7 +286,7 @@ def _matmul(w: Emitter, made: Made) -> ir.Operand:
 
 
 def _of_matrices(w: Emitter, made: Made, x: ir.Operand, y: ir.Operand, p: int, q: int) -> ir.Operand:
-    """The product with vectors as matrices of one row or column, all operands with the same number of axes."""
+    """The product with vectors as matrices of one row or column, so that all operands have the same number of axes."""
     rank = max(p, q, 2)
     a = _as_matrix(w, x, p, rank, w.differs(made.args[0]), row=True)
     c = _as_matrix(w, y, q, rank, w.differs(made.args[1]), row=False)
@@ -339,7 +341,7 @@ def _can_einsum(made: Made, differs: Differs) -> bool:
 
 
 def _tensordot(w: Emitter, made: Made) -> ir.Operand:
-    """One product where one side is the lanes' own; else a product of matrices for each lane."""
+    """One product if only one side differs, else a product of matrices for each lane."""
     x, y = made.args
     first, second = made.params["axes"]
     if not w.differs(y):
@@ -361,7 +363,7 @@ def _tensordot(w: Emitter, made: Made) -> ir.Operand:
 
 
 def _flat(w: Emitter, op: ir.Operand, rows: Sequence[Dim], columns: Sequence[Dim]) -> ir.Operand:
-    """Matrices of all lanes, of axes that are taken together."""
+    """Matrices for all lanes, from axes that are merged."""
     return _reshaped(w, op, (w.lanes, w.b.canonical(product(rows)), w.b.canonical(product(columns))))
 
 
@@ -370,7 +372,8 @@ def _reshaped(w: Emitter, op: ir.Operand, dims: tuple[Dim, ...]) -> ir.Operand:
 
 
 def _solve(w: Emitter, made: Made) -> ir.Operand:
-    """A right side that is a vector is a column to NumPy where there are axes in front; of one matrix all are its columns."""
+    """NumPy takes a right side that is a vector as such only without leading axes, so it becomes a column. With one shared
+    matrix, the right sides of all lanes are its columns."""
     a, y = made.args
     if y.type.rank == 1 and a.type.rank == 2 and not w.differs(a):
         columns = transposed(w, w.of(y), (1, 0))
@@ -396,7 +399,7 @@ def _column(w: Emitter, op: ir.Operand) -> ir.Operand:
 
 
 def _can_solve_columns(made: Made, differs: Differs) -> bool:
-    """Whether the right sides of all lanes are the columns of one matrix."""
+    """Whether the right sides of all lanes can be the columns of one matrix."""
     return made.args[1].type.rank == 1 and not differs(made.args[0])
 
 
@@ -412,7 +415,7 @@ def _across(w: Emitter, made: Made) -> ir.Operand:
 
 
 def _draw(w: Emitter, made: Made) -> ir.Operand:
-    """Each lane has its own key: what lanes share of a key, or of what is drawn with it, stands in front of each of them."""
+    """Each lane has its own key: shared keys and shared operands are broadcast to all lanes."""
     return let(w, made, [w.whole(a) for a in made.args])
 
 

@@ -1,8 +1,8 @@
-"""Calls of all lanes: of functions with derivatives of their own, and of functions that are kept.
+"""Calls for all lanes: of functions with custom rules, and of kept functions.
 
-y = soft(x)                   ->   y = soft(x)                     a `Call` whose function and rules are those of all lanes
-y = power(x, k)               ->   y = power_vmap(x, k)            x differs, the depth does not: a routine of its own
-y = halved(x)                 ->   for lane in range(batch): ...   its depth differs: one call a lane
+y = soft(x)                   ->   y = soft(x)                     a `Call` whose function and rules are for all lanes
+y = power(x, k)               ->   y = power_vmap(x, k)            x differs, the recursion depth does not: a batched routine
+y = halved(x)                 ->   for lane in range(batch): ...   the depth differs: one call per lane
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from transpile.transform.batching.decided import Decided, Part, Parts
 from transpile.transform.function_derivatives import OfLanes, batched
 
 Emission = Callable[[Decided, Sequence[int | None], Sequence[int | None], int | None], ir.Function]
-"""The function of all lanes, of what was decided, the axes of its parameters and results, and the number of lanes if known."""
+"""From decisions, lane axes of parameters and results, and the number of lanes if known, to the function for all lanes."""
 
 
 def call(w: AllLanes, parts: Parts, emitted: Emission) -> None:
-    """The call of a function with a derivative of its own for all lanes."""
+    """Emits the call of a function with a custom rule, for all lanes."""
     stmt, count = parts.stmt, w.lanes.const if w.lanes.is_const else None
     results = tuple(
         ir.Var(r.name, INT) if parts.fn.is_axis(k) else ir.Var(r.name, w.batched(r.type)) if w.differs(r) else r
         for k, r in enumerate(stmt.results)
     )
     fn = _of_part(parts.fn, count, emitted)
-    # without a cotangent that differs there is nothing of lanes in a rule: nobody will ask for it
+    # if no argument of the rule differs, nothing asks for the rule of all lanes
     derivative = _of_part(parts.derivative, count, emitted) if any(parts.derivative.given) else stmt.custom.derivative
     pullback = _of_part(parts.pullback, count, emitted) if parts.pullback is not None else None
     args = tuple(
@@ -55,7 +55,7 @@ def _of_part(part: Part, count: int | None, emitted: Emission) -> ir.Function:
 
 
 def invoked(w: AllLanes, stmt: ir.Call, batch: OfLanes) -> None:
-    """The call of the kept function of all lanes."""
+    """Emits the call of a kept function, batched over all lanes."""
     given = w.mapped.called_as(stmt).given
     args = tuple(w.count if g is None else w.whole(a) if g else a for a, g in zip(stmt.args, given))
     results = tuple(ir.Var("", w.batched(r.type)) for r in stmt.results)

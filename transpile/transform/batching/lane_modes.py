@@ -1,12 +1,12 @@
-"""What of a function runs for all lanes at once, what lane by lane, and in which order.
+"""Which statements of a function run for all lanes at once, which lane by lane, and in which order.
 
-A statement is *shared* (no lane's data go into it), *whole* (one statement does it for all lanes) or *by lane*. Those by lane
-stand in regions, ``for lane in range(batch): ...``. A block is put in order so that its regions are as
-few as its dependences let them be.
+A statement is *shared* (it does not depend on the data of any lane), *whole* (one statement does it for all lanes) or *by
+lane*. Statements by lane stand in regions, ``for lane in range(batch): ...``. Each block is ordered so that it has as few
+regions as its dependences allow.
 
-By lane is what takes another way in other lanes; what no rule does for all lanes at once; what prints or raises; and what makes or
-reads a value that cannot leave a region, because its size differs between lanes or because it may have no value. A collective over
-the lanes never is.
+By lane run statements whose control flow differs between lanes, primitives without a rule for all lanes at once, prints and
+raises, and statements that define or read a value that cannot leave a region, because its size differs between lanes or because
+it may be undefined. A collective over the lanes is never by lane.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from transpile.transform.batching.statement_order import Links, Step, all_reads
 
 
 class WholeCall(Protocol):
-    """A call of a function with a derivative of its own, as one for all lanes: `transpile.transform.batching.decided.Parts`."""
+    """A call of a function with a custom rule, as one call for all lanes: `transpile.transform.batching.decided.Parts`."""
 
     def is_dear(self) -> bool: ...
 
@@ -36,8 +36,8 @@ C = TypeVar("C", bound=WholeCall)
 
 
 class Modes(Generic[C]):
-    """``steps`` of each block, by its id: in order, alone or together in a region. ``together``: whole products and draws alone
-    are not put into regions, all else is (what is compiled runs best lane by lane)."""
+    """``steps``: for each block, by its id, its statements in order, alone or together in a region. ``together``: all
+    statements except products and draws for all lanes at once run in regions, as compiled code is fastest lane by lane."""
 
     def __init__(
         self,
@@ -48,9 +48,9 @@ class Modes(Generic[C]):
         elsewhere: Collection[int] = (),
         axis: Axis | None = None,
     ) -> None:
-        self.call = call  # finds how a call is one for all lanes; raises `Escapes` where it cannot be
+        self.call = call  # the functions of a call for all lanes; raises `Escapes` if there are none
         self.fn, self.mapped, self.together, self.axis = fn, mapped, together, axis
-        self.elsewhere = elsewhere  # ids of statements that others do, for all lanes at once
+        self.elsewhere = elsewhere  # ids of statements that are emitted elsewhere, for all lanes at once
         self.prims = prims()
         self.under = below_branches(mapped, fn)
         self.forced: set[int] = set()  # ids of statements that run by lane because of others
@@ -59,12 +59,13 @@ class Modes(Generic[C]):
         self.maybe = _maybe_undefined(fn.body)
         self.sized = self.named_sizes()
         self.refuse_shared_gaps()
-        self.calls: dict[int, C] = {}  # those that can be whole
+        self.calls: dict[int, C] = {}  # calls that can be whole
         self.effects = {id(s) for s in statements(fn.body) if acts_in_lanes(mapped, s, self.under)}
         self.block(fn.body, None)
 
     def refuse_shared_gaps(self) -> None:
-        """What lanes share and may have no value is joined with what differs: nobody can make lanes of it there, so it differs."""
+        """Raises `Differs` for a shared value that may be undefined and flows into a value that differs: an undefined value
+        cannot be broadcast to all lanes."""
         for stmt in statements(self.fn.body):
             match stmt:
                 case ir.If():
@@ -78,7 +79,8 @@ class Modes(Generic[C]):
                     raise Differs(op)
 
     def named_sizes(self) -> dict[ir.Var, ir.Var]:
-        """The values whose sizes all lanes share and nobody knows before they are made, with such a size."""
+        """The values that have a size which all lanes share but which is known only once the value exists, each with the
+        variable of that size."""
         found: dict[ir.Var, ir.Var] = {}
         for name, size in self.fn.symbols.items():
             let = self.mapped.made.get(size) if isinstance(size, ir.Var) else None
@@ -89,13 +91,13 @@ class Modes(Generic[C]):
                 found.setdefault(source, let.var)
                 item = self.mapped.made.get(source)
                 if isinstance(item, ir.Let) and item.prim == "item" and isinstance(item.args[0], ir.Var):
-                    found.setdefault(item.args[0], let.var)  # what makes both at once
+                    found.setdefault(item.args[0], let.var)  # the primitive that defines all items at once
         return found
 
     # ---- single statements
 
     def is_shared(self, stmt: ir.Stmt) -> bool:
-        """Whether nothing in it differs between lanes."""
+        """Whether nothing in the statement differs between lanes."""
         has = self.mapped.has
         if self.is_common(stmt):
             return False
@@ -110,11 +112,11 @@ class Modes(Generic[C]):
         return True
 
     def is_common(self, stmt: ir.Stmt) -> bool:
-        """Whether lanes come together in it: a collective over their axis is there, or may be."""
+        """Whether lanes meet in the statement: it is, or contains, a collective over their axis."""
         return self.axis is not None and self.axis.is_in(stmt)
 
     def is_lane(self, stmt: ir.Stmt) -> bool:
-        """Whether a statement runs lane by lane."""
+        """Whether a statement runs lane by lane. Raises `Apart` if lanes must meet in it."""
         found = self.known.get(id(stmt))
         if found is None:
             self.known[id(stmt)] = found = self.decide(stmt)
@@ -136,7 +138,7 @@ class Modes(Generic[C]):
         return self.together and not self.is_common(stmt) and self.prefers(stmt)
 
     def must(self, stmt: ir.Stmt) -> bool:
-        """Whether there is no other way."""
+        """Whether the statement can only run lane by lane."""
         match stmt:
             case ir.Effect():
                 return True
@@ -164,7 +166,7 @@ class Modes(Generic[C]):
         return False
 
     def can(self, stmt: ir.Let | ir.Alloc) -> bool:
-        """Whether there is a rule that does it for all lanes."""
+        """Whether there is a rule for the statement on all lanes at once."""
         name = self.prims[stmt.prim].family
         if name == "place":
             return can_shift(stmt.params["path"], stmt.args[1:], self.mapped.has)
@@ -175,12 +177,12 @@ class Modes(Generic[C]):
         return family is not None and family.can(made, self.mapped.has)
 
     def goes_equally_deep(self, stmt: ir.Call) -> bool:
-        """Whether a call of a kept function can be one for all lanes."""
+        """Whether a call of a kept function can be one call for all lanes: the recursion has the same depth in all of them."""
         found = self.mapped.called_as(stmt)
         return not (found.splits or any(found.sizes))
 
     def can_call(self, stmt: ir.Call) -> bool:
-        """Whether a function with a derivative of its own can be called for all lanes: no size in it is a lane's own."""
+        """Whether a function with a custom rule can be called for all lanes at once: no size in it differs between lanes."""
         if any(self.mapped.has_size(v.type) for v in (*stmt.args, *stmt.results)):
             return False
         try:
@@ -190,16 +192,17 @@ class Modes(Generic[C]):
         return True
 
     def holds_effect(self, stmt: ir.Stmt) -> bool:
+        """Whether a nested statement has an effect in single lanes."""
         return any(id(s) in self.effects for b in blocks(stmt) for s in statements(b))
 
     def prefers(self, stmt: ir.Stmt) -> bool:
-        """Whether a statement that could be whole is better done lane by lane where it is compiled."""
+        """Whether a statement that could be whole runs lane by lane in compiled code."""
         if isinstance(stmt, (ir.NewStack, ir.Push, ir.Pop)) or any(v in self.sized for v in defines(stmt)):
             return False
         if isinstance(stmt, (ir.If, ir.For, ir.While)):
             inside = [s for b in blocks(stmt) for s in statements(b)]
             if any(not self.mapped.has(v) for v in defines(stmt)):
-                return False  # what lanes share comes out of it
+                return False  # it defines a shared value
             if any((root := written(s)) is not None and not self.mapped.has(root) for s in inside):
                 return False
             return not any(self.is_dear(s) or isinstance(s, (ir.NewStack, ir.Push, ir.Pop)) for s in inside)
@@ -213,13 +216,14 @@ class Modes(Generic[C]):
         return not self.is_dear(stmt)
 
     def is_measured(self, var: ir.Var) -> bool:
-        """Whether a size of the value is known once it is there: memory for that of all lanes cannot be made before."""
+        """Whether a size of the value is known only once the value exists: memory for all lanes cannot be allocated before."""
         sizes = [self.fn.symbols.get(name) for dim in var.type.dims for name in dim.symbols()]
         made = [self.mapped.made.get(size) for size in sizes if isinstance(size, ir.Var)]
         return any(isinstance(m, ir.Let) and m.prim == "dim" and m.args[0] is var for m in made)
 
     def is_dear(self, stmt: ir.Stmt) -> bool:
-        """A product that is one call for all lanes; a draw, whose steps wait for each other in one lane and not in many."""
+        """Whether the statement is a product that is one call for all lanes, or a draw, whose steps wait for each other in one
+        lane but not across lanes."""
         if isinstance(stmt, ir.Call):
             return id(stmt) in self.calls and self.calls[id(stmt)].is_dear()
         if not isinstance(stmt, ir.Let) or not self.mapped.has(stmt.var):
@@ -232,7 +236,7 @@ class Modes(Generic[C]):
     # ---- blocks
 
     def block(self, block: ir.Block, owner: ir.Stmt | None) -> None:
-        """Puts a block in order; where what cannot leave a region leaves it, its owner runs lane by lane."""
+        """Orders a block. If a value that cannot leave a region has to leave the block, its owner runs lane by lane."""
         stmts = block.stmts
         links = Links(self.fn, block, self.together)
         while True:
@@ -253,7 +257,7 @@ class Modes(Generic[C]):
         self.steps[id(block)] = links.order(merged, lane)
 
     def groups(self, block: ir.Block, owner: ir.Stmt | None, lane: list[bool], links: Links) -> list[set[int]] | None:
-        """Sets of statements that must stand in one region. None: the owner of the block runs by lane as a whole."""
+        """Sets of statements that must stand in one region; None if the owner of the block runs by lane as a whole."""
         found: list[set[int]] = []
         out = set(leaves(block))
         for k, stmt in enumerate(block.stmts):
@@ -261,7 +265,7 @@ class Modes(Generic[C]):
             if lane[k]:
                 private = [v for v in defines(stmt) if self.is_private(v, stmt)]
             elif any(v in self.maybe and self.mapped.has(v) for v in defines(stmt)):
-                # a region reads at its top what it gets, where this may have no value
+                # a region reads its inputs at its top, where this one may be undefined
                 private = [v for v in defines(stmt) if v in self.maybe and self.is_read_in_region(v, block, lane)]
             elif isinstance(stmt, ir.NewStack) and self.mapped.has(stmt.var) and self.is_split(stmt.var, block, lane):
                 private = [stmt.var]
@@ -275,7 +279,7 @@ class Modes(Generic[C]):
                     self.known.pop(id(owner), None)
                     return None
                 found.append({k, *links.users(var)})
-            # the size of a lane that is found in one region is known in no other
+            # a size that differs is known only in the region that finds it
             found += [{at, k} for symbol, at in links.sized_within(k) if self.mapped.has(symbol)]
         effects = {k for k, s in enumerate(block.stmts) if id(s) in self.effects or self.holds_effect(s)}
         if effects:
@@ -283,13 +287,14 @@ class Modes(Generic[C]):
         return found
 
     def is_private(self, var: ir.Var, stmt: ir.Stmt) -> bool:
-        """Whether a value that a region makes cannot leave it."""
+        """Whether a value that is defined in a region cannot leave it."""
         if self.mapped.has_size(var.type) or var.type.kind != "array" or var in self.maybe:
             return True
         return isinstance(stmt, ir.NewStack)
 
     def is_read_in_region(self, var: ir.Var, block: ir.Block, lane: Sequence[bool] = ()) -> bool:
-        """Whether what runs lane by lane in a block reads a value that differs; ``lane`` says which of its statements do."""
+        """Whether a statement of the block that runs lane by lane reads a value that differs; ``lane`` says which statements
+        do."""
         if not self.mapped.has(var):
             return False
         known = self.steps.get(id(block), [])
@@ -303,7 +308,7 @@ class Modes(Generic[C]):
         )
 
     def is_split(self, stack: ir.Var, block: ir.Block, lane: list[bool]) -> bool:
-        """Whether a part of what a stack gets or gives is by lane."""
+        """Whether some pushes or pops of a stack are by lane."""
         if self.mapped.has_size(stack.type):
             return True
         for k, stmt in enumerate(block.stmts):
@@ -314,7 +319,7 @@ class Modes(Generic[C]):
         return False
 
     def is_in_region(self, stmt: ir.Stmt, stack: ir.Var) -> bool:
-        """Whether a statement that is not by lane has a region in it that touches the stack."""
+        """Whether a region inside a statement that is not by lane touches the stack."""
         for block in blocks(stmt):
             for step in self.steps.get(id(block), ()):
                 for one in step.stmts:
@@ -325,7 +330,7 @@ class Modes(Generic[C]):
         return False
 
     def refuse_shared_changes(self, block: ir.Block, lane: list[bool]) -> None:
-        """What lanes share must not be made or changed in a region: it becomes the lanes' own."""
+        """Raises `Differs` for a shared value that is defined or changed in a region: each lane gets its own."""
         for stmt, by_lane in zip(block.stmts, lane):
             if not by_lane:
                 continue
@@ -337,7 +342,7 @@ class Modes(Generic[C]):
         made = {v for s, by_lane in zip(block.stmts, lane) if by_lane for v in defines(s)}
         for var in made & self.sized.keys():
             if not self.mapped.has(self.sized[var]):
-                raise Differs(self.sized[var])  # a region cannot know it before its first lane
+                raise Differs(self.sized[var])  # it is unknown before the first lane of the region
         outside = [s for s, by_lane in zip(block.stmts, lane) if not by_lane]
         read = {o for s in outside for o in all_reads(s, self.fn)} | set(leaves(block))
         for var in made & {v for v in read if isinstance(v, ir.Var)}:
@@ -351,7 +356,7 @@ def _params(stmt: ir.Stmt) -> Iterator[ir.Var]:
 
 
 def _maybe_undefined(body: ir.Block) -> set[ir.Var]:
-    """The values that a path leaves without one."""
+    """The values that some path leaves undefined."""
     found: set[ir.Var] = set()
 
     def is_open(op: ir.Operand) -> bool:

@@ -1,8 +1,8 @@
-"""Places of all lanes: what a path of one lane becomes where the memory, or the indices in it, have a lane axis in front.
+"""Places for all lanes: the path of one lane, where the memory or the indices have a lane axis in front.
 
 x[1:, i]     ->   x[:, 1:, i]            the memory differs between lanes
-x[i]         ->   x[lanes, i]            and the index too
-table[i]     ->   table[i]               the index alone
+x[i]         ->   x[lanes, i]            the index differs too
+table[i]     ->   table[i]               the index differs, the memory does not
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ Differs = Callable[[ir.Operand], bool]
 
 @dataclass(frozen=True)
 class Shifted:
-    """A path of all lanes. ``order[k]`` is where axis k of what is wanted, (lanes, *axes of a lane), stands in what the path gives;
-    None: where it is wanted. ``gathers``: the slots of indices that are those of all lanes now, of ``rank`` axes behind that of the
-    lanes; ``lane`` is the slot of the lanes' numbers, of as many axes, and ``size`` that of the number of lanes."""
+    """A path for all lanes. ``order[k]`` is the axis of the path's result that holds axis k of the wanted result (lanes, *axes
+    of a lane); None if the order is the same. ``gathers``: slots of indices that have a lane axis now, with ``rank`` axes after
+    it. ``lane``: the slot of the lane numbers, with as many axes; ``size``: the slot of the number of lanes."""
 
     path: ir.Path
     order: tuple[int, ...] | None = None
@@ -33,7 +33,7 @@ class Shifted:
 
 
 def can_shift(path: ir.Path, args: Sequence[ir.Operand], differs: Differs) -> bool:
-    """Whether a path can be that of all lanes: what differs are points and index arrays, in its last step."""
+    """Whether a path can be taken for all lanes at once: only points and index arrays of its last step differ."""
     for k, step in enumerate(path):
         mapped = {a for a in _slots(step) if differs(args[a])}
         if not mapped:
@@ -46,7 +46,8 @@ def can_shift(path: ir.Path, args: Sequence[ir.Operand], differs: Differs) -> bo
 
 
 def with_constant_fills(fn: ir.Function) -> ir.Function:
-    """``x[mask] = 0.5`` without the number of places, which no other statement may want."""
+    """The function in which ``x[mask] = 0.5`` stores the constant itself, without a broadcast to the number of selected
+    elements."""
     constants = {
         s.var: s.args[0]
         for s in statements(fn.body)
@@ -66,7 +67,7 @@ def with_constant_fills(fn: ir.Function) -> ir.Function:
 
 
 def is_fill(stmt: ir.Store | ir.Add) -> bool:
-    """Whether a constant is stored wherever a mask says so: the masks of all lanes are a mask as well."""
+    """Whether a constant is stored wherever a mask is true: the masks of all lanes form one mask."""
     step = stmt.path[0] if len(stmt.path) == 1 else None
     if not isinstance(stmt, ir.Store) or not isinstance(stmt.value, ir.Const) or not isinstance(step, ir.Index):
         return False
@@ -76,7 +77,7 @@ def is_fill(stmt: ir.Store | ir.Add) -> bool:
 
 
 def shift(path: ir.Path, args: Sequence[ir.Operand], source: bool, differs: Differs) -> Shifted:
-    """The path of all lanes; ``source``: the memory differs too. What is wanted beside the operands has the slot behind them."""
+    """The path for all lanes; ``source``: the memory differs too. A further operand has the slot after the given ones."""
     extra = len(args)
     steps: list[ir.Step] = []
     size = None
@@ -111,7 +112,7 @@ def shift(path: ir.Path, args: Sequence[ir.Operand], source: bool, differs: Diff
 def _by_index(
     before: list[ir.Step], step: ir.Index, args: Sequence[ir.Operand], source: bool, differs: Differs, extra: int
 ) -> Shifted:
-    """A step some of whose indices differ between lanes."""
+    """The path with a last step some of whose indices differ between lanes."""
     gathers = [i.arg for i in step.items if isinstance(i, (ir.Point, ir.Gather)) and differs(args[i.arg])]
     items: list[ir.Item] = [ir.Gather(i.arg) if isinstance(i, ir.Point) and i.arg in gathers else i for i in step.items]
     if source:
@@ -134,13 +135,13 @@ def _basic(step: ir.Index) -> list[ir.Item]:
 
 
 def _are_adjacent(step: ir.Index) -> bool:
-    """Whether the indices of a step stand side by side; points count beside arrays, as NumPy has it."""
+    """Whether the indices of a step stand side by side; as in NumPy, points count as arrays."""
     where = [k for k, i in enumerate(step.items) if not isinstance(i, (ir.Slice, ir.NewAxis))]
     return where[-1] - where[0] == len(where) - 1
 
 
 def _index_rank(step: ir.Index, args: Sequence[ir.Operand]) -> int:
-    """How many axes the indices of a step give together."""
+    """The rank to which the indices of a step broadcast."""
     ranks = [
         1 if isinstance(i, ir.Mask) else args[i.arg].type.rank
         for i in step.items
@@ -168,7 +169,8 @@ def _of_item(item: ir.Item) -> list[int]:
 
 
 def of_lane(path: ir.Path, rank: int, slot: int) -> ir.Path:
-    """The path of one lane in memory of all lanes; ``rank`` is that of a lane's memory, ``slot`` has the lane's number."""
+    """The path of one lane in memory for all lanes. ``rank`` is that of one lane's memory, ``slot`` holds the number of the
+    lane."""
     first = path[0] if path else None
     if isinstance(first, ir.Index) and first.is_basic:
         return (ir.Index((ir.Point(slot), *first.items)), *path[1:])

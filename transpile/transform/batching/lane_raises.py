@@ -1,4 +1,4 @@
-"""What one lane raises says in which lane: by itself, and where it calls what raises.
+"""Exceptions of one lane name the lane, in the function itself and in functions that it calls.
 
 raise ValueError("x is negative")     ->     raise ValueError(f"x is negative (lane {lane})")
 y = soft(x)                           ->     y = soft(x, lane)
@@ -19,7 +19,7 @@ from transpile.transform.function_derivatives import derived
 
 
 def named(stmt: ir.Call, lane: ir.Operand) -> ir.Call:
-    """The call of one lane with what it raises saying which: the number of the lane is an argument more."""
+    """The call of one lane, with the number of the lane as a further argument if the called function raises."""
     if not any(names_lane(e) for e in _effects(stmt)):
         return stmt
     if isinstance(stmt.function, Routine):
@@ -28,12 +28,12 @@ def named(stmt: ir.Call, lane: ir.Operand) -> ir.Call:
 
 
 def names_lane(effect: ir.Effect) -> bool:
-    """Whether it is a raise that can say in which lane."""
+    """Whether the effect is an exception whose message can name the lane."""
     return isinstance(effect, ir.Raise) and effect.exception != "UnboundLocalError"
 
 
 def in_lane(effect: ir.Raise, lane: ir.Operand) -> ir.Raise:
-    """The raise with the number of the lane behind its message; the lanes of an inner `vmap` come behind those of an outer."""
+    """The exception with the number of the lane after its message; lanes of an inner `vmap` follow those of an outer one."""
     parts, args = list(effect.parts), effect.args
     slot = (len(args), "", "")
     if effect.lanes:
@@ -45,7 +45,7 @@ def in_lane(effect: ir.Raise, lane: ir.Operand) -> ir.Raise:
 
 
 def _effects(stmt: ir.Call) -> Iterator[ir.Effect]:
-    """What a call prints and raises: of a rule, all its functions."""
+    """The effects of a call, prints and raises; for a custom rule, those of all its functions."""
     if isinstance(stmt.function, Routine):
         yield from effects_of(stmt)
         return
@@ -56,7 +56,7 @@ def _effects(stmt: ir.Call) -> Iterator[ir.Effect]:
 
 
 def _named_call(stmt: ir.Call, lane: ir.Operand) -> ir.Call:
-    """Every function of the call has the lane's number among its arguments; a pullback, among what was kept for it."""
+    """The call with the number of the lane as an argument of every function of its rule; a pullback gets it as a kept value."""
     rule, at, bars = stmt.custom, len(stmt.args), len(stmt.results)
     fn = _with_lane_at(rule.fn, at)
     if rule.rule == "vjp":
@@ -72,7 +72,7 @@ def _named_call(stmt: ir.Call, lane: ir.Operand) -> ir.Call:
 
 
 def _with_lane_at(fn: ir.Function, at: int) -> ir.Function:
-    """The function with the lane's number as one more parameter, and all that it raises saying it."""
+    """The function with the number of the lane as parameter ``at``, and with exceptions that name it."""
     lane = ir.Var("lane", INT)
     fn = Cloner().function(fn)
     return replace(fn, params=(*fn.params[:at], lane, *fn.params[at:]), body=_named_block(fn.body, lane))

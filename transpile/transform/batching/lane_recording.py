@@ -1,10 +1,11 @@
-"""What each lane records for its reverse sweep does not wait for the other lanes: it is recorded again where it is read.
+"""Recordings of one lane do not wait for other lanes: they are recorded again next to the loop that reads them.
 
 stack: push, push, ...                     ...
 s = psum(y)                        ->      s = psum(y)
-pop, pop, ...                              the same loop again, for what it pushes; pop, pop, ...
+pop, pop, ...                              the same loop again, for its pushes; pop, pop, ...
 
-A stack is of one lane, and so is the region that fills it and empties it; a collective between the two would have to stand in it.
+A stack belongs to one lane, so the region that fills it also empties it; a collective between the two would have to stand
+inside that region.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from transpile.transform.batching.named_axis import Axis
 
 
 def recording_later(fn: ir.Function, axis: Axis) -> ir.Function | None:
-    """The function with what fills stacks done once more behind the collectives; None where nothing is to be had by that."""
+    """The function in which a statement that fills stacks runs once more after the collectives; None if that is not
+    possible."""
     stmts = fn.body.stmts
     for k, stmt in enumerate(stmts):
         made = {s.var: s for s in stmts[:k] if isinstance(s, ir.NewStack)}
@@ -57,14 +59,15 @@ def _touches(stmt: ir.Stmt, kind: type, stack: ir.Var) -> bool:
 
 
 def _is_only(stmts: list[ir.Stmt], k: int, stack: ir.Var) -> bool:
-    """Whether a stack is filled in this statement alone, and emptied behind it."""
+    """Whether a stack is filled by statement ``k`` alone and emptied after it."""
     others = [j for j, s in enumerate(stmts) if j != k and _touches(s, ir.Push, stack)]
     pops = [j for j, s in enumerate(stmts) if _touches(s, ir.Pop, stack)]
     return not others and bool(pops) and min(pops) > k
 
 
 def _may_run_again(stmt: ir.Stmt, stacks: list[ir.Var], rest: list[ir.Stmt]) -> bool:
-    """Whether it does the same later, and nothing else: nothing that it reads changes, and it changes nothing outside itself."""
+    """Whether the statement has the same effect when it runs later: nothing that it reads changes, and it changes nothing
+    outside itself but the stacks."""
     own = {*defines(stmt), *(v for b in blocks(stmt) for v in defined(b)), *stacks}
     changed = {root for s in rest for one in _inside(s) if (root := written(one)) is not None}
     for one in _inside(stmt):
@@ -85,7 +88,7 @@ def _without_pushes(stmt: ir.Stmt, stacks: set[ir.Var]) -> ir.Stmt:
 
 
 class _Renamed(Cloner):
-    """Other stacks are emptied; all else is as it is."""
+    """Copies statements with other stacks; everything else stays the same."""
 
     def fresh(self, var: ir.Var) -> ir.Var:
         return var

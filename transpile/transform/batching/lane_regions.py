@@ -2,9 +2,9 @@
 
 out = np.empty(batch)
 for lane in range(batch):
-    x_lane = x[lane]                what comes in is read
-    ...                             the statements as they are
-    out[lane] = y                   what is read behind it goes out
+    x_lane = x[lane]                inputs are read
+    ...                             the statements, unchanged
+    out[lane] = y                   values that are read later are stored
 """
 
 from __future__ import annotations
@@ -24,11 +24,13 @@ LANE = "lane"
 
 
 class Region:
+    """Emits one region."""
+
     def __init__(self, w: AllLanes, step: Step) -> None:
         self.w, self.b, self.step = w, w.b, step
         self.lane = ir.Var(LANE, INT)
         self.own = set(defined(ir.Block((), step.stmts)))
-        self.read: dict[ir.Var, ir.Operand] = {}  # what comes in, as read at the top
+        self.read: dict[ir.Var, ir.Operand] = {}  # inputs, read at the top
         self.top = ir.Block()
 
     def emit(self) -> None:
@@ -52,7 +54,7 @@ class Region:
                 w.alls[var] = b.read(buf, name=var.name).op
 
     def memory_of(self, var: ir.Var, stmt: ir.Stmt) -> ir.Var:
-        """Memory for what goes out of all lanes, and is made by the statement."""
+        """New memory for the values of all lanes of ``var``, a result of the region that ``stmt`` defines."""
         w = self.w
         type_ = w.batched(var.type)
         reason = stmt.reason if isinstance(stmt, (ir.Let, ir.Alloc, ir.Call)) else ""
@@ -62,7 +64,8 @@ class Region:
         return buf
 
     def name_sizes(self, body: ir.Block) -> None:
-        """Sizes and integers of this lane have its values: each region has symbols of its own."""
+        """Binds the symbols of sizes and integers that differ to the values of this lane; each region has symbols of its
+        own."""
         w, b = self.w, self.b
         renamed: dict[str, Dim] = {}
         of_loops = {name for s in statements(body) for name in index_symbols(s)}  # a mirrored loop may share another's
@@ -86,6 +89,7 @@ class Region:
     # ---- statements of the lane
 
     def operand(self, op: ir.Operand) -> ir.Operand:
+        """The operand of this lane; a value for all lanes is read at the top of the region."""
         if not isinstance(op, ir.Var) or op in self.own or not self.w.mapped.has(op) or op in self.w.memory:
             return op
         if op in self.w.numbers:
@@ -99,11 +103,12 @@ class Region:
         return self.read[op]
 
     def moved(self, stmt: ir.Stmt) -> list[ir.Stmt]:
+        """The statement of this lane; more than one, or none, if its result is memory for all lanes."""
         new = map_reads(stmt, self.operand)
         match new:
             case ir.Let() if new.args and new.args[0] in self.w.memory and new.prim in ("index", "dim"):
                 return [self.of_memory(new)]
-            case ir.Alloc() if new.var in self.w.memory:  # what goes out is memory of all lanes
+            case ir.Alloc() if new.var in self.w.memory:  # a result of the region has memory for all lanes
                 value = ir.Var(new.var.name, new.var.type)
                 path, args = self.place(new.var, (), ())
                 stored = ir.Store(self.w.memory[new.var][0], path, args, value, new.loc)
@@ -132,6 +137,7 @@ class Region:
         return ir.Block(block.params, stmts, tuple(self.operand(y) for y in block.yields), stop)
 
     def of_memory(self, stmt: ir.Let) -> ir.Let:
+        """A read of memory for all lanes, at this lane."""
         source, *args = stmt.args
         assert isinstance(source, ir.Var)
         buf, first = self.w.memory[source]
@@ -146,11 +152,12 @@ class Region:
     def place(
         self, source: ir.Var, path: ir.Path, args: tuple[ir.Operand, ...] | list[ir.Operand]
     ) -> tuple[ir.Path, tuple[ir.Operand, ...]]:
+        """The path of this lane in memory for all lanes, and its operands."""
         _, first = self.w.memory[source]
         return (*first, *of_lane(path, source.type.rank, len(args))), (*args, self.lane)
 
     def named(self, stmt: ir.Raise) -> ir.Raise:
-        """A raise that says in which lane, where lanes are the user's."""
+        """The exception, naming the lane if the lanes are those of a user's `vmap`."""
         return in_lane(stmt, self.lane) if self.w.diagonals is None and names_lane(stmt) else stmt
 
 

@@ -1,6 +1,6 @@
-"""The named axis of a `vmap` in the function of one lane.
+"""The named axis of a `vmap`, in the function of one lane.
 
-The axis is a parameter, an array with one entry for each lane; its size is the number of lanes. Both go.
+The axis is a parameter, an array with one entry per lane; its size is the number of lanes. Batching removes both.
 """
 
 from __future__ import annotations
@@ -21,23 +21,24 @@ from transpile.ops.tables import record_of
 
 @dataclass(frozen=True)
 class Axis:
-    """``var``: the parameter; ``size``: what stands for the number of lanes in the function."""
+    """``var``: the parameter; ``size``: the operand that stands for the number of lanes in the function."""
 
     var: ir.Var
     size: ir.Operand
 
     def has(self, stmt: ir.Stmt) -> bool:
-        """Whether it is a collective over this axis, or a call of a function in which one may be."""
+        """Whether the statement is a collective over this axis, or a call of a function that may contain one."""
         if _is_collective(stmt):
             return stmt.args[-1] is self.var
         return isinstance(stmt, (ir.Let, ir.Call)) and self.var in reads(stmt)
 
     def is_in(self, stmt: ir.Stmt) -> bool:
+        """Whether the statement, or one nested in it, is one that `has` is true for."""
         return self.has(stmt) or any(self.has(s) for b in blocks(stmt) for s in statements(b))
 
 
 def sized(fn: ir.Function, at: int, count: int | None) -> tuple[ir.Function, Axis]:
-    """The function with one value for the number of lanes, and its axis, which is parameter ``at``."""
+    """The function with one operand for the number of lanes, and the axis, which is parameter ``at``."""
     var = fn.params[at]
     (dim,) = var.type.dims
     renamed = {} if count is None else {name: Dim(count) for name in dim.symbols()}
@@ -49,14 +50,17 @@ def sized(fn: ir.Function, at: int, count: int | None) -> tuple[ir.Function, Axi
 
 
 class _Sized(Cloner):
+    """Copies the function: sizes of the axis become one operand, lane numbers inside branches and loops one variable."""
+
     def __init__(self, var: ir.Var, size: ir.Operand, renamed: dict[str, Dim]) -> None:
         super().__init__({}, renamed.get if renamed else None)
         self.var, self.size, self.renamed = var, size, renamed
-        self.number = ir.Var("lane", INT)  # of the lane: one for all that stand in a branch or a loop
+        self.number = ir.Var("lane", INT)  # the number of the lane, shared by all uses in branches and loops
         self.is_read, self.depth = False, 0
 
     def operand(self, operand: ir.Operand) -> ir.Operand:
-        """A number that has no value on one side of a branch, and nobody reads there, is 0: it can wait for all lanes."""
+        """A scalar that one side of a branch leaves undefined, and that is not read then, becomes 0: it can exist for all
+        lanes."""
         if isinstance(operand, ir.Undef) and operand.type.kind == "array" and not operand.type.dims:
             return ir.Const({"b": False, "f": 0.0}.get(np.dtype(operand.type.dtype).kind, 0), operand.type)
         return super().operand(operand)
@@ -71,7 +75,7 @@ class _Sized(Cloner):
         return done
 
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
-        """Where a rule of the user's wants to know the axis, it is among the results of the call."""
+        """If the user's rule needs the axis, the call returns it among its results; such a result is the axis itself."""
         new = super().stmt(stmt)
         if is_custom(stmt):
             axis = self.mapping[self.var]
@@ -95,7 +99,7 @@ class _Sized(Cloner):
 
 
 def apart(stmt: ir.Stmt) -> Exception:
-    """What is said where lanes come to a collective by different ways."""
+    """The error for lanes that reach a collective by different paths."""
     named = next((s for s in (stmt, *(s for b in blocks(stmt) for s in statements(b))) if _is_collective(s)), stmt)
     what = named.prim if _is_collective(named) else "a collective"
     message = f"{what} over all lanes stands where lanes take different ways"

@@ -1,7 +1,7 @@
-"""What the statements of a block depend on, and the order that follows: few regions, each as large as that lets it be.
+"""The dependences between the statements of a block, and an order with few regions, each as large as the dependences allow.
 
 x = f(a)                   x = f(a)
-while y > tol: ...    ->   z = g(x)                      what is ready and runs for all lanes at once comes first,
+while y > tol: ...    ->   z = g(x)                      first, all that is ready and runs for all lanes at once,
 z = g(x)                   for lane in range(batch):     then all that is ready and runs lane by lane
 w = y if z else 0              while y > tol: ...
                                w = y if z else 0
@@ -19,15 +19,16 @@ from transpile.core.walk import blocks, defined, defines, dim_symbols, leaves, r
 
 @dataclass
 class Step:
-    """A statement, or the statements of one region."""
+    """One statement, or the statements of one region."""
 
     stmts: list[ir.Stmt]
     is_region: bool
-    outside: set[ir.Var] = field(default_factory=set)  # what is read after a region
+    outside: set[ir.Var] = field(default_factory=set)  # variables that are read after a region
 
 
 class Links:
-    """What the statements of a block depend on. ``together`` as in `transpile.transform.batching.lane_modes`."""
+    """The dependences of a block: ``before[k]`` are the statements that statement k depends on. ``together`` as in
+    `transpile.transform.batching.lane_modes`."""
 
     def __init__(self, fn: ir.Function, block: ir.Block, together: bool) -> None:
         self.fn, self.block, self.together = fn, block, together
@@ -68,7 +69,7 @@ class Links:
             self.before[k].discard(k)
 
     def symbols(self, stmt: ir.Stmt) -> Iterator[ir.Var]:
-        """The values of the sizes that are in the types of what a statement makes."""
+        """The values of the sizes in the types of the variables that a statement defines."""
         for var in (*defines(stmt), *(v for b in blocks(stmt) for v in defined(b))):
             for dim in var.type.dims:
                 for name in dim.symbols():
@@ -77,18 +78,19 @@ class Links:
                         yield op
 
     def sized_within(self, k: int) -> Iterator[tuple[ir.Var, int]]:
-        """The sizes in a statement that are found inside of another one, and which that is."""
+        """The sizes of statement ``k`` that are defined inside another statement, each with the number of that statement."""
         for symbol in self.symbols(self.block.stmts[k]):
             at = self.within.get(symbol, k)
             if at != k:
                 yield symbol, at
 
     def users(self, var: ir.Var) -> set[int]:
+        """The numbers of the statements that read or write the variable."""
         return {k for k, own in enumerate(self.own) if var in own}
 
     def merged(self, groups: list[set[int]]) -> list[set[int]]:
-        """The groups, with what stands between their members, and with each other where they depend on one another."""
-        node = list(range(len(self.before)))  # the first statement of the group that each is in
+        """The groups, each extended by the statements between its members; groups that depend on each other are merged."""
+        node = list(range(len(self.before)))  # for each statement, the first one of its group
         for group in groups:
             first = min(group | {m for k in group for m in range(len(node)) if node[m] == node[k]})
             joined = {node[k] for k in group}
@@ -106,13 +108,13 @@ class Links:
         return [g for n, g in found.items() if len(g) > 1 or n in starts]
 
     def ring(self, node: list[int]) -> set[int] | None:
-        """Nodes each of which depends on all others, if there are such."""
+        """Nodes that all depend on each other, if there are any."""
         ahead: dict[int, set[int]] = {}
         for k, n in enumerate(node):
             ahead.setdefault(n, set()).update(node[j] for j in self.before[k])
         for n in ahead:
             ahead[n].discard(n)
-        # Kahn: what remains when all that depends on nothing has been taken away holds a ring
+        # Kahn's algorithm: the nodes that remain contain a cycle
         rest = {n: set(a) for n, a in ahead.items()}
         users: dict[int, set[int]] = {}
         for n, a in rest.items():
@@ -133,7 +135,8 @@ class Links:
         return None
 
     def order(self, groups: list[set[int]], lane: list[bool]) -> list[Step]:
-        """The statements in an order with few regions: all that is ready and not by lane, then all that is ready and by lane."""
+        """The statements in an order with few regions: alternately all whole statements that are ready, and all lane-by-lane
+        statements that are ready."""
         stmts = self.block.stmts
         group_of: dict[int, set[int]] = {k: g for g in groups for k in g}
         done: set[int] = set()
@@ -164,8 +167,8 @@ class Links:
         return steps
 
     def early(self, some: set[int], region: set[int], lane: list[bool]) -> set[int]:
-        """Those of some statements of a region that read memory for a later region alone, which then reads it itself: else there
-        were an array of all lanes of what is read. None where the region has no others."""
+        """The statements among ``some`` that read memory only for a later region. That region reads the memory itself, which
+        saves an array for all lanes. Empty if the region would consist of nothing else."""
         found = set()
         for k in some:
             stmt = self.block.stmts[k]
@@ -181,6 +184,7 @@ class Links:
         return found if found < region else set()
 
     def note_outside(self, steps: list[Step]) -> None:
+        """Sets the variables of each region that are read after it."""
         place = {id(s): k for k, s in enumerate(self.block.stmts)}
         out = {v for v in leaves(self.block) if isinstance(v, ir.Var)}
         for step in steps:
@@ -193,7 +197,7 @@ class Links:
 
 
 def _reach(start: int, ahead: Mapping[int, set[int]]) -> set[int]:
-    """What can be reached by one step or more."""
+    """The nodes that can be reached in one step or more."""
     found: set[int] = set()
     todo = [start]
     while todo:
@@ -205,7 +209,7 @@ def _reach(start: int, ahead: Mapping[int, set[int]]) -> set[int]:
 
 
 def all_reads(stmt: ir.Stmt, fn: ir.Function) -> Iterator[ir.Operand]:
-    """All that a statement, and what is nested in it, reads and writes, the values of sizes among it."""
+    """Operands that a statement, and those nested in it, read or write, including the values of sizes."""
     for one in (stmt, *(s for b in blocks(stmt) for s in statements(b))):
         yield from reads(one)
         root = written(one)
