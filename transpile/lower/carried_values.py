@@ -1,4 +1,4 @@
-"""What is handed on: values that must be in memory before a buffer is written, and those that control flow carries."""
+"""Values that are passed on: those that need memory before a buffer is written, and those that control flow carries."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Carried(Primitives):
     # ---- before a write
 
     def settle(self, buf: ir.Var, but: ir.Operand | None = None) -> None:
-        """Before ``buf`` is written: what depends on it and is still to be read gets memory."""
+        """Before ``buf`` is written: gives memory to values that depend on it and are still to be read."""
         for var in list(self.snapshots):
             held = self.env.get(var)
             if not isinstance(held, Elements) or self.left[var] <= 0:
@@ -23,7 +23,8 @@ class Carried(Primitives):
                 self.env[var] = self.in_memory(held, name_of(var))
 
     def settle_outer(self, stmt: ir.Stmt, loop: bool) -> None:
-        """Before a nested statement: what it would invalidate gets memory; in a loop, also what it would compute again."""
+        """Before a nested statement: gives memory to values that it would invalidate; before a loop, also to those that it
+        would recompute in each iteration."""
         changed: dict[ir.Var, None] = {}
         inside: dict[ir.Var, None] = {}
         for inner in blocks(stmt):
@@ -39,7 +40,7 @@ class Carried(Primitives):
     # ---- across blocks
 
     def result(self, y: ir.Operand, taken: set[ir.Var]) -> ir.Operand:
-        """A result with memory of its own."""
+        """A result, with memory of its own."""
         held = self.held(y)
         if not isinstance(held, Elements):
             return held
@@ -62,15 +63,15 @@ class Carried(Primitives):
         return held.root
 
     def receive(self, var: ir.Var, new: ir.Var) -> None:
-        """What holds a carried value from here on."""
+        """Makes ``new`` the lowered form of a carried value."""
         if new.type.dims:
             self.env[var] = stored(self.b, new, self.own_sizes(new, known=True))
         else:
             self.env[var] = new
 
     def own_sizes(self, var: ir.Var, known: bool = False) -> tuple[ir.Operand, ...]:
-        """The sizes of an array variable; a 1 is what its type says. With ``known`` (no parameter) all are, where they can be
-        said: operands that do not change in a loop let its temporaries out of it."""
+        """The sizes of an array variable; a size of 1 is a constant. With ``known`` (not a parameter), sizes are constants or
+        existing operands if possible: operands that do not change in a loop let its temporaries move out of it."""
         sizes: list[ir.Operand] = []
         for k, dim in enumerate(var.type.dims):
             if dim.is_one or (known and dim.is_const):

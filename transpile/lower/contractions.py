@@ -1,9 +1,9 @@
-"""Products of two arrays as calls of BLAS: which letters become rows, columns and the sum, and which become loops around the call.
+"""Products of two arrays as calls of BLAS: some letters become rows, columns and the sum, the others loops around the call.
 
     bij,bjk->bik   ->   for b: gemm(x[b], y[b]) into out[b]
     ntd,nth->dh    ->   gemm(x.reshape((n * t, d)).T, y.reshape((n * t, h)))
 
-Operands stay where they lie; one is copied only if no call could take it so.
+Operands are used in place; one is copied only if no call could take it.
 """
 
 from __future__ import annotations
@@ -20,39 +20,40 @@ from transpile.lower.memory_layout import lying, number, operand, reshaped, scal
 from transpile.lower.memory_views import At, Range, View
 from transpile.lower.runtime_calls import filled
 
-SMALL = 4  # sizes up to this, if they are known, make loops that LLVM unrolls
+SMALL = 4  # loops of known sizes up to this are unrolled by LLVM
 
 
 @dataclass(frozen=True)
 class Product:
-    """``factor * einsum(letters, x, y)``: views, the letters of their axes, and those of the result."""
+    """``factor * einsum(letters, x, y)``: two views, the letters of their axes, and those of the result."""
 
     x: View
     y: View
     letters: tuple[str, str, str]
-    axes: tuple[int, ...]  # of the result, for each of its letters; the others have size 1
+    axes: tuple[int, ...]  # axes of the result, for each of its letters; its other axes have size 1
     sizes: Mapping[str, ir.Operand]
     factor: Expr | None = None
     deps: frozenset[ir.Var] = frozenset()
 
     @property
     def summed(self) -> str:
-        """The letters that are summed: first those that loops around the calls add up, last the one that the calls do."""
+        """The letters that are summed: first those summed by loops around the calls, last the one summed by the calls."""
         found = [c for c in self.letters[0] if c in self.letters[1] and c not in self.letters[2]]
         close = (_close(self.x, self.letters[0]), _close(self.y, self.letters[1]))
         return "".join(sorted(found, key=lambda c: (c == close[0], c == close[1])))
 
     def own(self, k: int) -> str:
-        """The letters of the result that only one operand has."""
+        """The letters of the result that only operand ``k`` has."""
         return "".join(c for c in self.letters[2] if c in self.letters[k] and c not in self.letters[1 - k])
 
 
 def product(
     lw: Lowering, parts: Sequence[tuple[str, Elements]], output: str, axes: Sequence[int] | None = None
 ) -> Product | None:
-    """The product as calls; None if loops are better: no matrix in it, a matrix that is computed on the way, small sizes.
+    """The product as calls; None if loops are better: no operand is a matrix, a matrix would first have to be computed, or the
+    sizes are small.
 
-    ``axes`` are those of the result that the letters of the output stand for, if there are more.
+    ``axes`` are the axes of the result that the letters of the output stand for, if the result has more.
     """
     (first, x), (second, y) = (_without_ones(lw, s, e) for s, e in parts)
     both, dtype = {*first, *second}, x.dtype
@@ -72,7 +73,7 @@ def product(
         view = lying(e)
         if view is None:
             if letters and not (own[0] and own[1]):
-                return None  # a matrix by a vector reads the matrix once: its elements are computed there
+                return None  # a product with a vector reads the matrix once: its elements are computed there
             view = lying(lw.in_memory(e, ""))
             assert view is not None
         views.append(view)
@@ -83,7 +84,7 @@ def product(
 
 
 def _without_ones(lw: Lowering, letters: str, x: Elements) -> tuple[str, Elements]:
-    """Without the axes of size 1."""
+    """The array and its letters without axes of size 1."""
     ones = [is_one(s) for s in x.sizes]
     if not any(ones):
         return letters, x
@@ -101,13 +102,13 @@ def _without_ones(lw: Lowering, letters: str, x: Elements) -> tuple[str, Element
 
 
 def _is_small(sizes: Mapping[str, ir.Operand], own: Sequence[str], summed: Sequence[str]) -> bool:
-    """Whether at most one of the sizes is not known to be small."""
+    """Whether all sizes but one, or all if there are only two, are known to be small."""
     small = [isinstance(n, ir.Const) and n.value <= SMALL for n in (sizes[c] for c in (*own, *summed))]
     return len(small) - sum(small) <= (1 if len(small) > 2 else 0)
 
 
 def _prepared(lw: Lowering, p: Product, is_matrix: bool) -> Product | None:
-    """Operands of which a call can take slices; None where that takes a copy of a matrix that is read once."""
+    """The product with operands whose slices a call can take; None if that requires a copy of a matrix that is read once."""
     x, y, output = p.letters
     summed = "".join(c for c in x if c in y and c not in output)
     if len(summed) > 1 and summed in y and summed in x and p.x.is_whole and p.y.is_whole:
@@ -132,19 +133,19 @@ def _fits(p: Product, k: int, chosen: str) -> bool:
 
 
 def _close(view: View, letters: str) -> str:
-    """The letter of the axis that is contiguous; "" if that is none."""
+    """The letter of the contiguous axis; "" if there is none."""
     return "" if view.close is None else letters[view.close]
 
 
 def _chosen(p: Product, k: int, last: str | None = None) -> str:
-    """The letter of operand ``k`` that is the rows or columns of the calls; ``last`` is contiguous in the result."""
+    """The letter of operand ``k`` that becomes the rows or columns of the calls; ``last`` is contiguous in the result."""
     own = p.own(k)
     wanted = (p.letters[2][-1] if last is None else last, _close((p.x, p.y)[k], p.letters[k]))
     return next((c for c in wanted if c and c in own), own[-1:])
 
 
 def _copied(lw: Lowering, view: View, letters: str, order: str, sizes: Mapping[str, ir.Operand]) -> View:
-    """A copy whose axes are in another order; the view itself if they are in that."""
+    """A copy with the axes in another order; the view itself if it has that order."""
     if order == letters and view.is_whole:
         return view
     wanted = tuple(sizes[c] for c in order)
@@ -159,7 +160,7 @@ def _copied(lw: Lowering, view: View, letters: str, order: str, sizes: Mapping[s
 
 
 def position(lw: Lowering, view: View, idx: Sequence[Expr]) -> list[Expr]:
-    """The index in the variable of an index in the view."""
+    """The index in the variable for an index in the view."""
     b, found = lw.b, []
     for axis, part in enumerate(view.parts):
         if isinstance(part, At):
@@ -174,7 +175,7 @@ def position(lw: Lowering, view: View, idx: Sequence[Expr]) -> list[Expr]:
 
 
 def _merged(lw: Lowering, p: Product, groups: Sequence[str]) -> Product:
-    """The product with each group of letters as one, its first."""
+    """The product with each group of letters merged into its first."""
     sizes = {**p.sizes, **{g[0]: _count(lw, [p.sizes[c] for c in g]) for g in groups}}
     x = _regrouped(lw, p.x, p.letters[0], groups, sizes)
     y = _regrouped(lw, p.y, p.letters[1], groups, sizes)
@@ -220,7 +221,7 @@ def _groups(p: Product, target: View) -> list[str]:
 
 
 def emit(lw: Lowering, p: Product, target: View, beta: ir.Operand) -> None:
-    """Adds the product to ``beta`` times the target, which is a view of the result's axes."""
+    """Emits ``target = product + beta * target``; the target is a view with the axes of the result."""
     zero = At(ir.Const(0, INT))
     target = target.indexed(lw.b, [None if k in p.axes else zero for k in range(len(target.order))])
     groups = _groups(p, target)
@@ -275,7 +276,7 @@ def _call(lw: Lowering, p: Product, called: Sequence[str], part: Part, target: V
 
 
 def _scale(lw: Lowering, target: View, sizes: Sequence[ir.Operand], beta: ir.Operand) -> None:
-    """Multiplies what is there by a factor; 0 does not read it."""
+    """Emits a multiplication of the target by ``beta``; if that is 0, the target is not read."""
     if isinstance(beta, ir.Const) and beta.value == 1:
         return
     b, dtype = lw.b, target.var.type.dtype
@@ -289,7 +290,7 @@ def _scale(lw: Lowering, target: View, sizes: Sequence[ir.Operand], beta: ir.Ope
 
 
 def _through_memory(lw: Lowering, p: Product, target: View, beta: ir.Operand) -> None:
-    """For a target of which no slice has a contiguous axis: into memory of its own, and from there by loops."""
+    """For a target none of whose slices has a contiguous axis: computes into new memory, then copies by loops."""
     output = p.letters[2]
     called = _chosen(p, 0) + _chosen(p, 1)
     order = "".join(c for c in output if c not in called) + called

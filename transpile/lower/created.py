@@ -1,4 +1,4 @@
-"""Arrays that are made of numbers: filled, counted, spaced, told by their index."""
+"""Arrays created from numbers: ``full``, ``empty``, ``arange``, ``linspace``, and bands of ones such as ``eye``."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ from transpile.ops.lowering_kinds import Band
 
 
 def filled(lw: Lowering, stmt: Any, how: Any) -> Elements:
+    """``np.full``: every element is the same number."""
     check_narrow(lw, stmt.args[0], stmt.var.type.dtype)
     value = lw.compute("cast", [lw.scalar(stmt.args[0])], Type(stmt.var.type.dtype), {})
     return Elements(lw.sizes(stmt.params["dims"]), stmt.var.type.dtype, lambda idx: value, made=Uniform(value))
 
 
 def unwritten(lw: Lowering, stmt: Any, how: Any) -> Elements:
+    """``np.empty``: memory that nothing fills; for a buffer, sizes only."""
     sizes = lw.sizes(stmt.params["dims"])
     return (
         stored(lw.b, lw.memory(stmt.var.name, stmt.var.type.dtype, sizes), sizes)
@@ -35,6 +37,7 @@ def _is_alloc(stmt: Any) -> bool:
 
 
 def counted(lw: Lowering, stmt: Any, how: Any) -> Elements:
+    """``np.arange``."""
     b = lw.b
     result = Type(stmt.var.type.dtype)
     args = [lw.compute("cast", [lw.scalar(a)], result, {}) for a in stmt.args]
@@ -60,6 +63,7 @@ def counted(lw: Lowering, stmt: Any, how: Any) -> Elements:
 
 
 def spaced(lw: Lowering, stmt: Any, how: Any) -> Elements:
+    """``np.linspace``."""
     b = lw.b
     result = Type(stmt.var.type.dtype)
     start, stop = (lw.compute("cast", [lw.scalar(a)], result, {}) for a in stmt.args[:2])
@@ -76,7 +80,7 @@ def spaced(lw: Lowering, stmt: Any, how: Any) -> Elements:
 
 
 def band(lw: Lowering, stmt: Any, how: Band) -> Elements:
-    """A matrix of 1 where a test of its index holds."""
+    """A matrix with 1 where a comparison of its indices is true, else 0."""
     result = Type(stmt.var.type.dtype)
     k = stmt.params.get("k", 0)
 

@@ -1,9 +1,9 @@
-"""Draws of random numbers: each number is a function of the two words of its key and of its place, computed where it is read.
+"""Random draws: each number is a function of the two words of its key and of its position, computed where it is read.
 
     z = normal(key, (n, d))     ->      z = np.empty((n, d))
                                         draws.normals(z.reshape(n * d), key[0], key[1])
 
-Many normal numbers of one key are made by one call, which goes block by block through loops that LLVM vectorises.
+Many normal numbers of one key are drawn by one call, which works block by block in loops that LLVM vectorises.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ def _keys(lw: Lowering, stmt: Any) -> Elements:
 
 
 def _words(lw: Lowering, keys: Elements, lane: Sequence[Expr]) -> tuple[Expr, Expr]:
-    """The words of the key of a lane."""
+    """The two words of the key of a lane."""
     first, second = (keys.at([*lane, lw.b.expr(k)]) for k in (0, 1))
     return first, second
 
 
 def _place(lw: Lowering, idx: Sequence[Expr], sizes: Sequence[ir.Operand]) -> Expr:
-    """The number of an element in C order."""
+    """The position of an element in C order."""
     total = lw.b.expr(0)
     for i, n in zip(idx, sizes):
         if not is_one(n):
@@ -51,6 +51,7 @@ def _each(
 
 
 def drawn(lw: Lowering, stmt: Any, how: Any) -> Elements:
+    """Numbers drawn with a key; one call fills memory if there is one key and the runtime has such a function."""
     keys, dtype = _keys(lw, stmt), stmt.var.type.dtype
     lead, sizes = keys.sizes[:-1], lw.sizes(stmt.params["dims"])
     entry = entry_of(stmt)
@@ -78,6 +79,7 @@ def _many(lw: Lowering, stmt: Any, keys: Elements, sizes: tuple[ir.Operand, ...]
 
 
 def split_keys(lw: Lowering, stmt: Any, how: Any) -> Elements:
+    """New keys split from each key."""
     keys, entry = _keys(lw, stmt), entry_of(stmt)
     lead, sizes = keys.sizes[:-1], lw.sizes(stmt.params["dims"])
 
@@ -89,6 +91,7 @@ def split_keys(lw: Lowering, stmt: Any, how: Any) -> Elements:
 
 
 def folded_in(lw: Lowering, stmt: Any, how: Any) -> Elements:
+    """Keys that combine each key with an integer."""
     keys, data, entry = _keys(lw, stmt), lw.steady(lw.elements(stmt.args[1]), "data"), entry_of(stmt)
 
     def at(idx: Sequence[Expr]) -> Expr:
@@ -100,6 +103,7 @@ def folded_in(lw: Lowering, stmt: Any, how: Any) -> Elements:
 
 
 def shaped(lw: Lowering, stmt: Any, how: Any) -> Elements:
+    """Numbers drawn with a key and array parameters."""
     keys, entry = _keys(lw, stmt), entry_of(stmt)
     operands = [lw.steady(lw.elements(a), "a") for a in stmt.args[1:]]
     sizes = operands[0].sizes

@@ -1,7 +1,7 @@
-"""Arrays as functions of an index: what lowering knows of an array value before (and after) it has memory.
+"""Arrays as functions of an index: what the lowering knows of an array before (and after) it has memory.
 
-`Elements` says how to compute one element. A value that is read once is never given memory: its consumer's loop computes
-its elements (`cheap` ones, which only map indices, may be read any number of times).
+`Elements` can compute any one element. A value that is read once never gets memory: the loop of its reader computes its
+elements. `cheap` elements, which only map indices, may be read any number of times.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ At = Callable[[Sequence[Expr]], Expr]
 class Elements:
     """An array: its sizes (integer operands), dtype, and ``at(indices)``, which emits the computation of one element.
 
-    ``root`` is the C-contiguous variable that holds exactly this, if it has memory. ``deps`` are buffers that may still be
-    written: the elements must be read before that. ``unit`` is the axis along which elements are neighbours in memory.
+    ``root`` is the C-contiguous variable that holds exactly this array, if it has memory. ``deps`` are buffers that it reads
+    and that may still be written: its elements must be computed before that. ``unit`` is the axis along which elements are
+    neighbours in memory.
     """
 
     sizes: tuple[ir.Operand, ...]
@@ -32,8 +33,8 @@ class Elements:
     deps: frozenset[ir.Var] = frozenset()
     cheap: bool = True
     unit: int | None = None
-    made: Made | None = None  # of memory as it lies, or of a product of such: what library calls take
-    depth: int = 0  # how many operations lie inside one another to compute an element
+    made: Made | None = None  # a view of memory, or a product of views: library calls take these
+    depth: int = 0  # nesting depth of the operations that compute an element
 
     @property
     def rank(self) -> int:
@@ -41,7 +42,7 @@ class Elements:
 
     @property
     def memory(self) -> ir.Var:
-        """The root of what is rooted."""
+        """The root, which must exist."""
         assert self.root is not None
         return self.root
 
@@ -50,19 +51,19 @@ class Elements:
         return Type(self.dtype)
 
     def put_into(self, var: ir.Var) -> bool:
-        """Fills new memory, where that is not done element by element; whether it did."""
+        """Fills new memory other than element by element, if it can; returns whether it did."""
         return False
 
     def formed(self, name: str) -> Elements:
-        """The same with elements that can be asked for."""
+        """The same array, with elements that can be read."""
         return self
 
     def each(self, at: At, dtype: str = "") -> Elements:
-        """As many elements, each computed by ``at``."""
+        """An array of the same sizes, with each element computed by ``at``."""
         return replace(self, root=None, made=None, cheap=False, at=at, dtype=dtype or self.dtype)
 
     def also(self, *others: Elements) -> Elements:
-        """Depends on what the others depend on as well; dear if one of them is."""
+        """The same array, depending on the buffers of the others too; cheap only if they all are."""
         deps = self.deps.union(*(o.deps for o in others))
         return replace(self, deps=deps, cheap=self.cheap and all(o.cheap for o in others))
 
@@ -72,14 +73,14 @@ def is_one(size: ir.Operand) -> bool:
 
 
 def read(b: Builder, var: ir.Var, indices: Sequence[Expr]) -> Expr:
-    """``var[i, j]``, indices known to be in range and not negative."""
+    """Emits ``var[i, j]``; the indices are known to be nonnegative and in range."""
     path = (ir.Index(tuple(ir.Point(k) for k in range(len(indices)))),)
     params = {"path": path, "dims": ()}
     return Expr(b, b.bind(ir.SYNTHETIC, Type(var.type.dtype), "index", (var, *(i.op for i in indices)), params))
 
 
 def write(b: Builder, var: ir.Var, indices: Sequence[Expr], value: Expr, add: bool = False) -> None:
-    """``var[i, j] = value`` or ``+=``."""
+    """Emits ``var[i, j] = value`` or ``+=``."""
     path = (ir.Index(tuple(ir.Point(k) for k in range(len(indices)))),)
     (b.add if add else b.store)(var, path, list(indices), value)
 
@@ -97,7 +98,7 @@ def stored(b: Builder, var: ir.Var, sizes: Sequence[ir.Operand], deps: frozenset
 
 
 def loop_order(elements: Elements) -> list[int] | None:
-    """The axes with the one that is contiguous innermost; None for the order that they have."""
+    """The axes with the contiguous one innermost; None if they are in that order already."""
     if elements.unit is None or elements.unit == elements.rank - 1:
         return None
     return [*(k for k in range(elements.rank) if k != elements.unit), elements.unit]

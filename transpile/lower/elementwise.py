@@ -1,4 +1,4 @@
-"""Elementwise primitives as element functions: one scalar operation makes an element of the result."""
+"""Elementwise primitives as element functions: one scalar operation computes an element of the result."""
 
 from __future__ import annotations
 
@@ -13,18 +13,16 @@ from transpile.lower.lowering import Lowering
 from transpile.lower.memory_layout import made_by
 from transpile.lower.sums import peek
 
-DEEPEST = (
-    100  # operations of one formula in one loop: it is no faster with more, and what emits them recurses over them
-)
+DEEPEST = 100  # nested operations in one loop: more are no faster, and emitting them recurses
 
 
 def elementwise(lw: Lowering, stmt: Any) -> Elements:
-    """One scalar operation an element; operands have equal dims or are scalars."""
+    """One scalar operation per element; operands have equal dims or are scalars."""
     operands = [lw.elements(a) for a in stmt.args]
     operands = [lw.in_memory(e, "part") if e.depth >= DEEPEST and e.rank else e for e in operands]
     shaped = max(operands, key=lambda e: e.rank)
     result = Type(stmt.var.type.dtype)
-    # what carries the index must be of the result's sizes; an operand of sizes 1 beside larger ones was broadcast before
+    # array operands have the sizes of the result: one with axes of size 1 beside larger ones was broadcast before
 
     def at(idx: Sequence[Expr]) -> Expr:
         args = [e.at(idx) if e.rank else e.at(()) for e in operands]
@@ -43,6 +41,7 @@ def _unit(operands: Sequence[Elements]) -> int | None:
 
 
 def cast(lw: Lowering, stmt: Any, how: Any) -> Elements:
+    """``x.astype(dtype)``, element by element."""
     x = lw.elements(stmt.args[0])
     result = Type(stmt.var.type.dtype)
     return replace(
@@ -51,4 +50,5 @@ def cast(lw: Lowering, stmt: Any, how: Any) -> Elements:
 
 
 def same(lw: Lowering, stmt: Any, how: Any) -> Elements:
+    """The operand itself, also if it is a pending sum of products."""
     return peek(lw, stmt.args[0]) or lw.elements(stmt.args[0])

@@ -1,4 +1,4 @@
-"""Extrema and where they are, as loops that carry the best so far."""
+"""Positions of extrema, as loops that carry the best element so far, and checks for empty reductions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from transpile.ops.tables import record_of
 
 
 def not_empty(lw: Lowering, x: Elements, axes: Sequence[int], name: str) -> None:
-    """Raises where an axis that is folded without a neutral element has no entries."""
+    """Emits a check that raises if axes that are folded without a neutral element are empty."""
     b = lw.b
     n = count(lw, x, axes)
     if isinstance(n.op, ir.Const) and n.op.value:
@@ -35,7 +35,7 @@ def is_nan(lw: Lowering, e: Expr) -> Expr:
 
 
 def position(lw: Lowering, stmt: Any, how: Any) -> Elements:
-    """The first place of an extremum; NaN wins."""
+    """``argmax`` and ``argmin``: the first position of the extremum; NaN counts as the extremum."""
     greatest = record_of(record_of(stmt).fold).extreme > 0
     b = lw.b
     x = lw.elements(stmt.args[0])

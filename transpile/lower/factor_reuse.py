@@ -1,6 +1,6 @@
-"""Matrices whose factors serve several statements: ``solve(a, b)`` in a function, ``solve(a.T, x_bar)`` in its adjoint.
+"""Factors of matrices that serve several statements: ``solve(a, b)`` in a function, ``solve(a.T, x_bar)`` in its adjoint.
 
-The factors are computed where the first of them stands (`transpile.lower.repeated_factors` says which matrices have several).
+They are computed at the first of these statements (`transpile.lower.repeated_factors` finds the matrices that have several).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from transpile.lower.runtime_calls import filled
 
 @dataclass(frozen=True)
 class Factors:
-    """The factors of a stack of matrices: their columns, and the rows that became pivots."""
+    """The LU factors of a batch of matrices: their columns and the pivot rows."""
 
     batch: tuple[ir.Operand, ...]
     columns: View
@@ -27,8 +27,9 @@ class Factors:
 
 
 def factors_of(lw: Lowering, op: ir.Operand) -> tuple[Factors, bool] | None:
-    """The factors of a matrix that several statements factor, computed where the first one stands; and whether they are of its
-    transpose. None if there is one statement, outside of loops: in a loop all trips have the memory for them."""
+    """The shared factors of a matrix, computed at the first statement that factors it, and whether they are those of its
+    transpose. None if only one statement outside loops factors it; in a loop, all iterations share the memory of the
+    factors."""
     matrices = lw.matrices
     base, turned = matrices.base(op)
     if isinstance(base, ir.Var) and base.buffer or matrices.count[base] < 2 and base not in matrices.again:

@@ -1,8 +1,8 @@
 """Reductions and cumulative folds as loops that carry scalars.
 
-Sums of float32 are carried in float64 and rounded once: NumPy's pairwise sum is that accurate, a plain one is not. The
-fold of an axis is itself an element function, so that what consumes it needs no array, unless the axes that stay are
-contiguous: then the loops run in memory order and add to an array.
+Sums of float32 are carried in float64 and rounded once: NumPy's pairwise sum is that accurate, a plain one is not. The fold of
+an axis is itself an element function, so that its reader needs no array, unless the remaining axes are contiguous: then the
+loops run in memory order and add to an array.
 """
 
 from __future__ import annotations
@@ -24,11 +24,12 @@ Step = Callable[[list[Expr], Expr], list[Expr]]
 
 
 def wide(dtype: str) -> str:
-    """The dtype that a sum is carried in."""
+    """The dtype in which a sum is carried."""
     return "float64" if dtype in ("float32", "float16") else dtype
 
 
 def number(lw: Lowering, value: Any, dtype: str) -> Expr:
+    """A constant of the dtype."""
     kind = np.dtype(dtype).kind
     return lw.b.expr(ir.Const(value if kind == "b" else float(value) if kind == "f" else int(value), Type(dtype)))
 
@@ -38,6 +39,7 @@ def cast(lw: Lowering, x: Expr, dtype: str) -> Expr:
 
 
 def op(lw: Lowering, prim: str, *args: Expr, dtype: str = "") -> Expr:
+    """One scalar operation; its dtype is that of the first operand if none is given."""
     return lw.compute(prim, args, Type(dtype or args[0].dtype), {})
 
 
@@ -51,7 +53,7 @@ def fold_axes(
     final: Callable[[list[Expr]], Expr],
     dtype: str,
 ) -> Elements:
-    """The fold of ``axes`` as elements over the axes that stay."""
+    """The fold over ``axes``, as elements over the remaining axes."""
     kept = [k for k in range(x.rank) if k not in axes]
     order = [a for a in axes if a != x.unit] + [a for a in axes if a == x.unit]
     folded = [x.sizes[a] for a in order]
@@ -116,7 +118,7 @@ def _sum_in_order(
     lw.nest(sizes, lambda idx: write(b, var, idx, zero))
     assert x.unit is not None
     order = [*(a for a in range(x.rank) if a in axes), *(k for k in kept if k != x.unit), x.unit]
-    if len(kept) > 1:  # outer axes that stay remain outside
+    if len(kept) > 1:  # outer remaining axes stay outside
         order = [*(k for k in kept if k != x.unit), *axes, x.unit]
 
     def put(idx: list[Expr]) -> None:
@@ -134,6 +136,7 @@ def _sum_in_order(
 
 
 def count(lw: Lowering, x: Elements, axes: Sequence[int]) -> Expr:
+    """The number of elements along ``axes``."""
     n = lw.b.expr(1)
     for a in axes:
         n = n * lw.b.expr(x.sizes[a])

@@ -1,6 +1,6 @@
-"""Places that arrays of integers and masks select.
+"""Places selected by integer arrays and masks.
 
-The entries of an index array are checked where they are read. Where one mask selects alone its positions are found by walking it.
+Entries of an index array are checked where they are read. The positions of a mask that selects alone are found by walking it.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from transpile.lower.runtime_calls import call, flat
 
 
 def gathered(lw: Lowering, place: Place, step: ir.Index, args: list[ir.Operand]) -> Place:
-    """Integer arrays, and points and masks beside them, which broadcast together as NumPy lets them."""
-    arrays: dict[int, list[Elements]] = {}  # for each item its entries, of a mask one array an axis
+    """The place selected by integer arrays, with points and masks beside them, which broadcast together as in NumPy."""
+    arrays: dict[int, list[Elements]] = {}  # for each item its index arrays: one, or for a mask one per axis
     axis = 0
     for k, item in enumerate(step.items):
         if isinstance(item, ir.Gather):
@@ -82,7 +82,7 @@ def gathered(lw: Lowering, place: Place, step: ir.Index, args: list[ir.Operand])
 
 
 def _positions(lw: Lowering, mask: Elements, sizes: Sequence[ir.Operand]) -> list[Elements]:
-    """Where a mask holds, one array of indices an axis."""
+    """The indices at which a mask is true, one array per axis."""
     mask = lw.rooted(mask, "mask")
     check_shape(lw, mask.sizes, sizes)
     found = call(lw, "arrays.nonzero", "int64", 1, flat(lw, mask), name="places")
@@ -96,8 +96,8 @@ def _positions(lw: Lowering, mask: Elements, sizes: Sequence[ir.Operand]) -> lis
 
 
 def _broadcast(lw: Lowering, arrays: dict[int, list[Elements]]) -> list[ir.Operand]:
-    """The sizes that the index arrays broadcast to. How many entries a mask has only the run knows: one is as good as any number,
-    others are checked."""
+    """The sizes that the index arrays broadcast to. The number of true entries of a mask is known only at run time: 1
+    broadcasts, other numbers are checked."""
     every = [a for found in arrays.values() for a in found]
     rank = max(a.rank for a in every)
     sizes: list[ir.Operand] = [ir.Const(1, INT)] * rank
@@ -113,7 +113,7 @@ def _broadcast(lw: Lowering, arrays: dict[int, list[Elements]]) -> list[ir.Opera
 
 
 def _common(lw: Lowering, sizes: Sequence[ir.Operand]) -> ir.Operand:
-    """The largest of sizes that are equal, or 1."""
+    """The largest of several sizes, each of which is equal to it or 1; checks that at run time."""
     b = lw.b
     known = [s for s in sizes if isinstance(s, ir.Const)]
     found: ir.Operand = known[0] if known else sizes[0]
@@ -127,7 +127,7 @@ def _common(lw: Lowering, sizes: Sequence[ir.Operand]) -> ir.Operand:
 
 
 def _stretched(lw: Lowering, array: Elements, axis: int, size: ir.Operand) -> Elements:
-    """An array that may have one entry on an axis, as if it had that many."""
+    """The array as if it had ``size`` entries on an axis on which it may have one."""
     if array.rank < -axis or is_one(array.sizes[axis]) or array.sizes[axis] == size:
         return array
     b, k = lw.b, array.rank + axis
@@ -140,7 +140,7 @@ def _stretched(lw: Lowering, array: Elements, axis: int, size: ir.Operand) -> El
 
 
 def _entry(lw: Lowering, array: Elements, size: ir.Operand | None, idx: Sequence[Expr]) -> Expr:
-    """An entry of an index array, checked if ``size`` is that of an axis."""
+    """An entry of an index array, checked if ``size`` is the size of an axis."""
     b = lw.b
     x = array.at(broadcast_index(lw, array, idx))
     x = lw.compute("cast", [x], INT, {}) if x.dtype != "int64" else x
@@ -152,8 +152,9 @@ def _entry(lw: Lowering, array: Elements, size: ir.Operand | None, idx: Sequence
 
 
 def masked(lw: Lowering, place: Place, step: ir.Index, args: list[ir.Operand]) -> Place:
-    """One boolean array, ranges full on the other axes: positions are found by walking the mask; else by gathers."""
-    assert place.mask is None  # what a mask selects is no view
+    """The place selected by one mask with full slices on the other axes, found by walking the mask; other cases become
+    gathers."""
+    assert place.mask is None  # a mask selection is no view
     masks = [k for k, i in enumerate(step.items) if isinstance(i, ir.Mask)]
     others = [i for i in step.items if not isinstance(i, ir.Mask)]
     if len(masks) > 1 or not all(isinstance(i, ir.Slice) and i.is_full for i in others):
@@ -170,7 +171,7 @@ def masked(lw: Lowering, place: Place, step: ir.Index, args: list[ir.Operand]) -
 
 
 def count_true(lw: Lowering, mask: Elements) -> Expr:
-    """How many entries hold."""
+    """The number of true entries."""
     b = lw.b
 
     def body(idx: list[Expr], values: list[Expr]) -> list[Expr]:

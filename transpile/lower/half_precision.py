@@ -1,9 +1,9 @@
-"""float16 in compiled code: numbers of float32 that are rounded as a float16 is, wherever one is computed.
+"""float16 in compiled code: float32 numbers, rounded to the nearest float16 wherever one is computed.
 
     y = sqrt(x)     of float16     ->     t = sqrt(x); y = rint(t / ulp(t)) * ulp(t)     of float32
 
-NumPy computes in float32 too, and rounds each result. What a function gives is made float16 where the call ends
-(`transpile.driver.result_kinds`), without rounding again.
+NumPy computes in float32 too, and rounds each result. Results become float16 at the end of the call
+(`transpile.driver.result_kinds`), without further rounding.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from transpile.errors import error
 from transpile.ops.tables import record_of, records
 
 HALF, SINGLE = "float16", "float32"
-LEAST, END = 2.0**-24, 65520.0  # the distance of the smallest numbers; what is rounded to infinity
+LEAST, END = 2.0**-24, 65520.0  # the spacing of the smallest numbers; the least number that rounds to infinity
 
 
 def in_single_precision(fn: ir.Function) -> ir.Function:
-    """The function with float32 for float16."""
+    """The function with float32 in place of float16."""
     return _Singles(fn).function(fn) if has_halves(fn) else fn
 
 
@@ -42,6 +42,8 @@ def has_halves(fn: ir.Function) -> bool:
 
 
 class _Singles(Cloner):
+    """Copies a function with float32 for float16, and rounds each float16 result."""
+
     def __init__(self, fn: ir.Function) -> None:
         super().__init__()
         self.b = Builder(records())
@@ -69,7 +71,7 @@ class _Singles(Cloner):
         return ir.Block(params, made.stmts, yields, None if block.stop is None else self.operand(block.stop))
 
     def written(self, stmt: ir.Stmt) -> None:
-        """Emits the statement, and what rounds its result."""
+        """Emits the statement, and the rounding of its result."""
         if isinstance(stmt, ir.Add) and stmt.buf.type.dtype == HALF:
             hint = "write x[i] = x[i] + y, or use float32"
             raise error("T502", "compiled code does not add to entries of a float16 array", stmt.loc, hint=hint)
@@ -89,20 +91,20 @@ class _Singles(Cloner):
             self.b.emit(self.stmt(stmt))
 
     def rounded(self, x: Expr, was: Type, name: str = "") -> Expr:
-        """A number of another type as a float16; NumPy's integers are float32 on the way."""
+        """A number of another type, rounded to float16; NumPy integers pass through float32."""
         if was.dtype == HALF:
             return x
         if isinstance(x.op, ir.Const):
             return self.b.expr(cast_constant(cast_constant(x.op, HALF), SINGLE))
         if not was.weak and np.can_cast(was.dtype, HALF):
-            return self.b.cast(x, SINGLE)  # it has each of them
+            return self.b.cast(x, SINGLE)  # float16 holds each of them exactly
         x = x if x.type.is_float else self.b.cast(x, "float64" if x.type.weak else SINGLE)
         return self.b.cast(self.nearest(x, name), SINGLE)
 
     def nearest(self, x: Expr, name: str = "") -> Expr:
-        """The nearest number that a float16 is, of a float that is wider."""
+        """The nearest float16 of a wider float, in the type of the wider float."""
         b, like = self.b, Type(x.dtype)
-        digits = 13.0 if x.dtype == SINGLE else 42.0  # that a float16 has fewer
+        digits = 13.0 if x.dtype == SINGLE else 42.0  # bits of the significand that float16 lacks
         size = b.elementwise("absolute", b.cast(x, x.type.strong))
         apart = b.elementwise("spacing", size) * ir.Const(2.0**digits, like)
         apart = b.elementwise("maximum", apart, ir.Const(LEAST, like))

@@ -1,6 +1,6 @@
-"""Subscripts within their axes: points are checked, ranges clipped as Python clips them.
+"""Subscripts within their axes: points are checked, slices are clipped as in Python.
 
-What the forms of the operands prove (a loop index below the size) is not checked.
+No check is emitted for what the forms of the operands prove, such as a loop index below the size.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from transpile.lower.lowering import Lowering
 
 
 def stretch(k: Expr, start: Expr | None, stride: Expr | None) -> Expr:
+    """``start + k * stride``; None stands for 0 and 1."""
     at = k if stride is None else k * stride
     return at if start is None else at + start if stride is not None else start + k
 
@@ -24,7 +25,7 @@ def stretch(k: Expr, start: Expr | None, stride: Expr | None) -> Expr:
 def span(
     lw: Lowering, item: ir.Slice, args: list[ir.Operand], size: ir.Operand
 ) -> tuple[Expr | None, ir.Operand, Expr | None]:
-    """Start, count and stride of a range on an axis: None where they are 0, and 1."""
+    """Start, size and stride of a slice on an axis; None for a start of 0 and a stride of 1."""
     b = lw.b
     if item.is_full:
         return None, size, None
@@ -32,7 +33,7 @@ def span(
     start, stop, step = given
     n = b.expr(size)
     stride = None if step is None or (isinstance(step.op, ir.Const) and step.op.value == 1) else step
-    if stride is None:  # only what has elements is read: a start beyond the end need not be clipped
+    if stride is None:  # only existing elements are read: a start beyond the end need not be clipped
         low = None if start is None else start if is_not_negative(lw, start) else clip(lw, start, n)
         if low is None or (isinstance(low.op, ir.Const) and low.op.value == 0):
             return None, (n if stop is None else clip(lw, stop, n)).op, None
@@ -50,7 +51,7 @@ def span(
 
 
 def clip(lw: Lowering, x: Expr, n: Expr) -> Expr:
-    """A bound of a range, counted from the end if negative, within 0 and ``n``."""
+    """A bound of a slice, counted from the end if negative, clipped to the range from 0 to ``n``."""
     b = lw.b
     form, size = lw.b.form_of(x.op), lw.b.form_of(n.op)
     if form is not None and size is not None and within(lw, form, size + 1):
@@ -82,7 +83,7 @@ def within(lw: Lowering, form: Dim, size: Dim) -> bool:
 
 
 def checked(lw: Lowering, op: ir.Operand, size: ir.Operand) -> Expr:
-    """A point on an axis: counted from the end if negative, and an IndexError if it is not there."""
+    """A point on an axis, counted from the end if negative, after a check that raises IndexError."""
     x, n = lw.place(op), lw.b.expr(size)
     form, bound = lw.b.form_of(x.op), lw.b.form_of(n.op)
     if form is not None and bound is not None:
@@ -107,12 +108,13 @@ def named(lw: Lowering, x: Expr, name: str) -> Expr:
 
 
 def guarded(lw: Lowering, at: Expr, given: Expr, n: Expr, low: bool = True) -> Expr:
-    """``at``, after a check that it lies in ``range(n)``; the error names what was given."""
+    """``at``, after a check that it lies in ``range(n)``; the error shows ``given``."""
     lw.b.emit(in_range(lw.b.loc, at, n, given, low))
     return at
 
 
 def check_shape(lw: Lowering, given: Sequence[ir.Operand], wanted: Sequence[ir.Operand]) -> None:
+    """Emits a check that raises IndexError if a mask has other sizes than the axes that it covers."""
     b = lw.b
     for g, w in zip(given, wanted):
         if g == w:
@@ -123,7 +125,7 @@ def check_shape(lw: Lowering, given: Sequence[ir.Operand], wanted: Sequence[ir.O
 
 
 def check_sizes(lw: Lowering, given: ir.Operand, wanted: ir.Operand) -> None:
-    """An IndexError where an index array has neither the size of the others nor one entry."""
+    """Emits a check that raises IndexError if an index array has neither the size of the others nor size 1."""
     b, x = lw.b, lw.b.expr(given)
     with b.into(ir.Block()) as raises:
         b.emit(mismatch(b.loc, x, b.expr(wanted)))

@@ -1,8 +1,8 @@
-"""Paths as index maps: which element of the source an element of a place is, with every index checked.
+"""Paths as index maps: from the index of an element in a place to its index in the source, with every subscript checked.
 
     x[i, ::-1][mask]      ->      element (k, j) of the place is element (i, ...) of x
 
-A point is checked where the statement stands.
+A point is checked at the statement itself.
 """
 
 from __future__ import annotations
@@ -65,11 +65,11 @@ def _index(lw: Lowering, place: Place, step: ir.Index, args: list[ir.Operand]) -
     if not step.is_basic:
         return gathered(lw, place, step, args)
     sizes: list[ir.Operand] = []
-    parts: list[Any] = []  # for each axis of the source: how its index comes from the place's
+    parts: list[Any] = []  # for each axis of the source: the map from the place's index to its index
     unit = None
     axis = 0
     identity = place.identity
-    taken: list[Any] = []  # the same as items of a view
+    taken: list[Any] = []  # the same, as items of a view
     for item in step.items:
         match item:
             case ir.NewAxis():

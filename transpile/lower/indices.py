@@ -1,4 +1,4 @@
-"""Arithmetic of indices: places in C order, what broadcasting and reshaping do to an index."""
+"""Arithmetic of indices: positions in C order, and the index maps of broadcasting and reshaping."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Map = Callable[[Sequence[Expr]], list[Expr]]
 
 
 def regroup(lw: Lowering, old: Sequence[ir.Operand], new: Sequence[ir.Operand]) -> Map:
-    """The index map of a reshape from ``old`` to ``new`` sizes."""
+    """The index map of a reshape from ``old`` to ``new`` sizes: from an index in the result to one in the operand."""
     kept_old = [k for k, s in enumerate(old) if not is_one(s)]
     kept_new = [k for k, s in enumerate(new) if not is_one(s)]
     b = lw.b
@@ -36,7 +36,7 @@ def regroup(lw: Lowering, old: Sequence[ir.Operand], new: Sequence[ir.Operand]) 
 
 
 def ravel(lw: Lowering, idx: Sequence[Expr], sizes: Sequence[ir.Operand]) -> Expr:
-    """The position in C order."""
+    """The position in C order of an index."""
     flat = lw.b.expr(0)
     for k, size in zip(idx, sizes):
         flat = k if isinstance(flat.op, ir.Const) and flat.op.value == 0 else flat * lw.b.expr(size) + k
@@ -60,11 +60,11 @@ def unravel(lw: Lowering, flat: Expr, sizes: Sequence[ir.Operand]) -> list[Expr]
 
 
 def quick(lw: Lowering, prim: str, x: Expr, y: Expr) -> Expr:
-    """Integer division of what is not negative by what is positive."""
+    """Integer division of a nonnegative number by a positive one."""
     return Expr(lw.b, lw.b.bind(ir.SYNTHETIC, INT, prim, (x.op, y.op), {}))
 
 
 def broadcast_index(lw: Lowering, elements: Elements, idx: Sequence[Expr]) -> list[Expr]:
-    """The index into an array that broadcasts to the index ``idx``."""
+    """The index in an array that broadcasts, for an index ``idx`` of the result."""
     tail = list(idx[len(idx) - elements.rank :]) if elements.rank else []
     return [lw.b.expr(0) if is_one(s) else k for k, s in zip(tail, elements.sizes)]

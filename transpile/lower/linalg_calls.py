@@ -1,10 +1,10 @@
-"""Linear algebra as calls of `transpile_runtime.compiled.linalg`, one for each matrix of a stack, into memory that is made before.
+"""Linear algebra as calls of `transpile_runtime.compiled.linalg`, one for each matrix of a batch, into memory allocated before.
 
     y = np.linalg.solve(a, b)     ->      y = np.empty(...)
                                           for i in range(n):
                                               linalg.solve(a[i], b[i], y[i])
 
-A matrix is passed as it lies: a transpose or a slice of a stored array is not copied.
+Matrices are passed in place: a transpose or a slice of a stored array is not copied.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from transpile.ops.tables import record_of
 
 @dataclass(frozen=True)
 class Result:
-    """What a call gives: memory of these sizes, of which the last ``rank`` axes are one matrix's; a number if that is 0."""
+    """A result of a call: memory of these sizes, whose last ``rank`` axes belong to one matrix; a number if that is 0."""
 
     name: str
     dtype: str
@@ -36,7 +36,7 @@ class Result:
 
 
 def calls(lw: Lowering, fn: str, given: Given, flags: Sequence[ir.Operand], results: Sequence[Result]) -> list[Any]:
-    """The results of a function of matrices, for each of a stack: elements, or numbers where there is no stack."""
+    """Emits a call of a function for each matrix of a batch; gives its results: elements, or numbers if there is no batch."""
     batch = results[0].sizes[: len(results[0].sizes) - results[0].rank]
     made = [lw.memory(r.name, r.dtype, r.sizes) if r.sizes else None for r in results]
     numbers: list[Expr] = []
@@ -59,7 +59,7 @@ def calls(lw: Lowering, fn: str, given: Given, flags: Sequence[ir.Operand], resu
 def _call(
     lw: Lowering, fn: str, args: tuple[ir.Operand, ...], into: tuple[int, ...], results: Sequence[Result]
 ) -> list[Expr]:
-    """The call, and the numbers that it gives."""
+    """Emits the call; gives the numbers that it returns."""
     b = lw.b
     scalars = [r for r in results if not r.rank]
     if not scalars:
@@ -76,7 +76,8 @@ def _call(
 
 
 def of_matrices(lw: Lowering, stmt: Any, how: Any) -> Any:
-    """Matrices to a matrix, a vector, a number or several of these; by its factors, if other statements want those too."""
+    """Results of a function of matrices: matrices, vectors, numbers or several of these. Uses shared factors if other
+    statements need them too."""
     shared = factors_of(lw, stmt.args[0]) if record_of(stmt).factored else None
     types = stmt.var.type.items if stmt.var.type.kind == "tuple" else [stmt.var.type]
     results = _results(lw, stmt, types, ir.SYNTHETIC if len(types) > 1 else stmt.var.name)
@@ -96,7 +97,7 @@ def _results(lw: Lowering, stmt: Any, types: Sequence[Type], name: str) -> list[
 
 
 def _kept(lw: Lowering, factors: Factors) -> Given:
-    """The factors as operands."""
+    """The factors as operands, by batch index."""
 
     def given(idx: Sequence[Expr]) -> list[ir.Operand]:
         own = own_index(lw, factors.batch, idx)
@@ -106,7 +107,8 @@ def _kept(lw: Lowering, factors: Factors) -> Given:
 
 
 def system(lw: Lowering, stmt: Any, how: System) -> Elements:
-    """By substitution where the matrix is known to be a triangle, by its factors where other statements want those too."""
+    """The solution of a linear system: by substitution if the matrix is known to be triangular, by shared factors if other
+    statements need them too."""
     record = record_of(stmt)
     lower = lw.matrices.triangle(stmt.args[0]) if record.factored else None
     if lower is not None:
@@ -122,7 +124,7 @@ def system(lw: Lowering, stmt: Any, how: System) -> Elements:
 def _equation(
     lw: Lowering, stmt: Any, fn: str, flags: Sequence[ir.Operand], factors: Factors | None = None
 ) -> Elements:
-    """``b`` of rank 1 is one vector: a matrix of one column."""
+    """Emits the calls that solve. A right side of rank 1 is a matrix with one column."""
     a, y = (lw.elements(x) for x in stmt.args)
     dtype, sizes = stmt.var.type.dtype, lw.sizes(stmt.var.type.dims)
     first = passed(lw, [a]) if factors is None else _kept(lw, factors)

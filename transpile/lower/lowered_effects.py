@@ -1,4 +1,4 @@
-"""What compiled code raises and prints, as statements: each has its message (`transpile.analysis.messages`)."""
+"""Exceptions and prints of compiled code, as statements with their messages (`transpile.analysis.messages`)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CLASSES = """
     RecursionError ReferenceError RuntimeError RuntimeWarning StopIteration SyntaxError SystemError TimeoutError
     TypeError UnboundLocalError UnicodeError UserWarning ValueError Warning ZeroDivisionError
 """.split()
-"""What `transpile_runtime.compiled.errors` can raise: each has its class there."""
+"""The exceptions that `transpile_runtime.compiled.errors` can raise."""
 
 
 def _raise(
@@ -33,19 +33,20 @@ def _raise(
 
 
 def _with_line(loc: ir.Loc, parts: ir.Parts) -> ir.Parts:
-    """The message with the user's line, which is no part of what it shows."""
+    """The message with the user's line, which is not part of the text shown."""
     known = any(isinstance(p, tuple) and p[0] == "at" for p in parts)
     return (*parts, ("line", loc.file, loc.line, loc.col)) if loc.file and not known else parts
 
 
 def in_range(loc: ir.Loc, at: Expr, size: Expr, given: Expr, low: bool) -> ir.BoundsCheck:
-    """IndexError if ``at`` is not below ``size``, or, with ``low``, below 0; the message names what was given."""
+    """A check that raises IndexError if ``at`` is not below ``size`` or, with ``low``, is below 0; the message shows
+    ``given``."""
     parts = _with_line(loc, (*place(loc), "index ", 0, " is out of range for size ", 1))
     return ir.BoundsCheck(at.op, size.op, given.op, low, "IndexError", parts, loc=loc)
 
 
 def unless(loc: ir.Loc, test: Expr, exception: str, text: str) -> ir.Check:
-    """The exception where the test is true."""
+    """A check that raises the exception if the test is true."""
     return ir.Check(test.op, exception, _with_line(loc, (*place(loc), text)), loc=loc)
 
 
@@ -60,7 +61,7 @@ def mismatch(loc: ir.Loc, given: Expr, size: Expr) -> ir.Raise:
 
 
 def in_size(loc: ir.Loc, value: Expr, parts: ir.Parts = ("an array cannot have the size ", 0)) -> ir.BoundsCheck:
-    """ValueError if a number that the user gave cannot be a size."""
+    """A check that raises ValueError if a number of the user's cannot be a size."""
     shown = _with_line(loc, (*place(loc), *parts))
     return ir.BoundsCheck(value.op, ir.Const(LONGEST + 1, INT), value.op, True, "ValueError", shown, loc=loc)
 
@@ -74,7 +75,7 @@ def too_deep(loc: ir.Loc) -> ir.Raise:
 
 
 def lower_effect(lw: Lowering, stmt: ir.Print | ir.Raise) -> None:
-    """``raise`` and ``print``: the values that the text shows are passed on as they are, arrays in memory."""
+    """Lowers ``raise`` and ``print``: the values that the text shows are passed on unchanged, arrays in memory."""
     if isinstance(stmt, ir.Breakpoint):
         hint = "call the function without jit: the derivative that is printed stops there too"
         raise error("T501", "breakpoint() cannot stop in compiled code", stmt.loc, hint)
@@ -84,7 +85,7 @@ def lower_effect(lw: Lowering, stmt: ir.Print | ir.Raise) -> None:
         if isinstance(held, Elements):
             held = lw.rooted(held, "shown").root if held.rank else held.at(()).op
         args.append(held)
-    # Numba hands all numbers to Python as Python's own
+    # Numba passes all numbers to Python as Python numbers
     dtypes = tuple(None if a.type.weak or a.type.dims else a.type.dtype for a in stmt.args)
     dtypes = dtypes if any(dtypes) else ()
     if isinstance(stmt, ir.Raise):

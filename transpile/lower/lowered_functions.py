@@ -1,7 +1,7 @@
-"""Kept functions, lowered: each is a function of its own in the module, called with arrays in memory.
+"""Lowered kept functions: each is a function of its own in the module and takes arrays in memory.
 
-The last parameter counts how deep the calls are: compiled code that called itself without end would end the process, so it raises
-RecursionError where Python does by default.
+The last parameter counts the depth of the calls. Unbounded recursion of compiled code would end the process, so it raises
+RecursionError at Python's default limit.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from transpile.lower.lowering import Lowering
 from transpile.lower.runtime_calls import fresh
 from transpile.ops.tables import records
 
-DEPTH = 1000  # calls inside calls, as many as Python's own limit
+DEPTH = 1000  # nested calls: Python's own limit
 
 
 def functions(core: ir.Function) -> tuple[list[ir.Function], dict[Routine, str]]:
-    """The functions that the program keeps, the program itself last, and what each routine is called."""
+    """The kept functions of a program, the program itself last, and the name of each routine."""
     found = reached(core)
     names = {r: r.name for r in found}
     entry = core
@@ -41,7 +41,7 @@ def _free(name: str, taken: set[str]) -> str:
 
 
 def _entry(core: ir.Function) -> ir.Function:
-    """A function that does nothing but call the one that ``core`` is."""
+    """A function that only calls the kept function that ``core`` is."""
     assert core.routine is not None
     params = tuple(ir.Var(p.name, p.type) for p in core.params)
     b = Builder(records(), fn=core)
@@ -67,7 +67,7 @@ def _counted(fn: ir.Function, name: str) -> ir.Function:
 
 
 def check_depth(lw: Lowering, depth: ir.Var) -> None:
-    """The check that stands first in a kept function."""
+    """Emits the depth check at the start of a kept function."""
     b, loc = lw.b, lw.fn.loc
     with b.at(loc):
         test = ir.Var(ir.SYNTHETIC, BOOL)
@@ -77,7 +77,7 @@ def check_depth(lw: Lowering, depth: ir.Var) -> None:
 
 
 def call(lw: Lowering, stmt: ir.Call) -> list[Any]:
-    """The results of a call, each an operand or `Elements`."""
+    """Emits a call; gives its results, each an operand or `Elements`."""
     b = lw.b
     args: list[ir.Operand] = []
     for a in stmt.args:
@@ -97,7 +97,7 @@ def _whole(type_: Type) -> Type:
 
 
 def _held(lw: Lowering, var: ir.Var, type_: Type) -> Any:
-    """A result as the lowering holds it, its sizes those that are known."""
+    """A result in the form that the lowering holds, with its known sizes."""
     if not type_.dims:
         return var
     lw.owned.add(var)

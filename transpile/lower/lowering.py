@@ -1,7 +1,8 @@
-"""What the rules work with: the values of a function that is being lowered, what became of them, where buffers are written.
+"""The state that the rules share: the values of the function that is lowered, their lowered forms, and where buffers are
+written.
 
-Snapshots: an element function may read a buffer. What depends on a buffer that may still be written says so (`deps_of`); one
-that is never written again is read in place.
+Snapshots: an element function may read a buffer. Values record the buffers that they depend on and that may still be written
+(`deps_of`); a buffer that is never written again is read in place.
 """
 
 from __future__ import annotations
@@ -26,11 +27,13 @@ Held = Any  # Operand of a scalar, Elements of an array, a list of these for a v
 
 
 class Lowering(Nests):
+    """The state of a lowering, and what rules ask of it."""
+
     def __init__(self, fn: ir.Function, routines: Mapping[Routine, str], is_kept: bool) -> None:
         super().__init__(fn)
         self.fn = fn
         self.routines, self.is_kept = routines, is_kept
-        self.depth: ir.Var | None = None  # how many calls there are around
+        self.depth: ir.Var | None = None  # the depth of the calls
         self.env: dict[ir.Var, Held] = {}
         self.left: Counter[ir.Var] = Counter(o for o in uses(fn.body) if isinstance(o, ir.Var))
         self.total = Counter(self.left)
@@ -38,12 +41,14 @@ class Lowering(Nests):
         self.last_write: dict[ir.Var, int] = {}
         self._number(fn.body, [])
         self.now = 0
-        self.snapshots: dict[ir.Var, None] = {}  # values that are not in memory and may have to be put there
+        self.snapshots: dict[ir.Var, None] = {}  # values without memory that may need it before a write
         self.buffers: dict[ir.Var, ir.Var] = {}  # buffer of the source -> variable of the result
-        self.origin: dict[ir.Var, ir.Var] = {}  # variable of the result -> the buffer of the source that it is
-        self.ranges: dict[str, tuple[Dim | None, Dim | None]] = {}  # loop index -> its least and its greatest value
+        self.origin: dict[ir.Var, ir.Var] = {}  # variable of the result -> buffer of the source
+        self.ranges: dict[
+            str, tuple[Dim | None, Dim | None]
+        ] = {}  # symbol of a loop index -> its least and its greatest value
         self.matrices = Matrices(fn)
-        self.shapes = {p.type.dims for p in fn.params}  # those that arrays in scope have
+        self.shapes = {p.type.dims for p in fn.params}  # dims of the arrays in scope
         sizes = {s.var for s in statements(fn.body) if isinstance(s, ir.Let) and s.prim == "dim"}
         self.counted, self.integers = only_floats(fn), integers_as_floats(fn)
         self.measured = {name for name, op in fn.symbols.items() if op in sizes}  # the symbols that are sizes of arrays
@@ -72,13 +77,14 @@ class Lowering(Nests):
         return self.last_write.get(buf, 0) <= self.now
 
     def deps_of(self, var: ir.Var) -> frozenset[ir.Var]:
-        """The buffers (of the source) that a variable of the result stands for and that may still be written."""
+        """The buffer (of the source) that a variable of the result stands for, if it may still be written."""
         buf = self.origin.get(var)
         return frozenset((buf,)) if buf is not None and not self.is_stable(buf) else frozenset()
 
     # ---- operands and sizes
 
     def held(self, op: ir.Operand) -> Held:
+        """The lowered form of an operand."""
         if isinstance(op, ir.Undef) and op.type.dims:
             sizes = tuple(ir.Const(0, INT) for _ in op.type.dims)
             return stored(self.b, self.memory("none", op.type.dtype, sizes), sizes)
@@ -91,23 +97,24 @@ class Lowering(Nests):
         return found
 
     def use(self, op: ir.Operand) -> None:
+        """Notes one read of an operand."""
         if isinstance(op, ir.Var):
             self.left[op] -= 1
 
     def scalar(self, op: ir.Operand) -> Expr:
-        """The operand of a scalar, as an expression of the result."""
+        """A scalar operand, as an expression of the result."""
         held = self.held(op)
         if isinstance(held, Elements):
             return held.at(())
         return self.b.expr(held)
 
     def place(self, op: ir.Operand) -> Expr:
-        """A scalar that says where something stands or how many there are: an integer of 64 bits."""
+        """A scalar operand that is a subscript or a size, as an int64."""
         x = self.scalar(op)
         return self.b.cast(x, "int64") if x.dtype != "int64" else x
 
     def elements(self, op: ir.Operand) -> Elements:
-        """An operand as an array; a scalar is one of rank 0."""
+        """An operand as an array; a scalar has rank 0."""
         held = self.held(op)
         if isinstance(held, Elements):
             found = held.formed(name_of(op))
@@ -123,20 +130,21 @@ class Lowering(Nests):
         return b.dim(dim).op
 
     def name_sizes(self, sizes: Sequence[ir.Operand], dims: Sequence[Dim]) -> None:
-        """Says of sizes of which nothing is known what the source calls them."""
+        """Binds sizes without a known form to their dims in the source."""
         for size, dim in zip(sizes, dims):
             if self.b.form_of(size) is None:
                 self.b.learn(size, dim)
 
     def are_equal(self, a: ir.Operand, b: ir.Operand) -> bool:
-        """Whether two sizes are known to be the same."""
+        """Whether two sizes are known to be equal."""
         if a == b:
             return True
         form = self.b.form_of(a)
         return isinstance(a, ir.Var) and isinstance(b, ir.Var) and form is not None and form == self.b.form_of(b)
 
     def symbol(self, name: str) -> ir.Operand:
-        """The value of a symbol: its own operand, or, if that was dead code, the size of an array that has it."""
+        """The value of a symbol: its own operand, or, if that was dead code, the size of an array that has it. Raises
+        KeyError."""
         op = self.fn.symbols.get(name)
         if op is not None and (not isinstance(op, ir.Var) or op in self.env):
             return self.place(op).op
@@ -159,7 +167,7 @@ class Lowering(Nests):
         return tuple(self.dim(d) for d in dims)
 
     def least(self, form: Dim) -> Dim:
-        """A form that is never more, by the ranges of the loop indices in it."""
+        """A lower bound of a form, from the ranges of the loop indices in it."""
         for _ in range(4):  # a range may be bounded by an outer index
             total, changed = Dim(form.const), False
             for atom, coef in form.terms:

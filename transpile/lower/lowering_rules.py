@@ -1,4 +1,4 @@
-"""The values that primitives give: the table of all rules, and whether to hold elements or memory of what they give."""
+"""The table of rules by kind of primitive, and the choice between elements and memory for their results."""
 
 from __future__ import annotations
 
@@ -79,11 +79,11 @@ RULES: dict[type[kinds.LoweringKind], Rule] = {
     kinds.FoldedIn: draws.folded_in,
     kinds.ShapedDraw: draws.shaped,
 }
-"""The rule of each kind that a record may say (`transpile.ops.lowering_kinds`): of a statement and of what the record says more."""
+"""The rule for each kind that a record may name (`transpile.ops.lowering_kinds`); it takes the statement and the record's kind."""
 
 
 def by_rule(lw: Lowering, stmt: ir.Let | ir.Alloc) -> Any:
-    """What the rule for its kind makes of a statement."""
+    """The result of the rule for the statement's kind."""
     how = record_of(stmt).lowering
     rule = RULES.get(type(how))  # type: ignore[arg-type]
     if rule is None:
@@ -92,8 +92,10 @@ def by_rule(lw: Lowering, stmt: ir.Let | ir.Alloc) -> Any:
 
 
 class Primitives(Lowering):
+    """Lowers the statements that compute values."""
+
     def keep(self, elements: Elements, var: ir.Var) -> Elements:
-        """What to hold of an array value: its elements, or memory if it is read more than once and dear."""
+        """The form in which an array value is held: its elements, or memory if it is read more than once and not cheap."""
         if elements.cheap or elements.root is not None or self.total[var] <= 1:
             if elements.deps or not elements.cheap:
                 self.snapshots[var] = None
@@ -101,15 +103,15 @@ class Primitives(Lowering):
         return self.in_memory(elements, name_of(var))
 
     def array(self, stmt: ir.Let | ir.Alloc) -> Elements:
-        """The elements of an array primitive."""
+        """The elements of the result of an array primitive."""
         if self.b.prims[stmt.prim].elementwise:
             return linear_sum(self, stmt) or elementwise.elementwise(self, stmt)
-        if stmt.prim != "index":  # that clips what it is given
+        if stmt.prim != "index":  # it clips its bounds
             check_given(self, stmt.var.type.dims, stmt.args)
         return _with_ones(by_rule(self, stmt), stmt.var.type.dims)
 
     def called(self, stmt: ir.Call) -> None:
-        """The results of a call of a kept function."""
+        """Lowers a call of a kept function."""
         for var, found in zip(stmt.results, lowered_functions.call(self, stmt)):
             if isinstance(found, Elements):
                 self.env[var] = self.keep(_with_ones(found, var.type.dims), var)
@@ -117,7 +119,7 @@ class Primitives(Lowering):
                 self.env[var] = self.named(Expr(self.b, found), var)
 
     def number(self, stmt: ir.Let) -> ir.Operand:
-        """The scalar that a primitive gives."""
+        """The scalar result of a primitive."""
         prim = self.b.prims[stmt.prim]
         if prim.elementwise or stmt.prim == "cast":
             if prim.elementwise and any(o.type.dims for o in stmt.args):
@@ -130,7 +132,7 @@ class Primitives(Lowering):
         return self.named(value, stmt.var)
 
     def named(self, value: Expr, var: ir.Var) -> ir.Operand:
-        """The value under the user's name, if it has none yet."""
+        """The value, with the user's name if it has none yet."""
         if isinstance(value.op, ir.Var) and value.op.name in (ir.SYNTHETIC, "total") and var.name != ir.SYNTHETIC:
             value.op.name = var.name
         return value.op
@@ -141,7 +143,7 @@ class Primitives(Lowering):
 
 
 def _with_ones(found: Elements, dims: Sequence[Dim]) -> Elements:
-    """The elements with 1 for the sizes that a check has shown to be that."""
+    """The elements with constant 1 for sizes that a check has shown to be 1."""
     if not any(d.is_one and not is_one(s) for d, s in zip(dims, found.sizes)):
         return found
     return replace(found, sizes=tuple(ir.Const(1, INT) if d.is_one else s for d, s in zip(dims, found.sizes)))

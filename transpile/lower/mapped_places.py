@@ -1,4 +1,4 @@
-"""A place as a map from its index to the index in the source, and what is written there."""
+"""Places as maps from their index to an index in the source, and writes to places."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ Move = Callable[[View], View]
 
 @dataclass
 class Place:
-    """``sizes`` of the place and ``at``: from its index to the index in the source.
+    """``sizes`` of the place and ``at``, which maps its index to the index in the source.
 
-    A mask has no such map: ``mask`` is its elements, the axes of the source that it covers begin at ``lead``, and its axis
-    in the place is number ``lead`` too (`each` then walks the mask).
+    A mask has no such map: ``mask`` holds its elements, and ``lead`` is the first axis of the source that it covers, and also
+    its axis in the place (`each` walks the mask).
     """
 
     sizes: tuple[ir.Operand, ...]
@@ -33,16 +33,17 @@ class Place:
     mask: Elements | None = None
     lead: int = 0
     identity: bool = field(default=False)
-    moves: tuple[Move, ...] | None = ()  # how it lies in the source, if it is as memory lies
+    moves: tuple[Move, ...] | None = ()  # view operations from the source to the place; None if it is no view
 
     def then(self, sizes: Sequence[ir.Operand], inner: Map, unit: int | None = None, **more: Any) -> Place:
+        """The place followed by another map."""
         outer = self.at
         return replace(
             self, sizes=tuple(sizes), at=lambda idx: outer(inner(idx)), unit=unit, identity=False, moves=None, **more
         )
 
     def view(self, lw: Lowering, source: View | None, name: Any = None) -> View | None:
-        """How the place lies, if it is part of how the source lies."""
+        """The view of the place in memory, if it is part of the source's view."""
         if source is None or self.moves is None:
             return None
         for move in self.moves:
@@ -50,7 +51,7 @@ class Place:
         return replace(source, source=name)
 
     def each(self, lw: Lowering, body: Callable[[list[Expr]], None], order: Sequence[int] | None = None) -> None:
-        """Runs ``body`` with each index of the place."""
+        """Emits ``body`` for each index of the place."""
         if self.mask is None:
             lw.nest(self.sizes, body, order)
         else:
@@ -58,7 +59,7 @@ class Place:
 
 
 def put(lw: Lowering, stmt: ir.Store | ir.Add, place: Place, value: Elements) -> None:
-    """Writes elements that do not read what is written before them."""
+    """Stores or adds elements that do not depend on elements written before them."""
     var = lw.buffers[stmt.buf]
     adds = isinstance(stmt, ir.Add)
 
@@ -69,9 +70,9 @@ def put(lw: Lowering, stmt: ir.Store | ir.Add, place: Place, value: Elements) ->
 
 
 def walk_mask(lw: Lowering, place: Place, body: Callable[[list[Expr]], None]) -> None:
-    """Runs ``body`` with each index of a masked place: the entries of the mask in order, counted where it holds.
+    """Emits ``body`` for each index of a masked place: a walk over the mask that counts its true entries.
 
-    The map of the place is set for the entry at hand: the place's index on the mask's axis stands for it.
+    During the walk, the map of the place is that of the current entry: the place's index on the mask's axis stands for it.
     """
     assert place.mask is not None
     b, mask, lead = lw.b, place.mask, place.lead

@@ -1,6 +1,6 @@
-"""How an array lies, if it is part of memory: what library calls take where it is.
+"""Arrays as views of memory, which library calls take in place.
 
-`operand` gives the variable, ``x[i, :, a:b]`` or ``x.T`` of it.
+`operand` gives the variable, or ``x[i, :, a:b]`` or ``x.T`` of it.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from transpile.ops.tables import record_of
 
 
 def view_of(x: Elements) -> View | None:
-    """How the array lies, if it is part of memory, or such a part with a factor."""
+    """The array as a view of memory, perhaps with a factor; None if it is none."""
     if x.root is not None:
         return View(x.root, tuple(Range(None, s) for s in x.sizes), tuple(range(x.rank)))
     return x.made if isinstance(x.made, View) else None
 
 
 def repeated(x: Elements, lead: int) -> View | None:
-    """The array repeated along ``lead`` new axes in front, and along those of size 1."""
+    """The array repeated along ``lead`` new axes in front, and along its axes of size 1."""
     view = view_of(x)
     if view is None:
         return None
@@ -42,13 +42,13 @@ def _first(part: At | Range) -> ir.Operand:
 
 
 def lying(x: Elements) -> View | None:
-    """As `view_of`, of what is not repeated along an axis."""
+    """The same as `view_of`, but None also if the array is repeated along an axis."""
     view = view_of(x)
     return None if view is None or None in view.order else view
 
 
 def made_by(lw: Lowering, prim: str, operands: Sequence[Elements]) -> Made | None:
-    """What is known of the result of an elementwise primitive."""
+    """The view, or product of views, that the result of an elementwise primitive is; None if it is neither."""
     arrays = [x for x in operands if uniform(x) is None]
     if (
         not (record_of(prim).multiplies or record_of(prim).is_opposite)
@@ -70,7 +70,7 @@ def made_by(lw: Lowering, prim: str, operands: Sequence[Elements]) -> Made | Non
 
 
 def uniform(x: Elements) -> Expr | None:
-    """The number that all elements are, if that is known."""
+    """The number that all elements are equal to, if it is known."""
     if not x.rank:
         return x.at(())
     return x.made.value if isinstance(x.made, Uniform) else None
@@ -81,7 +81,7 @@ def number(lw: Lowering, value: float, dtype: str) -> Expr:
 
 
 def scaled(lw: Lowering, a: Expr | None, b: Expr | None) -> Expr | None:
-    """The product of two factors; None is 1."""
+    """The product of two factors; None stands for 1."""
     if a is None or b is None:
         return b if a is None else a
     if isinstance(a.op, ir.Const) and isinstance(b.op, ir.Const):
@@ -93,7 +93,7 @@ def scaled(lw: Lowering, a: Expr | None, b: Expr | None) -> Expr | None:
 
 
 def operand(lw: Lowering, view: View) -> ir.Operand:
-    """The view as an operand of a call: its axes are in the order in which they lie, or two in the other order."""
+    """The view as an operand of a call. Its axes are in memory order; two axes may be swapped."""
     b, dtype = lw.b, view.var.type.dtype
     found = view.var
     if not view.is_full:
@@ -119,6 +119,6 @@ def operand(lw: Lowering, view: View) -> ir.Operand:
 
 
 def reshaped(lw: Lowering, view: View, sizes: Sequence[ir.Operand]) -> View:
-    """All of a variable with axes taken together."""
+    """A whole variable under other sizes, as a view."""
     var = in_sizes(lw.b, ir.SYNTHETIC, Type(view.var.type.dtype, (ANY,) * len(sizes)), view.var, sizes)
     return View(var, tuple(Range(None, s) for s in sizes), tuple(range(len(sizes))))

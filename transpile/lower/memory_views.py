@@ -1,4 +1,4 @@
-"""Arrays that are part of a variable's memory as it lies: rows, slices, transposes, multiples, repetitions."""
+"""Arrays that are views of a variable's memory: rows, slices, transposes, multiples, repetitions."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from transpile.core.types import INT
 
 @dataclass(frozen=True)
 class At:
-    """One index of an axis."""
+    """A single index of an axis."""
 
     index: ir.Operand
 
 
 @dataclass(frozen=True)
 class Range:
-    """``size`` indices of an axis from ``start``; None: all of them."""
+    """``size`` indices of an axis from ``start``; a start of None means the whole axis."""
 
     start: ir.Operand | None
     size: ir.Operand
@@ -28,8 +28,8 @@ class Range:
 
 @dataclass(frozen=True)
 class View:
-    """``parts`` says for each axis of the variable what is taken of it, ``order`` for each axis of the array which axis of the
-    variable it is; None: one along which the array is repeated. ``source`` is the place in the user's program."""
+    """``parts``: for each axis of the variable, the indices that are taken. ``order``: for each axis of the array, the axis of
+    the variable that it is; None if the array is repeated along it. ``source`` is the place in the user's program."""
 
     var: ir.Var
     parts: tuple[At | Range, ...]
@@ -39,7 +39,7 @@ class View:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it is all of the variable, in the order in which it lies."""
+        """Whether the view is the whole variable, with its axes in order and no factor."""
         return self.order == tuple(range(len(self.parts))) and self.is_full and self.factor is None
 
     @property
@@ -48,19 +48,20 @@ class View:
 
     @property
     def close(self) -> int | None:
-        """The axis along which neighbours are neighbours in memory."""
+        """The axis that is contiguous in memory; None if there is none."""
         last = len(self.parts) - 1
         return self.order.index(last) if last in self.order else None
 
     def plain(self) -> View:
-        """The same without what it is multiplied by."""
+        """The view without its factor."""
         return replace(self, factor=None)
 
     def permuted(self, axes: Sequence[int]) -> View:
         return replace(self, order=tuple(self.order[a] for a in axes), source=None)
 
     def indexed(self, b: Builder, items: Sequence[Item]) -> View:
-        """One item for each axis: an `At`, a `Range`, or None for all of it; `NEW` for a new axis."""
+        """The view of a subscript with one item per axis: an `At`, a `Range`, None for the whole axis, or `NEW` for a new
+        axis."""
         parts: list[At | Range] = list(self.parts)
         order: list[int | None] = []
         axes = iter(self.order)
@@ -84,7 +85,7 @@ class View:
 
 @dataclass(frozen=True)
 class Times:
-    """The product, element by element, of two arrays that are views."""
+    """The elementwise product of two views."""
 
     x: View
     y: View
@@ -92,7 +93,7 @@ class Times:
 
 @dataclass(frozen=True)
 class Uniform:
-    """An array whose elements are all this number."""
+    """An array whose elements are all equal to this number."""
 
     value: Expr
 

@@ -1,4 +1,4 @@
-"""Memory and loops of the function that is made: arrays that are filled element by element, scalars that loops carry."""
+"""Memory and loops of the lowered function: arrays filled element by element, scalars that loops carry."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ from transpile.ops.tables import records
 
 
 class Nests:
+    """Emits memory and loop nests."""
+
     def __init__(self, fn: ir.Function) -> None:
         self.b = Builder(records(), fn=fn)
         self.owned: set[ir.Var] = set()  # variables of the result with memory of their own, not a parameter's
 
     def memory(self, name: str, dtype: str, sizes: Sequence[ir.Operand]) -> ir.Var:
-        """A new array, not filled."""
+        """A new array, uninitialised."""
         self.check_dtype(dtype)
         var = ir.Var(name, Type(dtype, (ANY,) * len(sizes)), buffer=True)
         self.b.emit(ir.Alloc(var, "empty", tuple(sizes), {}, self.b.loc))
@@ -34,7 +36,7 @@ class Nests:
     def nest(
         self, sizes: Sequence[ir.Operand], body: Callable[[list[Expr]], None], order: Sequence[int] | None = None
     ) -> None:
-        """Loops over all indices of ``sizes``; ``order`` lists the axes from the outermost loop to the innermost."""
+        """Emits loops over all indices of ``sizes``; ``order`` lists the axes from the outermost loop to the innermost."""
         order = list(range(len(sizes))) if order is None else list(order)
         indices: list[Expr | None] = [None] * len(sizes)
 
@@ -63,7 +65,7 @@ class Nests:
         body: Callable[[list[Expr], list[Expr]], Sequence[Expr]],
         names: Sequence[str] = ("total",),
     ) -> list[Expr]:
-        """Loops that carry scalars: ``body(indices, values)`` gives the new values."""
+        """Emits loops that carry scalars: ``body(indices, values)`` gives the new values. Returns the last ones."""
         b = self.b
 
         def level(k: int, indices: list[Expr], values: list[Expr]) -> list[Expr]:
@@ -85,7 +87,7 @@ class Nests:
         return level(0, [], list(inits))
 
     def materialise(self, elements: Elements, name: str) -> ir.Var:
-        """Memory that holds the elements."""
+        """New memory that holds the elements."""
         var = self.memory(name, elements.dtype, elements.sizes)
         self.fill(var, elements)
         return var
@@ -96,12 +98,13 @@ class Nests:
             self.nest(elements.sizes, lambda idx: write(self.b, var, idx, elements.at(idx)), order)
 
     def rooted(self, elements: Elements, name: str) -> Elements:
-        """The same elements with memory."""
+        """The same elements, in memory."""
         if elements.root is not None:
             return elements
         return self.in_memory(elements, name)
 
     def in_memory(self, elements: Elements, name: str) -> Elements:
+        """The same elements, in new memory."""
         var = self.materialise(elements, name)
         return stored(self.b, var, elements.sizes)
 

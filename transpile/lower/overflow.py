@@ -1,12 +1,11 @@
-"""Python's integers in 64 bits: where a result may not fit, that is asked before it is computed.
+"""Python integers in 64 bits: operations whose result may not fit are checked before they are computed.
 
     s += i * i        ->      check not overflows_mul(i, i): OverflowError with the user's line
                               check not overflows_add(s, i * i)
 
-Asked is of weak integers only: those of NumPy wrap, as NumPy's do. What ranges prove is taken away by
-`transpile.loops.check_elimination`, what a loop asks in every trip goes before it (`transpile.loops.check_hoisting`): a question is
-a pure test, and the check is the one that subscripts have. Whole numbers that only feed floats are computed as floats, rounded as
-Python rounds them.
+Only weak integers are checked: NumPy's wrap in compiled code too. `transpile.loops.check_elimination` removes checks that
+ranges prove, and `transpile.loops.check_hoisting` moves checks in front of loops: the test is pure, and the check is of the
+same kind as that of subscripts. Integers that only feed floats are computed as floats, rounded as Python rounds them.
 """
 
 from __future__ import annotations
@@ -29,13 +28,13 @@ Rule = Callable[["Lowering", ir.Let, Sequence[Expr]], "Expr | None"]
 
 
 def compute(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> Expr:
-    """The result of a scalar operation of the user's, after what has to be asked."""
+    """The result of a scalar operation of the user's, after the checks that it needs."""
     rule = _RULES.get(record_of(stmt).fits)
     found = None if rule is None else rule(lw, stmt, args)
     return lw.compute(stmt.prim, args, stmt.var, stmt.params) if found is None else found
 
 
-# ------------------------------------------------------------------------------------------------- what is asked
+# ------------------------------------------------------------------------------------------------- checks
 
 
 def _ask(lw: Lowering, test: Expr, prim: str) -> None:
@@ -44,7 +43,7 @@ def _ask(lw: Lowering, test: Expr, prim: str) -> None:
 
 
 def _symbol(record: Op) -> str:
-    """How Python says it: an operator, or a function."""
+    """The operator or the function name that Python uses."""
     if record.render.startswith("op:"):
         return str(record.render).removeprefix("op:")
     return (record.python or record.math or str(record.render)).partition("(")[0]
@@ -55,7 +54,7 @@ def _refuse(lw: Lowering, test: Expr, exception: str, text: str) -> None:
 
 
 def check_range(lw: Lowering, start: ir.Operand, bound: ir.Operand, step: ir.Operand) -> None:
-    """Of a step that only the run knows: Numba takes the difference of the ends."""
+    """Checks the ends of a range whose step is known only at run time: Numba computes their difference."""
     if not isinstance(step, ir.Const):
         test = _test(lw, "overflows_sub", bound, start)
         _refuse(lw, test, "OverflowError", "the ends of the range are too far apart for 64 bits")
@@ -70,7 +69,7 @@ def _is(lw: Lowering, x: Expr, value: int) -> Expr:
 
 
 def _both(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> None:
-    """Of what `transpile_runtime.compiled.intmath` is asked."""
+    """The check by ``overflows_*`` of `transpile_runtime.compiled.intmath`."""
     if is_weak(stmt.var.type):
         _ask(lw, _test(lw, f"overflows_{stmt.prim}", *args), stmt.prim)
 
@@ -122,7 +121,7 @@ def _cast(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> Expr | None:
 
 
 def check_narrow(lw: Lowering, op: ir.Operand, dtype: str) -> None:
-    """Asks whether an integer of Python's fits into a narrower type, as NumPy does."""
+    """Checks that a Python integer fits in a narrower type, as NumPy does."""
     if isinstance(op, ir.Const) or not is_weak(op.type) or "int" not in dtype or dtype == "int64":
         return
     x, ends = lw.scalar(op), np.iinfo(dtype)
@@ -133,13 +132,13 @@ def check_narrow(lw: Lowering, op: ir.Operand, dtype: str) -> None:
 
 
 def _check_place(lw: Lowering, x: Expr, dtype: str) -> None:
-    """Of NumPy's number that is put into an entry of an array of signed integers."""
+    """Checks a NumPy number that is stored in an entry of an array of signed integers."""
     ends = np.iinfo(dtype)
     if x.type.is_float:
         _refuse(lw, _test(lw, "isnan", x), "ValueError", "cannot convert float NaN to integer")
         wide = Type("float64")
         x = x if x.dtype == "float64" else lw.compute("cast", [x], wide, {"dtype": "float64", "weak": False})
-        whole = dtype == "int64"  # whose least number has no float just below it
+        whole = dtype == "int64"  # its least number has no float just below it
         below, above = float(ends.min) - (not whole), float(ends.max) + (ends.bits < 64)
         over = _test(lw, "greater_equal" if whole else "greater", x, ir.Const(below, wide))
         inside = _test(lw, "logical_and", over, _test(lw, "less", x, ir.Const(above, wide)))
@@ -152,7 +151,7 @@ def _check_place(lw: Lowering, x: Expr, dtype: str) -> None:
 
 
 def _whole(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> None:
-    """Of a float that becomes an integer."""
+    """Checks a float that becomes an integer."""
     (x,) = args
     if not is_weak(stmt.var.type) or not x.type.is_float:
         return
@@ -169,7 +168,7 @@ def _whole(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> None:
 
 def _count(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> Expr | None:
     if stmt.var in lw.counted:
-        return lw.b.expr(ir.Undef(INT))  # computed where it is a float
+        return lw.b.expr(ir.Undef(INT))  # computed where it is converted to a float
     if len(args) == 1:
         _ask(lw, _test(lw, "greater", args[0], ir.Const(20, INT)), stmt.prim)
     else:
@@ -178,7 +177,7 @@ def _count(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> Expr | None:
 
 
 def _divide(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> Expr | None:
-    """``a / b`` of integers: Python rounds once."""
+    """``a / b`` for integers: Python rounds once."""
     if not stmt.params.get("whole") or stmt.var.type.dims:
         return None
     found = [_integer(lw, a) for a in stmt.args]
@@ -188,13 +187,13 @@ def _divide(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> Expr | None:
 
 
 def _compare(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> Expr | None:
-    """A comparison of Python's integers and floats, which is exact."""
+    """A comparison of a Python integer with a float, which is exact."""
     if not all(a.type.weak and a.type.dtype == "float64" for a in stmt.args):
         return None
     made = [lw.integers.get(a) if isinstance(a, ir.Var) else None for a in stmt.args]
     if (made[0] is None) == (made[1] is None):
         return None
-    first = made[1] is None  # whether the integer is the first
+    first = made[1] is None  # whether the integer is the first operand
     let = made[0] if first else made[1]
     number = args[1 if first else 0]
     assert let is not None
@@ -208,7 +207,7 @@ def _compare(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> Expr | None:
 
 
 def _integer(lw: Lowering, op: ir.Operand) -> Expr | None:
-    """The integer that a float was made of."""
+    """The integer that a float was converted from; None if there is none."""
     if isinstance(op, ir.Const):
         return lw.b.expr(int(op.value)) if abs(op.value) <= MOST and op.value == int(op.value) else None
     let = lw.integers.get(op) if isinstance(op, ir.Var) else None
@@ -227,4 +226,4 @@ _RULES: dict[str, Rule] = {
     "cast": _cast,
     "divided": _divide,
 }
-"""By what a record says: ``fits``."""
+"""The rule for each value of a record's ``fits``."""

@@ -1,6 +1,6 @@
-"""Products that contract, as loops: the axes of the result outside, the contracted ones inside, in memory order.
+"""Contractions as loops: axes of the result outside, contracted ones inside, in memory order.
 
-A product with a matrix is a call of BLAS where `transpile.lower.contractions` finds one; what is left are these loops.
+Products with a matrix that `transpile.lower.contractions` can turn into calls of BLAS do not get here.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from transpile.ops.lowering_kinds import Contraction, Convolution
 
 
 def contract(lw: Lowering, parts: Sequence[tuple[str, Elements]], output: str, dtype: str, name: str) -> Elements:
-    """``einsum``: each part with its letters."""
+    """``einsum`` as loops; each part comes with its letters."""
     steady = [(s, lw.steady(x, f"{name or 't'}_{k}")) for k, (s, x) in enumerate(parts)]
     sizes: dict[str, ir.Operand] = {}
     for s, x in steady:
@@ -50,7 +50,7 @@ def contract(lw: Lowering, parts: Sequence[tuple[str, Elements]], output: str, d
 
 
 def _unit(parts: Sequence[tuple[str, Elements]], letters: Sequence[str]) -> int | None:
-    """The letter that most parts have contiguous; of the largest part where they differ."""
+    """The position of the letter that most parts have contiguous, weighted by their ranks; None if there is none."""
     votes: dict[str, int] = {}
     for s, x in parts:
         if x.unit is not None and x.rank and s.count(s[x.unit]) == 1 and not is_one(x.sizes[x.unit]):
@@ -61,7 +61,7 @@ def _unit(parts: Sequence[tuple[str, Elements]], letters: Sequence[str]) -> int 
 
 
 def einsum(lw: Lowering, parts: Sequence[tuple[str, Elements]], output: str, dtype: str, name: str) -> Elements:
-    """The product of two as calls of BLAS where that is possible, of more of them two at a time where that saves loops."""
+    """``einsum``: products of two operands as calls of BLAS if possible; more operands two at a time if that saves loops."""
     if len(parts) == 2:
         sizes: dict[str, ir.Operand] = {}
         for s, x in parts:
@@ -83,7 +83,7 @@ def einsum(lw: Lowering, parts: Sequence[tuple[str, Elements]], output: str, dty
 
 
 def _pair(parts: Sequence[tuple[str, Elements]], output: str) -> tuple[int, int] | None:
-    """Two operands with a letter that is summed and that no other has, if they do not have all letters."""
+    """Two operands that share a summed letter which no other operand has, unless together they have all letters."""
     every = {c for s, _ in parts for c in s}
     for k, (s, _) in enumerate(parts):
         for j, (t, _) in enumerate(parts[:k]):
@@ -94,6 +94,7 @@ def _pair(parts: Sequence[tuple[str, Elements]], output: str) -> tuple[int, int]
 
 
 def contraction(lw: Lowering, stmt: Any, how: Contraction) -> Elements:
+    """The contraction of a statement's operands, by the letters that its record gives."""
     operands = [lw.elements(a) for a in stmt.args]
     inputs, output = how.letters([x.rank for x in operands], stmt.params).split("->")
     parts = list(zip(inputs.split(","), operands))
@@ -101,6 +102,7 @@ def contraction(lw: Lowering, stmt: Any, how: Contraction) -> Elements:
 
 
 def cross_product(lw: Lowering, stmt: Any, how: Any) -> Elements:
+    """``np.cross`` of vectors with three components."""
     b = lw.b
     x, y = (lw.steady(lw.elements(a), f"{stmt.var.label}_{k}") for k, a in enumerate(stmt.args))
     dtype = stmt.var.type.dtype
@@ -121,6 +123,7 @@ def cross_product(lw: Lowering, stmt: Any, how: Any) -> Elements:
 
 
 def convolution(lw: Lowering, stmt: Any, how: Convolution) -> Elements:
+    """``np.convolve`` and ``np.correlate``."""
     b, dtype = lw.b, stmt.var.type.dtype
     x, y = (lw.steady(lw.elements(a), f"{stmt.var.label}_{k}") for k, a in enumerate(stmt.args))
     n, m = b.expr(x.sizes[0]), b.expr(y.sizes[0])

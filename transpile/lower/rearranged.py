@@ -1,4 +1,4 @@
-"""Arrays that are put together of others, or moved within their axes: joins, rolls, padding, triangles, diagonals."""
+"""Arrays joined from others, or with elements moved within their axes: joins, rolls, padding, triangles, diagonals."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from transpile.ops.shape import NOTHING_TO_PAD
 
 
 def joined(lw: Lowering, stmt: Any, how: Joined) -> Elements:
-    """Each part is written behind the one before it."""
+    """``concatenate`` and ``stack``: each part is written after the one before it."""
     b, axis = lw.b, stmt.params["axis"]
     parts = [lw.elements(a) for a in stmt.args]
     inner = parts[0].sizes
@@ -43,12 +43,13 @@ def joined(lw: Lowering, stmt: Any, how: Joined) -> Elements:
 def _moved(
     lw: Lowering, stmt: Any, sizes: Sequence[ir.Operand], move: Callable[[Sequence[Expr]], list[Expr]]
 ) -> Elements:
-    """Every element is one of the operand's."""
+    """The array whose elements are those of the operand at the indices that ``move`` gives."""
     x = lw.steady(lw.elements(stmt.args[0]), name_of(stmt.args[0]))
     return replace(x, sizes=tuple(sizes), root=None, made=None, at=lambda idx: x.at(move(idx)))
 
 
 def reversed_axes(lw: Lowering, stmt: Any, how: Any) -> Elements:
+    """``np.flip``."""
     x = lw.elements(stmt.args[0])
     axes = stmt.params["axes"]
     tops = {k: lw.b.expr(x.sizes[k]) - 1 for k in axes}
@@ -58,6 +59,7 @@ def reversed_axes(lw: Lowering, stmt: Any, how: Any) -> Elements:
 
 
 def rotated(lw: Lowering, stmt: Any, how: Any) -> Elements:
+    """``np.roll``."""
     sizes = lw.elements(stmt.args[0]).sizes
     shifts = {k: _turn(lw, lw.scalar(a), sizes[k]) for k, a in zip(stmt.params["axes"], stmt.args[1:])}
 
@@ -68,7 +70,7 @@ def rotated(lw: Lowering, stmt: Any, how: Any) -> Elements:
 
 
 def _turn(lw: Lowering, shift: Expr, size: ir.Operand) -> Expr:
-    """How far to roll: a number that is known as it is, another one as what it comes to, from 0 to the size."""
+    """The shift of a roll: unchanged if it is a constant, else reduced to the range from 0 to the size."""
     if isinstance(shift.op, ir.Const):
         return shift
     return _wrapped(lw, shift, lw.b.bind(ir.SYNTHETIC, INT, "maximum", (size, ir.Const(1, INT)), {"py": True}))
@@ -79,6 +81,7 @@ def _wrapped(lw: Lowering, i: Expr, size: ir.Operand) -> Expr:
 
 
 def tiled(lw: Lowering, stmt: Any, how: Any) -> Elements:
+    """``np.tile``."""
     inner = lw.elements(stmt.args[0]).sizes
     return _moved(
         lw,
@@ -89,6 +92,7 @@ def tiled(lw: Lowering, stmt: Any, how: Any) -> Elements:
 
 
 def repeated(lw: Lowering, stmt: Any, how: Any) -> Elements:
+    """``np.repeat`` with one count."""
     axis, times = stmt.params["axis"], lw.scalar(stmt.args[1])
     return _moved(
         lw,
@@ -103,6 +107,7 @@ def _is_positive(size: ir.Operand) -> bool:
 
 
 def padded(lw: Lowering, stmt: Any, how: Any) -> Elements:
+    """``np.pad``; raises at run time if a width is negative or an empty axis has nothing to repeat."""
     b, mode = lw.b, stmt.params["mode"]
     x = lw.elements(stmt.args[0])
     before, after = ([lw.scalar(stmt.args[2 * k + side]) for k in range(x.rank)] for side in (1, 2))
@@ -132,6 +137,7 @@ def padded(lw: Lowering, stmt: Any, how: Any) -> Elements:
 
 
 def triangle(lw: Lowering, stmt: Any, how: Triangle) -> Elements:
+    """``np.tril`` and ``np.triu``."""
     x = lw.elements(stmt.args[0])
     zero = ir.Const(0.0 if stmt.var.type.is_float else 0, Type(stmt.var.type.dtype))
     k = stmt.params["k"]
@@ -144,7 +150,7 @@ def triangle(lw: Lowering, stmt: Any, how: Triangle) -> Elements:
 
 
 def _choose(lw: Lowering, test: Expr, then: Callable[[], Expr], otherwise: Expr, dtype: str) -> Expr:
-    """A value where a test holds; it is not computed elsewhere."""
+    """``then()`` where the test is true, else ``otherwise``; ``then`` is not computed elsewhere."""
     b = lw.b
     with b.into(ir.Block()) as side:
         side.yields = (then().op,)
@@ -154,6 +160,7 @@ def _choose(lw: Lowering, test: Expr, then: Callable[[], Expr], otherwise: Expr,
 
 
 def diagonal(lw: Lowering, stmt: Any, how: Any) -> Elements:
+    """``np.diagonal``."""
     x = lw.steady(lw.elements(stmt.args[0]), name_of(stmt.args[0]))
     first, second = stmt.params["axes"]
     offset = stmt.params["offset"]
@@ -176,6 +183,7 @@ def diagonal(lw: Lowering, stmt: Any, how: Any) -> Elements:
 
 
 def diagonal_matrix(lw: Lowering, stmt: Any, how: Any) -> Elements:
+    """``np.diag`` of a vector."""
     x = lw.elements(stmt.args[0])
     b, offset = lw.b, stmt.params["offset"]
     size = (b.expr(x.sizes[0]) + abs(offset)).op

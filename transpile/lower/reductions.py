@@ -1,4 +1,4 @@
-"""Sums, means, norms, products, truth over axes, and cumulative folds: each a fold with its step."""
+"""Sums, means, norms, products, ``any`` and ``all``, and cumulative folds: each a fold with its step."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from transpile.ops.tables import neutral_of, record_of
 
 
 def sum_of(lw: Lowering, stmt: Any, how: Sum) -> Elements:
-    """The sum of what each element contributes, and what is made of it."""
+    """The sum of each element's contribution, followed by the division or root that the record asks for."""
     if how == Sum():
         return _plain(lw, stmt)
     axes, keepdims, dtype = stmt.params["axes"], stmt.params["keepdims"], stmt.var.type.dtype
@@ -63,7 +63,7 @@ def _about_mean(lw: Lowering, x: Elements, axes: Sequence[int], n: Expr, carried
 
 
 def _divisor(lw: Lowering, stmt: Any, x: Elements, n: Expr | None) -> Elements:
-    """How many elements contribute, less the degrees of freedom that are taken."""
+    """The number of elements that contribute, less the delta degrees of freedom."""
     if n is None:
         return add_up(lw, _is_number(lw, x), stmt.params["axes"], stmt.params["keepdims"], "float64")
     if "ddof" in stmt.params:
@@ -103,10 +103,11 @@ def _without_nan(lw: Lowering, x: Elements, carried: str) -> Elements:
 
 
 _CONTRIBUTED = {"square": _square, "truth": _truth, "number": _without_nan}
-"""What an element contributes to a sum (`Sum.of`)."""
+"""The contribution of an element to a sum, by `Sum.of`."""
 
 
 def diagonal_sum(lw: Lowering, stmt: Any, how: Any) -> Elements:
+    """The trace of a matrix."""
     x = lw.elements(stmt.args[0])
     b, dtype = lw.b, stmt.var.type.dtype
     m, n = x.sizes
@@ -116,7 +117,7 @@ def diagonal_sum(lw: Lowering, stmt: Any, how: Any) -> Elements:
 
 
 def operand_sum(lw: Lowering, stmt: Any, how: Any) -> Elements:
-    """The sum of a vector, or of numbers that are put into one, rounded once."""
+    """The sum of a vector, or of scalars that are stored in one, rounded once."""
     if stmt.args[0].type.dims:
         terms = lw.rooted(lw.elements(stmt.args[0]), "terms").root
     else:
@@ -129,7 +130,7 @@ def operand_sum(lw: Lowering, stmt: Any, how: Any) -> Elements:
 
 
 def folded(lw: Lowering, stmt: Any, how: Any) -> Elements:
-    """A fold by the primitive that the record says, from what changes nothing in it."""
+    """A fold by the record's primitive, starting from its neutral element."""
     x = lw.elements(stmt.args[0])
     prim, dtype = record_of(stmt).fold, stmt.var.type.dtype
     by = record_of(prim)
@@ -150,7 +151,7 @@ def folded(lw: Lowering, stmt: Any, how: Any) -> Elements:
 
 
 def scanned(lw: Lowering, stmt: Any, how: Any) -> Elements:
-    """Each element is the fold of those up to it."""
+    """The cumulative fold: each element is the fold of the elements up to it."""
     b, axis, dtype = lw.b, stmt.params["axis"], stmt.var.type.dtype
     prim = record_of(stmt).fold
     x = lw.elements(stmt.args[0])

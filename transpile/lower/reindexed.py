@@ -1,4 +1,4 @@
-"""Arrays whose elements are those of another at other indices: broadcasts, transposes, reshapes, subscripts."""
+"""Arrays whose elements are those of another array at other indices: broadcasts, transposes, reshapes, subscripts."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from transpile.lower.runtime_calls import in_sizes
 
 
 def broadcast(lw: Lowering, stmt: Any, how: Any) -> Elements:
+    """``np.broadcast_to``; an array with a single element that is not cheap is computed once."""
     x = lw.elements(stmt.args[0])
     dims = stmt.params["dims"]
     own = stmt.args[0].type.dims
@@ -38,7 +39,7 @@ def broadcast(lw: Lowering, stmt: Any, how: Any) -> Elements:
 
 
 def stretched(lw: Lowering, stmt: Any, how: Any) -> Elements:
-    """An axis of 1, or of that size already: the last entry stands for all that follow."""
+    """Broadcasts an axis that has size 1 or already the wanted size: indices are clipped to its last entry."""
     x = lw.steady(lw.elements(stmt.args[0]), name_of(stmt.args[0]))
     axis, b = stmt.params["axis"], lw.b
     size = lw.dim(stmt.params["dims"][axis])
@@ -52,6 +53,7 @@ def stretched(lw: Lowering, stmt: Any, how: Any) -> Elements:
 
 
 def transposed(lw: Lowering, stmt: Any, how: Any) -> Elements:
+    """``np.transpose``, a view if the operand is one."""
     x = lw.elements(stmt.args[0])
     axes = tuple(stmt.params["axes"])
     where = {a: k for k, a in enumerate(axes)}
@@ -69,6 +71,7 @@ def transposed(lw: Lowering, stmt: Any, how: Any) -> Elements:
 
 
 def in_other_sizes(lw: Lowering, stmt: Any, how: Any) -> Elements:
+    """``np.reshape``, a view of memory unless only axes of size 1 change."""
     x = lw.elements(stmt.args[0])
     sizes = lw.sizes(stmt.params["dims"])
     if _only_ones(lw, x.sizes, sizes):
@@ -95,6 +98,7 @@ def _only_ones(lw: Lowering, old: Sequence[ir.Operand], new: Sequence[ir.Operand
 
 
 def subscripted(lw: Lowering, stmt: Any, how: Any) -> Elements:
+    """``x[...]``: elements read at other indices, or an array in memory if a mask selects them."""
     x = lw.elements(stmt.args[0])
     path = stmt.params["path"]
     if not path:
@@ -128,6 +132,7 @@ def _has_gather(path: Any) -> bool:
 
 
 def taken_along(lw: Lowering, stmt: Any, how: Any) -> Elements:
+    """``np.take_along_axis``, with its indices checked."""
     axis = stmt.params["axis"]
     x = lw.steady(lw.elements(stmt.args[0]), name_of(stmt.args[0]))
     places = lw.elements(stmt.args[1])

@@ -1,6 +1,6 @@
-"""Which matrices of a function are factored more than once.
+"""Matrices of a function that are factored more than once.
 
-Which matrix it is the definitions say: values are assigned once, so the same variable, through transposes, is the same matrix.
+Values are assigned once, so the same variable, seen through transposes, is the same matrix.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from transpile.ops.tables import record_of
 
 
 class Matrices:
-    """Which matrices of a function are factored more than once."""
+    """The matrices of a function: how often each is factored, and which are known to be triangular."""
 
     def __init__(self, fn: ir.Function) -> None:
         self.lets = {s.var: s for s in statements(fn.body) if isinstance(s, ir.Let)}
@@ -27,7 +27,7 @@ class Matrices:
         self.keys: dict[ir.Operand, ir.Var] = {}
 
     def base(self, op: ir.Operand) -> tuple[ir.Operand, bool]:
-        """The variable that holds the matrix, and whether it is the transpose of that."""
+        """The variable that holds the matrix, and whether the matrix is its transpose."""
         turned = False
         while isinstance(op, ir.Var) and op in self.lets:
             let = self.lets[op]
@@ -39,8 +39,7 @@ class Matrices:
         return op, turned
 
     def triangle(self, op: ir.Operand) -> bool | None:
-        """Whether the matrix is a lower (False: upper) triangular factor, as a decomposition gives it; None if it is not known to
-        be one."""
+        """True if the matrix is known to be a lower triangular factor of a decomposition, False if an upper one, else None."""
         base, turned = self.base(op)
         let = self.lets.get(base) if isinstance(base, ir.Var) else None
         if let is None:
@@ -53,7 +52,8 @@ class Matrices:
         return None if lower is None else lower != turned
 
     def key(self, op: ir.Operand) -> ir.Var:
-        """What stands for the factors of a matrix where variables are looked up, so that they end with its block."""
+        """The variable under which the factors of a matrix are stored in the environment, so that they go out of scope with its
+        block."""
         return self.keys.setdefault(op, ir.Var("factors", Type("float64")))
 
 

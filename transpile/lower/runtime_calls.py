@@ -1,6 +1,6 @@
-"""Calls of `transpile_runtime.compiled` that give arrays, and arrays as their operands: all entries in a row.
+"""Calls of `transpile_runtime.compiled`, and arrays as their operands: C-contiguous memory.
 
-What a function of `arrays` gives is new, and it writes into no argument; those that fill memory are told by `filled`.
+A function called by `call` or `items` returns new arrays and writes no argument; `filled` calls functions that fill memory.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from transpile.ops.tables import record_of
 
 
 def entry_of(stmt: Any) -> str:
-    """The function that a primitive calls."""
+    """The runtime function that a primitive calls."""
     return record_of(stmt).entry_of(stmt.params, len(stmt.args))
 
 
 def flags_of(stmt: Any) -> tuple[ir.Operand, ...]:
-    """The params that it takes as truth values."""
+    """The params that the function takes as booleans."""
     return tuple(ir.Const(stmt.params.get(n) in ("U", "T", 1, True), Type("bool")) for n in record_of(stmt).flags)
 
 
 def call(lw: Lowering, fn: str, dtype: str, rank: int, *args: ir.Operand, name: str = ir.SYNTHETIC) -> Elements:
-    """A call that gives a new array."""
+    """Emits a call that returns a new array."""
     b = lw.b
     var = library_call(b, name, Type(dtype, (ANY,) * rank), fn, args)
     lw.owned.add(var)
@@ -43,24 +43,25 @@ def library_call(
     args: Sequence[ir.Operand],
     written: tuple[int, ...] = (),
 ) -> ir.Var:
-    """What a function of the runtime gives."""
+    """Emits a call of a runtime function; gives its result."""
     var = ir.Var(name, type_)
     b.emit(ir.Call(ir.Library(function), tuple(args), (var,), written, b.loc))
     return var
 
 
 def filled(b: Builder, function: str, args: Sequence[ir.Operand], written: tuple[int, ...]) -> None:
-    """A call for what it writes."""
+    """Emits a call that has no results and writes the arguments ``written``."""
     b.emit(ir.Call(ir.Library(function), tuple(args), (), written, b.loc))
 
 
 def fresh(lw: Lowering, var: ir.Var) -> Elements:
+    """The elements of a new array; its sizes are read from it."""
     sizes = tuple(lw.b.let("dim", var, axis=k).op for k in range(var.type.rank))
     return stored(lw.b, var, sizes)
 
 
 def items(lw: Lowering, fn: str, types: Sequence[tuple[str, int]], *args: ir.Operand) -> list[Any]:
-    """A call that gives several arrays and numbers."""
+    """Emits a call that returns several arrays and numbers."""
     b = lw.b
     results = tuple(ir.Var(ir.SYNTHETIC, Type(dtype, (ANY,) * rank)) for dtype, rank in types)
     b.emit(ir.Call(ir.Library(fn), args, results, loc=b.loc))
@@ -69,7 +70,7 @@ def items(lw: Lowering, fn: str, types: Sequence[tuple[str, int]], *args: ir.Ope
 
 
 def flat(lw: Lowering, x: Elements, name: str = "flat") -> ir.Operand:
-    """The variable of all entries in C order, of rank 1."""
+    """The array as a variable of rank 1, in C order."""
     x = lw.rooted(x, name)
     if x.rank == 1:
         return x.root  # type: ignore[return-value]
@@ -80,6 +81,7 @@ def flat(lw: Lowering, x: Elements, name: str = "flat") -> ir.Operand:
 
 
 def view(lw: Lowering, x: Elements, sizes: Sequence[ir.Operand]) -> ir.Operand:
+    """The memory of the array under other sizes."""
     assert x.root is not None
     if x.rank == 0:
         raise AssertionError("a scalar has no view")
@@ -87,11 +89,12 @@ def view(lw: Lowering, x: Elements, sizes: Sequence[ir.Operand]) -> ir.Operand:
 
 
 def in_sizes(b: Builder, name: str, type_: Type, base: ir.Operand, sizes: Sequence[ir.Operand]) -> ir.Var:
-    """A view of memory in C order under other sizes."""
+    """A view of C-contiguous memory under other sizes."""
     return viewed(b, name, type_, base, ir.reshape(len(sizes)), sizes)
 
 
 def viewed(b: Builder, name: str, type_: Type, base: ir.Operand, step: ir.Step, args: Sequence[ir.Operand]) -> ir.Var:
+    """Emits a view; gives its variable."""
     var = ir.Var(name, type_)
     b.emit(ir.view(var, base, step, tuple(args), b.loc))
     return var

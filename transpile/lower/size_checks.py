@@ -1,8 +1,9 @@
-"""Sizes that are numbers of the user's: whether they can be sizes is asked before anything relies on it.
+"""Checks that the user's numbers can be sizes, before anything relies on them.
 
-    np.zeros((a, b)), x.reshape((a, b)), np.tile(x, a)      0 <= a <= 2**48, and all in all no more than 2**59 elements
+    np.zeros((a, b)), x.reshape((a, b)), np.tile(x, a)      0 <= a <= 2**48, and at most 2**59 elements in all
 
-So the arithmetic of sizes and of places does not wrap, and an index that is less than a size is one of an element.
+With these checks, the arithmetic of sizes and positions does not wrap, and an index that is less than a size is that of an
+element.
 """
 
 from __future__ import annotations
@@ -24,9 +25,9 @@ FEW = 1000
 
 
 def check_given(lw: Lowering, dims: Sequence[Dim], args: Sequence[Any] = ()) -> None:
-    """Raises ValueError, at run time, where a number of the user's in the dimensions of a new array makes that impossible.
+    """Emits checks that raise ValueError if the user's numbers in the dims of a new array cannot be sizes.
 
-    A shape that an array in scope has is possible, and so are the sizes of ``args``, which are what the array is made of.
+    Dims of an array in scope need no check, nor do sizes of ``args``, the arrays that the new one is made from.
     """
     if dims in lw.shapes:
         return
@@ -44,7 +45,7 @@ def check_given(lw: Lowering, dims: Sequence[Dim], args: Sequence[Any] = ()) -> 
 
 
 def _given(lw: Lowering, dim: Dim) -> Iterator[Atom]:
-    """The numbers of unknown sign in a dimension, but for what is clipped at 0, and for sizes of arrays."""
+    """The numbers of unknown sign in a dimension, except those clipped at 0 and sizes of arrays."""
     for atom, _ in dim.terms:
         if atom.kind == "int" and atom.name not in lw.measured:
             yield atom
@@ -54,14 +55,15 @@ def _given(lw: Lowering, dim: Dim) -> Iterator[Atom]:
 
 
 def _wraps_to_negative(lw: Lowering, dim: Dim) -> bool:
-    """Whether the size is a number of the user's, give or take a few sizes: if that wraps, it is no size."""
+    """Whether the size is a number of the user's plus or minus a few sizes: if that wraps, it becomes negative, which is no
+    size."""
     given = [factor for atom, factor in dim.terms if any(_given(lw, Dim.atom(atom)))]
     others = all(abs(factor) <= FEW and atom.kind != "mul" for atom, factor in dim.terms)
     return len(given) == 1 and abs(given[0]) == 1 and others and abs(dim.const) <= MOST
 
 
 def _count(lw: Lowering, dim: Dim) -> Expr:
-    """At least the size, in floating point, where nothing wraps; and so is all that it is summed up from."""
+    """An upper bound of the size, and of all intermediate results, in floating point, where nothing wraps."""
     b = lw.b
     parts = [b.expr(ir.Const(float(abs(dim.const)), FLOAT64))] if dim.const or not dim.terms else []
     for atom, factor in dim.terms:

@@ -20,7 +20,7 @@ from transpile.ops.lowering_kinds import CallEach, CallWhole
 
 
 def along_last(lw: Lowering, x: Elements, axis: int) -> tuple[ir.Operand, Callable[[Elements], Elements]]:
-    """The entries as rows along ``axis``, and the way back."""
+    """The array as a matrix of rows along ``axis``, and the function that gives a result of that form the original axes."""
     b = lw.b
     order = [*(k for k in range(x.rank) if k != axis), axis]
     where = {a: k for k, a in enumerate(order)}
@@ -52,6 +52,7 @@ def along_last(lw: Lowering, x: Elements, axis: int) -> tuple[ir.Operand, Callab
 
 
 def by_rows(lw: Lowering, stmt: Any, how: Any) -> Elements:
+    """A call that works row by row along an axis."""
     x = lw.elements(stmt.args[0])
     rows, back = along_last(lw, x, stmt.params["axis"] % x.rank)
     return back(call(lw, entry_of(stmt), stmt.var.type.dtype, 2, rows, name=stmt.var.name))
@@ -61,7 +62,7 @@ def by_rows(lw: Lowering, stmt: Any, how: Any) -> Elements:
 
 
 def by_element(lw: Lowering, stmt: Any, how: CallEach) -> Elements:
-    """A call for each element of one operand."""
+    """A call for each element of one operand; the other operands are whole arrays."""
     names = iter(how.names)
     operands = [lw.elements(a) if k == how.of else _whole(lw, a, next(names)) for k, a in enumerate(stmt.args)]
     x = operands[how.of]
@@ -82,7 +83,7 @@ def _whole(lw: Lowering, op: ir.Operand, name: str) -> Elements:
 
 
 def _ordered(lw: Lowering, x: Elements) -> ir.Operand:
-    """A vector of all entries, from the least on."""
+    """All entries as a sorted vector."""
     if not x.rank:
         one = lw.memory(ir.SYNTHETIC, x.dtype, (ir.Const(1, INT),))
         write(lw.b, one, (lw.b.expr(0),), x.at(()))
@@ -99,7 +100,7 @@ def _count(lw: Lowering, x: Elements) -> ir.Operand:
 
 
 def of_vectors(lw: Lowering, stmt: Any, how: CallWhole) -> Elements:
-    """A call that takes vectors and gives a new one."""
+    """A call that takes vectors and returns a new one."""
     args: list[ir.Operand] = [
         _as(lw, lw.elements(a), dtype, name).memory for a, dtype, name in zip(stmt.args, how.dtypes, how.names)
     ]
@@ -114,7 +115,7 @@ def of_vectors(lw: Lowering, stmt: Any, how: CallWhole) -> Elements:
 
 
 def _as(lw: Lowering, x: Elements, dtype: str, name: str) -> Elements:
-    """Rooted, in a dtype if one is said."""
+    """The array in memory, cast to ``dtype`` if one is given."""
     if dtype and x.dtype != dtype:
         x = replace(x, dtype=dtype, root=None, made=None, at=_casting(lw, x, dtype))
     return lw.rooted(x, name or ir.SYNTHETIC)
@@ -125,6 +126,7 @@ def _casting(lw: Lowering, x: Elements, dtype: str) -> Callable[[Sequence[Expr]]
 
 
 def non_zero(lw: Lowering, stmt: Any, how: Any) -> list[Any]:
+    """``np.nonzero``: one array of indices per axis."""
     x = lw.rooted(lw.elements(stmt.args[0]), ir.SYNTHETIC)
     found = call(lw, entry_of(stmt), "int64", 1, flat(lw, x))
     lw.name_sizes(found.sizes, stmt.var.type.items[0].dims)
@@ -136,6 +138,7 @@ def non_zero(lw: Lowering, stmt: Any, how: Any) -> list[Any]:
 
 
 def unravelled(lw: Lowering, stmt: Any, how: Any) -> list[Any]:
+    """``np.unravel_index``: one index per axis, arrays or scalars."""
     x = lw.steady(lw.elements(stmt.args[0]), ir.SYNTHETIC)
     sizes = [lw.scalar(a).op for a in stmt.args[1:]]
     if not x.rank:
@@ -151,6 +154,7 @@ _EXTRAS = ("return_index", "return_inverse", "return_counts")
 
 
 def unique(lw: Lowering, stmt: Any, how: Any) -> Any:
+    """``np.unique``, with the further results that the params ask for."""
     x = lw.elements(stmt.args[0])
     values, first, inverse, counts = items(
         lw, entry_of(stmt), [(x.dtype, 1), ("int64", 1), ("int64", 1), ("int64", 1)], flat(lw, x)
@@ -165,7 +169,7 @@ def unique(lw: Lowering, stmt: Any, how: Any) -> Any:
 
 
 def lexical_order(lw: Lowering, stmt: Any, how: Any) -> Elements:
-    """By the last key first: stable sorts, from the first key to the last."""
+    """``lexsort``, in which the last key counts first: stable sorts, from the first key to the last."""
     order = None
     for a in stmt.args:
         key = lw.rooted(lw.elements(a), "key")

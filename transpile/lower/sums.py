@@ -1,7 +1,7 @@
-"""Sums of products that are still to be computed: ``alpha * a @ b + beta * c`` waits until it is known where it goes.
+"""Sums of products, computed only when their destination is known: ``alpha * a @ b + beta * c``.
 
-What reads its elements makes it wait no longer; what stores it, or adds it to what is there, is the call itself: the products
-accumulate where they are wanted.
+If an element is read, the products are computed into memory. If the sum is stored, or added to a buffer, the library calls
+accumulate in that buffer.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ from transpile.ops.tables import record_of
 
 @dataclass(frozen=True)
 class Pending(Elements):
-    """The sum of products, and of ``rest`` if there is more; its elements cannot be asked for."""
+    """The sum of ``products`` and, if given, ``rest``; its elements cannot be read."""
 
     products: tuple[Product, ...] = ()
     rest: Elements | None = None
     lw: Lowering = field(kw_only=True, repr=False, compare=False)
 
     def formed(self, name: str) -> Elements:
-        """The products in memory; what is added to them is still an element function."""
+        """The same array with the products in memory; adding ``rest`` is still an element function."""
         found = stored(self.lw.b, self.lw.materialise(replace(self, rest=None), name), self.sizes)
         return found if self.rest is None else _plus(self.lw, "add", found, self.rest)
 
     def put_into(self, var: ir.Var) -> bool:
-        """Computes all of it into new memory."""
+        """Computes the whole sum into new memory."""
         lw, whole = self.lw, view_of(stored(self.lw.b, var, self.sizes))
         assert whole is not None
         if self.rest is not None:
@@ -57,7 +57,7 @@ def pending(
     sizes: Sequence[ir.Operand],
     axes: Sequence[int] | None = None,
 ) -> Pending | None:
-    """The product of two arrays, to be computed where it is wanted; None where loops are better. See `product`."""
+    """The product of two arrays, computed later at its destination; None if loops are better. See `product`."""
     found = product(lw, parts, output, axes)
     if found is None:
         return None
@@ -65,9 +65,9 @@ def pending(
 
 
 def disguised(lw: Lowering, x: Elements, axes: Sequence[int], keepdims: bool, dtype: str) -> Pending | None:
-    """A sum of products element by element that is a product of matrices: ``sum(a[:, :, None] * b, axis=1)``.
+    """The matrix product that a sum of elementwise products is: ``sum(a[:, :, None] * b, axis=1)``; None if it is none.
 
-    Not of float32: a long sum of those is carried in float64.
+    Not for float32: a long sum of those is carried in float64.
     """
     if not isinstance(x.made, Times) or x.dtype != "float64" or dtype != "float64":
         return None
@@ -80,27 +80,27 @@ def disguised(lw: Lowering, x: Elements, axes: Sequence[int], keepdims: bool, dt
         parts.append((letters, Elements(sizes, x.dtype, _refuse, deps=x.deps, made=own)))
     kept = [k for k in range(x.rank) if k not in axes]
     if any(c not in s for k, c in enumerate(names) if k in axes and not is_one(x.sizes[k]) for s, _ in parts):
-        return None  # summed in one of the two alone
+        return None  # a summed axis that only one operand has
     sizes = tuple(ir.Const(1, INT) if k in axes else s for k, s in enumerate(x.sizes) if keepdims or k in kept)
     output = "".join(names[k] for k in kept)
     return pending(lw, parts, output, sizes, kept if keepdims else None) if kept else None
 
 
 def peek(lw: Lowering, op: ir.Operand) -> Pending | None:
-    """The operand, if it is a product that nobody else reads."""
+    """The operand, if it is a pending sum of products that has no other reader."""
     held = lw.held(op) if isinstance(op, ir.Var) and op.type.dims else None
     return held if isinstance(held, Pending) and lw.total[op] <= 1 else None  # type: ignore[index]
 
 
 def accumulate(lw: Lowering, x: Pending, target: View, beta: ir.Operand) -> None:
-    """``target = products + beta * target``."""
+    """Emits ``target = products + beta * target``."""
     for p in x.products:
         emit(lw, p, target, beta)
         beta = number(lw, 1.0, x.dtype).op
 
 
 def summed(lw: Lowering, x: Pending, axes: Sequence[int], keepdims: bool) -> Pending | None:
-    """The sum over axes that are those of a stack: the calls for each matrix of it add to one result."""
+    """The sum over batch axes: the calls for the matrices of the batch add to one result. None if that is not possible."""
     kept = [k for k in range(x.rank) if k not in axes]
     found = []
     for p in x.products:
@@ -121,7 +121,7 @@ def summed(lw: Lowering, x: Pending, axes: Sequence[int], keepdims: bool) -> Pen
 
 
 def linear(lw: Lowering, stmt: Any) -> Pending | None:
-    """The sum, difference or multiple of what waits, which then waits as well."""
+    """The sum, difference or multiple of pending sums of products, itself pending; None for other statements."""
     record = record_of(stmt)
     if not record.is_polynomial:
         return None
@@ -180,7 +180,7 @@ def _sum(
 
 
 def _spread(x: Elements, sizes: Sequence[ir.Operand]) -> Elements:
-    """A number as an array."""
+    """A scalar as an array of these sizes."""
     return replace(x, sizes=tuple(sizes), root=None, made=None, at=lambda idx: x.at(()), unit=None)
 
 
@@ -200,7 +200,7 @@ def _plus(lw: Lowering, prim: str, a: Elements, b: Elements) -> Elements:
 
 
 def write(lw: Lowering, stmt: ir.Store | ir.Add, x: Pending, place: Place) -> bool:
-    """Stores or adds what waits by calls that accumulate in the place; False if the place is none for that."""
+    """Stores or adds a pending sum by calls that accumulate in the place; False if the place does not allow it."""
     target = place.view(lw, view_of(lw.env[stmt.buf]), (stmt.buf, stmt.path, stmt.args))
     if target is None or place.mask is not None or target.var.type.dtype != x.dtype:
         return False
@@ -222,7 +222,7 @@ def write(lw: Lowering, stmt: ir.Store | ir.Add, x: Pending, place: Place) -> bo
 
 
 def _own(rest: Elements, target: View) -> View | None:
-    """What is at the place itself, perhaps with a factor."""
+    """``rest`` as a view, if it is the target itself, perhaps with a factor."""
     view = lying(rest)
     if view is None or view.var is not target.var:
         return None
@@ -231,7 +231,7 @@ def _own(rest: Elements, target: View) -> View | None:
 
 
 def _beta(lw: Lowering, own: View, target: View) -> ir.Operand:
-    """The factor of what is at the place; where it may be 0, NaN is still NaN."""
+    """The factor of the target's old content; if it may be 0, NaN must still propagate."""
     if own.factor is None:
         return number(lw, 1.0, target.var.type.dtype).op
     if isinstance(own.factor.op, ir.Const) and own.factor.op.value != 0:

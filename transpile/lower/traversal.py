@@ -1,10 +1,10 @@
-"""Array core to scalar core: the walk over statements.
+"""Array core to loop core: the walk over statements.
 
-Each array value becomes `Elements`; one that is read once, or only maps indices, is computed by the loops of what reads it,
-the others get memory of their own. Every array variable of the result is C-contiguous.
+Each array value becomes `Elements`. A value that is read once, or that only maps indices, is computed in the loops of its
+reader; others get memory of their own. Every array variable of the result is C-contiguous.
 
-Snapshots: an element function may read a buffer. Before the buffer is written, what depends on it and is still to be read gets
-memory (`settle`); a buffer that is never written again is read in place.
+Snapshots: an element function may read a buffer. Before the buffer is written, values that depend on it and are still to be
+read get memory (`settle`); a buffer that is never written again is read in place.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ from transpile.lower.overflow import check_range
 
 
 class Traversal(Carried):
+    """Lowers a function, statement by statement."""
+
     def run(self) -> ir.Function:
         fn, b = self.fn, self.b
         params = []
@@ -181,7 +183,7 @@ class Traversal(Carried):
     def note_range(
         self, index: ir.Var, symbol: Dim | None, start: ir.Operand, bound: ir.Operand, step: ir.Operand
     ) -> None:
-        """Remembers between what a loop index lies, for index checks."""
+        """Remembers the range of a loop index, for index checks."""
         if symbol is None or symbol.as_symbol is None or symbol.as_symbol in self.ranges:
             symbol = Dim.integer(f"{index.name}@{len(self.ranges)}")
         name = str(symbol)
@@ -242,8 +244,9 @@ def _twin(var: ir.Var) -> ir.Var:
 
 
 def lower(fn: ir.Function, routines: Mapping[Routine, str] | None = None, is_kept: bool = False) -> ir.Function:
-    """The scalar core of ``fn``: the same parameters and results, arrays C-contiguous.
+    """``fn`` in loop core, with the same parameters and results; arrays are C-contiguous.
 
-    ``routines`` are the names of the kept functions that it calls. One that ``is_kept`` itself counts calls in its last parameter.
+    ``routines`` are the names of the kept functions that it calls. If ``is_kept``, the last parameter is the depth of the
+    calls.
     """
     return Traversal(fn, routines or {}, is_kept).run()

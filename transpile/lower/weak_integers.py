@@ -1,4 +1,5 @@
-"""Python's integers in a function that is to be lowered: which constants do not fit, which numbers are only read as floats."""
+"""Python integers in a function that is lowered: constants that do not fit in 64 bits, integers that are read only as
+floats."""
 
 from __future__ import annotations
 
@@ -15,11 +16,12 @@ LEAST, MOST = -(2**63), 2**63 - 1
 
 
 def is_weak(type_: Type) -> bool:
+    """Whether the type is that of a Python integer."""
     return type_.weak and type_.dtype == "int64" and not type_.dims
 
 
 def check_constant(op: ir.Operand, loc: Loc) -> None:
-    """Refuses an integer of Python's that has more bits than its type."""
+    """Raises for a Python integer that does not fit in its type."""
     if isinstance(op, ir.Const) and "int" in op.type.dtype and op.type.dtype != "int64" and not op.type.dims:
         ends = np.iinfo(op.type.dtype)
         if not ends.min <= op.value <= ends.max:
@@ -31,7 +33,7 @@ def check_constant(op: ir.Operand, loc: Loc) -> None:
 
 
 def only_floats(fn: ir.Function) -> dict[ir.Var, ir.Let]:
-    """The factorials and their like that are read as floats only."""
+    """The factorials and similar integers that are read only as floats, each with its statement."""
     found = {s.var: s for s in statements(fn.body) if isinstance(s, ir.Let) and record_of(s).fits == "counted"}
     if not found:
         return {}
@@ -45,7 +47,7 @@ def only_floats(fn: ir.Function) -> dict[ir.Var, ir.Let]:
 
 
 def integers_as_floats(fn: ir.Function) -> dict[ir.Var, ir.Let]:
-    """The casts of Python's integers to floats."""
+    """The casts of Python integers to floats, by their result."""
     return {
         s.var: s
         for s in statements(fn.body)
