@@ -71,7 +71,7 @@ def transposed(lw: Lowering, stmt: Any, how: Any) -> Elements:
 
 
 def in_other_sizes(lw: Lowering, stmt: Any, how: Any) -> Elements:
-    """``np.reshape``, a view of memory unless only axes of size 1 change."""
+    """``np.reshape``: an index map if the operand has no memory and only axes of size 1 change, else a view of memory."""
     x = lw.elements(stmt.args[0])
     sizes = lw.sizes(stmt.params["dims"])
     if _only_ones(lw, x.sizes, sizes):

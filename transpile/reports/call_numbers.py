@@ -1,4 +1,4 @@
-"""The numbers of one call: of its sizes, and of what only the run knows."""
+"""The numbers of one call: its sizes, and counts known only at run time."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from transpile.reports.formula import Formula
 
 @dataclass(frozen=True)
 class Values:
-    """``known`` and ``measured`` are the values of symbols. Of memory whose formula is only a bound, ``taken`` says how many bytes
-    it takes, and of such a stack ``entries`` how many entries it has."""
+    """``known`` and ``measured`` are the values of symbols. For memory whose formula is only a bound, ``taken`` has its bytes,
+    and ``entries``, if it is a stack, its number of entries."""
 
     known: Mapping[str, int]
     measured: Mapping[str, int] = field(default_factory=dict)
@@ -20,10 +20,10 @@ class Values:
     entries: Mapping[ir.Var, int] = field(default_factory=dict)
 
     def of(self, formula: Formula) -> int | None:
-        """The number; None if something is neither known nor measured."""
+        """The value of a formula; None if a symbol is neither known nor measured."""
         given = {**self.known, **self.measured}
         return formula.at(given) if all(s in given for s in formula.symbols) else None
 
     def taken_by(self, var: ir.Var, formula: Formula) -> int | None:
-        """The bytes of a variable of which the formula says how many, or at most how many."""
+        """The bytes of a variable: those measured if the formula is only a bound, else the value of the formula."""
         return self.taken.get(var, self.of(formula))

@@ -1,4 +1,4 @@
-"""What there is to report of a derivative: what it records, how much and why, for the arguments of a call."""
+"""The findings about a derivative for the arguments of one call: what it records, how much and why, and its peaks of memory."""
 
 from __future__ import annotations
 
@@ -18,19 +18,20 @@ from transpile.reports.recorded import Amount, amounts, decisions, finished, lar
 from transpile.reports.report import Report, total
 from transpile.reports.size_formulas import Sizes
 
-POINTER = 8  # bytes of an entry of a Python list, without what it points at
-NUMBER, ARRAY = 32, 112  # of a number in it; of an array without its elements
+POINTER = 8  # bytes of an entry of a Python list, without the object that it points to
+NUMBER, ARRAY = 32, 112  # bytes of a number object; of an array object without its elements
 
 
 def find(core: ir.Function, signature: str, given: Mapping[ir.Var, Any], run: Run, lowered: Lowered) -> Report:
-    """What a derivative does with memory in a call: ``given`` are the values of its parameters, ``run`` runs another function on
-    the arguments, ``lowered`` gives what is compiled for a function; ``signature`` says in the report what the arguments are."""
+    """The report on a derivative in one call. ``given``: the values of its parameters; ``run``: runs another function on the
+    arguments; ``lowered``: gives the lowered functions that are compiled for a function; ``signature``: describes the arguments
+    in the report."""
     found = _Findings(core, Sizes(core, given), lowered)
     return found.report(signature, values_of(found.sizes, found.amounts, found.every(), run))
 
 
 class _Findings:
-    """What can be said of a function before any number is known."""
+    """The findings that need no numbers."""
 
     def __init__(self, core: ir.Function, sizes: Sizes, lowered: Lowered) -> None:
         self.core, self.sizes = core, sizes
@@ -40,24 +41,26 @@ class _Findings:
         self.formulas = {v: self.most(sizes.bytes_of(v)) for v in variables(self.form.nested) if v.type.kind == "array"}
         self.formulas.update({a.var: _listed(a, a.entries or 0, a.formula) for a in self.stacks})
         self.results = [self.most(sizes.bytes_of(y)) for y in core.body.yields if isinstance(y, ir.Var)]
-        self.calls = bool(reached(core))  # of functions that hold memory of their own
+        self.calls = bool(reached(core))  # calls of kept functions, which hold memory of their own
         given = [(a, self.dims_of(a.var)) for a in self.stacks]
         self.plan: Plan | None = None if self.calls else compiled_plan(core, sizes, given, lowered)
 
     def most(self, formula: Formula) -> Formula:
-        """The formula in the trip that makes it largest."""
+        """The formula at the iteration that makes it largest."""
         return self.sizes.extreme(formula, largest=True) or formula
 
     def dims_of(self, var: ir.Var) -> tuple[Formula, ...]:
+        """The sizes of a variable, each at its largest."""
         return tuple(self.most(self.sizes.of_dim(d)) for d in var.type.dims)
 
     def every(self) -> Iterable[Formula]:
-        """The formulas of which the values are wanted."""
+        """The formulas whose values are needed."""
         return [*self.formulas.values(), *self.results, *(self.plan.formulas if self.plan is not None else ())]
 
     def report(self, signature: str, values: Values) -> Report:
+        """The report, with the numbers of a call."""
         found = [finished(a, self.sizes, values, self.form.names.get(a.var, "")) for a in self.amounts]
-        found = [r for r in found if r.name]  # what has no name is not in the text
+        found = [r for r in found if r.name]  # an array without a name is not in the text
         recorded = tuple(r for r in found if r.kind in ("tape", "stack"))
         together = largest(recorded)
         return Report(
@@ -78,7 +81,7 @@ class _Findings:
         )
 
     def peak(self, values: Values) -> Peak | None:
-        """That of the interpreted derivative; None if the size of something is not known."""
+        """The peak of the interpreted derivative; None if a size is unknown."""
         bytes_of = {v: values.of(f) for v, f in self.formulas.items()}
         for amount in self.stacks:
             if amount.var in values.entries:
@@ -91,7 +94,8 @@ class _Findings:
 
 
 def _listed(amount: Amount, entries: Formula | int, size: Formula | int) -> Formula:
-    """What a Python list of the entries takes, ``size`` being that of its arrays; True and False are there once."""
+    """The bytes of a Python list with so many entries; ``size`` is the bytes of the arrays in it. True and False exist only
+    once."""
     type_ = amount.var.type
     each = POINTER + (ARRAY if type_.dims else 0 if type_.is_bool else NUMBER)
     return Formula.of(entries) * each + (size if type_.dims else 0)

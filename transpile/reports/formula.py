@@ -1,4 +1,4 @@
-"""Amounts as formulas: polynomials over sizes, exact, with ``max``, ``min``, ``//`` and ``%`` of such as further unknowns.
+"""Amounts as formulas: exact polynomials over sizes, with ``max``, ``min``, ``//`` and ``%`` of formulas as further unknowns.
 
 >>> n, k = Formula.symbol("n"), Formula.symbol("k")
 >>> print(Formula.of(8) * n * k)
@@ -6,7 +6,7 @@
 >>> (Formula.of(8) * n * k).at(n=10, k=3)
 240
 
-What a loop adds up has a closed form, if it is a polynomial in the number of the trip:
+The sum over the iterations of a loop has a closed form if it is a polynomial in the number of the iteration:
 
 >>> print((Formula.of(8) * (k + 1)).summed("k", n))
 4·n² + 4·n
@@ -27,7 +27,7 @@ _DIGITS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 @dataclass(frozen=True)
 class Operation:
-    """What is no polynomial: ``max``, ``min``, ``//`` or ``%`` of formulas."""
+    """An operation that is no polynomial: ``max``, ``min``, ``//`` or ``%`` of formulas."""
 
     name: str
     operands: tuple[Formula, ...]
@@ -37,7 +37,7 @@ class Operation:
             return f" {self.name} ".join(o.as_factor() for o in self.operands).join("()")
         first, second = self.operands
         if self.name == "max" and second == Formula.of(0):
-            return first.as_factor()  # a size: only where it is negative, it is none
+            return first.as_factor()  # a clipped size is printed without the clip
         return f"{self.name}({', '.join(map(str, self.operands))})"
 
     def evaluate(self, values: tuple[Fraction, ...]) -> Fraction:
@@ -53,7 +53,7 @@ Product = tuple[tuple[Atom, int], ...]  # atoms with their powers, in the order 
 
 @dataclass(frozen=True)
 class Formula(Form[Product, Fraction]):
-    """A form over products of atoms; ``order`` is that in which symbols are written."""
+    """A polynomial: a sum of products of atoms with coefficients. ``order`` is the order in which symbols are printed."""
 
     const: Fraction = Fraction(0)
     terms: tuple[tuple[Product, Fraction], ...] = ()
@@ -69,12 +69,12 @@ class Formula(Form[Product, Fraction]):
 
     @staticmethod
     def factor(atom: Atom, order: tuple[str, ...]) -> Formula:
-        """One atom; ``order`` is that of the names in it."""
+        """A single atom; ``order`` is the order of the names in it."""
         return Formula(terms=((((atom, 1),), Fraction(1)),), order=order)
 
     @staticmethod
     def operation(name: str, *operands: int | Formula) -> Formula:
-        """``max``, ``min``, ``//`` or ``%``; a number where the operands are numbers."""
+        """``max``, ``min``, ``//`` or ``%`` of the operands; a constant if they are constants."""
         made = tuple(Formula.of(o) for o in operands)
         found = Operation(name, made)
         if all(o.is_const for o in made):
@@ -115,12 +115,12 @@ class Formula(Form[Product, Fraction]):
 
     @property
     def summands(self) -> tuple[tuple[Product, Fraction], ...]:
-        """The terms, and the number as one of them: that of no atom."""
+        """The terms and the constant, which is a term without atoms."""
         return (((), self.const), *self.terms) if self.const else self.terms
 
     @property
     def symbols(self) -> tuple[str, ...]:
-        """The names in it, in the order in which they are written."""
+        """The names in it, in the order in which they are printed."""
         found: dict[str, None] = {}
         for product, _ in self.terms:
             for atom, _ in product:
@@ -129,13 +129,13 @@ class Formula(Form[Product, Fraction]):
         return tuple(sorted(found, key=lambda s: (self.order.index(s) if s in self.order else 99, s)))
 
     def at(self, sizes: Mapping[str, int] | None = None, **more: int) -> int:
-        """The value where each symbol has the value that is given; KeyError where one is missing."""
+        """The value for these values of the symbols, rounded up; KeyError if one is missing."""
         given = {**(sizes or {}), **more}
         value = self.substitute(lambda name: Formula.of(given[name])).const
         return int(value) if value.denominator == 1 else -int(-value // 1)
 
     def substitute(self, found: Callable[[str], Formula | None]) -> Formula:
-        """The formula with each symbol replaced by what ``found`` gives (None keeps it)."""
+        """The formula with each symbol replaced by ``found(symbol)``, or unchanged if that is None."""
         total = Formula(self.const)
         for product, coefficient in self.terms:
             part = Formula.of(coefficient)
@@ -145,7 +145,7 @@ class Formula(Form[Product, Fraction]):
         return total
 
     def coefficients(self, name: str) -> list[Formula] | None:
-        """Those of its powers, if it is a polynomial in the symbol ``name``."""
+        """The coefficients by power of the symbol ``name``; None if the formula is not a polynomial in it."""
         found: dict[int, Formula] = {}
         for product, coefficient in self.summands:
             if any(isinstance(a, Operation) and name in Formula.factor(a, ()).symbols for a, _ in product):
@@ -189,7 +189,7 @@ class Formula(Form[Product, Fraction]):
 
 
 def product_text(number: int, factors: tuple[Formula, ...]) -> str:
-    """``8·(n - 1)·m``: the product as it comes, not multiplied out.
+    """The product as text, without multiplying out: ``8·(n - 1)·m``.
 
     >>> n = Formula.symbol("n")
     >>> product_text(8, (n - 1, Formula.of(2), Formula.symbol("m")))

@@ -1,8 +1,8 @@
 """The arrays that are alive at once in compiled code: a walk over its loops.
 
-An array is given back behind its last use; what is used in a loop and made before it lives as long as the loop. Sizes are the
-integers that the loops compute from the shapes of the arguments. Where an array comes from a call whose result has a size of
-its own, nothing is said.
+An array is freed after its last use; one that is made before a loop and used in it lives as long as the loop. Sizes are the
+integers that the loops compute from the shapes of the arguments. If an array comes from a call whose result has a size of its
+own, there is no answer.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ Dims = tuple["Formula | None", ...]
 
 @cache
 def made_of_rows(function: str) -> bool:
-    """Whether it is what computes a primitive along an axis, row by row."""
+    """Whether the runtime function computes a primitive along an axis, row by row."""
     return any(r.kind == "rows" and r.entry == function for r in records().values())
 
 
 @dataclass
 class _Life:
-    """An array: from where on and up to where it is alive, in numbers of statements."""
+    """An array, and the numbers of the first and the last statement at which it is alive."""
 
     name: str
     dims: Dims
@@ -60,7 +60,7 @@ class _Life:
 
 @dataclass(frozen=True)
 class Plan:
-    """The arrays of a compiled function; ``formulas`` are those of their sizes."""
+    """The arrays of a compiled function; ``formulas`` are those of their bytes."""
 
     lives: tuple[_Life, ...]
     core: ir.Function
@@ -70,7 +70,7 @@ class Plan:
         return [life.formula for life in self.lives if life.formula is not None]
 
     def peak(self, values: Values) -> Peak | None:
-        """The moment at which most is alive."""
+        """The moment at which most memory is alive; None if a size is unknown."""
         arrays: list[tuple[_Life, Array]] = []
         for life in self.lives:
             formula = life.formula
@@ -94,13 +94,15 @@ class Plan:
         return Peak(sum(a.bytes for _, a in best), total, loc, tuple(a for _, a in best), exact)
 
 
-Lowered = Callable[[ir.Function], Sequence[ir.Function]]  # what is compiled for a function, behind what it keeps
+Lowered = Callable[
+    [ir.Function], Sequence[ir.Function]
+]  # the lowered functions to compile: kept functions first, the function itself last
 
 
 def compiled_plan(
     core: ir.Function, sizes: Sizes, stacks: Sequence[tuple[Amount, Dims]], lowered: Lowered
 ) -> Plan | None:
-    """The arrays of the compiled function; None if it cannot be compiled, or if the size of one is not known.
+    """The arrays of the compiled function; None if it cannot be compiled, or if the size of an array is unknown.
 
     ``stacks`` are those of the function, in order, with the dims of their entries.
     """
@@ -113,6 +115,8 @@ def compiled_plan(
 
 
 class _Walk:
+    """Walks the lowered function and collects its arrays."""
+
     def __init__(
         self, core: ir.Function, sizes: Sizes, kernel: ir.Function, stacks: Sequence[tuple[Amount, Dims]]
     ) -> None:
@@ -120,22 +124,23 @@ class _Walk:
         self.names = kernel_variables(kernel)
         self.read = Counter(o for o in uses(kernel.body) if isinstance(o, ir.Var))
         self.numbers: dict[ir.Var, Formula | None] = {}
-        self.dims: dict[ir.Var, Dims] = {}  # of arrays
+        self.dims: dict[ir.Var, Dims] = {}  # sizes of arrays
         for var, param in zip(kernel.params, core.params):
             if param.type.dims:
                 self.dims[var] = tuple(sizes.of_dim(d) for d in param.type.dims)
             elif param.type.is_int:
                 self.numbers[var] = sizes.of(param)
         self.lives: list[_Life] = []
-        self.held: dict[ir.Var, list[_Life]] = {}  # what a variable may be, or view
-        self.entries: dict[ir.Var, Dims] = {}  # of stacks
+        self.held: dict[ir.Var, list[_Life]] = {}  # the arrays that a variable may be, or be a view of
+        self.entries: dict[ir.Var, Dims] = {}  # sizes of the entries of stacks
         self.is_known = True
         self.at = 0
         self.loops: tuple[int, ...] = ()
-        self.ends: dict[int, int] = {}  # number of a loop -> that of its last statement
+        self.ends: dict[int, int] = {}  # number of a loop -> number of its last statement
         self.uses: list[tuple[ir.Var, int, tuple[int, ...]]] = []
 
     def run(self) -> None:
+        """Finds the arrays, then from their uses where each ends."""
         self.block(self.kernel.body)
         self.at += 1
         self.use(self.kernel.body.yields)
@@ -145,10 +150,11 @@ class _Walk:
             for life in self.held.get(var, ()):
                 around = [k for k in loops if k not in life.loops]
                 life.end = max(life.end, self.ends[around[0]] if around else at)
-                if at < life.start and life.loops:  # of the trip before
+                if at < life.start and life.loops:  # a value of the iteration before
                     life.start, life.end = min(life.start, life.loops[-1]), max(life.end, self.ends[life.loops[-1]])
 
     def begin(self, var: ir.Var, dims: Dims, item: int, loc: Loc) -> _Life:
+        """Notes an array that starts to live here."""
         life = _Life(self.names.get(var, ""), dims, item, loc, self.at, self.at, self.loops)
         self.lives.append(life)
         self.held.setdefault(var, []).append(life)
@@ -157,7 +163,7 @@ class _Walk:
         return life
 
     def alias(self, var: ir.Var, other: ir.Operand) -> None:
-        """Two names for one array: a use of one is a use of the other."""
+        """Makes two variables names of one array: a use of one is a use of the other."""
         if not isinstance(other, ir.Var) or other not in self.dims:
             return
         old, new = self.held.get(var, []), self.held.get(other, [])
@@ -165,6 +171,7 @@ class _Walk:
         self.dims.setdefault(var, self.dims[other])
 
     def use(self, operands: Sequence[ir.Operand]) -> None:
+        """Notes a use of the operands at the current statement."""
         self.uses += [(o, self.at, self.loops) for o in operands if isinstance(o, ir.Var)]
 
     # ---- statements
@@ -220,7 +227,7 @@ class _Walk:
             self.hand(stmt.results, side.yields)
 
     def hand(self, targets: Sequence[ir.Var], sources: Sequence[ir.Operand]) -> None:
-        """``targets = sources``; an integer that has had another value is none that is known."""
+        """``targets = sources``; an integer that gets a different value becomes unknown."""
         for target, source in zip(targets, sources):
             if target is source:
                 continue
@@ -242,7 +249,8 @@ class _Walk:
                 self.dims[stmt.var] = (None,) * len(base)
 
     def call(self, stmt: ir.Call) -> None:
-        """An array that a function of the runtime makes: from rows as many rows; any other has a size of its own."""
+        """An array that a runtime function returns: as many rows as its operand if it works row by row, else of unknown
+        size."""
         made = [r for r in stmt.results if r.type.dims]
         if not made or not any(self.read[r] for r in stmt.results):
             return
@@ -256,12 +264,13 @@ class _Walk:
     # ---- integers
 
     def number(self, op: ir.Operand) -> Formula | None:
-        """The value of an integer as a formula, where that is known."""
+        """The value of an integer as a formula; None if it is unknown."""
         if isinstance(op, ir.Const):
             return Formula.of(op.value) if isinstance(op.value, int) and not isinstance(op.value, bool) else None
         return self.numbers.get(op) if isinstance(op, ir.Var) else None
 
     def value(self, stmt: ir.Let) -> Formula | None:
+        """The value of an integer computation as a formula; None if it is unknown."""
         first = stmt.args[0] if stmt.args else None
         if stmt.prim == "dim":
             dims, axis = self.dims.get(first, ()) if isinstance(first, ir.Var) else (), stmt.params["axis"]

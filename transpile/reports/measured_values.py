@@ -1,4 +1,4 @@
-"""What the numbers of one call are: those of its sizes are known, what only the run knows is measured."""
+"""The numbers of one call: its sizes are known, counts known only at run time are measured."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from transpile.reports.probe import Run, Wanted, measure
 from transpile.reports.recorded import Amount
 from transpile.reports.size_formulas import Sizes
 
-_BYTES, _ENTRIES = "bytes of ", "entries of "  # before the number of an amount, as it is measured
+_BYTES, _ENTRIES = "bytes of ", "entries of "  # names of measured numbers, before the position of the amount
 
 
 def values_of(
@@ -22,7 +22,8 @@ def values_of(
     formulas: Iterable[Formula],
     run: Run,
 ) -> Values:
-    """The values of all symbols in the formulas and in the amounts, in a call. The function runs if it must."""
+    """The values, in one call, of all symbols in the formulas and the amounts. Runs the function if something must be
+    measured."""
     every = [*formulas, *(a.formula for a in amounts), *(a.entries for a in amounts if a.entries is not None)]
     missing = sorted({s for f in every for s in f.symbols if s not in sizes.known and s in sizes.unknown})
     wanted = Wanted({}, {}, {}, {})
@@ -49,5 +50,5 @@ def values_of(
 
 
 def _item(var: ir.Var) -> int:
-    """Bytes of an element: of an array the elements are counted."""
+    """Bytes of one element: for an array, elements are counted."""
     return np.dtype(var.type.dtype).itemsize

@@ -1,7 +1,8 @@
-"""The arrays that are alive at once while generated Python runs: a walk over the text with sizes in the place of values.
+"""The arrays that are alive at once while the generated Python runs: a walk over the function as it is printed, with sizes as
+values.
 
-A name holds its array until it is bound again, as in CPython; what an expression makes on the way lives until the expression
-is done. A loop is walked twice, so that what its trips leave behind is there. Arguments belong to the caller and do not count.
+A name holds its array until it is bound again, as in CPython; a temporary lives until its expression is done. A loop is walked
+twice, so that arrays which live on into the next iteration count. Arguments belong to the caller and do not count.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from transpile.core import nodes as ir
 from transpile.core.walk import blocks, defined, defines, leaves, reads, statements
 from transpile.reports.formula import Formula
 
-ELIDED = 256 * 1024  # bytes from which on NumPy computes into an operand that nobody else holds
+ELIDED = 256 * 1024  # bytes from which NumPy computes into an operand without another reference
 
 
 @dataclass(frozen=True, eq=False)
 class Array:
-    """Memory of its own: the name that it is made for (none: a temporary), its size, and where it is made."""
+    """An array with memory of its own: the name that it is made for (none: a temporary), its size, and where it is made."""
 
     name: str
     formula: Formula
@@ -33,8 +34,8 @@ class Array:
 
 @dataclass(frozen=True)
 class Peak:
-    """The moment at which most is alive, and what is alive then. Of a branch the larger side counts. The formula is a bound
-    where not ``is_exact``: of what the bytes are measured."""
+    """The moment at which most memory is alive, and the arrays alive then. Of a branch, the larger side counts. If not
+    ``is_exact``, the formula is a bound and the bytes are measured."""
 
     bytes: int
     formula: Formula
@@ -43,12 +44,12 @@ class Peak:
     is_exact: bool = True
 
 
-Value = tuple[Array, ...]  # the memory that a value keeps alive
+Value = tuple[Array, ...]  # the arrays that a value keeps alive
 
 
 class Walk:
-    """Walks a function that is about to be printed. ``size_of`` gives an array's formula and bytes; of those in ``bounded`` the
-    formula is only a bound."""
+    """Walks a function that is about to be printed. ``size_of`` gives the formula and the bytes of an array; for those in
+    ``bounded`` the formula is only a bound."""
 
     def __init__(
         self,
@@ -59,13 +60,14 @@ class Walk:
         self.form, self.nested, self.names, self.size_of = form, form.nested, form.names, size_of
         self.bounded = bounded
         self.held: dict[str, Value] = {}
-        self.users: Counter[Array] = Counter()  # how many names and expressions hold it
+        self.users: Counter[Array] = Counter()  # references to each array, by names and expressions
         self.bytes = 0
-        self.quiet: dict[int, bool] = {}  # id of a branch or loop -> whether no array is made in it
+        self.quiet: dict[int, bool] = {}  # id of a branch or loop -> whether it creates no array
         self.loc = form.fn.loc
         self.best: tuple[int, ir.Loc, list[Array]] = (0, self.loc, [])
 
     def run(self) -> Peak:
+        """The peak of the function."""
         fn = self.nested.fn
         self.block(fn.body)
         for out in fn.body.yields:
@@ -77,6 +79,7 @@ class Walk:
     # ---- memory
 
     def take(self, value: Value) -> None:
+        """Adds a reference to each array of a value; updates the peak."""
         for array in value:
             if not self.users[array]:
                 self.bytes += array.bytes
@@ -85,6 +88,7 @@ class Walk:
             self.best = (self.bytes, self.loc, list(self.users))
 
     def drop(self, value: Value) -> None:
+        """Removes a reference to each array of a value, which frees the arrays that have none left."""
         for array in value:
             self.users[array] -= 1
             if not self.users[array]:
@@ -92,14 +96,14 @@ class Walk:
                 self.bytes -= array.bytes
 
     def bind(self, name: str, value: Value) -> None:
-        """``name = value``; the value is held by the caller until then."""
+        """``name = value``; the caller holds the value until then."""
         old = self.held.get(name, ())
         self.take(value)
         self.held[name] = value
         self.drop(old)
 
     def new(self, var: ir.Var, loc: ir.Loc) -> Value:
-        """A new array, held."""
+        """A new array, held by the caller."""
         formula, size = self.size_of[var]
         name = "" if var in self.nested.trees else self.names.get(var, "")
         made = (Array(name, formula, size, loc, var not in self.bounded),)
@@ -109,7 +113,7 @@ class Walk:
     # ---- expressions
 
     def value(self, operand: ir.Operand) -> Value:
-        """What the operand holds, held once more."""
+        """The arrays of an operand, each with one more reference."""
         if not isinstance(operand, ir.Var):
             return ()
         tree = self.nested.trees.get(operand)
@@ -127,6 +131,7 @@ class Walk:
         return found_now
 
     def let(self, let: ir.Let) -> Value:
+        """The arrays of an expression's result, each with one more reference."""
         held = [self.value(a) for a in let.args]
         if not let.var.type.dims and let.var.type.kind != "tuple":
             out: Value = ()
@@ -143,7 +148,7 @@ class Walk:
         return out
 
     def called(self, call: ir.Call) -> dict[ir.Var, Value]:
-        """What the results of a call hold, those that are arrays and have a name, or are written inside another expression."""
+        """The arrays that a call returns, for results that have a name or stand inside another expression."""
         held = [self.value(a) for a in call.args]
         wanted = [r for r in call.results if r.type.dims and (r in self.names or r in self.nested.trees)]
         made = {r: self.new(r, call.loc) for r in wanted}
@@ -161,7 +166,8 @@ class Walk:
         return tuple(made)
 
     def into_operand(self, let: ir.Let, held: Sequence[Value]) -> Value:
-        """The operand whose memory NumPy takes for the result of arithmetic: large, of the same type, held by nobody else."""
+        """The operand whose memory NumPy reuses for the result of arithmetic: large, of the same type, and without another
+        reference."""
         _, size = self.size_of[let.var]
         if not augmented(let) or size < ELIDED:
             return ()
@@ -215,6 +221,7 @@ class Walk:
                 self.loop(stmt)
 
     def assign(self, let: ir.Let) -> None:
+        """Binds the name of a statement's result to its array, or computes in place."""
         if let.prim == "item":
             return
         name, live = self.names.get(let.var, ""), self.form.live.after.get(id(let), 0)
@@ -232,12 +239,12 @@ class Walk:
         self.drop(made)
 
     def pop(self, stmt: ir.Pop) -> None:
-        """What is popped stays alive, though the stack is a bit smaller: it counts as part of the stack."""
+        """A popped array counts as part of the stack, which is in fact a little smaller then."""
         if stmt.var.type.dims:
             self.bind(self.names[stmt.var], ())
 
     def hand(self, targets: Sequence[ir.Var], sources: Sequence[ir.Operand]) -> None:
-        """``targets = sources``, where that is written."""
+        """``targets = sources``, where the printed code has that assignment."""
         for name, operand, _ in self.form.pairs(targets, sources):
             tree = self.form.tree(operand)
             if isinstance(tree, ir.Let) and self.form.in_place(name, tree, 0) is not None:
@@ -263,7 +270,7 @@ class Walk:
         self.restore({**less, **most})
 
     def restore(self, held: Mapping[str, Value]) -> None:
-        """The names as they were."""
+        """Binds the names to the arrays that they held before."""
         for name in [*self.held]:
             if name not in held:
                 self.drop(self.held.pop(name))
@@ -271,7 +278,7 @@ class Walk:
             self.bind(name, value)
 
     def has_memory(self, stmt: ir.If | ir.For | ir.While) -> bool:
-        """Whether anything inside makes or names an array."""
+        """Whether anything inside the statement creates an array or binds a name to one."""
         if id(stmt) not in self.quiet:
             found = any(v.type.dims or v.type.kind != "array" for v in defines(stmt))
             for block in blocks(stmt):
@@ -282,7 +289,7 @@ class Walk:
         return not self.quiet[id(stmt)]
 
     def makes(self, operand: ir.Operand) -> bool:
-        """Whether an expression has an array in it that is no variable."""
+        """Whether an expression contains a temporary array."""
         tree = self.nested.trees.get(operand) if isinstance(operand, ir.Var) else None
         if isinstance(tree, ir.If):
             return any(map(self.makes, (tree.test, *tree.then.yields, *tree.orelse.yields)))
@@ -302,7 +309,7 @@ class Walk:
 
 
 def variables(nested: Nested) -> Iterator[ir.Var]:
-    """The variables that may be arrays of their own."""
+    """The variables that may be arrays with memory of their own."""
     yield from defined(nested.fn.body)
     for var, tree in nested.trees.items():
         yield var

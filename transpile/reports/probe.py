@@ -1,11 +1,11 @@
-"""Measures what only the run knows: a copy of the function that computes nothing else runs once, interpreted.
+"""Measures counts that are known only at run time: a copy of the function that computes nothing else runs once, interpreted.
 
     while x > 1.0:                    counts[0] = 0
         push x_tape x       ->        while x > 1.0:
         x = x / 2.0                       counts[0] += 1; counts[1] = max(counts[1], counts[0])
                                           x = x / 2.0
 
-What the counts do not depend on is dead code and is removed: of a derivative, as a rule, the whole reverse sweep.
+Dead code, on which the counts do not depend, is removed: usually the whole reverse sweep of a derivative.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from transpile.simplify.dead_code import remove_dead
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is to be measured, each under a name: the ``largest`` value of an integer or the largest size of an array, the
-    ``trips`` of a loop, all runs of it together, and the ``entries`` and ``bytes`` of a stack where it is highest."""
+    """The counts to measure, by name: ``largest`` values of integers or largest sizes of arrays, ``trips`` of loops in total,
+    and ``entries`` and ``bytes`` of stacks at their highest."""
 
     largest: dict[str, ir.Var]
     trips: dict[str, ir.For | ir.While]
@@ -40,22 +40,24 @@ class Wanted:
         return bool(self.largest or self.trips or self.entries or self.bytes)
 
 
-Run = Callable[[ir.Function], Any]  # what a core function gives in the call, interpreted
+Run = Callable[[ir.Function], Any]  # the results of a core function in the call, interpreted
 
 
 def measure(core: ir.Function, wanted: Wanted, run: Run) -> dict[str, int]:
-    """The values of what is wanted in a call of ``core``; ``run`` runs another function on the arguments of the call."""
+    """The wanted counts in a call of ``core``; ``run`` runs another function on the arguments of the call."""
     probe = _Probe(core, wanted)
     out = run(probe.run())
     return {name: int(out[k]) for name, k in probe.slots.items()}
 
 
 class _Probe:
+    """Builds the function that counts."""
+
     def __init__(self, core: ir.Function, wanted: Wanted) -> None:
         self.core = core
         self.b = Builder(prims(), dict(core.symbols), core)
         self.slots: dict[str, int] = {}
-        self.hidden = 0  # slots of numbers that are not asked for
+        self.hidden = 0  # number of slots that are not returned
         self.actions: dict[object, list[Callable[[Any], None]]] = {}
         for name, var in wanted.largest.items():
             self.on(var, self.largest, self.slot(name))
@@ -67,6 +69,7 @@ class _Probe:
             self.on(("push", stack), self.pushed, now, highest, name in wanted.bytes)
 
     def slot(self, name: str) -> int:
+        """A new position in the array of counts; "" for one that is not returned."""
         number = len(self.slots) + self.hidden
         if name:
             self.slots[name] = number
@@ -75,13 +78,15 @@ class _Probe:
         return number
 
     def on(self, event: object, action: Callable[..., None], *more: Any) -> None:
+        """Registers an action for an event of the walk: a variable, a stack event, or the id of a loop."""
         self.actions.setdefault(event, []).append(lambda subject: action(subject, *more))
 
     def happen(self, event: object, subject: Any) -> None:
+        """Runs the actions of an event."""
         for action in self.actions.get(event, ()):
             action(subject)
 
-    # ---- what is counted
+    # ---- counts
 
     def largest(self, var: ir.Var, slot: int) -> None:
         value = self.size(var) if var.type.dims else self.b.expr(var)
@@ -114,6 +119,7 @@ class _Probe:
     # ---- the copy
 
     def run(self) -> ir.Function:
+        """The function that returns the array of counts."""
         core, b = self.core, self.b
         b.loc = core.loc
         with b.into(ir.Block()) as out:

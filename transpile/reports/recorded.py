@@ -1,4 +1,5 @@
-"""What a derivative records, and what it does not: read off the notes that the reverse transform leaves on variables."""
+"""The arrays and values that a derivative records, and those that it does not, found by the reasons that the reverse transform
+notes on statements (`transpile.core.reasons`)."""
 
 from __future__ import annotations
 
@@ -21,10 +22,10 @@ from transpile.reports.size_formulas import Loop, Sizes
 
 @dataclass(frozen=True)
 class Recorded:
-    """A tape (an array with an entry a trip), a stack, or an array that is kept: what it is, where, how much and why.
+    """A tape (an array with an entry per iteration), a stack, or a kept array, with its place, its size and the reason.
 
-    ``name`` is that in the generated text; ``line`` and ``text`` are the user's, of what is recorded. ``bytes`` is what the
-    arguments at hand take; where not ``exact``, the ``formula`` says at most how much.
+    ``name`` is its name in the generated text; ``line`` and ``text`` are those of the recorded expression in the user's code.
+    ``bytes`` is its size for the current arguments; if not ``exact``, the ``formula`` is an upper bound.
     """
 
     name: str
@@ -42,8 +43,8 @@ class Recorded:
 
 @dataclass(frozen=True)
 class Unrecorded:
-    """What is not recorded: a loop that runs forward and backward at once ("fused") or again ("rerun"), or a value that is
-    computed again ("again")."""
+    """Code that records nothing: a loop that runs forward and backward at once ("fused"), a loop whose iterations are
+    recomputed ("rerun"), a value that is recomputed ("again"), or a call of a derivative of a kept function ("call")."""
 
     kind: str
     file: str
@@ -54,7 +55,7 @@ class Unrecorded:
 
 @dataclass(frozen=True)
 class Amount:
-    """How much a variable takes, before anything is measured. ``entries``: of a stack."""
+    """The size of a recorded variable, before anything is measured. ``entries``: the number of entries, if it is a stack."""
 
     var: ir.Var
     kind: str
@@ -74,7 +75,7 @@ _KEPT = "read by the reverse sweep where it stands: nothing overwrites it"
 
 
 def amounts(sizes: Sizes) -> list[Amount]:
-    """What the function records and keeps, in the order of the text."""
+    """The tapes, stacks and kept arrays of the function, in the order of the text."""
     found: list[Amount] = []
     all_sites = list(sites(sizes.core))
     pushes = {site.stmt.stack: site for site in all_sites if isinstance(site.stmt, ir.Push)}
@@ -99,7 +100,8 @@ def _loops(site: Site) -> list[Loop]:
 
 
 def _array(sizes: Sizes, site: Site, kind: str) -> Amount:
-    """A tape that is made again and again in a loop counts once, where it is largest."""
+    """The amount of a tape or a kept array. One that is allocated again in each iteration of a loop counts once, at its
+    largest."""
     stmt = site.stmt
     assert isinstance(stmt, (ir.Alloc, ir.Let, ir.Call))
     var = stmt.var
@@ -117,7 +119,8 @@ def _array(sizes: Sizes, site: Site, kind: str) -> Amount:
 
 
 def _stack(sizes: Sizes, site: Site, push: Site) -> Amount:
-    """A stack is as high as the loops between where it is made and where it is filled run."""
+    """The amount of a stack. Its number of entries is the number of iterations of the loops between its creation and its
+    pushes."""
     stmt = site.stmt
     assert isinstance(stmt, ir.NewStack)
     around = _loops(site)
@@ -135,13 +138,14 @@ def _stack(sizes: Sizes, site: Site, push: Site) -> Amount:
     elif around:
         total, entries = (
             sizes.extreme(f, largest=True) or f for f in (total, entries)
-        )  # of the trip that fills it most
+        )  # at the iteration that fills it most
     kind = "stack" if reasons.is_recorded(stmt.reason) else "other"
     return Amount(stmt.var, kind, stmt.loc, total, str(total), exact, entries, stmt.reason)
 
 
 def _is_conditional(sizes: Sizes, push: Site, depth: int) -> bool:
-    """Whether a branch decides if the trips that are counted push: one inside the last loop whose trips only the run knows."""
+    """Whether a branch decides if a counted iteration pushes: one inside the last loop whose trip count is known only at run
+    time."""
     found = False
     for stmt, _ in push.nest[depth:]:
         if isinstance(stmt, (ir.For, ir.While)) and sizes.count(stmt) is None:
@@ -151,7 +155,7 @@ def _is_conditional(sizes: Sizes, push: Site, depth: int) -> bool:
 
 
 def decisions(sizes: Sizes) -> list[Unrecorded]:
-    """What is not recorded, each place once, in the order of the user's lines."""
+    """The code that records nothing, each place once, sorted by kind and by the user's lines."""
     found: dict[tuple[str, ir.Loc], Unrecorded] = {}
     for site in sites(sizes.core):
         stmt = site.stmt
@@ -184,7 +188,7 @@ def outermost(found: list[Unrecorded]) -> Iterator[Unrecorded]:
 
 
 def excerpt(loc: ir.Loc) -> str:
-    """The user's expression at ``loc``: as much of it as stands on its first line."""
+    """The user's expression at ``loc``, up to the end of its first line."""
     line = source_line(loc)
     if loc.col < 1 or loc.col > len(line):
         return line.strip()
@@ -193,12 +197,12 @@ def excerpt(loc: ir.Loc) -> str:
 
 
 def loop_text(loc: ir.Loc) -> str:
-    """The head of a loop."""
+    """The first line of the loop at ``loc``."""
     return linecache.getline(loc.file, loc.line).strip()
 
 
 def finished(amount: Amount, sizes: Sizes, values: Values, name: str) -> Recorded:
-    """The record with its value and its name in the text."""
+    """The record of an amount, with its bytes and its name in the generated text."""
     loc, type_ = amount.loc, amount.var.type
     text = excerpt(loc)
     if text.startswith(("for ", "while ", "if ", "elif ")) and amount.kind != "kept":
@@ -220,7 +224,7 @@ def finished(amount: Amount, sizes: Sizes, values: Values, name: str) -> Recorde
 
 
 def largest(records: Sequence[Recorded]) -> list[Recorded]:
-    """The records without those of one name that are smaller: they are not alive at once."""
+    """The records, only the largest of each name: those of one name are not alive at once."""
     found: dict[str, Recorded] = {}
     for record in records:
         if record.name not in found or (record.bytes or 0) > (found[record.name].bytes or 0):

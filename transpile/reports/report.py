@@ -1,4 +1,4 @@
-"""A report on what a derivative does with memory; its text of at most 100 columns, and as HTML for notebooks."""
+"""A report on the memory that a derivative takes: as text of at most 100 columns, and as HTML for notebooks."""
 
 from __future__ import annotations
 
@@ -13,21 +13,20 @@ from transpile.reports.peak import Peak
 from transpile.reports.recorded import Recorded, Unrecorded, largest
 
 WIDTH = 100
-TEXT = 30  # columns of the user's expression, at most
-MOST = 8  # arrays that are named at a peak
+TEXT = 30  # at most so many columns for the user's expression
+MOST = 8  # at most so many arrays are named at a peak
 
 
 @dataclass(frozen=True)
 class Report:
-    """What a derivative does with memory. Printed, it is a table.
+    """The memory that a derivative takes. Printed, it is a table.
 
-    ``recorded`` are the tapes and stacks; ``bytes`` and ``formula`` are what they take together, each where it is largest. ``kept``
-    are arrays of the function that the reverse sweep reads where they stand. ``not_recorded`` are loops that run again or
-    forward and backward at once, and values that are computed again. ``peak`` is the most that is alive at once in the
-    interpreted derivative, ``compiled_peak`` in the compiled one (None where it cannot be read off its loops), both with the
-    results and without the arguments; of two branches the larger counts. ``known`` are the sizes that the arguments have,
-    ``measured`` the counts that only a run tells. A number of bytes is None where nothing tells it, as the peaks are where
-    functions call themselves.
+    ``recorded`` are the tapes and stacks; ``bytes`` and ``formula`` are what they take together, each at its largest. ``kept``
+    are arrays of the function that the reverse sweep reads in place. ``not_recorded`` are loops whose iterations are recomputed
+    or run forward and backward at once, and values that are recomputed. ``peak`` is the largest amount alive at once in the
+    interpreted derivative, ``compiled_peak`` in the compiled one (None if its loops do not tell it), both with the results and
+    without the arguments; of two branches the larger counts. ``known`` are the sizes of the arguments, ``measured`` the counts
+    known only at run time. A number of bytes is None if it is unknown, as are the peaks if functions call themselves.
     """
 
     name: str
@@ -55,7 +54,7 @@ class Report:
 
 
 def text(report: Report) -> str:
-    """The table."""
+    """The report as a table."""
     lines = wrapped(f"{report.name}({report.signature})", "", 4)
     sizes = [
         f"{name} = {value:,}" for name, value in {**report.known, **report.measured}.items() if name in said(report)
@@ -85,24 +84,26 @@ def text(report: Report) -> str:
 
 
 def said(report: Report) -> set[str]:
-    """The symbols that stand in a formula."""
+    """The symbols that occur in a formula of the report."""
     formulas = [report.formula, *(r.formula for r in report.kept)]
     formulas += [p.formula for p in (report.peak, report.compiled_peak) if p is not None]
     return {s for f in formulas for s in f.symbols}
 
 
 def amount(number: int | None, formula: Formula, exact: bool = True) -> str:
-    """``320,000 bytes = 16·n``."""
+    """An amount and its formula: ``320,000 bytes = 16·n``."""
     if formula.is_const and number is not None:
         return "nothing" if not number else f"{number:,} bytes"
     return f"{'unknown' if number is None else f'{number:,} bytes'} {'=' if exact else '≤'} {formula}"
 
 
 def total(records: Sequence[Recorded]) -> int | None:
+    """The bytes of all records; None if one is unknown."""
     return None if any(r.bytes is None for r in records) else sum(r.bytes or 0 for r in records)
 
 
 def summed(records: Sequence[Recorded]) -> Formula:
+    """The sum of the records' formulas."""
     return sum((r.formula for r in records), Formula())
 
 
@@ -119,7 +120,7 @@ def rows(report: Report, records: Sequence[Recorded]) -> list[str]:
     out = [aligned(HEAD, widths)]
     for row, (record, *_) in zip(cells, ordered):
         out.append(aligned(row, widths))
-        more = [row[k] for k in (3, 4) if len(row[k]) > widths[k]]  # what was cut, in full
+        more = [row[k] for k in (3, 4) if len(row[k]) > widths[k]]  # truncated cells, in full
         reason = [record.reason] if record.kind != "kept" else []
         if more or reason:
             out += wrapped("; ".join([*more, *reason]), " " * min(widths[0] + 6, 12), 2)
@@ -127,7 +128,7 @@ def rows(report: Report, records: Sequence[Recorded]) -> list[str]:
 
 
 def row_of(report: Report, group: Sequence[Recorded]) -> tuple[str, ...]:
-    """The cells for records of one expression that was put in line several times; as a rule there is one."""
+    """The cells for the records of one expression: usually one, or several if it was inlined several times."""
     first, *more = group = largest(group)
     name = f"{first.name} (of {1 + len(more)})" if more else first.name
     formula = first.formula_text
@@ -137,12 +138,12 @@ def row_of(report: Report, group: Sequence[Recorded]) -> tuple[str, ...]:
 
 
 HEAD = ("line", "name", "of", "type", "formula", "bytes")
-LEAST = (24, 16, 16, 18, 18, 5)  # columns to which they may be cut, where the row would be too long
-CUT = (2, 3, 4, 1)  # in this order
+LEAST = (24, 16, 16, 18, 18, 5)  # columns that remain if a row is too long
+CUT = (2, 3, 4, 1)  # columns to cut, in this order
 
 
 def fitting(widths: list[int]) -> list[int]:
-    """The widths of the columns, cut so that a row fits."""
+    """The widths of the columns, reduced so that a row fits."""
     widths[0] = min(widths[0], LEAST[0])
     widths[2] = min(widths[2], TEXT)
     for k in CUT:
@@ -153,7 +154,7 @@ def fitting(widths: list[int]) -> list[int]:
 
 
 def aligned(row: Sequence[str], widths: Sequence[int]) -> str:
-    """The cells of a row, numbers to the right."""
+    """The row as a line, with numbers aligned to the right."""
     cells = [short(cell, width) for cell, width in zip(row, widths)]
     first, *middle, last = cells
     return "  " + "  ".join(
@@ -162,20 +163,23 @@ def aligned(row: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def where(report: Report, file: str, line: int) -> str:
+    """The line number, with the file if that is another one."""
     return str(line) if file == report.file else f"{short_path(file)}:{line}"
 
 
 def short(line: str, width: int) -> str:
-    """The text, cut where it is too long."""
+    """The text, truncated to a width."""
     return line if len(line) <= width else line[: width - 1] + "…"
 
 
 def number(value: int | None) -> str:
+    """The number with thousands separators; "?" if unknown."""
     return "?" if value is None else f"{value:,}"
 
 
 def decided(report: Report) -> list[str]:
-    """Loops with what is done about them; of what is computed again the lines, each with its longest expression."""
+    """The lines about code that is not recorded: for each reason, the loops or the longest recomputed expression of each
+    line."""
     out: list[str] = []
     groups: dict[str, list[Unrecorded]] = {}
     for entry in report.not_recorded:
@@ -189,7 +193,7 @@ def decided(report: Report) -> list[str]:
 
 
 def peak(report: Report, title: str, found: Peak | None) -> list[str]:
-    """The peak, and below what is alive then."""
+    """The lines about a peak, with the arrays alive then."""
     if found is None:
         return [f"{title}: unknown"]
     lines = wrapped(
@@ -206,7 +210,7 @@ def peak(report: Report, title: str, found: Peak | None) -> list[str]:
 
 
 def wrapped(line: str, indent: str, more: int) -> list[str]:
-    """The line in lines that fit, the later ones indented by ``more``."""
+    """The text in lines that fit, the later ones indented by ``more``."""
     found = textwrap.wrap(
         line, WIDTH, initial_indent=indent, subsequent_indent=indent + " " * more, break_on_hyphens=False
     )
@@ -214,7 +218,7 @@ def wrapped(line: str, indent: str, more: int) -> list[str]:
 
 
 def html(report: Report) -> str:
-    """The records as a table, the rest as text."""
+    """The records as an HTML table, the rest as text."""
     cells = "".join(
         "<tr>" + "".join(f"<td>{markup.escape(c)}</td>" for c in (
             where(report, r.file, r.line), r.name, r.text, r.type, r.formula_text, number(r.bytes), r.reason

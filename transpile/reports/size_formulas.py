@@ -1,7 +1,8 @@
-"""Sizes and counts of a core function as formulas over what a call brings: dimensions of arguments, integer arguments.
+"""Sizes and counts of a core function as formulas over the arguments of a call: their dimensions and integer arguments.
 
-What only the run knows (a trip count, the length of a selection) is a symbol of its own, to be measured (`probe`).
-A loop index is its start and its step times the number of the trip, a symbol that `Sizes.summed` and `Sizes.extreme` remove.
+A number known only at run time (a trip count, the size of a selection) gets a symbol of its own, to be measured (`probe`). A
+loop index is its start plus its step times the number of the iteration, a symbol that `Sizes.summed` and `Sizes.extreme`
+eliminate.
 """
 
 from __future__ import annotations
@@ -24,15 +25,15 @@ Loop = ir.For | ir.While
 
 
 class Sizes:
-    """``known``: the values of symbols; ``unknown``: what the others stand for, a variable (its largest value counts) or a
-    loop (all its trips)."""
+    """``known``: the values of symbols; ``unknown``: for each other symbol the variable (its largest value counts) or the loop
+    (the total of its iterations counts) that it stands for."""
 
     def __init__(self, core: ir.Function, values: Mapping[ir.Var, Any]) -> None:
         self.core, self.values = core, values
         self.defs = definitions(core)
         self.known: dict[str, int] = {}
         self.unknown: dict[str, ir.Var | Loop] = {}
-        self.trips: dict[str, ir.For] = {}  # a symbol for the number of a trip -> the loop
+        self.trips: dict[str, ir.For] = {}  # symbol for the number of an iteration -> the loop
         self.signed: set[str] = set()  # symbols that may be negative
         self._found: dict[object, Formula] = {}
         self._names: dict[str, object] = {}
@@ -93,6 +94,7 @@ class Sizes:
         return self.unknown_symbol(name, var)
 
     def of_dim(self, dim: Dim) -> Formula:
+        """The value of a dimension."""
         if (least := dim.as_min) is not None:
             return self.one_of("min", *map(self.of_dim, least))
         total = Formula.of(dim.const)
@@ -112,24 +114,25 @@ class Sizes:
         return first * rest[0] if atom.kind == "mul" else Formula.operation("//", first, rest[0])
 
     def bytes_of(self, var: ir.Var) -> Formula:
-        """What the array takes; a scalar that is recorded takes its item."""
+        """The bytes of an array, or of a recorded scalar."""
         return self.elements(var) * np.dtype(var.type.dtype).itemsize
 
     def elements(self, var: ir.Var) -> Formula:
+        """The number of elements."""
         total = Formula.of(1)
         for dim in var.type.dims:
             total = total * self.of_dim(dim)
         return total
 
     def unknown_symbol(self, name: str, what: ir.Var | Loop | None) -> Formula:
-        """A symbol for what only the run knows; None: nobody can tell."""
+        """A new symbol for a number known only at run time. ``what`` is measured for it; None if nothing can be."""
         name = self.unique(name, what)
         if what is not None:
             self.unknown[name] = what
         return Formula.symbol(name)
 
     def unique(self, name: str, what: object) -> str:
-        """The name, or one like it that stands for nothing else."""
+        """The name, with a number added if it already stands for something else."""
         found, k = name, 1
         while self._names.setdefault(found, what) is not what:
             k += 1
@@ -139,13 +142,13 @@ class Sizes:
     # ---- loops
 
     def trip(self, loop: ir.For) -> Formula:
-        """The number of the trip, from 0."""
+        """The symbol for the number of the iteration, counted from 0."""
         name = self.unique(f"trip({loop.index.label}, line {loop.loc.line})", loop)
         self.trips[name] = loop
         return Formula.symbol(name)
 
     def span(self, loop: ir.For) -> Formula | None:
-        """The trips of a range that is not empty; None if the step is not known."""
+        """The trip count of a range that is not empty; None if the step is unknown."""
         if not isinstance(loop.step, ir.Const):
             return None
         step = int(loop.step.value)
@@ -154,18 +157,18 @@ class Sizes:
         return away if abs(step) == 1 else Formula.operation("//", away + (abs(step) - 1), abs(step))
 
     def count(self, loop: Loop) -> Formula | None:
-        """The number of trips, if it is known before the loop."""
+        """The trip count, if it is known before the loop."""
         if isinstance(loop, ir.While) or loop.body.stop is not None:
             return None
         span = self.span(loop)
         return None if span is None else self.clipped(span)
 
     def clipped(self, value: Formula) -> Formula:
-        """The value, at least 0."""
+        """The value, but at least 0."""
         return value if self.is_size(value) else Formula.operation("max", value, 0)
 
     def is_size(self, value: Formula) -> bool:
-        """Whether the value is known not to be negative."""
+        """Whether the value is known to be nonnegative."""
         least = self.extreme(value, largest=False)
         return least is not None and all(
             c >= 0 and all(power % 2 == 0 or self._is_size(a) for a, power in product) for product, c in least.summands
@@ -177,7 +180,8 @@ class Sizes:
         return (any if atom.name == "max" else all)(map(self.is_size, atom.operands))
 
     def extreme(self, value: Formula, largest: bool) -> Formula | None:
-        """The largest (smallest) value over the trips of all loops; None if it is not plain which trip has it."""
+        """The largest (or smallest) value over the iterations of all loops; None if it cannot be told which iteration has
+        it."""
         found = self._without_operations(value, largest)
         while found is not None:
             name = next((s for s in reversed(found.symbols) if s in self.trips), None)
@@ -195,7 +199,7 @@ class Sizes:
         return None
 
     def _without_operations(self, value: Formula, largest: bool) -> Formula | None:
-        """The value with each operation on the number of a trip at its own largest or smallest."""
+        """The value with each operation that depends on an iteration replaced by its own largest or smallest value."""
         total = Formula()
         for product, coefficient in value.summands:
             part: Formula | None = Formula.of(coefficient)
@@ -224,7 +228,7 @@ class Sizes:
         return None if bound is None else Formula.operation("//", bound, second)
 
     def computed(self, record: Op, numbers: Sequence[Formula]) -> Formula | None:
-        """What an operation makes of integers; None if that is no formula."""
+        """The result of an operation on integers; None if it is no formula."""
         if record.extreme:
             return self.one_of("max" if record.extreme > 0 else "min", *numbers)
         if record.division:
@@ -232,7 +236,7 @@ class Sizes:
         return of_operation(record, numbers)
 
     def one_of(self, name: str, a: Formula, b: Formula) -> Formula:
-        """``max`` or ``min``: one of the two, if it is known which."""
+        """``max`` or ``min``; one of the two operands if it is known which."""
         if a != b and self.is_size(a - b):
             return a if name == "max" else b
         if a != b and self.is_size(b - a):
@@ -240,15 +244,16 @@ class Sizes:
         return Formula.operation(name, a, b)
 
     def _sign(self, value: Formula) -> int:
-        """1 if all terms are positive, -1 if all are negative, 2 if neither is known."""
+        """1 if all terms are positive, -1 if all are negative, 0 if there are none, 2 if unknown."""
         signs = {1 if c > 0 else -1 for _, c in value.summands}
         if any(a in self.signed for p, _ in value.terms for a, _ in p if isinstance(a, str)):
             return 2
         return signs.pop() if len(signs) == 1 else 2 if signs else 0
 
     def summed(self, value: Formula, loops: Sequence[Loop]) -> tuple[Formula | None, bool]:
-        """The sum over all trips of ``loops`` (from the outermost), and whether it is one of the trips alone: with a loop whose
-        trips only the run knows, all its trips are one symbol. None if there is no closed form."""
+        """The sum over all iterations of ``loops`` (the outermost first); None if there is no closed form. The flag is True if
+        a loop's trip count is known only at run time: the total of its iterations is then one measured symbol, and loops around
+        it are not summed."""
         for k in reversed(range(len(loops))):
             loop = loops[k]
             count = self.count(loop)
@@ -266,7 +271,7 @@ class Sizes:
 
 
 def is_computed(let: ir.Let) -> bool:
-    """Whether an integer is computed as `Sizes.computed` says."""
+    """Whether `Sizes.computed` has a formula for the statement."""
     record = record_of(let)
     known = record.extreme or record.division or record.signs or record.multiplies or record.same
     return bool(known) and all(a.type.is_int for a in let.args)
