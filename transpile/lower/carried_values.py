@@ -13,6 +13,8 @@ from transpile.lower.lowering_rules import Primitives
 class Carried(Primitives):
     # ---- before a write
 
+    """Gives memory to values before writes and control flow, and passes values across blocks."""
+
     def settle(self, buf: ir.Var, but: ir.Operand | None = None) -> None:
         """Before ``buf`` is written: gives memory to values that depend on it and are still to be read."""
         for var in list(self.snapshots):

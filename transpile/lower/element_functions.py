@@ -69,6 +69,7 @@ class Elements:
 
 
 def is_one(size: ir.Operand) -> bool:
+    """Whether the size is the constant 1."""
     return isinstance(size, ir.Const) and size.value == 1
 
 

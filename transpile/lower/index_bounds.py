@@ -65,11 +65,13 @@ def clip(lw: Lowering, x: Expr, n: Expr) -> Expr:
 
 
 def is_not_negative(lw: Lowering, x: Expr) -> bool:
+    """Whether the integer is known to be nonnegative."""
     form = lw.b.form_of(x.op)
     return form is not None and is_nonnegative(lw.least(form))
 
 
 def at_least_zero(lw: Lowering, x: Expr) -> Expr:
+    """``max(x, 0)``."""
     if isinstance(x.op, ir.Const):
         return lw.b.expr(max(x.op.value, 0))
     if is_not_negative(lw, x):
@@ -102,6 +104,7 @@ def checked(lw: Lowering, op: ir.Operand, size: ir.Operand) -> Expr:
 
 
 def named(lw: Lowering, x: Expr, name: str) -> Expr:
+    """The expression; its variable gets the name if it has none."""
     if isinstance(x.op, ir.Var) and x.op.name == ir.SYNTHETIC:
         x.op.name = name
     return x

@@ -51,11 +51,13 @@ def unless(loc: ir.Loc, test: Expr, exception: str, text: str) -> ir.Check:
 
 
 def wrong_mask(loc: ir.Loc, given: Expr, size: Expr) -> ir.Raise:
+    """The IndexError for a mask of another size than its axis."""
     parts = (*place(loc), "the mask has size ", 0, ", the array ", 1)
     return _raise(loc, "IndexError", parts, (given.op, size.op))
 
 
 def mismatch(loc: ir.Loc, given: Expr, size: Expr) -> ir.Raise:
+    """The IndexError for index arrays that do not broadcast together."""
     parts = (*place(loc), "index arrays of sizes ", 0, " and ", 1, " cannot be broadcast together")
     return _raise(loc, "IndexError", parts, (given.op, size.op))
 
@@ -67,10 +69,12 @@ def in_size(loc: ir.Loc, value: Expr, parts: ir.Parts = ("an array cannot have t
 
 
 def raise_value(loc: ir.Loc, text: str) -> ir.Raise:
+    """The ValueError with this text."""
     return _raise(loc, "ValueError", (*place(loc), text), ())
 
 
 def too_deep(loc: ir.Loc) -> ir.Raise:
+    """The RecursionError of compiled code."""
     return _raise(loc, "RecursionError", (*place(loc), "maximum recursion depth exceeded"), ())
 
 

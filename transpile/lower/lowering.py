@@ -44,9 +44,7 @@ class Lowering(Nests):
         self.snapshots: dict[ir.Var, None] = {}  # values without memory that may need it before a write
         self.buffers: dict[ir.Var, ir.Var] = {}  # buffer of the source -> variable of the result
         self.origin: dict[ir.Var, ir.Var] = {}  # variable of the result -> buffer of the source
-        self.ranges: dict[
-            str, tuple[Dim | None, Dim | None]
-        ] = {}  # symbol of a loop index -> its least and its greatest value
+        self.ranges: dict[str, tuple[Dim | None, Dim | None]] = {}  # symbol of an index -> its range
         self.matrices = Matrices(fn)
         self.shapes = {p.type.dims for p in fn.params}  # dims of the arrays in scope
         sizes = {s.var for s in statements(fn.body) if isinstance(s, ir.Let) and s.prim == "dim"}
@@ -164,6 +162,7 @@ class Lowering(Nests):
         return True
 
     def sizes(self, dims: Sequence[Dim]) -> tuple[ir.Operand, ...]:
+        """The run-time values of dims."""
         return tuple(self.dim(d) for d in dims)
 
     def least(self, form: Dim) -> Dim:
@@ -184,4 +183,5 @@ class Lowering(Nests):
 
 
 def name_of(op: ir.Operand) -> str:
+    """The user's name of an operand; "" if it has none."""
     return op.name if isinstance(op, ir.Var) else ir.SYNTHETIC

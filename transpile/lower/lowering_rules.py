@@ -138,6 +138,7 @@ class Primitives(Lowering):
         return value.op
 
     def several(self, stmt: ir.Let) -> list[Held]:
+        """The results of a primitive with several."""
         found: list[Held] = by_rule(self, stmt)
         return found
 

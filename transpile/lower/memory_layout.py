@@ -77,6 +77,7 @@ def uniform(x: Elements) -> Expr | None:
 
 
 def number(lw: Lowering, value: float, dtype: str) -> Expr:
+    """A floating-point constant of the dtype."""
     return lw.b.expr(ir.Const(value, Type(dtype)))
 
 

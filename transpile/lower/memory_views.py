@@ -44,6 +44,7 @@ class View:
 
     @property
     def is_full(self) -> bool:
+        """Whether the view covers the whole variable."""
         return all(isinstance(p, Range) and p.start is None for p in self.parts)
 
     @property
@@ -57,6 +58,7 @@ class View:
         return replace(self, factor=None)
 
     def permuted(self, axes: Sequence[int]) -> View:
+        """The transpose of the view."""
         return replace(self, order=tuple(self.order[a] for a in axes), source=None)
 
     def indexed(self, b: Builder, items: Sequence[Item]) -> View:

@@ -30,6 +30,7 @@ class Nests:
         return var
 
     def check_dtype(self, dtype: str) -> None:
+        """Raises for float16, which Numba lacks."""
         if dtype == "float16":
             raise error("T502", "Numba has no float16", self.b.loc, hint="use float32")
 
@@ -93,6 +94,7 @@ class Nests:
         return var
 
     def fill(self, var: ir.Var, elements: Elements) -> None:
+        """Emits the computation of the elements into ``var``."""
         if not elements.put_into(var):
             order = loop_order(elements)
             self.nest(elements.sizes, lambda idx: write(self.b, var, idx, elements.at(idx)), order)
@@ -113,6 +115,7 @@ class Nests:
         return elements if elements.cheap else self.in_memory(elements, name)
 
     def in_memory_if_array(self, elements: Elements, name: str) -> Elements:
+        """The same elements, in memory unless they are a scalar."""
         return self.rooted(elements, name) if elements.rank else elements
 
     def compute(self, prim: str, args: Sequence[Expr], var: ir.Var | Type, params: Any) -> Expr:

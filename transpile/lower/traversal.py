@@ -32,6 +32,7 @@ class Traversal(Carried):
     """Lowers a function, statement by statement."""
 
     def run(self) -> ir.Function:
+        """The lowered function."""
         fn, b = self.fn, self.b
         params = []
         for p in fn.params:
@@ -56,6 +57,7 @@ class Traversal(Carried):
     # ---- statements
 
     def block(self, block: ir.Block) -> None:
+        """Lowers the statements of a block into the current block."""
         outside = set(self.shapes)
         for stmt in block.stmts:
             self.now = self.position[id(stmt)]
@@ -68,6 +70,7 @@ class Traversal(Carried):
 
     @singledispatchmethod
     def stmt(self, stmt: ir.Stmt) -> None:
+        """Lowers a statement."""
         raise TypeError(stmt)
 
     @stmt.register
@@ -115,6 +118,7 @@ class Traversal(Carried):
         self.define(stmt.var, var, source.sizes)
 
     def define(self, buf: ir.Var, var: ir.Var, sizes: Sequence[ir.Operand]) -> None:
+        """Makes ``var`` the memory of a buffer of the source."""
         self.buffers[buf], self.origin[var] = var, buf
         self.env[buf] = stored(self.b, var, sizes)
 
@@ -154,6 +158,7 @@ class Traversal(Carried):
             self.receive(r, new)
 
     def body(self, block: ir.Block, params: Sequence[ir.Var]) -> ir.Block:
+        """A lowered nested block with these parameters."""
         saved = dict(self.env)
         with self.b.into(ir.Block(tuple(params))) as new:
             for p, q in zip(block.params, params):
@@ -206,6 +211,7 @@ class Traversal(Carried):
         self.finish(stmt, replace(stmt, inits=inits, test=test, body=body))
 
     def finish(self, stmt: ir.For | ir.While, new: ir.For | ir.While) -> None:
+        """Emits a lowered loop and binds its results."""
         new.results = tuple(_twin(r) for r in stmt.results)
         if stmt.trips is not None:
             new.trips = _twin(stmt.trips)

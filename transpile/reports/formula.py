@@ -61,10 +61,12 @@ class Formula(Form[Product, Fraction]):
 
     @staticmethod
     def of(value: int | Fraction | Formula) -> Formula:
+        """The number as a formula; a formula unchanged."""
         return value if isinstance(value, Formula) else Formula(Fraction(value))
 
     @staticmethod
     def symbol(name: str) -> Formula:
+        """The formula that is a single symbol."""
         return Formula.factor(name, (name,))
 
     @staticmethod

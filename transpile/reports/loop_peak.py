@@ -50,6 +50,7 @@ class _Life:
 
     @property
     def formula(self) -> Formula | None:
+        """The bytes of the array; None if a size is unknown."""
         total = Formula.of(self.item)
         for dim in self.dims:
             if dim is None:
@@ -94,9 +95,7 @@ class Plan:
         return Peak(sum(a.bytes for _, a in best), total, loc, tuple(a for _, a in best), exact)
 
 
-Lowered = Callable[
-    [ir.Function], Sequence[ir.Function]
-]  # the lowered functions to compile: kept functions first, the function itself last
+Lowered = Callable[[ir.Function], Sequence[ir.Function]]  # the function itself is the last
 
 
 def compiled_plan(

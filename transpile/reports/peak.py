@@ -256,6 +256,7 @@ class Walk:
             self.drop(value)
 
     def branch(self, stmt: ir.If) -> None:
+        """Walks both sides of a branch. After it, each name holds the array of the side that leaves more alive."""
         self.drop(self.value(stmt.test))
         if not self.has_memory(stmt):
             return
@@ -296,6 +297,7 @@ class Walk:
         return tree is not None and (bool(tree.var.type.dims) or any(map(self.makes, tree.args)))
 
     def loop(self, stmt: ir.For | ir.While) -> None:
+        """Walks the body twice."""
         if not self.has_memory(stmt):
             return
         self.hand(stmt.body.params, stmt.inits)

@@ -89,28 +89,34 @@ class _Probe:
     # ---- counts
 
     def largest(self, var: ir.Var, slot: int) -> None:
+        """Records the value of an integer or the size of an array, if it is the largest so far."""
         value = self.size(var) if var.type.dims else self.b.expr(var)
         self.put(slot, self.b.let("maximum", self.count(slot), self.b.cast(value, INT)))
 
     def total(self, loop: ir.For | ir.While, slot: int) -> None:
+        """Adds the trip count of a loop."""
         self.put(slot, self.count(slot) + self.b.expr(loop.trips))
 
     def restart(self, stack: ir.Var, slot: int) -> None:
+        """Sets the count of a new stack to 0."""
         self.put(slot, self.b.expr(0))
 
     def pushed(self, value: ir.Operand, now: int, highest: int, in_bytes: bool) -> None:
+        """Adds an entry, or its bytes, to the count of a stack; records the highest count."""
         more = self.size(value) * np.dtype(value.type.dtype).itemsize if in_bytes else self.b.expr(1)
         total = self.count(now) + more
         self.put(now, total)
         self.put(highest, self.b.let("maximum", self.count(highest), total))
 
     def size(self, operand: ir.Operand) -> Expr:
+        """The number of elements."""
         total = self.b.expr(1)
         for axis in range(operand.type.rank):
             total = total * self.b.let("dim", operand, axis=axis)
         return total
 
     def count(self, slot: int) -> Expr:
+        """The current count."""
         return self.b.cast(self.b.read(self.counts, *_place(slot)), INT)
 
     def put(self, slot: int, value: Expr) -> None:

@@ -76,6 +76,7 @@ class Adjoints:
         return f"{var.name}_bar" if var.name != ir.SYNTHETIC else ir.SYNTHETIC
 
     def has(self, var: ir.Var) -> bool:
+        """Whether the variable has an adjoint so far."""
         return var in self.values or var in self.buffers or var in self.items
 
     def add(self, operand: ir.Operand, contribution: Contribution) -> None:
@@ -152,6 +153,7 @@ class Adjoints:
         self.add(source, value)
 
     def stack(self, var: ir.Var) -> ir.Var | None:
+        """The stack of adjoints that belongs to a stack; None if there is none."""
         return self.buffers.get(var)
 
     def take(self, var: ir.Var) -> Pending | None:
@@ -228,4 +230,5 @@ def _is_recent(b: Builder, op: ir.Var) -> bool:
 
 
 def is_nothing(operand: ir.Operand) -> bool:
+    """Whether the operand can have no adjoint: a constant or an undefined value."""
     return isinstance(operand, (ir.Const, ir.Undef))

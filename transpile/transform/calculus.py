@@ -83,6 +83,7 @@ def _is_exact(a: Any, b: Any) -> bool:
 
 
 def times_or_zero(bar: Expr, partial: Expr) -> Expr:
+    """``bar * partial``; a zero if the partial is the number 0."""
     product = times(bar, partial)
     return bar.b.expr(0.0) if product is None else product
 

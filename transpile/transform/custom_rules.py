@@ -33,11 +33,11 @@ def expand_calls(fn: ir.Function) -> ir.Function:
 
 
 def with_kept_apart(fn: ir.Function) -> ir.Function:
-    """``fn``, about to be differentiated, with ordinary statements for the values that calls keep for pullbacks which ``fn``
-    itself runs.
+    """``fn``, about to be differentiated, in which ordinary statements compute the kept values of calls whose pullbacks ``fn``
+    runs itself.
 
-    The results of these calls come from ordinary statements too, unless the rule calls the function itself, whose derivative is
-    the user's there too.
+    They then compute the results of these calls too, unless the rule calls its own function, which must keep the user's
+    derivative.
     """
     while True:
         read = {o for s in statements(fn.body) if not (isinstance(s, ir.Let) and s.prim == "dim") for o in reads(s)}

@@ -4,7 +4,7 @@
     ...                                          the forward derivative, batched over the rows; the primal runs once
     jac = y_dot.T
 
-Rows by reverse mode likewise. If an axis of directions costs more than it saves
+Reverse mode gives the rows in the same way. If an axis of directions costs more than it saves
 (`transpile.transform.batching.direction_cost`), the directions are the iterations of a loop, each of which repeats the
 function's own sweep:
 
@@ -189,6 +189,7 @@ class _Plan:
         return self.shaped(out, dims)
 
     def shaped(self, op: ir.Operand, dims: tuple[Dim, ...]) -> ir.Operand:
+        """The operand reshaped to ``dims``."""
         if len(dims) == op.type.rank:
             return op
         return self.b.bind("", op.type.with_dims(dims), "reshape", (op,), {"dims": dims})
@@ -222,6 +223,7 @@ class _Plan:
         return [*values[self.rows :][:lead], *(b.read(buf, name=buf.name).op for buf in buffers)]
 
     def nest(self, dims: Sequence[Dim], body: Callable[[list[ir.Var]], None], indices: list[ir.Var]) -> None:
+        """Emits loops over ``dims`` around ``body``, which gets their indices."""
         if not dims:
             body(indices)
             return
@@ -232,6 +234,7 @@ class _Plan:
         b.emit(ir.For(index, ir.Const(0, INT), b.dim(dims[0]).op, ir.Const(1, INT), (), block, loc=b.loc))
 
     def finish(self) -> ir.Function:
+        """The function that returns the Jacobian and the auxiliary results."""
         if self.aux is None:
             self.run()
         assert self.aux is not None

@@ -56,6 +56,7 @@ class _Forward:
         )  # a caller may pass any tangent
 
     def run(self, value: bool) -> ir.Function:
+        """The function of primal values and tangents; without ``value``, its results are the tangents only."""
         fn, b = self.fn, self.b
         seeds = []
         for var in self.wrt:
@@ -77,12 +78,14 @@ class _Forward:
     # ---- tangents
 
     def tangent(self, operand: ir.Operand) -> Expr | None:
+        """The tangent of an operand; None if it is zero."""
         if not isinstance(operand, ir.Var) or operand not in self.active:
             return None
         dot = self.dots.get(operand)
         return None if dot is None or isinstance(dot, tuple) else self.b.expr(dot)
 
     def tangent_or_zero(self, operand: ir.Operand) -> Expr:
+        """The tangent of an operand, a zero of its type if there is none."""
         dot = self.tangent(operand)
         if dot is not None:
             return dot
@@ -97,6 +100,7 @@ class _Forward:
 
     @singledispatchmethod
     def stmt(self, stmt: ir.Stmt) -> None:
+        """Emits a statement and the statement of its tangent."""
         raise TypeError(stmt)
 
     @stmt.register
@@ -117,12 +121,14 @@ class _Forward:
             self.dots[stmt.var] = self.named(found, stmt.var)
 
     def named(self, found: Expr, var: ir.Var) -> ir.Operand:
+        """The tangent, named after ``var`` if it has no name."""
         op = found.op
         if isinstance(op, ir.Var) and op.name == ir.SYNTHETIC and var.name != ir.SYNTHETIC:
             op.name = self.name(var)
         return op
 
     def derive(self, stmt: ir.Let | ir.Alloc) -> Expr | tuple[Expr | None, ...] | None:
+        """The tangent of a statement's result: one per result if there are several; None if it is zero."""
         b, prim = self.b, self.prims[stmt.prim]
         dots = [self.tangent(a) for a in stmt.args]
         if stmt.prim == "where":
@@ -152,6 +158,7 @@ class _Forward:
     def structural(
         self, stmt: ir.Let | ir.Alloc, prim: Op, dots: list[Expr | None]
     ) -> Expr | tuple[Expr | None, ...] | None:
+        """The tangent by the primitive's own rule."""
         if all(d is None for d in dots):
             return None
         if prim.jvp is REFUSED:
@@ -211,6 +218,7 @@ class _Forward:
         return made
 
     def loop(self, stmt: ir.For | ir.While, body_of: ir.Block) -> tuple[list[int], tuple[ir.Operand, ...], ir.Block]:
+        """The positions of active carried values, the initial values of their tangents, and the body with tangents."""
         carried = [k for k, p in enumerate(stmt.body.params) if p in self.active or stmt.results[k] in self.active]
         inits = tuple(self.tangent_or_zero(stmt.inits[k]).op for k in carried)
         params = self.declare([body_of.params[k] for k in carried])

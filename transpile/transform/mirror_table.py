@@ -31,6 +31,7 @@ class Twins(Generic[T]):
         return None if held is None else held[1]
 
     def copy(self) -> Twins[T]:
+        """A copy of the table; the objects are shared."""
         return Twins(self._held)
 
     def mapped(self, copies: Twins[T]) -> Twins[T]:

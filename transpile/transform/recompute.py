@@ -128,6 +128,7 @@ class _Found:
 
     @property
     def index(self) -> ir.Var | None:
+        """The index of the forward loop; None for a while loop."""
         return self.loop.index if isinstance(self.loop, ir.For) else None
 
     @property
@@ -290,6 +291,7 @@ class _Copier(Cloner):
         )
 
     def fresh(self, var: ir.Var) -> ir.Var:
+        """The copy of a variable; size symbols that have it as their value get copies too."""
         new = super().fresh(var)
         for symbol in self.symbols.get(var, ()):
             self.b.bind_symbol(self.renamed[symbol], new)

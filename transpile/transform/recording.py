@@ -65,9 +65,11 @@ class _Linker:
     # ---- tapes
 
     def loops_of(self, var: ir.Var) -> tuple[ir.For | ir.While, ...]:
+        """The loops of the forward sweep around the definition of ``var``, the outermost first."""
         return self.defs[var].loops
 
     def make_tape(self, var: ir.Var) -> None:
+        """Emits the tape of ``var``: an array if its trip counts and sizes are known here, else a stack."""
         b, name = self.b, f"{var.label}_tape"
         reason, unknown = self.needs.recorded[var], why_uncountable(var, self.needs)
         assert reason, var
@@ -87,6 +89,7 @@ class _Linker:
         return self.fn.loc if stmt is None else stmt.loc
 
     def trip_count(self, loop: ir.For) -> Dim:
+        """The trip count of a loop that does not stop early and has a constant step."""
         b = self.b
         start, bound = b.form(loop.start), b.form(loop.bound)
         assert isinstance(loop.step, ir.Const)
@@ -103,12 +106,14 @@ class _Linker:
         return away if loop.step.value == 1 else away // loop.step
 
     def tape_path(self, var: ir.Var) -> tuple[ir.Index]:
+        """The path to the entry of one iteration in the tape of ``var``."""
         points = tuple(ir.Point(k) for k in range(len(self.loops_of(var))))
         return (ir.Index((*points, *(ir.Slice() for _ in var.type.dims))),)
 
     # ---- forward sweep
 
     def forward(self) -> None:
+        """Emits the forward sweep with its recordings."""
         for stmt in self.fn.body.stmts:
             for var in self.roots.get(id(stmt), ()):
                 self.make_tape(var)
@@ -173,6 +178,7 @@ class _Linker:
     # ---- reverse sweep
 
     def reverse(self, out: ir.Block) -> None:
+        """Emits the reverse sweep into ``out``."""
         self.levels.append(_Level(self.fn.body, out))
         start = len(out.stmts)
         for stmt in self.sweep.block.stmts:
@@ -187,6 +193,8 @@ class _Linker:
                     var.type = resized(var.type, self.renamed.get)
 
     def reverse_block(self, block: ir.Block, loop: ir.For | ir.While | None, index: ir.Var | None) -> ir.Block:
+        """The linked block. ``loop`` is the forward loop and ``index`` the index of its mirror, if the block is the body of
+        one."""
         forward = self.sweep.sides.get(block)
         around, self.read_here = self.read_here, set()
         with self.b.into(ir.Block(block.params)) as out:
@@ -202,6 +210,7 @@ class _Linker:
         return out
 
     def reverse_stmt(self, stmt: ir.Stmt) -> None:
+        """Emits a statement of the reverse sweep with its references replaced."""
         b = self.b
         with b.at(stmt.loc):
             new = map_reads(stmt, self.resolve)
@@ -275,6 +284,7 @@ class _Linker:
         return not isinstance(operand, ir.Var) or operand not in self.defs or not self.defs[operand].loops
 
     def symbol_of(self, operand: ir.Operand) -> Dim:
+        """The operand as a size: a constant, or a symbol bound to it."""
         if isinstance(operand, ir.Const):
             return Dim(int(operand.value))
         return self.b.own_symbol(operand)
@@ -306,12 +316,14 @@ class _Linker:
             stmt.reason = stmt.reason or KEPT
 
     def level_of(self, block: ir.Block) -> _Level:
+        """The block of the reverse sweep that mirrors a forward block and is being linked."""
         for level in reversed(self.levels):
             if level.forward is block:
                 return level
         raise AssertionError("a value is needed outside the mirror of its block")
 
     def have(self, var: ir.Var, level: _Level) -> ir.Operand:
+        """Emits, in the mirror of its block, the read or the recomputation that gives ``var``."""
         found = self.defs[var]
         if found.kind == "index":
             return self.mirrored_index(found.stmt, level)  # type: ignore[arg-type]
@@ -330,6 +342,7 @@ class _Linker:
         return level.memo[var]
 
     def compute_again(self, stmt: ir.Let | ir.Call, level: _Level) -> None:
+        """Emits a recomputation of the statement."""
         args = tuple(self.resolve(a) for a in self.sources(stmt))
         again = {v: ir.Var(v.name, v.type) for v in defines(stmt)}
         if isinstance(stmt, ir.Let):

@@ -48,6 +48,8 @@ def _root(let: ir.Let) -> ir.Operand | None:
 
 
 class _Squares:
+    """Rewrites a function: ``squares`` maps each square to the root or norm that it squares, ``roots`` are these."""
+
     def __init__(self, fn: ir.Function, roots: set[ir.Var], squares: dict[ir.Var, ir.Var]) -> None:
         self.fn, self.roots, self.squares = fn, roots, squares
         self.b = Builder(prims(), dict(fn.symbols), fn)

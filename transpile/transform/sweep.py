@@ -94,6 +94,7 @@ class _Reverse:
         self.sides: Twins[ir.Block] = Twins()
 
     def run(self, wrt: Sequence[ir.Var], outputs: Sequence[ir.Operand], seed: bool) -> Sweep:
+        """The reverse sweep: adjoints of ``wrt`` from cotangents of ``outputs``, which are parameters if ``seed`` is set."""
         b = self.b
         seeds: list[ir.Var] = []
         with b.into(ir.Block()) as block:
@@ -115,6 +116,7 @@ class _Reverse:
         return Sweep(block, tuple(seeds), self.mirrors, self.sides)
 
     def block(self, block: ir.Block) -> None:
+        """Emits the adjoints of a forward block's statements, from the last to the first."""
         around, self.forward_block = self.forward_block, block
         for stmt in reversed(block.stmts):
             with self.b.at(stmt.loc):
@@ -125,6 +127,7 @@ class _Reverse:
 
     @singledispatchmethod
     def stmt(self, stmt: ir.Stmt) -> None:
+        """Emits the adjoint of a statement."""
         raise TypeError(stmt)
 
     @stmt.register
@@ -152,9 +155,11 @@ class _Reverse:
                 self.structural(stmt, prim, bar)
 
     def wants(self, args: Sequence[ir.Operand]) -> tuple[bool, ...]:
+        """For each operand, whether it needs an adjoint."""
         return tuple(isinstance(a, ir.Var) and a in self.active for a in args)
 
     def elementwise(self, stmt: ir.Let | ir.Alloc, prim: Op, bar: Pending) -> None:
+        """Adds the partials times the adjoint to the adjoints of the operands."""
         b = self.b
         if stmt.prim == "where":
             self.where(stmt, bar)
@@ -195,6 +200,7 @@ class _Reverse:
         self.contribute(stmt, prim, self.b.expr(stmt.var), self.adj.full(bar, stmt.var.type))
 
     def several(self, stmt: ir.Let, prim: Op) -> None:
+        """Adds the contributions of a primitive with several results."""
         slots = self.adj.items.pop(stmt.var, None)
         if slots is None:
             return
@@ -209,6 +215,7 @@ class _Reverse:
         return self.b.let("item", var, k=k).op if found is None else found
 
     def contribute(self, stmt: ir.Let | ir.Alloc, prim: Op, y: Any, y_bar: Any) -> None:
+        """Adds the contributions that the primitive's own rule gives."""
         wants = self.wants(stmt.args)
         if prim.vjp is ZERO or not any(wants):
             return
@@ -334,6 +341,7 @@ class _Reverse:
         self.b.emit(ir.Push(self.stack(stmt.stack), value, self.b.loc))
 
     def stack(self, var: ir.Var) -> ir.Var:
+        """The stack of adjoints that belongs to a stack, created here if there is none yet."""
         if var not in self.adj.buffers:
             bar = ir.Var(self.adj.name(var), var.type)
             self.b.emit(ir.NewStack(bar, self.b.loc))
@@ -480,6 +488,7 @@ class _Reverse:
         step: ir.Operand,
         backwards: bool,
     ) -> None:
+        """Emits the mirror of a loop; ``index`` to ``backwards`` are those of the mirror."""
         b, body = self.b, stmt.body
         carried = [k for k, p in enumerate(body.params) if p in self.active or stmt.results[k] in self.active]
         bars = {k: self.adj.settle(stmt.results[k]) for k in carried}

@@ -64,6 +64,7 @@ class Needs:
             self.need(operand)
 
     def need(self, operand: ir.Operand) -> None:
+        """Notes a value of the forward sweep that the reverse sweep reads."""
         operand = self.sweep.current(operand)
         found = self.defs.get(operand) if isinstance(operand, ir.Var) else None
         if found is None or operand.buffer:  # type: ignore[union-attr]

@@ -43,6 +43,7 @@ class Emit(AllLanes):
     # ---- the function
 
     def run(self) -> ir.Function:
+        """The function for all lanes."""
         fn, b = self.fn, self.b
         if self.diagonals is None or self.diagonals.count is None:
             self.sizes()
@@ -127,6 +128,7 @@ class Emit(AllLanes):
         return self.diagonals is not None and self.diagonals.has(op) and op not in self.alls
 
     def block(self, block: ir.Block) -> None:
+        """Emits a block in the order of its steps."""
         for step in self.modes.steps[id(block)]:
             if self.diagonals is not None and block is self.fn.body:
                 if id(step.stmts[0]) in self.diagonals.stmts:
@@ -143,6 +145,7 @@ class Emit(AllLanes):
                     self.stmt(step.stmts[0])
 
     def stmt(self, stmt: ir.Stmt) -> None:
+        """Emits a statement for all lanes at once."""
         if self.modes.is_shared(stmt):
             self.b.emit(stmt)
             return
@@ -239,6 +242,7 @@ class Emit(AllLanes):
         self.b.emit(replace(stmt, buf=buf, path=(*first, *found.path), args=tuple(ready), value=value))
 
     def placed_value(self, stmt: ir.Store | ir.Add, found: Shifted) -> ir.Operand:
+        """The value of a store, with its axes in the order of the path's result."""
         if isinstance(stmt.value, ir.Const):
             return stmt.value
         value = self.b.cast(self.whole(stmt.value), stmt.buf.type.dtype).op
@@ -250,6 +254,7 @@ class Emit(AllLanes):
     # ---- control
 
     def inner(self, block: ir.Block, taken: Sequence[ir.Var], params: tuple[ir.Var, ...] = ()) -> ir.Block:
+        """A nested block for all lanes; ``taken`` are the variables that take its yields."""
         with self.b.into(ir.Block(params, stop=block.stop)) as made:
             self.block(block)
             made.yields = tuple(self.whole(y) if self.differs(v) else y for y, v in zip(block.yields, taken))

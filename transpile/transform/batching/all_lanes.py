@@ -71,6 +71,7 @@ class AllLanes:
     # ---- operands
 
     def differs(self, op: ir.Operand) -> bool:
+        """Whether the operand differs between lanes."""
         return self.mapped.has(op)
 
     def of(self, op: ir.Operand) -> ir.Operand:
@@ -91,7 +92,7 @@ class AllLanes:
         return self.b.dim(self.lanes).op if self.axis is None else self.axis.size
 
     def lane_numbers(self, rank: int) -> ir.Operand:
-        """``np.arange(batch)`` with ``rank`` axes of size 1 behind."""
+        """``np.arange(batch)``, followed by ``rank`` axes of size 1."""
         found = self.b.let("arange", self.b.dim(self.lanes), dims=(self.lanes,), dtype="int64").op
         return (
             placed(self, found, [ir.Slice(), *[ir.NewAxis()] * rank], (self.lanes, *[Dim(1)] * rank)) if rank else found

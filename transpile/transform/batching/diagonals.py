@@ -3,7 +3,7 @@ diagonals.
 
     x_dot = eye(n)                                 the diagonal 1
     d_dot = x_dot[1:] - a * x_dot[:-1]      ->     two diagonals: 1, and -a
-    y_dot = w @ d_dot                              a product of matrices, as ever
+    y_dot = w @ d_dot                              an ordinary matrix product
     s_dot = 2.0 * x_dot * x;  u @ s_dot     ->     u * (2.0 * x): the diagonal scales the columns
 
 A tangent in all directions has n times the elements of its value, of which a stencil leaves a few times n nonzero. Only
@@ -79,6 +79,7 @@ class Diagonals:
             dense |= self.read_whole(together)
 
     def has(self, op: ir.Operand) -> bool:
+        """Whether the operand is kept as diagonals."""
         return isinstance(op, ir.Var) and op in self.values
 
     def read_whole(self, together: bool) -> set[ir.Var]:
@@ -340,6 +341,7 @@ class Diagonals:
         return ()
 
     def of_matrix(self, matrix: ir.Operand, part: Part, columns: bool) -> ir.Operand:
+        """The product of a matrix with a diagonal: its rows, or with ``columns`` its columns, are scaled."""
         w = self.w
         assert w is not None and part.value is not None
         args: list[ir.Operand] = []

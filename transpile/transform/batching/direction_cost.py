@@ -130,6 +130,7 @@ class _Cost:
         return depth * (MULTIPLIED if lanes > 1 and self.is_of_matrices(*stmt.args) else READ)
 
     def is_of_matrices(self, *args: ir.Operand) -> bool:
+        """Whether the product, on all lanes, is one of two matrices."""
         has = self.modes.mapped.has
         return any(not has(a) or a.type.rank >= 2 for a in args)
 

@@ -372,8 +372,8 @@ def _reshaped(w: Emitter, op: ir.Operand, dims: tuple[Dim, ...]) -> ir.Operand:
 
 
 def _solve(w: Emitter, made: Made) -> ir.Operand:
-    """NumPy takes a right side that is a vector as such only without leading axes, so it becomes a column. With one shared
-    matrix, the right sides of all lanes are its columns."""
+    """With leading axes NumPy takes the right side as a matrix, so a vector becomes a column. With one shared matrix, the right
+    sides of all lanes are its columns."""
     a, y = made.args
     if y.type.rank == 1 and a.type.rank == 2 and not w.differs(a):
         columns = transposed(w, w.of(y), (1, 0))

@@ -79,8 +79,8 @@ class Modes(Generic[C]):
                     raise Differs(op)
 
     def named_sizes(self) -> dict[ir.Var, ir.Var]:
-        """The values that have a size which all lanes share but which is known only once the value exists, each with the
-        variable of that size."""
+        """Values with a size that all lanes share but that is known only once the value exists, each with the variable of that
+        size."""
         found: dict[ir.Var, ir.Var] = {}
         for name, size in self.fn.symbols.items():
             let = self.mapped.made.get(size) if isinstance(size, ir.Var) else None
@@ -125,6 +125,7 @@ class Modes(Generic[C]):
         return found
 
     def decide(self, stmt: ir.Stmt) -> bool:
+        """Whether a statement runs lane by lane, decided for the first time; nested blocks are ordered on the way."""
         if id(stmt) in self.forced:
             return True
         if self.is_shared(stmt) or id(stmt) in self.elsewhere:

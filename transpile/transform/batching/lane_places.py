@@ -77,7 +77,8 @@ def is_fill(stmt: ir.Store | ir.Add) -> bool:
 
 
 def shift(path: ir.Path, args: Sequence[ir.Operand], source: bool, differs: Differs) -> Shifted:
-    """The path for all lanes; ``source``: the memory differs too. A further operand has the slot after the given ones."""
+    """The path for all lanes; ``source``: the memory differs too. An added operand (lane numbers, or their count) gets the slot
+    after the given ones."""
     extra = len(args)
     steps: list[ir.Step] = []
     size = None

@@ -94,4 +94,5 @@ class _Renamed(Cloner):
         return var
 
     def of(self, stmt: ir.Stmt) -> ir.Stmt:
+        """The statement, with other stacks if it pops from one of them."""
         return self.stmt(stmt) if any(_touches(stmt, ir.Pop, s) for s in self.mapping) else stmt

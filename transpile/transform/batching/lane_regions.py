@@ -34,6 +34,7 @@ class Region:
         self.top = ir.Block()
 
     def emit(self) -> None:
+        """Emits memory for the results, the loop over the lanes, and reads of the results."""
         w, b = self.w, self.b
         with b.at(self.step.stmts[0].loc):
             results = {v: self.memory_of(v, s) for s in self.step.stmts for v in defines(s) if v in self.step.outside}
@@ -132,6 +133,7 @@ class Region:
         return [new]
 
     def inner(self, block: ir.Block) -> ir.Block:
+        """A nested block of this lane."""
         stmts = [one for s in block.stmts for one in self.moved(s)]
         stop = None if block.stop is None else self.operand(block.stop)
         return ir.Block(block.params, stmts, tuple(self.operand(y) for y in block.yields), stop)
