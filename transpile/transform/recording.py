@@ -52,7 +52,7 @@ class _Linker:
         self.fn, self.sweep, self.b, self.needs = fn, sweep, b, needs
         self.defs = needs.defs
         self.tapes: dict[ir.Var, ir.Var] = {}
-        self.roots: dict[int, list[ir.Var]] = {}  # id of a top-level statement -> what is recorded in it
+        self.roots: dict[int, list[ir.Var]] = {}  # id of a top-level statement -> variables recorded in it
         for var in needs.recorded:
             self.roots.setdefault(id(self.defs[var].nest[0][0]), []).append(var)
         self.pushing: set[int] = set()  # ids of the loops in which something is pushed on a stack

@@ -49,7 +49,7 @@ class Needs:
         self.tests = {s.stmt.test for s in facts.at.values() if isinstance(s.stmt, ir.If)}
         self._free: dict[tuple[ir.Var, bool], bool] = {}
 
-    # ---- what is needed
+    # ---- needed values
 
     def collect(self, block: ir.Block) -> None:
         """Notes all values of the forward sweep that a block of the reverse sweep reads."""
@@ -82,7 +82,7 @@ class Needs:
         found = self.defs.get(buf)
         return found is None or not found.nest
 
-    # ---- what is free
+    # ---- free values
 
     def is_available(self, operand: ir.Operand) -> bool:
         """Whether the operand still has its value in the reverse sweep: it is defined outside all loops."""
@@ -166,7 +166,7 @@ class Needs:
         """The sizes that a statement needs at run time."""
         return sizes_before(stmt, self.symbols, self.defs)
 
-    # ---- what is recorded
+    # ---- recorded values
 
     def decide(self) -> None:
         """Decides what is recorded, one outermost loop at a time."""

@@ -37,7 +37,7 @@ def in_lane(effect: ir.Raise, lane: ir.Operand) -> ir.Raise:
     parts, args = list(effect.parts), effect.args
     slot = (len(args), "", "")
     if effect.lanes:
-        first = len(parts) - 2 * effect.lanes  # behind it: each lane, a comma, the bracket
+        first = len(parts) - 2 * effect.lanes  # after it: each lane, a comma, the bracket
         parts[first:first] = [slot, ", "]
     else:
         parts += [" (lane " if parts else "(lane ", slot, ")"]
