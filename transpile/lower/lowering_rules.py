@@ -79,7 +79,7 @@ RULES: dict[type[kinds.LoweringKind], Rule] = {
     kinds.FoldedIn: draws.folded_in,
     kinds.ShapedDraw: draws.shaped,
 }
-"""The rule for each kind that a record may name (`transpile.ops.lowering_kinds`); it takes the statement and the record's kind."""
+"""The rule for each kind of `transpile.ops.lowering_kinds`; it takes the lowering, the statement and the record's kind."""
 
 
 def by_rule(lw: Lowering, stmt: ir.Let | ir.Alloc) -> Any:
