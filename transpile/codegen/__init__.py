@@ -1,7 +1,7 @@
-"""Core to text, loop core to text and kernels by Numba.
+"""Code generation: array core to Python source, loop core to text for Numba or to LLVM's language.
 
-In: loop core, as `transpile.lower` and `transpile.loops` give it. Out: the text of the module that Numba compiles, the module
-that is emitted, what Numba makes of it. Must not: lower or optimise; leave to Numba anything that it does not mean as NumPy
-does (`differences`). `transpile.codegen.numpy` prints array core, `transpile.codegen.llvm` writes machine code without Numba's
-front end. None of the three imports another: what two of them need stands here, beside them.
+In: core, as `transpile.transform`, `transpile.lower` and `transpile.loops` give it. Out: text, or machine code. Must not: lower
+or optimise; leave to a compiler any operation to which it gives another meaning than NumPy. `transpile.codegen.numpy` prints
+array core, `transpile.codegen.numba` prints loop core for Numba, `transpile.codegen.llvm` writes LLVM's language without
+Numba's front end. None of the three imports another: shared modules stand here, beside them.
 """

@@ -1,7 +1,8 @@
-"""Sums of integers that may wrap at 64 bits and that decide what memory is touched.
+"""Finds integer sums that may wrap at 64 bits and that decide which memory is accessed.
 
-Numba tells LLVM that no sum of integers wraps. A check of ``4 * p`` may then become one of ``p``, and let through what wraps to a
-number outside the array. Such sums are calls of `transpile_runtime.compiled.scalars`, where it is not said.
+Numba tells LLVM that integer sums do not wrap. LLVM may then turn a check of ``4 * p`` into a check of ``p``, and let through a
+product that wraps to a number outside the array. Such sums become calls of `transpile_runtime.compiled.scalars`, without that
+flag.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from transpile.ops.traits import LESS
 
 
 class Counted(Small):
-    """Small is also what a loop has counted up to from a small number: nobody waits until that wraps."""
+    """`Small` that also counts loop indices that start small and count up: no program runs long enough for them to wrap."""
 
     def _variable(self, var: ir.Var) -> bool:
         loop = self.loops.get(var)
@@ -29,12 +30,12 @@ class Counted(Small):
         return super()._variable(var)
 
     def _is_chunk(self, op: ir.Operand) -> bool:
-        """Whether it is the number of a chunk of a parallel loop, or the next one: there are as many as threads."""
+        """Whether it is the number of a parallel loop's chunk, or the next one: there are as many chunks as threads."""
         return all(v in self.loops and self.loops[v].kind == "parallel" for v in self.forms.of(op).atoms)
 
 
 def wrapping(fn: ir.Function) -> set[ir.Var]:
-    """The results of such sums."""
+    """The results of integer sums that may wrap and that decide which memory is accessed."""
     small = Counted(fn)
     sources, work = _flow(fn.body)
     seen: set[ir.Var] = set()
@@ -54,7 +55,10 @@ def wrapping(fn: ir.Function) -> set[ir.Var]:
 
 
 def _flow(body: ir.Block) -> tuple[dict[ir.Var, list[ir.Operand]], list[ir.Operand]]:
-    """What each variable comes from, and what decides about memory."""
+    """Two results: the operands from which each variable is computed, and the operands that decide about memory.
+
+    The latter are subscripts, sizes, ends of loops, operands of checks and calls, and tests that guard a `Raise`.
+    """
     sources: dict[ir.Var, list[ir.Operand]] = {}
     roots: list[ir.Operand] = []
     for stmt in statements(body):
@@ -84,7 +88,7 @@ def _flow(body: ir.Block) -> tuple[dict[ir.Var, list[ir.Operand]], list[ir.Opera
 
 
 def _from_the_end(fn: ir.Function, lets: dict[ir.Var, ir.Let]) -> set[ir.Var]:
-    """Sums ``p + n`` that are used where ``p < 0`` only: none wraps."""
+    """Sums ``p + n`` used only where ``p < 0``: none wraps."""
     there: Counter[ir.Var] = Counter()
     for user in lets.values():
         if user.prim == "where" and isinstance(user.args[1], ir.Var) and _is_where_negative(user, lets):

@@ -1,4 +1,4 @@
-"""The parts of a container, as nodes."""
+"""Access to the parts of a container, as expression nodes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from transpile.codegen.templates import literal
 
 
 def part_of(tree: Node, k: int, base: ast.expr) -> ast.expr:
-    """Child number ``k`` of the container that ``base`` is."""
+    """The node of child ``k`` of the container whose node is ``base``: an attribute or a subscript."""
     if tree.kind == "dataclass" or tree.kind == "namedtuple" and not making.is_descriptor(tree.cls, tree.keys[k]):
         return ast.Attribute(base, tree.keys[k], ast.Load())
     key = tree.keys[k] if tree.kind == "dict" else k

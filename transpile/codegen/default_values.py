@@ -1,4 +1,4 @@
-"""The default values of arguments, as they stand in the header of a printed function."""
+"""Default values of arguments in the header of a printed function."""
 
 from __future__ import annotations
 
@@ -12,17 +12,20 @@ from transpile.codegen.templates import literal
 from transpile.core import nodes as ir
 
 _PLAIN = (type(None), bool, int, float, str)
-_NUMBERS = {"b": (bool,), "i": (int,), "u": (int,), "f": (int, float)}  # by the kind of what an argument is
+_NUMBERS = {"b": (bool,), "i": (int,), "u": (int,), "f": (int, float)}  # by the kind of the parameter's dtype
 
 
 def default_texts(fn: ir.Function) -> dict[str, str]:
-    """The default values by the names of their arguments: of those that are literals, and behind which nothing must be given."""
+    """Maps argument names to the texts of their default values.
+
+    Only literals are kept, and no argument with a default stands before one that must be passed.
+    """
     specs = list(fn.arg_tree or ())
     named = next(
         (k for k, spec in enumerate(specs) if spec.kind in ("kw", "varpos")), len(specs)
-    )  # from here on by name only
+    )  # arguments from here on are passed by name only
     found = {spec.name: _text(spec.default) for spec in specs[named:] if spec.kind in ("kw", "pos") and _fits(fn, spec)}
-    if named < len(specs) or not fn.captured:  # which come last
+    if named < len(specs) or not fn.captured:  # captured values are the last parameters
         for spec in reversed(specs[:named]):
             if not _fits(fn, spec):
                 break
@@ -31,12 +34,12 @@ def default_texts(fn: ir.Function) -> dict[str, str]:
 
 
 def _fits(fn: ir.Function, spec: ArgSpec) -> bool:
-    """Whether the printed function takes the default for what it was made for."""
+    """Whether the argument has a default of the structure and types that the printed function was specialised for."""
     return spec.default is not UNSET and _is_like(fn, spec.tree, spec.default)
 
 
 def _is_like(fn: ir.Function, tree: Tree, value: Any) -> bool:
-    """Whether a value is a literal with this structure, of the types of the parameters."""
+    """Whether a value is a literal with this structure, and its numbers have the kinds of the parameters."""
     if isinstance(tree, Static):
         return _is_plain(value) and tree == Static(value)
     if isinstance(tree, Leaf):
@@ -59,6 +62,6 @@ def _text(value: Any) -> str:
     if type(value) is tuple:
         return f"({', '.join(map(_text, value))}{',' * (len(value) == 1)})"
     value = _python(value)
-    if type(value) is float and value - value != 0.0:  # infinite, or none: there is no literal of it
+    if type(value) is float and value - value != 0.0:  # infinity or NaN has no literal
         return f'float("{value}")'
     return ast.unparse(literal(value))

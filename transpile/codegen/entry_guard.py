@@ -1,7 +1,7 @@
-"""What a kernel asks before it does anything: whether the call is one that it was compiled for.
+"""The test at a kernel's entry: whether the call matches the types that the kernel was compiled for.
 
-A size of 1 makes another specialisation, and compiled code takes its arrays for different ones. Inside compiled code such a test
-takes no time that could be measured; in Python 30 ns for each array.
+Another set of sizes equal to 1 needs another specialisation, and compiled code assumes that its arrays do not overlap. Inside
+compiled code the test takes no measurable time; in Python it takes 30 ns for each array.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class Guard(NamedTuple):
-    """For each parameter which of its sizes are 1 (none of a number), and the pairs that must not share memory."""
+    """Which sizes of each parameter are 1 (empty for a number), and the pairs of parameters that must not overlap."""
 
     ones: tuple[tuple[bool, ...], ...]
     pairs: tuple[tuple[int, int], ...]

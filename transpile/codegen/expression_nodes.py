@@ -1,4 +1,4 @@
-"""Small expressions as nodes: what all text is made of."""
+"""Builders of small expression nodes, from which all printed code is made."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ UNARY: dict[str, type[ast.unaryop]] = {"-": ast.USub, "~": ast.Invert, "+": ast.
 
 
 def variable(name: str) -> ast.expr:
-    """A variable: never a module or a builtin of that name."""
+    """The node of a variable, marked so that it is never taken for a module or builtin of that name."""
     node = ast.Name(name, ast.Load())
     node.is_variable = True  # type: ignore[attr-defined]
     return node
 
 
 def dotted(name: str) -> ast.expr:
-    """``a.b.c`` as nodes."""
+    """The node of ``a.b.c``."""
     head, *rest = name.split(".")
     node: ast.expr = ast.Name(head, ast.Load())
     for part in rest:
@@ -36,14 +36,14 @@ def dotted(name: str) -> ast.expr:
 
 
 def number(value: int | float) -> ast.expr:
-    """A number; what is negative is a sign and a number, since ``-1 ** 2`` is not ``(-1) ** 2``."""
+    """The node of a number. A negative number is a unary minus, since ``-1 ** 2`` is not ``(-1) ** 2``."""
     if isinstance(value, (int, float)) and not isinstance(value, bool) and (value < 0 or repr(value) == "-0.0"):
         return ast.UnaryOp(ast.USub(), ast.Constant(-value))
     return ast.Constant(value)
 
 
 def shortest(value: Any, dtype: str) -> Any:
-    """The shortest number that is the value in this dtype: 0.1 for the float32 0.10000000149011612."""
+    """The shortest number that rounds to the value in this dtype: 0.1 for the float32 0.10000000149011612."""
     if dtype not in ("float16", "float32") or not np.isfinite(value):
         return value
     kind = np.dtype(dtype).type
@@ -56,7 +56,7 @@ def call(fn: ast.expr, *args: ast.expr, **keywords: ast.expr) -> ast.Call:
 
 
 def boolean(op: ast.boolop, *values: ast.expr) -> ast.expr:
-    """``and`` and ``or``, flattened."""
+    """The node of ``and`` or ``or``; nested ones of the same operator are flattened."""
     flat: list[ast.expr] = []
     for value in values:
         flat += value.values if isinstance(value, ast.BoolOp) and type(value.op) is type(op) else [value]
@@ -64,6 +64,7 @@ def boolean(op: ast.boolop, *values: ast.expr) -> ast.expr:
 
 
 def operator(sign: str, args: Sequence[ast.expr]) -> ast.expr:
+    """The node of an operator with one or two operands. ``1 == x`` is written ``x == 1``."""
     if len(args) == 1:
         return ast.UnaryOp(UNARY[sign](), args[0])
     if sign in ("==", "!=") and isinstance(args[0], ast.Constant):

@@ -1,4 +1,4 @@
-"""Import statements."""
+"""Import statements as nodes and as lines."""
 
 from __future__ import annotations
 
@@ -15,6 +15,6 @@ def imported_from(module: str, *names: str) -> ast.stmt:
 
 
 def import_lines(groups: Iterable[Sequence[ast.stmt]]) -> list[str]:
-    """The statements, with an empty line between groups."""
+    """The lines of the import statements, with an empty line between groups."""
     parts = ["\n".join(map(ast.unparse, group)) for group in groups if group]
     return "\n\n".join(parts).split("\n") if parts else []

@@ -1,6 +1,6 @@
-"""Lines of text: indentation, wrapping, and the user's line as a comment, aligned.
+"""Lays out lines of text: indentation, wrapping, and the user's line as an aligned comment.
 
-A `Line` is a depth and parts: text, and expression nodes; only nodes are wrapped.
+A `Line` has a depth and parts, which are text or expression nodes. Only nodes are wrapped.
 """
 
 from __future__ import annotations
@@ -22,6 +22,10 @@ DEEPEST = 99  # levels of indentation: Python reads no more
 
 @dataclass(frozen=True)
 class Line:
+    """A statement before layout: its depth, its parts, the user's line, whether that is printed as a comment, and the error it
+    raises.
+    """
+
     depth: int
     parts: tuple[str | ast.expr, ...]
     loc: ir.Loc = ir.NOWHERE
@@ -35,7 +39,7 @@ class Line:
 
 
 def lay_out(lines: Sequence[Line], comments: bool = True, width: int = WIDTH) -> Iterator[tuple[str, Line]]:
-    """The physical lines, each with the line that it is of. Raises T135 at the first that is deeper than Python reads."""
+    """Yields the physical lines, each with the `Line` it belongs to."""
     deep = next((line for line in lines if line.depth > DEEPEST), None)
     if deep is not None:
         message = f"the generated code has more than {DEEPEST} levels of indentation here, which Python does not read"
@@ -61,13 +65,13 @@ def _indent(line: str) -> int:
 
 
 def _column(texts: Sequence[Sequence[str]]) -> int:
-    """Where comments begin: behind the longest line that is not very long."""
+    """The column of comments: behind the longest line that leaves room for one."""
     lengths = [len(text[-1]) for text in texts if len(text[-1]) + 2 <= COLUMN]
     return max(lengths, default=0) + 2
 
 
 def _commented(text: Sequence[str], note: str, column: int) -> int | None:
-    """The physical line that has room for the comment: the last, else the first."""
+    """The index of the physical line with room for the comment: the last, else the first; None if neither has room."""
     for k in (len(text) - 1, 0):
         if max(column, len(text[k]) + 2) + len(note) <= WIDTH:
             return k
@@ -75,7 +79,7 @@ def _commented(text: Sequence[str], note: str, column: int) -> int | None:
 
 
 def wrap(line: Line, width: int = WIDTH) -> list[str]:
-    """The physical lines of a statement."""
+    """The physical lines of a statement, none longer than ``width`` if its expressions can be broken."""
     pad = " " * (4 * line.depth)
     text = pad + line.text if line.parts else ""
     nodes = [k for k, p in enumerate(line.parts) if not isinstance(p, str)]
@@ -85,7 +89,9 @@ def wrap(line: Line, width: int = WIDTH) -> list[str]:
         return [text]
     first, last = nodes[0], nodes[-1]
     if last > first and last == len(line.parts) - 1 and all(p == ", " for p in line.parts[first + 1 : last : 2]):
-        whole = ast.Tuple([p for p in line.parts if not isinstance(p, str)], ast.Load())  # parentheses to break in
+        whole = ast.Tuple(
+            [p for p in line.parts if not isinstance(p, str)], ast.Load()
+        )  # parentheses allow line breaks
         return wrap(Line(line.depth, (*line.parts[:first], whole), line.loc, line.comment), width)
     longest = max(nodes, key=lambda k: len(flat(line.parts[k])))  # type: ignore[arg-type]
     head = pad + "".join(p if isinstance(p, str) else flat(p) for p in line.parts[:longest])

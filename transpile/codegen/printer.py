@@ -1,6 +1,7 @@
-"""Prints expression nodes on one line: with as few parentheses as possible, strings in double quotes, powers as Black has them.
+"""Prints expression nodes on one line: few parentheses, strings in double quotes, powers spaced as by Black.
 
-The code generator is astor's; where it would print something else than a person writes, or than the tree means, a method here does.
+The code generator is astor's; a method here replaces astor's where the output would differ from the tree's meaning or from what
+a person writes.
 
 >>> flat(ast.parse("(a + (b * c)) ** 2 - f(x[1:, None]**2, axis = 0)", mode="eval").body)
 '(a + b * c) ** 2 - f(x[1:, None] ** 2, axis=0)'
@@ -14,11 +15,11 @@ from typing import Any
 from astor.code_gen import SourceGenerator, set_precedence
 from astor.op_util import Precedence
 
-ANYWHERE = Precedence.Comma  # the place of an element: only a tuple has parentheses there
+ANYWHERE = Precedence.Comma  # precedence of an element of a list: only a tuple is parenthesised
 
 
 def flat(node: ast.expr, place: int = ANYWHERE) -> str:
-    """The text of an expression on one line, parenthesised if ``place`` binds more than it does."""
+    """The text of an expression on one line, in parentheses if ``place`` binds more tightly than the expression does."""
     if isinstance(node, ast.Name):
         return node.id
     generator = _Generator("    ")
@@ -31,11 +32,11 @@ def flat(node: ast.expr, place: int = ANYWHERE) -> str:
 
 
 class _Twice(Exception):
-    """A node stands in two places of a tree: astor, which writes on it where it stands, would take the one for the other."""
+    """Raised if a node occurs twice in a tree: astor stores the precedence of one place on it, and would use it in both."""
 
 
 def _apart(node: Any) -> Any:
-    """A copy of a tree in which each node stands in one place."""
+    """A copy of a tree in which each node occurs once."""
     if isinstance(node, list):
         return [_apart(n) for n in node]
     if not isinstance(node, ast.AST):
@@ -57,7 +58,7 @@ class _Generator(SourceGenerator):
 
     @staticmethod
     def get__pp(node: ast.AST) -> int:
-        """The place that a node was given, once: what an earlier print has left on it must not take parentheses away."""
+        """The precedence stored on a node, removed when read: a value left by an earlier print must not remove parentheses."""
         return node.__dict__.pop("_pp", Precedence.highest)
 
     def visit_Constant(self, node: ast.Constant) -> None:
@@ -96,7 +97,7 @@ class _Generator(SourceGenerator):
 
 
 def is_simple(node: ast.expr) -> bool:
-    """Whether ``**`` stands close to it, as Black has it."""
+    """Whether ``**`` has no spaces beside the operand, as Black formats it."""
     match node:
         case ast.UnaryOp(operand=operand):
             return isinstance(operand, ast.Constant)
@@ -109,7 +110,7 @@ def is_simple(node: ast.expr) -> bool:
 
 
 def constant(value: Any) -> str:
-    """The text of a constant; infinity and NaN are NumPy's."""
+    """The text of a constant; infinity and NaN are written as ``np.inf`` and ``np.nan``."""
     if isinstance(value, str):
         return quoted(value)
     if isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -141,7 +142,7 @@ def quotation_mark(node: ast.JoinedStr) -> str:
 
 
 def piece(node: Any, mark: str) -> str:
-    """A part of an f-string in quotation marks; strings within it are in the other ones, as Python 3.10 asks."""
+    """The text of one part of an f-string in quotes ``mark``; strings inside use the other quotes, as Python 3.10 requires."""
     if isinstance(node, ast.Constant):
         text = quoted(str(node.value))[1:-1] if mark == '"' else repr(node.value)[1:-1]
         return text.replace("{", "{{").replace("}", "}}")

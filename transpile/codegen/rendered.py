@@ -1,4 +1,4 @@
-"""Generated text."""
+"""The record of generated text."""
 
 from __future__ import annotations
 
@@ -13,8 +13,12 @@ from transpile.core import nodes as ir
 
 @dataclass(frozen=True)
 class Rendered:
-    """Generated source. ``line_map``: line -> the user's; ``raises``: line -> what it raises; ``body`` is what stands below the
-    ``imports``; ``members``: module -> what is imported from it; ``classes``: what the text names and does not import."""
+    """Generated source of a module.
+
+    ``line_map``: line number to the user's location; ``raises``: line number to the error that the line raises; ``body``: the
+    text below the ``imports``; ``members``: module to the names imported from it; ``classes``: names that the text uses and
+    does not import.
+    """
 
     text: str
     name: str

@@ -1,4 +1,4 @@
-"""Results that the caller makes: an array that is returned becomes a parameter, if its sizes are those of parameters.
+"""Turns a returned array into a parameter that the caller allocates, if its sizes are constants or sizes of parameters.
 
     def f(x):                                    def f(x, y):
         n = x.shape[0]                               n = x.shape[0]
@@ -6,7 +6,7 @@
         ...                                          return
         return y
 
-To hand a new array over to Python costs Numba 0.6 µs; to make it there and to take it as an argument costs 0.2.
+With Numba, returning a new array to Python costs 0.6 µs; allocating it in Python and passing it in costs 0.2 µs.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ from transpile.core.output import Output
 
 
 def pass_results_in(fn: ir.Function) -> tuple[ir.Function, tuple[Output, ...]]:
-    """The lowered function with such results as its last parameters, and what they are; what it returns are the others."""
+    """The lowered function with such results as its last parameters, and their descriptions; it returns only the remaining
+    results.
+    """
     known: dict[ir.Operand, tuple[int, int]] = {}
     numbers = {p: k for k, p in enumerate(fn.params)}
     for stmt in fn.body.stmts:

@@ -1,10 +1,10 @@
-"""Checks of sizes, said for each argument at once.
+"""Combines the size checks of each argument into one check with one message.
 
     if p != n: raise ...                 if y.shape != (n,):
                                ->            raise ValueError(f"logistic.py:8: y has shape {y.shape}, expected {(n,)}")
 
-A check that a product makes by itself, because both of its operands are the arguments in question, is left to NumPy in printed
-text. What is compiled keeps its tests, which teach it what sizes are the same, and says the same.
+Printed text omits a check that a matrix product of the same two arguments makes itself. Compiled code keeps all tests, from
+which it learns which sizes are equal; their messages are the same.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from transpile.ops.traits import NOT_EQUAL
 
 @dataclass(frozen=True)
 class _Check:
-    """``param.shape[axis]`` must be ``size``, the size of another argument."""
+    """The condition that ``param.shape[axis]`` equals ``size``, a constant or the size of another argument."""
 
     param: ir.Var
     axis: int
@@ -34,7 +34,9 @@ class _Check:
 
 
 def say_guards(fn: ir.Function, is_printed: bool = True) -> ir.Function:
-    """The function with the checks of each parameter's sizes in one, or, if it is not to be printed, with what that would say."""
+    """The function with one check of sizes for each parameter; if it is not printed, with its own checks and the combined
+    messages.
+    """
     sizes: dict[ir.Var, tuple[ir.Var, int]] = {}
     for stmt in fn.body.stmts:
         if (
@@ -76,7 +78,7 @@ def say_guards(fn: ir.Function, is_printed: bool = True) -> ir.Function:
 
 
 def _layers(checks: Sequence[_Check]) -> list[list[_Check]]:
-    """The checks of a parameter, those of one axis in different layers: each layer is said at once."""
+    """The checks of a parameter in layers with at most one check for each axis; each layer is tested as one shape."""
     layers: list[dict[int, _Check]] = []
     for check in checks:
         if any(check.axis in layer and layer[check.axis].size == check.size for layer in layers):
@@ -109,7 +111,7 @@ def _check(
         if isinstance(size, ir.Var) and size in sizes and size not in canonical:
             if isinstance(wanted, ir.Const) or wanted in sizes:
                 where = effect.sizes_at
-                if not where and at.line:  # sizes that were given with the request: no statement asks for them
+                if not where and at.line:  # sizes required by the request, not by a statement
                     where = f"{short_path(at.file)}:{at.line}: "
                 return _Check(*sizes[size], wanted, sizes.get(wanted), stmt.loc, where)  # type: ignore[arg-type]
     return None
@@ -160,7 +162,7 @@ def _told(stmt: ir.Stmt, param: ir.Var, layer: Sequence[_Check], fn: ir.Function
 
 
 def _numbers(sizes: Sequence[ir.Operand], first: int) -> tuple[object, ...]:
-    """The parts of a message that show a tuple of operands, the first of this number."""
+    """The parts of a message that print operands as a tuple; ``first`` is the slot of the first one."""
     parts: list[object] = ["("]
     for k in range(len(sizes)):
         parts += [*([", "] if k else []), (first + k, "", "")]
@@ -168,7 +170,7 @@ def _numbers(sizes: Sequence[ir.Operand], first: int) -> tuple[object, ...]:
 
 
 def _path(param: ir.Var, fn: ir.Function) -> str:
-    """How the parameter is written in Python: by its name, or as a leaf of an argument."""
+    """The Python spelling of a parameter: its name, or the path of a leaf of an argument."""
     for spec in fn.arg_tree or ():
         if isinstance(spec.tree, Node):
             for path, leaf in leaf_paths(spec.tree, spec.name):
@@ -207,7 +209,7 @@ def _guard(checks: Sequence[_Check], known: Sequence[_Check], fn: ir.Function) -
 
 
 def _said(operands: Sequence[ir.Operand]) -> tuple[object, ...]:
-    """The end of the message: the shape as text, if all of it is known."""
+    """The end of the message: the expected shape as text if it is constant, else as an operand."""
     if all(isinstance(o, ir.Const) for o in operands):
         return (f", expected {tuple(o.value for o in operands)}",)  # type: ignore[union-attr]
     return (", expected ", (1, "", ""))

@@ -20,7 +20,7 @@ _FIELD = re.compile(r"\{(\w+)\}")
 
 
 def fill(template: str, operands: Sequence[ast.expr], params: Mapping[str, Any]) -> ast.expr:
-    """The template with nodes in the place of its fields."""
+    """The node of the template, with operands and params in place of its fields."""
     return _filled(_parsed(template), operands, params)
 
 
@@ -31,7 +31,7 @@ def _parsed(template: str) -> ast.expr:
 
 
 def _filled(node: Any, operands: Sequence[ast.expr], params: Mapping[str, Any]) -> Any:
-    """A copy of a tree with the fields replaced; what is put in is not copied."""
+    """A copy of a tree with its fields replaced; the inserted nodes are not copied."""
     if isinstance(node, ast.Name) and node.id.startswith("_field_"):
         field = node.id[len("_field_") :]
         return operands[int(field)] if field.isdigit() else literal(params[field])
@@ -49,7 +49,7 @@ def _filled(node: Any, operands: Sequence[ast.expr], params: Mapping[str, Any]) 
 
 
 def literal(value: Any) -> ast.expr:
-    """A static value as a node."""
+    """The node of a static value: a number, string, container, or other constant."""
     if isinstance(value, tuple):
         return ast.Tuple([literal(v) for v in value], ast.Load())
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Wraps an expression that is too long for its line inside its brackets.
+"""Wraps an expression that is too long for its line inside brackets.
 
 >>> print("\\n".join(broken(ast.parse("np.sum(alpha * beta, axis=0)", mode="eval").body, 0, 0, 20)))
 np.sum(
@@ -22,7 +22,7 @@ CHOICE = Precedence.IfExp
 
 
 def broken(node: Any, column: int, indent: int, width: int, place: int = ANYWHERE) -> list[str]:
-    """The lines of an expression that begins at ``column``; those after the first are indented by ``indent`` or more."""
+    """The lines of an expression that begins at ``column``; the lines after the first are indented by at least ``indent``."""
     text = flat(node, place)
     breaker = _BROKEN.get(type(node))
     if column + len(text) <= width or breaker is None:
@@ -34,7 +34,9 @@ def broken(node: Any, column: int, indent: int, width: int, place: int = ANYWHER
 
 
 def _bracketed(head: str, parts: list[Any], tail: str, indent: int, width: int, comma: bool = False) -> list[str]:
-    """``head``, the parts one below the other (or all on one line, if they fit), ``tail``; ``comma``: one part has one, too."""
+    """``head``, the parts (on one line if they fit, else one a line), ``tail``; with ``comma`` a single part has a trailing
+    comma.
+    """
     inner = indent + 4
     together = ", ".join(_part(p) for p in parts) + ("," if comma and len(parts) == 1 else "")
     if inner + len(together) <= width:
@@ -48,7 +50,7 @@ def _bracketed(head: str, parts: list[Any], tail: str, indent: int, width: int, 
         is_alone = len(parts) == 1 and value is part and not comma and not isinstance(part, ast.Tuple)
         whole = broken(value, indent, indent, width) if is_alone else []
         if len(whole) > 2 and whole[0] == "(" and whole[-1].strip() == ")":
-            lines += whole[1:-1]  # the brackets are there already
+            lines += whole[1:-1]  # the part has brackets already
             continue
         first, *rest = [_part(part)] if isinstance(part, _Pair) else broken(value, len(prefix), inner, width - 1)
         lines += [prefix + first, *rest]
@@ -57,7 +59,7 @@ def _bracketed(head: str, parts: list[Any], tail: str, indent: int, width: int, 
 
 
 def _part(node: Any) -> str:
-    """The text of an argument, or of an entry of a dictionary."""
+    """The text of an argument or of an item of a dictionary."""
     match node:
         case ast.keyword(arg=None):
             return f"**{flat(node.value)}"
@@ -108,7 +110,7 @@ def _broken_binary(node: Any, column: int, indent: int, width: int) -> list[str]
 
 
 def _last_broken(chain: list[tuple[str, Any, int]], column: int, indent: int, width: int) -> list[str] | None:
-    """``a * f(`` ... ``)``: only the last operand is broken, if it has brackets of its own."""
+    """``a * f(`` ... ``)``: only the last operand is broken, if it is a call; else None."""
     (_, left, place), (sign, right, right_place) = chain
     head = f"{flat(left, place)} {sign} "
     if not isinstance(right, ast.Call) or column + len(head) > width - 40:
@@ -164,7 +166,7 @@ def _broken_subscript(node: Any, column: int, indent: int, width: int) -> list[s
 
 
 def _broken_joined(node: Any, column: int, indent: int, width: int) -> list[str]:
-    """An f-string cut at blanks; only used within brackets."""
+    """An f-string cut at spaces; valid only inside brackets."""
     lines: list[str] = []
     current = ""
     mark = quotation_mark(node)
@@ -207,5 +209,7 @@ def _pairs(node: Any) -> list[Any]:
 
 
 class _Pair:
+    """An item of a dictionary."""
+
     def __init__(self, key: Any, value: Any) -> None:
         self.key, self.value = key, value

@@ -1,13 +1,13 @@
-"""From core to Python source that runs with NumPy.
+"""Prints array core as Python source that runs with NumPy.
 
-In: a core function. Out: `Rendered`, the text of a module with one function, and the user's line of each of its lines. Must not:
-change the function it is given, or know what a primitive computes beyond its spelling.
+In: a core function. Out: `Rendered`, the text of a module with one function, and the user's line for each of its lines. Must
+not: change the given function, or know more of a primitive than its spelling.
 
-The steps, each a module: `canonical_form` (loops count their trips as a carried value), `implicit_casts` (casts and broadcasts that
-NumPy does itself go), `printed_shapes` (how sizes are said), `copy_elision` (which copies are needed), `expression_trees` (what is
-written inside what), `variable_names`, `printable_form` (all that, and what is computed in place); then `printed_statements`
-over `value_nodes` and `place_nodes`, `printed_module` (header, imports); the text is made by `printer`, `wrapping` and `layout` of
-`transpile.codegen`.
+The steps, each a module: `canonical_form` (iterations counted by a carried value), `implicit_casts` (removes casts and
+broadcasts that NumPy does itself), `printed_shapes` (spelling of shapes), `copy_elision` (removes unneeded copies),
+`expression_trees` (nests expressions), `variable_names`, `printable_form` (all of these, and updates in place); then
+`printed_statements` over `value_nodes` and `place_nodes`, `printed_module` (header, imports); `printer`, `wrapping` and
+`layout` of `transpile.codegen` make the text.
 """
 
 from __future__ import annotations
@@ -27,8 +27,9 @@ def render(fn: ir.Function, *, runtime: bool = True) -> Rendered:
 
 
 def render_module(fns: Sequence[ir.Function], *, runtime: bool = True) -> Rendered:
-    """One module with several functions, whose names and those of what they keep differ.
+    """The text of one module with several functions, whose names and those of their kept functions differ.
 
-    With ``runtime=False`` it imports of ``transpile_runtime`` only what `transpile.codegen.numba.standalone.copied` puts in it.
+    With ``runtime=False`` it imports from ``transpile_runtime`` only what `transpile.codegen.numba.standalone.copied` copies
+    into it.
     """
     return render_functions(fns, runtime)

@@ -1,4 +1,4 @@
-"""The header of the function: arguments are taken apart into parameters; results are put together."""
+"""The header and the result of a printed function: containers are unpacked into parameters, results are packed."""
 
 from __future__ import annotations
 
@@ -18,16 +18,18 @@ from transpile.core import nodes as ir
 
 
 def whole(fn: ir.Function) -> set[str]:
-    """The names of the arguments that are no parameter of the core function: containers, and what is known."""
+    """The names of the arguments that are not parameters of the core function: containers and static values."""
     return {spec.name for spec in fn.arg_tree or () if not isinstance(spec.tree, Leaf)}
 
 
 def unpack(
     fn: ir.Function, names: Mapping[ir.Var, str], read: set[ir.Var], reserved: Collection[str], imports: Imports
 ) -> tuple[list[Line], ast.expr]:
-    """The lines that take apart what is ``printed`` of the arguments, and the parameter list (as a node that prints in
-    parentheses). ``read``: the variables that the body reads. An argument keeps its name, which the caller may give it by: a
-    variable of the body may have it too, for nobody reads the argument by then."""
+    """The lines that unpack containers of arguments, and the parameter list as a node that prints in parentheses.
+
+    ``read``: the variables that the body reads. An argument keeps its name, since the caller may pass it by keyword. A variable
+    of the body may have the same name: the argument is not read any more by then.
+    """
     if fn.arg_tree is None:
         return [], _parameters([variable(names[p]) for p in fn.params])
     used = read | {p for p in fn.params if p.buffer}
@@ -61,7 +63,7 @@ def _parameters(nodes: Sequence[ast.expr]) -> ast.expr:
 def _taken_apart(
     tree: Any, base: ast.expr, fn: ir.Function, names: Mapping[ir.Var, str], used: set[ir.Var], imports: Imports
 ) -> Iterator[tuple[str | ast.expr, ...]]:
-    """Assignments of the leaves below a node."""
+    """Yields assignments to the leaves below a node."""
     if isinstance(tree, Leaf):
         if fn.params[tree.k] in used:
             yield (f"{names[fn.params[tree.k]]} = ", base)
@@ -90,7 +92,7 @@ def _taken_apart(
 
 
 def pack(tree: Any, nodes: Sequence[ast.expr], imports: Imports) -> ast.expr:
-    """The result of a structure whose leaves are these nodes."""
+    """The node of a result with structure ``tree``, whose leaves are ``nodes``."""
     if tree is None:
         return nodes[0] if len(nodes) == 1 else ast.Tuple(list(nodes), ast.Load())
     if isinstance(tree, Leaf):

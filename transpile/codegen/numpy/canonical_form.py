@@ -1,10 +1,10 @@
-"""Brings core into the form that the other steps of rendering take.
+"""Brings core into the form that the other steps of printing expect.
 
-- The test of a `While` reads the parameters of its body (they hold the same values).
-- Trip counts that are wanted are ordinary values: a carried counter where the loop may end early, else the length of the range.
-- What the last branch of a block tests and the block then hands on is a result of the branch: True on one side, False on the other;
-  so that the end of a loop stands in the branch that decides it.
-- An `Alloc` fills, leaves empty, or copies; any other primitive is a *let* that is copied (a copy that `copies` leaves out).
+- The test of a `While` reads the parameters of its body, which hold the same values.
+- A trip count that is read is an ordinary value: a carried counter if the loop may end early, else the length of the range.
+- If the last branch of a block tests a value that the block yields, or that stops the loop, this value becomes a result of the
+  branch: True on one side, False on the other. So the end of a loop stands in the branch that decides it.
+- An `Alloc` fills, leaves empty, or copies; any other primitive becomes a *let* and a copy, which `copy_elision` may remove.
 
     trips = for i in range(n): ... stop      ->     trips = for i in range(n) with c := 0: ...; yield c + 1
 """
@@ -70,7 +70,7 @@ class _Normal:
         return (replace(stmt, trips=None), length)
 
     def counted(self, stmt):  # type: ignore[no-untyped-def]
-        """The loop with its trips as a carried value."""
+        """The loop with its trip count as a carried value."""
         if stmt.trips is None or stmt.trips not in self.used:
             return replace(stmt, trips=None)
         count, more = ir.Var(stmt.trips.name, INT), ir.Var(ir.SYNTHETIC, INT)
@@ -88,7 +88,7 @@ class _Normal:
 
 
 def _decided(block: ir.Block) -> ir.Block:
-    """The block with what its last branch tests as a result of that branch, if the block hands it on."""
+    """The block with its last branch's test as a result of that branch, if the block yields the test or stops by it."""
     last = block.stmts[-1] if block.stmts else None
     if not isinstance(last, ir.If) or not isinstance(last.test, ir.Var):
         return block
@@ -108,7 +108,7 @@ def _decided(block: ir.Block) -> ir.Block:
 
 
 def _with_result(block: ir.Block, last: ir.If, test: ir.Var, value: bool) -> ir.Block:
-    """``test`` as a result of the last branch, which is ``value`` on its first side."""
+    """The block with ``test`` as a result of its last branch; ``value`` is its constant value on the first side."""
     result = ir.Var(test.name, test.type)
     sides = []
     for side, known in ((last.then, value), (last.orelse, not value)):

@@ -1,9 +1,9 @@
-"""Decides which copies are made, and leaves out all others.
+"""Decides which copies are made, and removes all others.
 
-Core copies freely: a buffer begins as a copy of a value, a read of a buffer is a snapshot, loops and branches hand on values. In
-NumPy each of these can be a second name for the same memory, unless somebody would see a write that he must not see. So: begin
-without any copy; where a write (or a result) meets memory that is read later under another name, cut the cheapest link that
-made them share memory, and look again; at the end, put back what turned out not to be needed.
+Core copies freely: a buffer begins as a copy of a value, a read of a buffer is a snapshot, loops and branches pass on values.
+In NumPy each of these can be an alias of the same memory, unless a write would become visible where it must not. So: begin
+without copies; where a write (or a result) meets memory that is read later under another name, cut the cheapest link that made
+them share memory, and repeat; finally remove copies that later ones made unnecessary.
 
     u: buffer = new copy p     (p is carried and not read again)     ->     nothing: p is written in place
 """
@@ -19,28 +19,27 @@ from transpile.codegen.numpy.memory_sharing import FOREIGN, Aliases, Link, is_me
 from transpile.core import nodes as ir
 from transpile.core.walk import defines, map_reads, statements, uses
 
-# Where a copy is made if several places would do: first as few loops around as possible, then as the user wrote it.
+# Where to copy if several places would do: in as few loops as possible, then as the user would write it.
 _RANK = {"alloc": 0, "push": 0, "return": 1, "let": 2, "init": 3, "yield": 4, "pop": 5}
-_RESULT_RANK = {**_RANK, "yield": 1, "return": 2, "let": 3}  # of what is returned: in the branch that needs it
+_RESULT_RANK = {**_RANK, "yield": 1, "return": 2, "let": 3}  # of results: in the branch that needs it
 
 
 @dataclass(frozen=True)
 class Settled:
-    """A function in which every name is a reference, as in Python; ``names`` are better names for variables that stand for more
-    than one."""
+    """A function in which every name is a reference, as in Python; ``names`` has better names for merged variables."""
 
     fn: ir.Function
     names: dict[ir.Var, str]
 
 
 def settle_copies(fn: ir.Function) -> Settled:
-    """``fn`` with explicit copies (*let* ``copy``) where they are needed, and without any others."""
+    """``fn`` with explicit copies (*let* ``copy``) where they are needed, and no others."""
     copied = find_copies(fn)
     return _Rewriter(fn, copied).run()
 
 
 def find_copies(fn: ir.Function) -> set[Link]:
-    """The links at which memory is copied."""
+    """The links at which memory must be copied."""
     numbers = Numbers(fn, reserved=1)
     live = Liveness(fn, numbers)
     forced = set(_forced(fn))
@@ -54,7 +53,7 @@ def find_copies(fn: ir.Function) -> set[Link]:
         order += found
     if len(order) < 2:
         return copied
-    for link in order:  # what later cuts made unnecessary
+    for link in order:  # cuts that later ones made unnecessary
         without = copied - {link}
         if not _cuts(fn, Aliases(fn, numbers, without), live, without):
             copied = without
@@ -62,7 +61,9 @@ def find_copies(fn: ir.Function) -> set[Link]:
 
 
 def _forced(fn: ir.Function) -> Iterator[Link]:
-    """A buffer that is written through a reshape has to lie in memory as C does, whatever it is a copy of."""
+    """Yields copies that are always made: buffers written through a reshape, which must be C-contiguous, and copies of
+    scalars.
+    """
     shaped = _shaped(fn)
     for stmt, depth in _with_depth(fn.body, 0):
         if isinstance(stmt, ir.Alloc) and stmt.prim == "copy" and (stmt.var in shaped or not is_memory(stmt.args[0])):
@@ -70,7 +71,7 @@ def _forced(fn: ir.Function) -> Iterator[Link]:
 
 
 def _shaped(fn: ir.Function) -> set[ir.Var]:
-    """The buffers that are written through a reshape."""
+    """The buffers written through a reshape."""
     return {
         s.buf for s in statements(fn.body)
         if isinstance(s, (ir.Store, ir.Add)) and any(isinstance(step, ir.Reshape) for step in s.path)
@@ -91,7 +92,7 @@ def _with_depth(block: ir.Block, depth: int) -> Iterator[tuple[ir.Stmt, int]]:
 
 
 def _cuts(fn: ir.Function, aliases: Aliases, live: Liveness, copied: set[Link]) -> list[Link]:
-    """Links to cut, one for each conflict that no other cut of this round ends; none if all is well."""
+    """The links to cut, one for each conflict that no other cut of this round resolves; empty if there is no conflict."""
     numbers = aliases.numbers
     found: dict[Link, None] = {}
 
@@ -119,7 +120,7 @@ def _cuts(fn: ir.Function, aliases: Aliases, live: Liveness, copied: set[Link]) 
 
 
 def _check_results(fn: ir.Function, aliases: Aliases, copied: set[Link], cut: Callable[..., None]) -> None:
-    """Each result needs memory of its own."""
+    """Cuts a link for each result that shares memory with another result, or memory that is not the function's own."""
     results = [
         (o, Link("return", id(fn.body), k)) for k, o in enumerate(fn.body.yields)
         if is_memory(o) and Link("return", id(fn.body), k) not in copied
@@ -144,7 +145,7 @@ class _Rewriter:
         self.fn = fn
         self.shaped = _shaped(fn)
         self.copied = {(link.kind, link.node, link.k) for link in copied}
-        self.same: dict[ir.Var, ir.Var] = {}  # a variable -> the one that it is another name for
+        self.same: dict[ir.Var, ir.Var] = {}  # a variable -> the one it is an alias of
         self.names: dict[ir.Var, str] = {}
         self.reads = list(uses(fn.body))
         self.computed = {v for s in statements(fn.body) if isinstance(s, (ir.Let, ir.Call)) for v in defines(s)}
@@ -167,19 +168,19 @@ class _Rewriter:
         return found
 
     def merge(self, var: ir.Var, into: ir.Operand) -> None:
-        """``var`` is ``into``: of the two names the user's is kept."""
+        """Makes ``var`` an alias of ``into``; of the two names the user's is kept."""
         assert isinstance(into, ir.Var)
         self.same[var] = into
         if var.name != ir.SYNTHETIC and self.names.get(into, into.name) == ir.SYNTHETIC:
             self.names[into] = self.names.get(var, var.name)
 
     def is_renamed(self, var: ir.Var, source: ir.Operand) -> bool:
-        """Whether what is written from here on has a name of its own: an adjoint that begins as a value of the function."""
+        """Whether the buffer and its initial value have different names, as for an adjoint that begins as another value."""
         assert isinstance(source, ir.Var)
         return ir.SYNTHETIC not in (var.name, old := self.names.get(source, source.name)) and var.name != old
 
     def is_handed_on(self, source: ir.Var) -> bool:
-        """Whether it is an adjoint that is nothing but the beginning of another one: it has that one's name at once."""
+        """Whether ``source`` is an adjoint read only once, as the start of another one, whose name it can take."""
         return source.name.endswith("_bar") and source in self.computed and self.reads.count(source) == 1
 
     def block(self, block: ir.Block, kind: str) -> ir.Block:
@@ -196,7 +197,7 @@ class _Rewriter:
         out: list[ir.Stmt],
         names: tuple[ir.Var, ...] = (),
     ) -> tuple[ir.Operand, ...]:
-        """What is handed on, with the copies that are made on the way."""
+        """The operands that a block or loop passes on; the copies they need are appended to ``out``."""
         found: list[ir.Operand] = []
         for k, operand in enumerate(operands):
             new = self.operand(operand)
@@ -228,7 +229,7 @@ class _Rewriter:
                 self.merge(stmt.var, new.args[0])
                 return []
             case ir.Alloc(prim="copy"):
-                # what is computed has the memory order of what it is computed from
+                # a computed array has the memory order of its operands
                 params = {"order": "C"} if stmt.var in self.shaped else {}
                 return [ir.Let(stmt.var, "copy", new.args, params, stmt.loc, stmt.reason)]
             case ir.Let() if self.is_copied("let", stmt):

@@ -1,4 +1,4 @@
-"""``print`` and ``raise``, with their messages as f-strings."""
+"""``print`` and ``raise`` statements, with their messages as f-strings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Parts = tuple["str | ast.expr", ...]
 
 
 def effect_lines(stmt: ir.Print | ir.Raise, args: Sequence[ast.expr]) -> Iterator[Parts]:
-    """The statement, as the parts of a line."""
+    """Yields the statement as the parts of a line."""
     if isinstance(stmt, ir.Raise):
         module, _, name = stmt.exception.partition(".")
         error = dotted(f"np.{name}" if module == "numpy" else stmt.exception)
@@ -28,14 +28,14 @@ def effect_lines(stmt: ir.Print | ir.Raise, args: Sequence[ast.expr]) -> Iterato
 
 
 def printed(parts: Sequence[Any], args: Sequence[ast.expr]) -> ast.expr:
-    """One argument of ``print``: the value itself, if it is nothing but a value."""
+    """The node of one argument of ``print``: the value itself if the message has no text."""
     if len(parts) == 1 and isinstance(parts[0], int):
         return args[parts[0]]
     return text(parts, args)
 
 
 def text(parts: Sequence[Any], args: Sequence[ast.expr]) -> ast.expr:
-    """A string or an f-string."""
+    """The node of a message: a string or an f-string."""
     if all(isinstance(p, str) for p in parts):
         return ast.Constant("".join(parts))
     pieces: list[ast.expr] = []

@@ -1,13 +1,13 @@
-"""Python's integers that an array records are recorded as they are: NumPy's would wrap at 64 bits when they are computed with.
+"""Records Python integers in arrays of dtype object: NumPy's integers would wrap at 64 bits in later arithmetic.
 
     k_tape = np.empty(n, dtype=object)
     for i in range(n):
         k_tape[i] = k
         k = k * 5 + i
 
-It is a tape that only single integers of Python's are written into and read from. Where all of them are counts, which begin at a
-small constant or a size and go up or down by 1, as loop indices do, and what is read is an index, no program runs long enough to
-leave the 64 bits.
+This applies to tapes that are only written and read by single Python integers. A tape keeps its dtype if it is read only for
+subscripts and comparisons and all its integers are counts: they begin at a small constant or a size and go up or down by 1, as
+loop indices do. No program runs long enough for these to leave 64 bits.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ OBJECT = "object"
 
 
 def keep_integers(fn: ir.Function) -> ir.Function:
-    """The function with arrays of Python's integers where it records them."""
+    """The function whose tapes of Python integers have dtype object where the integers may leave 64 bits."""
     tapes: dict[ir.Operand, None] = {
         s.var: None
         for s in statements(fn.body)
@@ -49,7 +49,7 @@ def keep_integers(fn: ir.Function) -> ir.Function:
 
 
 def _computed_with(body: ir.Block, tapes: dict[ir.Operand, None]) -> set[ir.Operand]:
-    """The tapes of which something that is read is more than an index."""
+    """The tapes whose elements are used for more than subscripts and comparisons."""
     of = {s.var: s.args[0] for s in statements(body) if isinstance(s, ir.Let) and _element(s) in tapes}
     found: set[ir.Operand] = {of[op] for op in leaves(body) if op in of}
     for stmt in statements(body):
@@ -66,8 +66,8 @@ def _computed_with(body: ir.Block, tapes: dict[ir.Operand, None]) -> set[ir.Oper
 
 
 def _counts(body: ir.Block) -> set[ir.Operand]:
-    """The integers that begin at small constants or sizes and go up or down by 1, of those that can be shown to do so."""
-    made: dict[ir.Operand, tuple[ir.Operand, ...]] = {}  # what each takes its value from
+    """The integers that provably begin at small constants or sizes and go up or down by 1."""
+    made: dict[ir.Operand, tuple[ir.Operand, ...]] = {}  # variable -> the operands it takes its value from
     for stmt in statements(body):
         match stmt:
             case ir.Let(args=(x, ir.Const(value=1 | -1))) if record_of(stmt).is_sum:
@@ -96,7 +96,7 @@ def _is_small(op: ir.Operand) -> bool:
 
 
 def _element(stmt: ir.Stmt) -> ir.Var | None:
-    """The array of which the statement writes or reads one element that is an integer of Python's."""
+    """The array of which the statement writes or reads a single element that is a Python integer."""
     match stmt:
         case ir.Store(path=path, value=(ir.Var() | ir.Const()) as value) if _is_point(path) and value.type.weak:
             return stmt.buf

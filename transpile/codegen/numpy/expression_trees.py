@@ -1,9 +1,8 @@
-"""What is written inside what: values of the compiler's own that are used once become part of the expression that uses
-them.
+"""Nests expressions: a value without a user's name that is used once becomes part of the expression that uses it.
 
-Python evaluates a nested expression where it stands, so a value moves to the statement that uses it. It may if nothing
-that it reads is written in between and it does not enter a loop. What has the user's name stays a statement. Reads of an
-element, transposes and sizes are cheap: they may be written at each use.
+Python evaluates a nested expression in place, so a value moves to the statement that uses it. It may move if nothing that it
+reads is written in between and it does not enter a loop. A value with the user's name stays a statement. Reads of an element,
+transposes and sizes are cheap: they may be repeated at each use.
 """
 
 from __future__ import annotations
@@ -21,11 +20,11 @@ from transpile.core.walk import blocks, defines, leaves, reads, statements, writ
 from transpile.ops.tables import prims, record_of
 
 WEIGHT = 12  # operations in one expression, at most
-CHOICE = 3  # what a conditional expression counts for
-COPIES = 3  # how often a cheap value is written
-FLAGS = ("_result", "_done", "_stop")  # what the frontend calls what it makes of exits
+CHOICE = 3  # weight of a conditional expression
+COPIES = 3  # how often a cheap value may be repeated
+FLAGS = ("_result", "_done", "_stop")  # the frontend's names for flags of exits
 FREE = ("index", "transpose", "dim", "item", "cast", "broadcast", "stretch", "sized", "copy")
-STEPS = ("+", "-", "*", "//", "%")  # what makes ``i - 1`` or ``i % 3`` of an index
+STEPS = ("+", "-", "*", "//", "%")  # operators of ``i - 1`` or ``i % 3``
 
 
 Tree = ir.Let | ir.If | ir.Call
@@ -34,21 +33,23 @@ Trees = dict[ir.Var, Tree]
 
 @dataclass(frozen=True)
 class Nested:
-    """A function without the statements that are written inside others; ``trees`` says what those were."""
+    """A function without the statements that are nested in others; ``trees`` maps their variables to them."""
 
     fn: ir.Function
     trees: Trees
     aliases: Aliases
-    tests: frozenset[ir.Var] = frozenset()  # results of branches of which nothing but the truth is asked
+    tests: frozenset[ir.Var] = frozenset()  # results of branches of which only the truth is used
 
     def is_connective(self, stmt: ir.If) -> bool:
-        """Whether a branch may be ``a and b`` or ``a or b``, which is the test itself where that decides: it must be Python's truth
-        or NumPy's as the result is, if more is asked of it than its truth."""
+        """Whether a branch can be printed as ``a and b`` or ``a or b``, which give one of their operands.
+
+        Either only the truth of the result is used, or the result is a Python bool exactly if the test is one.
+        """
         (result,) = stmt.results
         return result.type.is_bool and (result in self.tests or result.type.weak == stmt.test.type.weak)
 
     def leaves(self, operands: Iterable[ir.Operand]) -> Iterator[ir.Var]:
-        """The variables that are read where the operands are evaluated."""
+        """Yields the variables that are read when the operands are evaluated."""
         for operand in operands:
             if not isinstance(operand, ir.Var):
                 continue
@@ -74,7 +75,7 @@ class Nested:
         return found
 
     def passed_over(self) -> set[ir.Var]:
-        """Those of several results of calls that nobody reads: they have no name."""
+        """Unread results of calls with several results: they have no name."""
         calls = [s for s in statements(self.fn.body) if isinstance(s, ir.Call) and len(s.results) > 1]
         return {r for s in calls for r in s.results} - self.everything_read() if calls else set()
 
@@ -96,7 +97,7 @@ def is_synthetic(name: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Site:
-    """Where something is evaluated: before statement ``at`` of a block (its end, if there are no more)."""
+    """Where an expression is evaluated: before statement ``at`` of a block (else at its end), or as its ``stop``."""
 
     block: ir.Block
     at: int
@@ -105,6 +106,8 @@ class _Site:
 
 @dataclass(frozen=True, slots=True)
 class _Use:
+    """A use of a value: where, by which statement or block, and as which of its operands."""
+
     site: _Site
     by: ir.Stmt | ir.Block
     slot: int
@@ -119,7 +122,7 @@ class _Nester:
         self.uses: dict[ir.Var, list[_Use]] = {}
         self.parents: dict[int, tuple[ir.Block, int, bool]] = {}  # id of block -> block around, position, is a loop
         self.owners: dict[int, ir.If] = {}  # id of a branch -> the statement
-        self.sites: dict[ir.Var, tuple[_Site, ...]] = {}  # of what is nested: where it ends up
+        self.sites: dict[ir.Var, tuple[_Site, ...]] = {}  # nested variable -> where it is evaluated
         self.weights: dict[tuple[int, int], int] = {}
         self.defs: dict[ir.Var, ir.Let | ir.Call] = {}
         self.pinned: set[ir.Var] = set()
@@ -163,7 +166,7 @@ class _Nester:
                 mask |= self.numbers.bit(inner.buf)
         return mask
 
-    # ---- the walk, from the last statement to the first: what uses a value is decided before the value
+    # ---- the walk, from the last statement to the first: the users of a value are decided before the value
 
     def block(self, block: ir.Block) -> None:
         for at in range(len(block.stmts) - 1, -1, -1):
@@ -178,7 +181,7 @@ class _Nester:
                     self.decide(block, at, stmt, result, self.deep(stmt))
 
     def is_expression(self, stmt: ir.If) -> bool:
-        """Whether nothing is left of the branches but what they yield."""
+        """Whether the branch has one result, and nothing remains of its sides but the values they yield."""
         if len(stmt.results) != 1:
             return False
         return all(
@@ -190,7 +193,7 @@ class _Nester:
         return isinstance(stmt, Tree) and any(self.trees.get(v) is stmt for v in defines(stmt))
 
     def deep(self, stmt: ir.If) -> tuple[ir.Operand, ...]:
-        """All that a conditional expression reads."""
+        """All operands that a conditional expression reads."""
         out: list[ir.Operand] = []
 
         def expand(operand: ir.Operand) -> None:
@@ -219,7 +222,7 @@ class _Nester:
         if any(use.slot < 0 for use in uses) and all(use.by is uses[0].by for use in uses):
             uses = [
                 use for use in uses if use.slot < 0
-            ]  # what ends a loop is often carried as well, to be tested behind it
+            ]  # a stop flag is often carried as well, to be tested after the loop
         sites = tuple(site for use in uses for site in self.resolved(use))
         is_step = self.is_step(stmt)
         if len(sites) > (COPIES if self.is_cheap(stmt) else 1) and not is_step:
@@ -243,7 +246,7 @@ class _Nester:
         self.sites[var] = sites
 
     def resolved(self, use: _Use) -> tuple[_Site, ...]:
-        """Where the use is evaluated: with the expression that it is part of, if it is part of one."""
+        """The sites where the use is evaluated: those of the expression around it, if there is one."""
         if isinstance(use.by, Tree):
             (target,) = defines(use.by)[:1] or (None,)
             if target in self.trees and self.trees[target] is use.by:
@@ -251,7 +254,7 @@ class _Nester:
         return self.outside(use.site)
 
     def outside(self, site: _Site) -> tuple[_Site, ...]:
-        """The site, or that of the conditional expression that it is a branch of."""
+        """The site, or those of the conditional expression that it is a branch of."""
         owner = self.owners.get(id(site.block))
         if owner is None or not owner.results or self.trees.get(owner.results[0]) is not owner:
             return (site,)
@@ -266,15 +269,17 @@ class _Nester:
         return not isinstance(stmt, ir.Let) or stmt.prim != "item"
 
     def is_last_cast(self, stmt: ir.Let, name: str) -> bool:
-        """Whether it is ``return float(x)``."""
+        """Whether it is the cast in ``return float(x)``."""
         source, uses = stmt.args[0] if stmt.args else None, self.uses.get(stmt.var, [])
         if stmt.prim != "cast" or stmt.var.type.dims or not isinstance(source, ir.Var):
             return False
         return self.names.get(source, source.name) == name and all(use.by is self.fn.body for use in uses)
 
     def is_late(self, block: ir.Block, at: int, stmt: Tree, var: ir.Var, first: bool = True) -> bool:
-        """Whether it is the next value of a carried variable of the same name that is still read: better set at the end.
-        What reads that may be late itself, as of two that swap."""
+        """Whether it is the next value of a carried variable of the same name that is still read: it is better set at the end.
+
+        The statements that still read it may themselves be late, as when two variables are swapped.
+        """
         uses = self.uses.get(var, [])
         if len(uses) != 1 or uses[0].by is not block or uses[0].slot < 0 or not block.params or var in self.pinned:
             return False
@@ -296,7 +301,7 @@ class _Nester:
         )
 
     def position(self, site: _Site, block: ir.Block) -> int:
-        """Where in the block the site is; -1 if it is not in there."""
+        """The position in the block at or below which the site stands; -1 if the site is not in the block."""
         here, at = site.block, site.at
         while here is not block:
             if id(here) not in self.parents:
@@ -314,7 +319,7 @@ class _Nester:
         return stmt.prim in ("dim", "transpose") and self.is_named(stmt.args[0])
 
     def is_step(self, stmt: Tree) -> bool:
-        """Whether it is an index or a size and a number: ``i - 1`` is written wherever it is used, as a person would."""
+        """Whether it is an index or a size and a number: ``i - 1`` is repeated at each use, as a person would write it."""
         if not isinstance(stmt, ir.Let) or len(stmt.args) != 2 or stmt.var.type.dims or not stmt.var.type.is_int:
             return False
         operator = record_of(stmt).operator
@@ -331,7 +336,7 @@ class _Nester:
         )
 
     def takes(self, use: _Use, stmt: Tree) -> bool:
-        """Whether the place of the use can hold an expression."""
+        """Whether an expression can stand in the place of the use."""
         by = use.by
         if isinstance(by, ir.Let):
             if by.prim == "item" or (by.prim == "dim" and not self.is_cheap(stmt)):
@@ -343,7 +348,7 @@ class _Nester:
         return True
 
     def is_test(self, var: ir.Var) -> bool:
-        """Whether nothing but its truth is asked."""
+        """Whether only the truth of the value is used."""
         return var.name in FLAGS or all(map(self.asks_truth, self.uses.get(var, [])))
 
     def asks_truth(self, use: _Use) -> bool:
@@ -363,7 +368,7 @@ class _Nester:
     # ---- moving
 
     def reaches(self, block: ir.Block, at: int, site: _Site, read: int, stmt: Tree) -> bool:
-        """Whether what is read is unchanged from here to the site, and no loop lies between."""
+        """Whether the operands are unchanged between here and the site, with no loop in between."""
         here, upto = site.block, site.at
         while here is not block:
             parent, position, is_loop = self.parents[id(here)]
@@ -378,7 +383,7 @@ class _Nester:
         return any(self.writes[id(s)] & read for s in block.stmts[start:stop])
 
     def reads_carried(self, block: ir.Block, stmt: Tree) -> bool:
-        """``stop`` is evaluated when the carried values have their next values already: it must not read the old ones."""
+        """Whether ``stop`` reads old carried values: it is evaluated after they have been replaced, so it must not."""
         old = {p for p, y in zip(block.params, block.yields) if p is not y}
         todo: list[ir.Operand] = list(self.deep(stmt) if isinstance(stmt, ir.If) else stmt.args)
         while todo:
@@ -395,8 +400,10 @@ class _Nester:
 
 
 def renamings(stmts: Sequence[ir.Stmt], at: int, nested: Nested) -> int:
-    """How many *identities* there are from ``at`` on, at least 1, of which none reads another: they are written as one assignment,
-    ``a, b = b, a``."""
+    """The number (at least 1) of consecutive ``identity`` statements from ``at`` on that read none of each other's results.
+
+    They are printed as one assignment, ``a, b = b, a``.
+    """
     made: set[ir.Operand] = set()
     for stmt in stmts[at:]:
         if not isinstance(stmt, ir.Let) or stmt.prim != "identity" or not made.isdisjoint(nested.leaves(stmt.args)):
@@ -430,7 +437,10 @@ def _without(block: ir.Block, nested: Nested) -> ir.Block:
 
 
 def _connective(stmt: ir.If, nested: Nested) -> ir.Let | None:
-    """``t = a and b`` for a branch that says no more than that; what it evaluates is nested, so it is evaluated as late."""
+    """The branch as ``t = a and b`` or ``t = a or b``, or None.
+
+    Its operands are nested, so they are evaluated no earlier than before.
+    """
     if len(stmt.results) != 1 or not nested.is_connective(stmt) or stmt.then.stmts or stmt.orelse.stmts:
         return None
     (result,), (a,), (b,) = stmt.results, stmt.then.yields, stmt.orelse.yields

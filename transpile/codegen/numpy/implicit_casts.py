@@ -1,11 +1,11 @@
-"""Leaves out the casts and broadcasts that NumPy does by itself.
+"""Removes casts and broadcasts that NumPy does itself.
 
     t: float64 = cast i                         ->     y = mul i x
     t2: float64[n] = broadcast t (n,)
     y: float64[n] = mul t2 x
 
-What comes out is core in which operands of elementwise primitives, and values that are stored, may be narrower than the node
-says. An operation on operands that are all narrower is done before the broadcast: scalars stay scalars until an array needs them.
+In the result, operands of elementwise primitives and stored values may be narrower than the node says. An operation whose
+operands are all narrower is done before the broadcast: scalars stay scalars until an array needs them.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class _Relaxer:
     def __init__(self, narrow: bool) -> None:
         self.narrow = narrow  # whether any dtype is one that Python scalars and NumPy scalars promote differently
         self.defs: dict[ir.Var, ir.Let] = {}
-        self.actual: dict[ir.Var, Type] = {}  # what NumPy really gives, where it is not what the variable says
+        self.actual: dict[ir.Var, Type] = {}  # the type NumPy gives, where it differs from the variable's
         self.equal: dict[ir.Operand, ir.Operand] = {}
 
     # ---- blocks
@@ -86,15 +86,17 @@ class _Relaxer:
                 return [*out, replace(stmt, inits=inits, test=test, body=self.block(stmt.body))]
         return [stmt]
 
-    # ---- what an operand is without what NumPy does
+    # ---- operands without the broadcasts that NumPy does
 
     def definition(self, operand: ir.Operand, *wanted: str) -> ir.Let | None:
         found = self.defs.get(operand) if isinstance(operand, ir.Var) else None
         return found if found is not None and found.prim in wanted else None
 
     def unshaped(self, operand: ir.Operand, stretched: list[ir.Let] | None = None) -> ir.Operand:
-        """The operand before it was broadcast, filled, or given leading axes of 1; before it was ``stretched`` too, if that is
-        to be told."""
+        """The operand before it was broadcast, filled, or given leading axes of 1.
+
+        With ``stretched`` also before it was stretched; those statements are appended to the list.
+        """
         while (d := self.definition(operand, "broadcast", "full", "reshape", "stretch")) is not None:
             if d.prim == "stretch":
                 if stretched is None:
@@ -115,7 +117,7 @@ class _Relaxer:
         """The type that NumPy sees."""
         if isinstance(operand, ir.Var):
             return self.actual.get(operand, operand.type)
-        if isinstance(operand, ir.Const):  # printed as a number of Python's
+        if isinstance(operand, ir.Const):  # printed as a Python number
             return replace(operand.type, dtype=_PYTHON[np.dtype(operand.type.dtype).kind], weak=True)
         return operand.type
 
@@ -153,14 +155,14 @@ class _Relaxer:
         out.append(outer)
 
     def keep_one(self, stmt: ir.Let, args: list[ir.Operand]) -> list[ir.Operand]:
-        """For a variable of the user's: one operand keeps its shape, so that the result has it."""
+        """The operands, one of which keeps its shape so that a variable of the user's has the same shape as before."""
         for k, given in enumerate(stmt.args):
             if self.definition(given, "full") is not None and given.type.dims == stmt.var.type.dims:
                 return [*args[:k], given, *args[k + 1 :]]
         return args
 
     def folded(self, stmt: ir.Let) -> ir.Let:
-        """Keys and integers broadcast against each other."""
+        """The statement on keys and integers before they were broadcast against each other, which NumPy does."""
         key, data = (self.unshaped(a) for a in stmt.args)
         for keys in (key, stmt.args[0]):
             lanes, words = keys.type.dims[:-1], keys.type.dims[-1:]
@@ -186,7 +188,7 @@ class _Relaxer:
     # ---- casts
 
     def is_noop(self, cast: ir.Let) -> bool:
-        """Whether a cast of a scalar only makes a Python scalar a NumPy scalar."""
+        """Whether a cast of a scalar only turns a Python scalar into a NumPy scalar."""
         return not self.narrow and cast.args[0].type.dtype == cast.params["dtype"] and not cast.params.get("explicit")
 
     def uncast(
@@ -219,13 +221,13 @@ class _Relaxer:
             k = next(k for k, a in enumerate(args) if not a.type.weak)  # Python's numbers do not wrap round
             return [*args[:k], self.spelled(args[k], args[k].type, stmt, out), *args[k + 1 :]]
         if self.narrow and entry.dtype_rule != "as_is" and not agrees(args):
-            for k, (arg, type_) in enumerate(zip(args, wanted)):  # one is often enough, the others follow it
+            for k, (arg, type_) in enumerate(zip(args, wanted)):  # one is often enough: promotion does the others
                 if not agrees(args):
                     args = [*args[:k], self.pinned(arg, type_, stmt, out), *args[k + 1 :]]
         return args
 
     def pinned(self, operand: ir.Operand, wanted: Type, stmt: ir.Let, out: list[ir.Stmt]) -> ir.Operand:
-        """The operand with the dtype and weakness that the node says, spelled out."""
+        """The operand with an explicit cast to the dtype and weakness that the node requires."""
         seen = self.type(operand)
         if seen.dims or (seen.dtype == wanted.dtype and seen.weak == wanted.weak):
             return operand
@@ -252,7 +254,7 @@ class _Relaxer:
         return value
 
     def alloc(self, stmt: ir.Alloc) -> ir.Stmt:
-        """A copy of what is the same everywhere is filled in."""
+        """The allocation; a copy of a broadcast scalar becomes a fill."""
         value = stmt.args[0]
         inner = self.unshaped(value)
         if inner is not value and not inner.type.dims and not isinstance(inner, ir.Undef):
@@ -261,7 +263,7 @@ class _Relaxer:
         return stmt
 
     def plain(self, operand: ir.Operand, out: list[ir.Stmt]) -> ir.Operand:
-        """What a join reads: a weak result that NumPy would give as its own scalar is made Python's, if that can matter."""
+        """The operand of a join: a weak value that NumPy gives as its own scalar is cast to Python's, if that can matter."""
         if self.narrow and operand.type.weak and isinstance(operand, ir.Var) and not self.type(operand).weak:
             var = ir.Var(operand.name, operand.type)
             let = ir.Let(var, "cast", (operand,), {"dtype": operand.type.dtype, "weak": True, "spelled": True})
@@ -275,7 +277,7 @@ def _is_whole(operand: ir.Operand) -> bool:
 
 
 def _rounded(operand: ir.Operand, dtype: str) -> ir.Operand:
-    """The operand; a constant, which is printed without its dtype, as the number that it is in this one."""
+    """The operand; a constant, which is printed without its dtype, is rounded to ``dtype``."""
     is_other = isinstance(operand, ir.Const) and operand.type.dtype != dtype and np.dtype(dtype).kind == "f"
     return cast_constant(operand, dtype) if is_other else operand  # type: ignore[arg-type]
 
@@ -290,14 +292,14 @@ def _adds_leading_ones(source: Dims, dims: Dims) -> bool:
 
 
 def _is_stretched(d: ir.Let, args: Sequence[ir.Operand]) -> bool:
-    """Whether operands broadcast to the size by themselves to which one was stretched."""
+    """Whether broadcasting the operands already gives the size to which ``d`` stretches."""
     behind = len(d.params["dims"]) - d.params["axis"]
     here = {a.type.dims[-behind] for a in args if a.type.rank >= behind}
     return d.params["dims"][-behind] in here or here.issuperset(d.params["parts"])
 
 
 def _common(args: Sequence[ir.Operand]) -> Dims:
-    """The shape that NumPy broadcasts to."""
+    """The shape to which NumPy broadcasts the operands."""
     return _joined([a.type.dims for a in args])
 
 
@@ -312,7 +314,7 @@ def _joined(shapes: Sequence[Dims]) -> Dims:
 
 
 def _reaches(args: Sequence[ir.Operand], dims: Dims) -> bool:
-    """Whether the operands broadcast to ``dims`` (two symbols that were unified count as equal)."""
+    """Whether the operands broadcast to ``dims`` (two unified symbols count as equal)."""
     return _is_like(_common(args), dims)
 
 
@@ -321,5 +323,5 @@ def _is_like(common: Dims, dims: Dims) -> bool:
 
 
 def _is_exact(cast: ir.Let, dtype: str) -> bool:
-    """Whether a cast rounds nothing that what comes after it, a cast to ``dtype``, would not round as well."""
+    """Whether a cast loses nothing that the following cast to ``dtype`` would not lose as well."""
     return cast.params["dtype"] == dtype or np.can_cast(cast.args[0].type.dtype, cast.params["dtype"])

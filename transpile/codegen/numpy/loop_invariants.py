@@ -1,13 +1,13 @@
-"""What each trip of a loop would do again to the same end is done once, before the loop: loop-invariant code motion.
+"""Loop-invariant code motion in printed code: a computation that is the same in each iteration moves before the loop.
 
     for _ in range(steps):                    t = 2.0 * dx
         t = 2.0 * dx                          new = np.empty_like(x)
         new = np.empty_like(x)        ->      for _ in range(steps):
         ...                                       ...
 
-A loop may have no trip, so only what can neither raise nor warn leaves it: numbers of Python's own, and memory that is no larger
-than an array that is there, and that no trip hands on. It is done last, on what is printed: a number that is written inside an
-expression stays there, and derivatives, trips that run side by side and compiled code see arrays where they belong.
+A loop may have no iteration, so only computations that can neither raise nor warn move: Python numbers, and memory that is no
+larger than an existing array and that no iteration passes on. This is done last, on the printable form: a number written inside
+an expression stays there, and derivatives, batching and compiled code see arrays where they belong.
 """
 
 from __future__ import annotations
@@ -28,13 +28,15 @@ from transpile.ops.tables import record_of
 
 Arrays = Sequence[ir.Var]
 Leaving = Callable[[ir.Block, set[ir.Var], Arrays], set[ir.Var]]
-"""Which variables of the body of a loop leave it; handed also what the loop defines, and the arrays that are there before it."""
+"""Gives the variables that leave a loop, from its body, the variables that the loop defines, and the arrays that exist before
+it.
+"""
 
-SMALL = 4096  # elements that are always there
+SMALL = 4096  # number of elements that may always be allocated
 
 
 def numbers_before_loops(fn: ir.Function, trees: Trees) -> ir.Function:
-    """The function with such numbers before the outermost loop that they can leave; ``trees``: what is written inside others."""
+    """The function with invariant numbers before the outermost loop they can leave; ``trees``: the nested expressions."""
 
     def leaving(body: ir.Block, own: set[ir.Var], arrays: Arrays) -> set[ir.Var]:
         found: set[ir.Var] = set()
@@ -47,7 +49,7 @@ def numbers_before_loops(fn: ir.Function, trees: Trees) -> ir.Function:
 
 
 def memory_before_loops(fn: ir.Function) -> ir.Function:
-    """The function with arrays that a trip makes, fills and forgets made before the outermost loop that they can leave."""
+    """The function with arrays that are temporary in an iteration allocated before the outermost loop they can leave."""
 
     def leaving(body: ir.Block, own: set[ir.Var], arrays: Arrays) -> set[ir.Var]:
         empty = [s for s in body.stmts if isinstance(s, ir.Alloc) and s.prim == "empty" and own.isdisjoint(s.args)]
@@ -76,7 +78,7 @@ def _block(block: ir.Block, leaving: Leaving, arrays: Iterable[ir.Var]) -> ir.Bl
 
 
 def _is_steady(value: ir.Let | ir.Operand, trees: Trees, own: set[ir.Var]) -> bool:
-    """Whether it is a number that is the same in all trips, and that may be computed where there is none."""
+    """Whether it is a number that is the same in all iterations and that may be computed even if there is none."""
     if isinstance(value, ir.Let):
         return _is_harmless(value) and all(_is_steady(a, trees, own) for a in value.args)
     if not isinstance(value, ir.Var):
@@ -88,7 +90,7 @@ def _is_steady(value: ir.Let | ir.Operand, trees: Trees, own: set[ir.Var]) -> bo
 
 
 def _is_harmless(let: ir.Let) -> bool:
-    """Whether it can neither raise nor warn: NumPy's own numbers warn where they overflow."""
+    """Whether it can neither raise nor warn: NumPy's scalars warn on overflow, Python's numbers do not."""
     if let.prim == "dim":
         return True
     if not let.var.type.weak or not all(a.type.weak for a in let.args):
@@ -103,7 +105,7 @@ def _is_harmless(let: ir.Let) -> bool:
 
 
 def _has_room(type_: Type, arrays: Arrays) -> bool:
-    """Whether an array of the type is surely no larger than one that is there, and has a size at all."""
+    """Whether an array of the type is provably no larger than an existing one, or small, and its sizes are not negative."""
     if all(d.is_const for d in type_.dims):
         return 0 <= prod(d.const for d in type_.dims) <= SMALL
     alike = [a.type.dims for a in arrays if a.type.rank == type_.rank]
@@ -111,12 +113,12 @@ def _has_room(type_: Type, arrays: Arrays) -> bool:
 
 
 def _is_at_most(a: Dim, b: Dim) -> bool:
-    """Whether one size is never negative, and never more than another one."""
+    """Whether ``a`` is never negative and never larger than ``b``."""
     return a.is_size and b.is_size and (b - a.unclipped).is_size
 
 
 def _is_handed_on(buf: ir.Var, body: ir.Block) -> bool:
-    """Whether the memory gets a name that another trip, or who comes after the loop, may know."""
+    """Whether the memory gets a name that another iteration, or code after the loop, may use."""
     names: set[ir.Operand] = {buf}
     for stmt in statements(body):
         if isinstance(stmt, ir.Let):

@@ -1,8 +1,8 @@
-"""Which variables may share memory if the copies in ``copied`` are made and no others.
+"""Finds the variables that may share memory if the copies in ``copied`` are made and no others.
 
-Memory moves along *links*: a view, a copy that is left out, what a loop or branch carries, what is pushed. Each pair of variables
-that may share memory keeps the links that made it so, so that `copies` can cut one of them. `FOREIGN` stands for memory that
-is not ours to write: the caller's arrays and read-only views.
+Memory moves along *links*: a view, an omitted copy, a value that a loop or branch carries, a pushed value. Each pair of
+variables that may share memory keeps the links that cause it, so that `copy_elision` can cut one of them. `FOREIGN` stands for
+memory that must not be written: the caller's arrays and read-only views.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FOREIGN = 0  # the bit
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """Where memory moves: ``kind``, the node, the position in it, and how many loops are around."""
+    """A place where memory moves: its kind, the node, the position in the node, and the number of loops around it."""
 
     kind: str  # alloc, let, init, yield, return, push, pop
     node: int  # id of the statement or block
@@ -37,7 +37,7 @@ def is_memory(operand: ir.Operand) -> bool:
 
 
 def is_view(let: ir.Let) -> bool:
-    """Whether NumPy may give a view of an operand."""
+    """Whether NumPy may return a view of an operand."""
     if let.prim == "index":
         return all(not isinstance(step, ir.Index) or step.is_basic for step in let.params["path"])
     entry = prims().get(let.prim)
@@ -52,9 +52,11 @@ class Aliases:
         self.near: dict[int, int] = {}
         self.reasons: dict[tuple[int, int], Reason] = {}
         self.items: dict[tuple[ir.Var, int], ir.Var] = {}
-        self.tuples: dict[ir.Var, Sequence[ir.Operand]] = {}  # results of primitives with several, which may be views
+        self.tuples: dict[
+            ir.Var, Sequence[ir.Operand]
+        ] = {}  # primitives with several results, which may be views -> operands
         self.version = 0  # grows with each pair
-        self.stops: dict[ir.Operand, int] = {}  # what ends loops where it is true -> how many
+        self.stops: dict[ir.Operand, int] = {}  # flag that ends loops -> how many
         for param in fn.params:
             if is_memory(param):
                 self.add(numbers.of[param], 1 << FOREIGN, (), None)
@@ -63,7 +65,7 @@ class Aliases:
     # ---- the relation
 
     def of(self, operand: ir.Operand) -> int:
-        """The variable itself and all that may share memory with it."""
+        """The bits of the variable and of all that may share memory with it."""
         if not is_memory(operand):
             return 0
         number = self.numbers.number(operand)  # type: ignore[arg-type]
@@ -84,7 +86,7 @@ class Aliases:
             fresh ^= low
 
     def chain(self, a: int, b: int) -> list[Link]:
-        """The links because of which two variables may share memory."""
+        """The links that cause two variables to share memory."""
         found: list[Link] = []
         pair: tuple[int, int] | None = (a, b)
         while pair is not None:
@@ -131,7 +133,7 @@ class Aliases:
                 self.loop(stmt, depth)
 
     def ended(self, stmt: ir.If, side: ir.Block) -> int:
-        """How many loops a side of a branch ends: what it does is done once in them."""
+        """The number of loops that a side of a branch ends: its statements run once in them."""
         found = 0
         for result, value in zip(stmt.results, side.yields):
             levels = self.stops.get(result, 0)
@@ -183,7 +185,7 @@ class Aliases:
         self.join(stmt.results, stmt.body.yields, outs, inner)
 
     def join(self, targets: Sequence[ir.Var], sources: Sequence[ir.Operand], links: Sequence[Link], inner: int) -> None:
-        """``targets = sources``, all at once; ``inner``: what nobody sees any more afterwards (or not yet)."""
+        """Records ``targets = sources``, all at once; ``inner``: variables that are dead afterwards, or not yet defined."""
         pairs: list[tuple[ir.Var, int, Link]] = []
         for target, source, link in zip(targets, sources, links):
             if is_memory(target) and is_memory(source) and link not in self.copied:

@@ -1,4 +1,4 @@
-"""Places as nodes: subscripts, transposes and diagonals of a path."""
+"""Places as nodes: the subscripts, transposes and diagonals of a path."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def place(base: ast.expr, path: ir.Path, operand: Operands) -> ast.expr:
 
 
 def is_subscript(path: ir.Path) -> bool:
-    """Whether the place ends in a subscript, so that it can be assigned to."""
+    """Whether the path ends in a subscript, so that the place can be assigned to."""
     return bool(path) and isinstance(path[-1], ir.Index)
 
 
 def merged(path: ir.Path) -> list[object]:
-    """The steps with ``x[i][j]`` as ``x[i, j]``."""
+    """The steps of the path, with ``x[i][j]`` as ``x[i, j]`` where both mean the same."""
     steps: list[object] = []
     for step in path:
         last = steps[-1] if steps else None
@@ -69,7 +69,7 @@ def _merge(first: Sequence[ir.Item], second: Sequence[ir.Item]) -> tuple[ir.Item
 
 
 def subscript(items: Sequence[ir.Item], operand: Operands) -> ast.expr:
-    """The node between the brackets; full slices at the end are left out."""
+    """The node between the brackets; trailing full slices are left out."""
     kept = list(items)
     if not any(isinstance(i, ir.NewAxis) for i in kept):
         while len(kept) > 1 and isinstance(kept[-1], ir.Slice) and kept[-1].is_full:
@@ -86,7 +86,7 @@ def _item(item: ir.Item, operand: Operands) -> ast.expr:
             return ast.Constant(None)
         case ir.Slice():
             lower, upper, step = (None if k is None else operand(k) for k in (item.start, item.stop, item.step))
-            # counting up, 0 is where it begins anyway
+            # 0 is the default start of a slice with a positive step
             upwards = step is None or (
                 isinstance(step, ast.Constant) and isinstance(step.value, int) and step.value > 0
             )
@@ -102,7 +102,7 @@ def _item(item: ir.Item, operand: Operands) -> ast.expr:
 
 
 def transposed(base: ast.expr, axes: Sequence[int]) -> ast.expr:
-    """``.T`` where it says the same, ``.swapaxes`` where only two are swapped, else ``.transpose``."""
+    """The node of a transpose: ``.T`` for reversed axes, ``.swapaxes`` if only two axes are swapped, else ``.transpose``."""
     axes = tuple(axes)
     if axes == tuple(reversed(range(len(axes)))):
         return ast.Attribute(base, "T", ast.Load())

@@ -1,11 +1,10 @@
-"""*Printable form*: core of which is decided what the text says, before a line of it is written.
+"""*Printable form*: core in which everything that the text says is decided before a line is written.
 
-Values that are written inside others are no statements any more (`expression_trees`), copies that nobody can tell are gone
-(`copy_elision`), variables have their names (`variable_names`). Here is said what follows of that for memory: which values are
-computed into the memory of a name, and what is handed from one name to another. The writer prints it, and the report of memory
-walks over it.
+Nested values are no statements any more (`expression_trees`), unneeded copies are removed (`copy_elision`), variables have
+their names (`variable_names`). This module derives which values are computed in the memory of a name, and what is assigned from
+one name to another. The writer prints this form, and the report of memory walks over it.
 
-An augmented assignment to an array changes its memory, so a rebinding is one only where nobody else can see that memory.
+An augmented assignment to an array changes its memory, so a rebinding becomes one only if nothing else reads that memory.
 """
 
 from __future__ import annotations
@@ -20,11 +19,11 @@ from transpile.core import nodes as ir
 from transpile.core.walk import statements
 from transpile.ops.tables import record_of
 
-Handed = tuple[str, ir.Operand, ir.Var]  # the name that is assigned, the value, the variable
+Handed = tuple[str, ir.Operand, ir.Var]  # the assigned name, the value, the variable
 
 
 class InPlace(NamedTuple):
-    """``name sign operand``, in the place of ``name = name + operand``."""
+    """The augmented assignment ``name sign operand``, which replaces ``name = name + operand``."""
 
     sign: str
     operand: ir.Operand
@@ -44,7 +43,7 @@ class Printable:
         return self.nested.fn
 
     def tree(self, operand: ir.Operand) -> Tree | None:
-        """What is written in the place of the operand."""
+        """The expression nested in place of the operand, or None."""
         return self.nested.trees.get(operand) if isinstance(operand, ir.Var) else None
 
     def is_name(self, operand: ir.Operand, name: str) -> bool:
@@ -53,7 +52,10 @@ class Printable:
     # ---- updates in place
 
     def in_place(self, name: str, let: ir.Let, live: int) -> InPlace | None:
-        """How ``name = let`` is written where it may change the memory of ``name``; ``live`` is what is read later."""
+        """The augmented assignment that replaces ``name = let``, or None if it would change memory that is read later.
+
+        ``live``: the variables that are read later.
+        """
         found = self.augmented(name, let)
         if found is None:
             return None
@@ -65,7 +67,7 @@ class Printable:
         return None if self.is_seen(name, first, let.var, live) else InPlace(augmented(let), second)
 
     def augmented(self, name: str, let: ir.Let) -> tuple[ir.Var, ir.Operand] | None:
-        """The operand that is ``name``, and the other one."""
+        """The operand that is ``name``, and the other one; None if ``name = let`` is no augmented assignment."""
         if not augmented(let) or "via" in let.params or "py" in let.params:
             return None
         first, second = let.args
@@ -78,7 +80,7 @@ class Printable:
         return first, second
 
     def is_seen(self, name: str, old: ir.Var, new: ir.Var, live: int) -> bool:
-        """Whether anybody sees the old array later, by another name than this."""
+        """Whether the old array is read later under a name other than ``name``."""
         numbers, aliases = self.nested.aliases.numbers, self.nested.aliases.of(old)
         if live & numbers.bit(old):  # another name takes it at the end of the block
             return True
@@ -88,7 +90,7 @@ class Printable:
                 hidden |= numbers.bit(var)
         return bool(aliases & ((live & ~hidden) | 1 << FOREIGN))
 
-    # ---- what blocks hand on
+    # ---- values that blocks pass on
 
     def pairs(
         self,
@@ -97,7 +99,11 @@ class Printable:
         wanted: int | None = None,
         unsaid: Collection[ir.Var] = (),
     ) -> list[Handed]:
-        """What has to be assigned: not what shares the variable, is undefined, or is not ``wanted`` (None: all is)."""
+        """The assignments that pass ``sources`` on to ``targets``.
+
+        Omitted are those of one Python variable to itself, of an undefined value, and of a target that is not ``wanted`` (None:
+        all are).
+        """
         found: list[Handed] = []
         for target, source in zip(targets, sources):
             if isinstance(source, ir.Undef) or target in self.nested.trees or target in unsaid:
@@ -111,13 +117,13 @@ class Printable:
 
 
 def augmented(let: ir.Let) -> str:
-    """Python's sign for what is computed in the place of an operand: ``+=``."""
+    """Python's sign of the augmented assignment, as ``+=``; empty if the primitive has none."""
     record = record_of(let)
     return record.operator.augmented if record.operator is not None and record.elementwise else ""
 
 
 def item_groups(nested: Nested) -> dict[ir.Var, list[ir.Let]]:
-    """For each result of a primitive with several: the *lets* that take it apart."""
+    """Maps the result of each primitive with several results to the *lets* that unpack it."""
     groups: dict[ir.Var, list[ir.Let]] = {}
     for stmt in statements(nested.fn.body):
         if isinstance(stmt, ir.Let) and stmt.prim == "item" and isinstance(stmt.args[0], ir.Var):
@@ -126,7 +132,7 @@ def item_groups(nested: Nested) -> dict[ir.Var, list[ir.Let]]:
 
 
 def _zero_d(nested: Nested) -> set[ir.Var]:
-    """Scalars that may be 0-d arrays of the caller's, which ``+=`` would change."""
+    """Scalars that may be the caller's 0-d arrays, which ``+=`` would change."""
     found = {p for p in nested.fn.params if not p.type.dims and not p.type.weak}
     if not found:
         return found

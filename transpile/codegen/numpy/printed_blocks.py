@@ -1,4 +1,4 @@
-"""Blocks as lines: assignments, what branches hand on, and the order in which it is set."""
+"""Blocks and branches as lines: assignments, the values that branches pass on, and their order."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from transpile.ops.tables import record_of
 
 
 class Blocks:
-    """Writes blocks and branches; ``lines`` is what it wrote. What single statements are, `statements.Writer` says."""
+    """Writes blocks and branches to ``lines``; `printed_statements.Writer` writes single statements."""
 
     def __init__(self, form: Printable) -> None:
         nested = form.nested
@@ -26,12 +26,12 @@ class Blocks:
         self.updates = Updates(form, self.expressions)
         self.lines: list[Line] = []
         self.flags = Flags(nested)
-        self.unsaid: set[ir.Var] = set()  # flags that the text does without
-        self.leaves: dict[int, Leave] = {}  # id of a loop -> how it is left where it is stopped
-        self.kept: list[ir.Stmt] = []  # statements made here: facts are found by id, so they must not go away
+        self.unsaid: set[ir.Var] = set()  # flags that are not printed
+        self.leaves: dict[int, Leave] = {}  # id of a loop -> writes its exit
+        self.kept: list[ir.Stmt] = []  # statements created here: facts are found by id, so they must stay alive
 
     def statement(self, stmts: Sequence[ir.Stmt], at: int, depth: int) -> int:
-        """Writes a statement, with those behind it that belong to it; how many it wrote."""
+        """Writes statement ``at`` and those that belong to it; returns how many statements that were."""
         raise NotImplementedError
 
     def line(self, depth: int, *parts: str | ast.expr, loc: ir.Loc = ir.NOWHERE) -> None:
@@ -46,7 +46,7 @@ class Blocks:
             at += self.statement(stmts, at, depth)
 
     def assign(self, name: str, operand: ir.Operand, var: ir.Var, depth: int, loc: ir.Loc, live: int) -> None:
-        """``name = operand``, or an update of the variable in place."""
+        """Writes ``name = operand``, or an update of the variable in place."""
         tree = self.nested.trees.get(operand) if isinstance(operand, ir.Var) else None
         if isinstance(tree, (ir.Let, ir.Call)):
             loc = tree.loc if tree.loc.line else loc
@@ -61,7 +61,9 @@ class Blocks:
         return found is not None
 
     def hand(self, handed: Sequence[Handed], depth: int, loc: ir.Loc, live: int) -> None:
-        """Assignments that happen at once: in an order in which none overwrites what another reads, or as one statement."""
+        """Writes simultaneous assignments: in an order in which none overwrites an operand of another, else as one
+        statement.
+        """
         todo = list(handed)
         while todo:
             reads = [{self.names[v] for v in self.nested.leaves((o,))} for _, o, _ in todo]
@@ -80,7 +82,7 @@ class Blocks:
             self.assign(name, operand, var, depth, loc, live)
 
     def pairs(self, targets: Sequence[ir.Var], sources: Sequence[ir.Operand], wanted: int) -> list[Handed]:
-        """What has to be assigned: not what shares the variable, is undefined, or is not needed."""
+        """The assignments that are needed: no self-assignments, undefined values, or targets that are not ``wanted``."""
         return self.form.pairs(targets, sources, wanted, self.unsaid)
 
     # ---- branches
@@ -127,7 +129,7 @@ class Blocks:
         self.hand(self.pairs(stmt.results, side.yields, after), depth, stmt.loc, after)
 
     def captured(self, write: Callable[[], None]) -> list[Line]:
-        """The lines that ``write`` writes, not written."""
+        """The lines that ``write`` produces, which are not added to ``lines``."""
         saved, self.lines = self.lines, []
         write()
         written, self.lines = self.lines, saved
@@ -140,7 +142,7 @@ class Blocks:
 
 
 def bare(node: ast.Tuple) -> list[str | ast.expr]:
-    """The elements of a tuple without parentheses around."""
+    """The parts that print the elements of a tuple without parentheses."""
     parts: list[str | ast.expr] = []
     for k, element in enumerate(node.elts):
         parts += [", ", element] if k else [element]

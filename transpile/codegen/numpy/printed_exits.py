@@ -1,6 +1,6 @@
 """Exits of loops as the user wrote them: ``return`` out of a loop, and ``else`` of a loop.
 
-The frontend says both with a flag: it is carried by the loop, set where the loop is stopped, and tested behind the loop.
+The frontend expresses both by a flag: the loop carries it, sets it where it stops, and a branch after the loop tests it.
 
     done = False                                              for i in range(n):
     for i in range(n):                                            if x[i] > limit:
@@ -20,21 +20,23 @@ from transpile.core import nodes as ir
 from transpile.core.walk import blocks, statements
 from transpile.ops.tables import record_of
 
-Env = Mapping[ir.Operand, ir.Operand]  # a result of a branch -> what this side gives
+Env = Mapping[ir.Operand, ir.Operand]  # a result of a branch -> its value on this side
 Leave = Callable[[int, Env], None]  # writes the exit, at a depth
 
 
 @dataclass(frozen=True)
 class Flagged:
-    """A loop and the branch behind it that tests whether the loop was stopped."""
+    """A loop and the branch after it that tests whether the loop was stopped."""
 
     loop: ir.For | ir.While
-    slot: int  # of the flag among the carried values
-    stopped: ir.Block  # the side for the loop that was stopped
-    ended: ir.Block  # the side for the loop that came to its end
+    slot: int  # the flag's position among the carried values
+    stopped: ir.Block  # the side taken if the loop was stopped
+    ended: ir.Block  # the side taken if the loop ran to its end
 
 
 class Flags:
+    """Finds the loops of a function whose flags need not be printed."""
+
     def __init__(self, nested: Nested) -> None:
         self.nested = nested
         self.reads: Counter[ir.Var] = Counter(nested.ends(nested.fn.body))
@@ -44,7 +46,7 @@ class Flags:
                 self.reads.update(nested.ends(block))
 
     def find(self, loop: ir.Stmt | None, branch: ir.Stmt | None) -> Flagged | None:
-        """The two statements as a loop with a flag, if they are that and nothing else reads the flag."""
+        """The two statements as a loop with a flag, or None; nothing else may read the flag."""
         if (
             not isinstance(loop, (ir.For, ir.While))
             or not isinstance(branch, ir.If)
@@ -61,7 +63,7 @@ class Flags:
         return None if sides[0].stmts else Flagged(loop, slot, *sides)
 
     def slot(self, loop: ir.For | ir.While, flag: ir.Operand | None) -> int | None:
-        """The slot of a result that is True if the loop was stopped and False if not."""
+        """The slot of a result that is True if the loop was stopped and False if not; else None."""
         if flag not in loop.results:
             return None
         slot = loop.results.index(flag)
@@ -71,7 +73,7 @@ class Flags:
         return slot if same and unread and isinstance(start, ir.Const) and not start.value else None
 
     def handed_out(self, loop: ir.For | ir.While, values: tuple[ir.Operand, ...]) -> set[ir.Var] | None:
-        """The carried variables that nothing reads but ``values``; None if ``values`` cannot be said inside the loop."""
+        """The carried variables read by nothing but ``values``; None if ``values`` cannot be expressed inside the loop."""
         inside = {v: k for k, v in enumerate(loop.results)}
         count = Counter(values)
         only: set[ir.Var] = set()
@@ -88,7 +90,7 @@ class Flags:
 
 
 def resolve(operand: ir.Operand, env: Env, nested: Nested) -> ir.Operand:
-    """What an operand is where an exit stands; of an expression, all that it reads."""
+    """The operand as an exit inside the loop reads it: variables, also those inside an expression, are replaced by ``env``."""
     while operand in env:
         operand = env[operand]
     if not isinstance(operand, ir.Var) or operand not in nested.trees:

@@ -1,4 +1,4 @@
-"""What the text imports: found in the nodes that are printed, never guessed beforehand."""
+"""The imports of printed text, found in the nodes that are printed."""
 
 from __future__ import annotations
 
@@ -21,21 +21,23 @@ from transpile.codegen.templates import literal
 from transpile.errors import error
 
 ALIASES = {"np": "import numpy as np", "math": "import math", "numpy": "import numpy"}
-COPIED = ["transpile_runtime", "random"]  # whose functions may be copied into a text
+COPIED = ["transpile_runtime", "random"]  # its functions may be copied into a text
 OURS = ("transpile_runtime", "special")  # `special.f` in a spelling is `transpile_runtime.special.f`
 
 
 class Imports:
+    """Collects imports; without ``runtime`` most of `transpile_runtime` is refused."""
+
     def __init__(self, runtime: bool) -> None:
         self.runtime = runtime
         self.modules: set[str] = set()
-        self.members: dict[str, set[str]] = {}  # module -> names that are imported from it
+        self.members: dict[str, set[str]] = {}  # module -> names imported from it
         self.classes: dict[str, Any] = {}
-        self.builtins: set[str] = set()  # that are used
+        self.builtins: set[str] = set()  # builtins that are used
 
     @property
     def names(self) -> set[str]:
-        """The names that are no variables: those of the imports, and builtins."""
+        """The names that are not variables: those of the imports, and builtins."""
         found = {m.split(".")[0] for m in self.modules}
         return found.union(*self.members.values(), self.classes, self.builtins)
 
@@ -44,7 +46,7 @@ class Imports:
             yield part if isinstance(part, str) else self.visit(part)
 
     def visit(self, node: Any) -> Any:
-        """The node with members of `transpile_runtime` under their own names; takes note of modules."""
+        """The node, with members of `transpile_runtime` under their own names; records the modules it uses."""
         kind = type(node).__name__
         if kind == "Name":
             if getattr(node, "is_variable", False):
@@ -66,6 +68,7 @@ class Imports:
         return node
 
     def ours(self, path: list[str]) -> ast.expr:
+        """The name of a member of `transpile_runtime`, which is imported."""
         if not self.runtime and path[:-1] != COPIED:
             raise ValueError(f"{'.'.join(path)} needs the package transpile_runtime")
         if path[0] != "transpile_runtime":
@@ -75,10 +78,12 @@ class Imports:
         return ast.Name(member, ast.Load())
 
     def cls(self, cls: Any) -> ast.expr:
-        """The class of a result: imported where it can be, else left to who runs the text."""
+        """The node of a result's class: imported if possible, else a name to be defined by the user of the text."""
         if isinstance(cls, type):
             return ast.Name(cls.__name__ if cls.__module__ == "builtins" else self.named(cls, cls.__name__), ast.Load())
-        name = cls.__name__  # of a module that is not executed: `transpile.frontend.resolve.bindings.StaticClass`
+        name = (
+            cls.__name__
+        )  # class of a module that was not executed: `transpile.frontend.resolve.bindings.StaticClass`
         if cls.importable is None:
             raise error(
                 "T501", f"a result of class {name!r} cannot be made by a text of its own: no file has the class"
@@ -87,8 +92,11 @@ class Imports:
         return ast.Name(name, ast.Load())
 
     def named(self, value: Any, name: str, otherwise: str = "") -> str:
-        """The name of a class or function: imported where it stands under its own in a module and no other has the name, else one
-        that who runs the text defines."""
+        """The name of a class or function.
+
+        It is imported if its module has it under its own name and no other import takes that name. Else the user of the text
+        defines it.
+        """
         module = value.__module__
         there = getattr(sys.modules.get(module), name, None) if module != "__main__" and name.isidentifier() else None
         if there is value and all(name not in names for m, names in self.members.items() if m != module):
@@ -98,7 +106,7 @@ class Imports:
         return self.defined(value, otherwise or name)
 
     def defined(self, value: Any, name: str) -> str:
-        """A name that who runs the text defines."""
+        """A free name, to be defined by the user of the text."""
         name = re.sub(r"\W", "_", name)
         while self.classes.get(name, value) is not value or any(name in names for names in self.members.values()):
             name += "_"
@@ -106,12 +114,16 @@ class Imports:
         return name
 
     def of_class(self, cls: Any, which: str) -> ast.expr:
-        """The function that a class was registered with: imported where it can be, else left to who runs the text."""
+        """The node of a function with which a class was registered: imported if possible, else to be defined by the user of the
+        text.
+        """
         function = getattr(REGISTERED[cls], which)
         return ast.Name(self.named(function, getattr(function, "__name__", ""), f"{which}_{cls.__name__}"), ast.Load())
 
     def static(self, value: Any) -> ast.expr:
-        """A part of a result that is no number: a literal, a member of a module, else a name that who runs the text defines."""
+        """The node of a static part of a result: a literal, a member of a module, else a name to be defined by the user of the
+        text.
+        """
         if value is None or type(value) in (bool, int, float, complex, str):
             return literal(value)
         if type(value) in (tuple, list):
@@ -137,7 +149,7 @@ class Imports:
         return ast.Name(self.defined(value, name), ast.Load())
 
     def groups(self) -> list[list[ast.stmt]]:
-        """The import statements, the standard library first."""
+        """The import statements in groups, the standard library first."""
         standard: list[ast.stmt] = [imported("math")] if "math" in self.modules else []
         other = [imported(m) for m in sorted(self.modules) if m not in ALIASES]
         if "np" in self.modules:
@@ -154,7 +166,7 @@ def _fields(node: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _path(node: Any) -> list[str] | None:
-    """``a.b.c`` as a list, if the node is nothing but that."""
+    """The names of ``a.b.c`` as a list; None for any other node."""
     names: list[str] = []
     while type(node).__name__ == "Attribute":
         names.append(node.attr)

@@ -1,4 +1,4 @@
-"""Loops as lines: how they begin, how they hand on what they carry, and how they end."""
+"""Loops as lines: their heads, the values they carry, and their ends."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from transpile.core.walk import blocks, defined, defines, statements
 
 @dataclass(frozen=True)
 class Tail:
-    """What comes at the end of the body of a loop: what is handed on, then the test for its end."""
+    """The end of a loop's body: the values passed on, then the test that stops the loop."""
 
     handed: list[Handed]
     around: int
     loc: ir.Loc
-    leave: Leave | None = None  # how the loop is left where it is stopped, if not by ``break``
+    leave: Leave | None = None  # writes the exit, if it is not ``break``
 
 
 class Loops(Blocks):
@@ -69,7 +69,7 @@ class Loops(Blocks):
         self.hand(self.pairs(stmt.results, stmt.body.params, after), depth, stmt.loc, after)
 
     def body(self, stmt: ir.For | ir.While, depth: int) -> list[Line]:
-        """The lines of the body, its end included."""
+        """The lines of the body, including its end."""
         around = self.live.around[id(stmt)] | self.live.entry[id(stmt.body)]
         handed = self.pairs(stmt.body.params, stmt.body.yields, around)
         tail = Tail(handed, around, stmt.loc, self.leaves.get(id(stmt)))
@@ -79,7 +79,7 @@ class Loops(Blocks):
     def tail(
         self, stmts: Sequence[ir.Stmt], stop: ir.Operand | None, tail: Tail, depth: int, keep: set[ir.Var], env: Env
     ) -> None:
-        """Statements, what the loop hands on, and its end: as ``break`` where it was decided."""
+        """Writes statements, the values that the loop passes on, and its end, as ``break`` in the branch that decides it."""
         last = stmts[-1] if stmts else None
         if isinstance(last, ir.If) and isinstance(stop, ir.Var) and stop in last.results:
             if tail.leave is not None and self.left_inside(stmts, last, stop, tail, depth, keep, env):
@@ -115,7 +115,7 @@ class Loops(Blocks):
                 self.line(depth + 1, "break")
 
     def leaving(self, stop: ir.Operand, tail: Tail, depth: int, env: Env) -> None:
-        """The exit that is no ``break``: it reads what the trip computed, before anything is handed on."""
+        """Writes an exit other than ``break``: it reads values of this iteration, before any is passed on."""
         if not isinstance(stop, ir.Const):
             self.line(depth, "if ", self.node(stop), ":", loc=tail.loc)
             depth += 1
@@ -123,7 +123,7 @@ class Loops(Blocks):
         tail.leave(depth, env)
 
     def leave_nested(self, loop: ir.For | ir.While, leave: Leave, env: Env) -> None:
-        """An inner loop whose stop is that of the loop around is left in the same way."""
+        """Makes an inner loop that stops the outer one leave both by the outer one's exit."""
         slot = self.flags.slot(loop, loop.body.stop and loop.results[loop.body.yields.index(loop.body.stop)])
         assert slot is not None
         outer: dict[ir.Operand, ir.Operand] = dict(env)
@@ -133,7 +133,7 @@ class Loops(Blocks):
 
     @staticmethod
     def with_results(env: Env, stmt: ir.If, side: ir.Block) -> Env:
-        """What is known on a side of a branch: its results are what the side gives."""
+        """``env`` with the results of a branch bound to the values of one side."""
         given: dict[ir.Operand, ir.Operand] = dict(env)
         given.update(zip(stmt.results, side.yields))
         return given
@@ -141,7 +141,7 @@ class Loops(Blocks):
     def left_inside(
         self, stmts: Sequence[ir.Stmt], last: ir.If, stop: ir.Var, tail: Tail, depth: int, keep: set[ir.Var], env: Env
     ) -> bool:
-        """An inner loop with a flag, tested by the last branch, that ends the loop around as well."""
+        """Writes an inner loop with a flag, tested by the last branch, that also stops the outer loop; False if it is none."""
         flagged = self.flags.find(stmts[-2] if len(stmts) > 1 else None, last)
         if flagged is None or tail.leave is None:
             return False
@@ -158,7 +158,7 @@ class Loops(Blocks):
         return True
 
     def split(self, handed: list[Handed], stmt: ir.If) -> tuple[list[Handed], list[Handed]]:
-        """What is handed on that may as well be set before ``stmt``, and the rest."""
+        """The assignments that may be made before ``stmt``, and the rest."""
         touched = {self.names[v] for v in _touched(self.nested, stmt) if v in self.names}
         writes = any(isinstance(s, (ir.Store, ir.Add)) for b in blocks(stmt) for s in statements(b))
         early: list[Handed] = []
@@ -178,7 +178,7 @@ class Loops(Blocks):
         return early, late
 
     def is_decided(self, stmt: ir.If, stop: ir.Var, tail: Tail) -> bool:
-        """Whether the end of the loop can be written into the branches: what decides it still holds when all is handed on."""
+        """Whether ``break`` can be written into the branches: its condition still holds after all values are passed on."""
         if any(o in self.nested.trees for _, o, _ in tail.handed):
             return False
         k = stmt.results.index(stop)
@@ -197,7 +197,7 @@ class Loops(Blocks):
         return True
 
     def deciding(self, stmt: ir.If, stop: ir.Var, tail: Tail, depth: int, keep: set[ir.Var], env: Env) -> None:
-        """The branch in which the end of a loop is decided."""
+        """Writes the branch that decides whether the loop ends."""
         k = stmt.results.index(stop)
         after = self.live.after[id(stmt)]
         if stop not in keep:
@@ -207,7 +207,7 @@ class Loops(Blocks):
         for side in (stmt.then, stmt.orelse):
             handed, inner = self.pairs(stmt.results, side.yields, after), side.yields[k]
             here = self.with_results(env, stmt, side)
-            # a flag that is handed on is also set where it is decided further inside
+            # a flag that is passed on is also set where it is decided further inside
             more = keep | {y for r, y in zip(stmt.results, side.yields) if r in keep and isinstance(y, ir.Var)}
             written.append(self.captured(partial(self.deciding_side, side, handed, inner, tail, depth + 1, more, here)))
             ends.append(isinstance(inner, ir.Const) and bool(inner.value))
@@ -253,7 +253,7 @@ class Loops(Blocks):
             self.lines += orelse
 
     def loop_else(self, flagged: Flagged, branch: ir.Stmt, depth: int) -> bool:
-        """``for ...: ... else: ...``; False if the side for the stopped loop does something."""
+        """Writes ``for ...: ... else: ...``; False if the side for the stopped loop assigns something."""
         assert isinstance(branch, ir.If)
         after = self.live.after[id(branch)]
         if self.pairs(branch.results, flagged.stopped.yields, after):
@@ -262,7 +262,7 @@ class Loops(Blocks):
         self.unsaid |= {loop.results[slot], loop.body.params[slot]}
         handed = self.pairs(loop.results, loop.body.params, self.live.after[id(loop)])
         orelse = self.captured(lambda: self.side(branch, flagged.ended, depth + 1, after))
-        if handed and orelse:  # what the loop hands on would have to be set on both ways
+        if handed and orelse:  # the loop's results would have to be set on both paths
             self.unsaid -= {loop.results[slot], loop.body.params[slot]}
             return False
         self.statement([loop], 0, depth)
@@ -273,7 +273,7 @@ class Loops(Blocks):
 
 
 def _touched(nested: Nested, stmt: ir.Stmt) -> set[ir.Var]:
-    """The variables that a statement and what is in it reads or sets."""
+    """The variables that a statement, and the statements in it, read or set."""
     found = set(nested.reads(stmt))
     for block in blocks(stmt):
         found.update(nested.ends(block), defined(block))

@@ -1,4 +1,4 @@
-"""The module around the function: imports, header, docstring, the trees of arguments and results."""
+"""The module around printed functions: imports, header, docstring, packing of arguments and results."""
 
 from __future__ import annotations
 
@@ -41,9 +41,11 @@ def render_function(fn: ir.Function, runtime: bool) -> Rendered:
 
 
 def render_functions(fns: Sequence[ir.Function], runtime: bool) -> Rendered:
-    """The module text of several functions, no two of which, nor of what they keep, have one name."""
+    """The module text of several functions, whose names and those of their kept functions all differ."""
     kept = [[routine.body for routine in helpers(fn)] for fn in fns]
-    several = {one.name: one for fn, own in zip(fns, kept) for one in (*own, fn)}  # of one name: the same
+    several = {
+        one.name: one for fn, own in zip(fns, kept) for one in (*own, fn)
+    }  # functions of the same name are the same
     prepared = [_prepared(one) for one in several.values()]
     reserved = {one.name for own in kept for one in own}
     reserved |= {fn.name for fn in fns if fn.routine is not None or len(fns) > 1}
@@ -67,8 +69,11 @@ def render_functions(fns: Sequence[ir.Function], runtime: bool) -> Rendered:
 
 
 def _prepared(fn: ir.Function) -> tuple[Nested, dict[ir.Var, str]]:
-    """The function in printable form, with the names that are wanted. A text that would move a variable to another one before
-    it has a value is written for the function in which it has one."""
+    """The function with its values nested, and the preferred names of its variables.
+
+    If its text would assign a variable to another one before it has a value, the function is printed with placeholders as
+    initial values.
+    """
     nested, preferred = _printable(fn)
     form = Printable(nested, name_variables(nested, preferred, set()))
     return _printable(with_placeholders(fn, None)) if moves_undefined(form) else (nested, preferred)
@@ -76,9 +81,7 @@ def _prepared(fn: ir.Function) -> tuple[Nested, dict[ir.Var, str]]:
 
 def _printable(fn: ir.Function) -> tuple[Nested, dict[ir.Var, str]]:
     fn = say_shapes(remove_dead(relax(normalise(say_guards(keep_integers(expanded(fn)))))))
-    fn = remove_dead(
-        replace(fn, symbols=defaultdict(lambda: ZERO)), sizes=False
-    )  # what a size reads is an operand by now
+    fn = remove_dead(replace(fn, symbols=defaultdict(lambda: ZERO)), sizes=False)  # sizes are operands by now
     settled = settle_copies(memory_before_loops(fn))
     final = remove_dead(settled.fn, sizes=False)
     nested = nest(final, settled.names)
@@ -92,7 +95,7 @@ def printable(fn: ir.Function) -> Printable:
 
 
 def _module(fn: ir.Function, texts: Sequence[Sequence[Line]], imports: Imports) -> Rendered:
-    """Imports, then the functions, each behind two empty lines."""
+    """The text: imports, then the functions, each after two empty lines."""
     head = import_lines(imports.groups())
     text = list(head)
     line_map: dict[int, ir.Loc] = {}
@@ -111,7 +114,7 @@ def _module(fn: ir.Function, texts: Sequence[Sequence[Line]], imports: Imports) 
 
 
 class _Function:
-    """The lines of the function."""
+    """Writes the lines of one function."""
 
     def __init__(self, nested: Nested, names: dict[ir.Var, str], imports: Imports, reserved: Collection[str]) -> None:
         self.nested, self.names, self.imports, self.reserved = nested, names, imports, reserved
@@ -129,7 +132,7 @@ class _Function:
         return [top, *doc, *(body or ([] if doc else [Line(1, ("pass",))]))]
 
     def returning(self, stmts: Sequence[ir.Stmt], yields: tuple[ir.Operand, ...], depth: int) -> None:
-        """Statements and the return; where a branch comes last, each side returns."""
+        """Writes statements and the return; if a branch comes last, each side returns."""
         last = stmts[-1] if stmts else None
         if not isinstance(last, ir.If) or not is_handed_on(self.nested, last, yields):
             self.writer.block(stmts, depth)
@@ -146,7 +149,7 @@ class _Function:
             self.writer.lines = saved
         then, orelse = sides
         if len(then) > 1 and len(orelse) == 1 and (then[-1].depth, then[-1].text) == (depth + 1, orelse[0].text):
-            then.pop()  # both return the same after it
+            then.pop()  # the common return follows the branch
         self.writer.line(depth, "if ", self.writer.node(last.test), ":", loc=last.loc)
         self.writer.lines += then or [Line(depth + 1, ("pass",))]
         self.writer.lines += [replace(line, depth=line.depth - 1) for line in orelse]
@@ -154,7 +157,7 @@ class _Function:
     def returning_inside(
         self, stmts: Sequence[ir.Stmt], last: ir.If, yields: tuple[ir.Operand, ...], depth: int
     ) -> bool:
-        """A loop that was left by ``return``: so it is again."""
+        """Writes a loop that was left by ``return`` with that ``return`` inside; False if it is none."""
         flagged = self.writer.flags.find(stmts[-2] if len(stmts) > 1 else None, last)
         if flagged is None:
             return False

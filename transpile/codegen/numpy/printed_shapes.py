@@ -1,7 +1,8 @@
-"""Says sizes: how the shape of what is filled, left empty, broadcast or reshaped is written, and what it reads for that.
+"""Chooses how shapes are spelled for arrays that are filled, left empty, broadcast or reshaped.
 
-A shape is said by a `Shape` in ``params["shape"]``; what it reads becomes operands of the statement (behind its own), so that every
-later step sees it. ``np.zeros_like(x)`` where a parameter has the very type and a natural name, else the sizes ``(n, d)``.
+The spelling is a `Shape` in ``params["shape"]``; the variables it reads become additional operands of the statement, so that
+every later step sees them. It is ``np.zeros_like(x)`` if a parameter has exactly this type and a matching name, else ``(n,
+d)``.
 """
 
 from __future__ import annotations
@@ -23,8 +24,11 @@ Dims = tuple[Dim, ...]
 
 @dataclass(frozen=True)
 class Shape:
-    """How a shape is said. ``like``: the slot of an array of that very type; ``of``: the slot of an array of that shape; else the
-    sizes, with the slots of their symbols."""
+    """The spelling of a shape.
+
+    ``like``: the slot of an array of the same shape and dtype; ``of``: the slot of an array of the same shape. Else ``dims``,
+    with the slots of their symbols.
+    """
 
     dims: Dims = ()
     like: int | None = None
@@ -33,7 +37,7 @@ class Shape:
 
 
 def say_shapes(fn: ir.Function) -> ir.Function:
-    """``fn`` with a `Shape` for each statement that needs one."""
+    """``fn`` with a `Shape` for each statement whose text has a shape."""
     return replace(fn, body=_Shaper(fn).block(fn.body, []))
 
 
@@ -41,7 +45,7 @@ class _Shaper:
     def __init__(self, fn: ir.Function) -> None:
         self.fn = fn
         written = set(written_in(fn.body))
-        self.stable = [p for p in fn.params if p.type.dims and p not in written]  # to name for their shape alone
+        self.stable = [p for p in fn.params if p.type.dims and p not in written]  # may be read for their shape
         self.scope: set[ir.Var] = set(fn.params)
         self.arrays: list[ir.Var] = list(self.stable)
         self.shaped = _reshaped(fn)
@@ -97,7 +101,7 @@ class _Shaper:
         return replace(stmt, args=tuple(args), params={**stmt.params, "shape": shape})
 
     def symbol(self, name: str, before: list[ir.Stmt], stmt: Any) -> ir.Operand:
-        """The operand that holds the value of a symbol."""
+        """The operand that holds the value of a symbol; a statement that reads it from an array may be added to ``before``."""
         operand = self.fn.symbols.get(name)
         if operand is not None and (not isinstance(operand, ir.Var) or operand in self.scope):
             return operand
@@ -109,10 +113,10 @@ class _Shaper:
                     return var
         raise LookupError(f"no value for the size {name!r} in {self.fn.name} (line {stmt.loc.line})")
 
-    # ---- what else has the shape
+    # ---- arrays of the same shape
 
     def natural(self, var: ir.Var) -> ir.Var | None:
-        """The parameter that an adjoint or a tangent is named after, if the types are the same."""
+        """The parameter after which an adjoint or a tangent is named, if the types are the same; else None."""
         found = re.fullmatch(r"(\w+?)_(bar|dot)", var.name)
         for other in self.stable if found else ():
             if other.name == found[1] and other.type.dims == var.type.dims and other.type.dtype == var.type.dtype:  # type: ignore[index]
@@ -120,7 +124,9 @@ class _Shaper:
         return None
 
     def same(self, type_: Type) -> ir.Var | None:
-        """A parameter of these dims (and this dtype, if one is given), where the sizes have no names that are used anyway."""
+        """A parameter with these dims (and this dtype, if it is given), unless the sizes have names in the text anyway; else
+        None.
+        """
         if self.is_cheap(type_.dims):
             return None
         for other in self.stable:
@@ -129,12 +135,12 @@ class _Shaper:
         return None
 
     def is_cheap(self, dims: Dims) -> bool:
-        """Whether the sizes are numbers or have names in the text already."""
+        """Whether the sizes are constants or have names in the text already."""
         return all(d.is_const or all(s in self.counted for s in d.symbols()) for d in dims)
 
 
 def _reshaped(fn: ir.Function) -> set[ir.Var]:
-    """The buffers of which a place is a reshape: they must lie in memory as C does."""
+    """The buffers that are reshaped, or accessed through a reshape: they must be C-contiguous."""
     found: set[ir.Var] = set()
     for stmt in statements(fn.body):
         if isinstance(stmt, (ir.Store, ir.Add)) and any(isinstance(step, ir.Reshape) for step in stmt.path):
@@ -147,7 +153,7 @@ def _reshaped(fn: ir.Function) -> set[ir.Var]:
 
 
 def _symbols_used(fn: ir.Function) -> set[str]:
-    """The symbols whose operands are read as values somewhere, or are not sizes of parameters at all."""
+    """The symbols whose operands are read as values somewhere, or are not sizes of parameters."""
     read = {o for stmt in statements(fn.body) for o in _reads(stmt)}
     read.update(o for o in fn.body.yields)
     sizes = {s.var for s in fn.body.stmts if isinstance(s, ir.Let) and s.prim == "dim"}
@@ -165,7 +171,7 @@ SIZED = (Form.FILLED, Form.UNWRITTEN, Form.SPREAD, Form.KEYS, Form.DRAWN)
 
 
 def _wanted(stmt: ir.Let | ir.Alloc) -> Dims | None:
-    """The sizes that its text says."""
+    """The sizes that the statement's text contains, or None."""
     form = record_of(stmt).form
     if form is Form.RESHAPED:
         is_said = reshape_form(stmt.args[0].type.dims, stmt.var.type.dims) == "sizes"
@@ -174,8 +180,11 @@ def _wanted(stmt: ir.Let | ir.Alloc) -> Dims | None:
 
 
 def reshape_form(source: Dims, dims: Dims) -> str:
-    """How a reshape is said: "newaxis" (only axes of 1 are put in), "squeeze" (only such are taken out), "infer" (one size is left
-    to NumPy, the others are numbers), or "sizes"."""
+    """The spelling of a reshape.
+
+    "newaxis": only axes of size 1 are inserted; "squeeze": only such axes are removed; "infer": NumPy infers one size, the
+    others are constants; "numbers": all sizes are constants; "sizes": anything else.
+    """
     if [d for d in source if not d.is_one] == [d for d in dims if not d.is_one]:
         if len(dims) > len(source) and _is_subsequence(source, dims):
             return "newaxis"

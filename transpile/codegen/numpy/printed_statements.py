@@ -36,13 +36,13 @@ class Writer(Loops):
         return 1
 
     def rename(self, lets: Sequence[ir.Let], depth: int) -> None:
-        """``a = x``, all at once."""
+        """Writes simultaneous assignments ``a = x``."""
         handed = [(self.names[s.var], s.args[0], s.var) for s in lets]
         handed = [h for h in handed if not self.form.is_name(h[1], h[0])]
         self.hand(handed, depth, lets[0].loc, self.live.after[id(lets[-1])])
 
     def sizes(self, stmts: Sequence[ir.Stmt], at: int) -> list[ir.Let]:
-        """The *lets* from ``at`` on that take all sizes of one array, in their order."""
+        """The *lets* from ``at`` on that read all sizes of one array in order; empty if they do not."""
         found: list[ir.Let] = []
         for stmt in stmts[at:]:
             if not isinstance(stmt, ir.Let) or stmt.prim != "dim" or stmt.params["axis"] != len(found):
@@ -77,7 +77,7 @@ def _unpack(w: Writer, stmt: ir.Let, depth: int) -> None:
 
 
 def _call(w: Writer, stmt: ir.Call, depth: int) -> None:
-    """``x, _ = f(y)``: what nobody reads of several results has no name."""
+    """Writes ``x, _ = f(y)``: an unread result has no name."""
     target = ", ".join(w.names.get(r, "_") for r in stmt.results)
     w.line(depth, f"{target} = " if target else "", w.expressions.called(stmt), loc=stmt.loc)
 

@@ -1,4 +1,4 @@
-"""Writes into memory as nodes: stores, additions, and what is computed in place."""
+"""Writes to memory as nodes: stores, additions, and computations in place."""
 
 from __future__ import annotations
 
@@ -16,18 +16,20 @@ Parts = tuple["str | ast.expr", ...]
 
 
 class Updates:
+    """Makes the parts of lines that write to memory."""
+
     def __init__(self, form: Printable, expressions: Expressions) -> None:
         self.form, self.nested, self.e = form, form.nested, expressions
 
     # ---- rebinding
 
     def rebinding(self, name: str, let: ir.Let, live: int) -> tuple[str, ast.expr] | None:
-        """``("+=", y)`` if ``name = name + y`` is written so."""
+        """``("+=", y)`` if ``name = name + y`` is written in place; else None."""
         found = self.form.in_place(name, let, live)
         return None if found is None else self.signed(*found)
 
     def signed(self, sign: str, second: ir.Operand) -> tuple[str, ast.expr]:
-        """``+=`` of what begins with a minus is ``-=``."""
+        """The sign and the operand; ``+=`` of an operand that begins with a minus becomes ``-=``."""
         turned = self.e.turned(second) if sign in _OTHER else None
         return (sign, self.e.operand(second)) if turned is None else (_OTHER[sign], turned)
 
@@ -42,7 +44,7 @@ class Updates:
         return (target, " = ", self.e.operand(stmt.value))
 
     def target(self, buf: ir.Var, path: ir.Path, args: tuple[ir.Operand, ...]) -> ast.expr:
-        """The place as what an assignment writes."""
+        """The place as the target of an assignment."""
         node = place(self.e.name(buf), path, lambda k: self.e.operand(args[k]))
         if is_subscript(path) or (not path and not buf.type.dims and buf not in self.e.zero_d):
             return node
@@ -50,7 +52,7 @@ class Updates:
         return ast.Subscript(node, whole, LOAD)
 
     def same_place(self, stmt: ir.Store, target: ast.expr) -> tuple[str, ast.expr] | None:
-        """``("*=", y)`` if the value is ``place * y``."""
+        """``("*=", y)`` if the stored value is ``place * y``; else None."""
         tree = self.nested.trees.get(stmt.value) if isinstance(stmt.value, ir.Var) else None
         if not isinstance(tree, ir.Let) or not augmented(tree):
             return None
@@ -89,7 +91,7 @@ class Updates:
         return (left, f" {sign} ", turned or self.e.operand(value))
 
     def add_at(self, stmt: ir.Add) -> ast.expr:
-        """``np.add.at``: of repeated indices each counts."""
+        """``np.add.at``, in which repeated subscripts all count."""
         steps = merged(stmt.path)
         last = steps[-1]
         if not isinstance(last, ir.Index):
@@ -104,7 +106,7 @@ def is_alike(one: ast.expr, two: ast.expr) -> bool:
 
 
 def _as_argument(index: ast.expr) -> ast.expr:
-    """What stands between brackets, as an argument: slices are spelled out."""
+    """A subscript as an argument of a call: slices become ``slice(...)``."""
     if isinstance(index, ast.Tuple):
         return ast.Tuple([_as_argument(e) for e in index.elts], LOAD)
     if not isinstance(index, ast.Slice):

@@ -1,4 +1,4 @@
-"""Whether the text moves what may be undefined from one name to another, which Python does not do with a name that has no value.
+"""Detects assignments of a variable that may be undefined, which raise an error in Python.
 
 if c:                          if c:
     y = x * x          ->          y = x * x
@@ -17,13 +17,13 @@ from transpile.core.walk import statements
 
 
 def moves_undefined(form: Printable) -> bool:
-    """Whether the function would do so if it had these names."""
+    """Whether the function, printed with these names, assigns a variable that may be undefined to another one."""
     maybe = Undefined(form.fn).maybe
     return bool(maybe) and any(maybe.intersection(form.nested.leaves((h[1],))) for h in _handed(form))
 
 
 def _handed(form: Printable) -> Iterator[Handed]:
-    """What is handed from one name to another."""
+    """Yields the assignments of one name to another."""
     live, body = form.live, form.fn.body
     returning = {id(stmt) for stmt in _returning(form.nested, body.stmts, body.yields)}
     for stmt in statements(body):
@@ -42,7 +42,7 @@ def _handed(form: Printable) -> Iterator[Handed]:
 
 
 def _returning(nested: Nested, stmts: Sequence[ir.Stmt], yields: tuple[ir.Operand, ...]) -> Iterator[ir.If]:
-    """The branches at the end of the function each side of which returns."""
+    """Yields the branches at the end of the function whose sides both return."""
     last = stmts[-1] if stmts else None
     if isinstance(last, ir.If) and is_handed_on(nested, last, yields):
         yield last
@@ -51,7 +51,7 @@ def _returning(nested: Nested, stmts: Sequence[ir.Stmt], yields: tuple[ir.Operan
 
 
 def is_handed_on(nested: Nested, stmt: ir.If, yields: tuple[ir.Operand, ...]) -> bool:
-    """Whether the results of a branch are what is returned, as they are."""
+    """Whether the function returns results of the branch unchanged."""
     results = set(stmt.results)
     if not results or not results & set(yields):
         return False
@@ -61,6 +61,6 @@ def is_handed_on(nested: Nested, stmt: ir.If, yields: tuple[ir.Operand, ...]) ->
 
 
 def given_back(stmt: ir.If, side: ir.Block, yields: tuple[ir.Operand, ...]) -> tuple[ir.Operand, ...]:
-    """What is returned, on a side of the branch."""
+    """The values that are returned on one side of the branch."""
     given: dict[ir.Operand, ir.Operand] = dict(zip(stmt.results, side.yields))
     return tuple(given.get(y, y) for y in yields)

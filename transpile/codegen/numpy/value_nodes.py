@@ -1,4 +1,4 @@
-"""Values as expression nodes: one entry a form in `SPELLED`, templates and spellings of the records for all else."""
+"""Values as expression nodes: by `SPELLED` for each form, else by the templates and spellings of the records."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from transpile.ops.tables import UNKNOWN, records
 
 
 class Expressions:
-    """Nodes for the operands of one function. ``names`` are the Python names of its variables."""
+    """Makes nodes for the operands of one function. ``names`` are the Python names of its variables."""
 
     def __init__(self, nested: Nested, names: Mapping[ir.Var, str]) -> None:
         self.nested, self.names = nested, names
         self.zero_d = {p for p in nested.fn.params if p.buffer and not p.type.dims}
 
     def operand(self, operand: ir.Operand, strict: bool = False) -> ast.expr:
-        """The node of an operand; ``strict``: a constant keeps its dtype."""
+        """The node of an operand; with ``strict`` a constant keeps its dtype."""
         match operand:
             case ir.Const():
                 return self.constant(operand, strict)
@@ -57,7 +57,7 @@ class Expressions:
         return node
 
     def conditional(self, tree: ir.If) -> ast.expr:
-        """A branch as an expression; ``and`` and ``or`` where it says that."""
+        """A branch as a conditional expression, or as ``and`` or ``or`` where that means the same."""
         a, b = tree.then.yields[0], tree.orelse.yields[0]
         test = self.operand(tree.test)
         if self.nested.is_connective(tree):
@@ -68,7 +68,7 @@ class Expressions:
         return ast.IfExp(test, self.operand(a, True), self.operand(b, True))
 
     def called(self, stmt: ir.Call) -> ast.expr:
-        """A call of a kept function, which the module defines: there is nothing to import."""
+        """A call of a kept function, which the module defines: nothing is imported."""
         bare = all(isinstance(a, ir.Const) or a.type.weak for a in stmt.args)
         return call(variable(stmt.routine.name), *(self.operand(a, bare) for a in stmt.args))
 
@@ -79,7 +79,7 @@ class Expressions:
         return SPELLED[form](self, let) if form is not None else self.of_number(let) or self.by_record(let)
 
     def of_number(self, let: ir.Let) -> ast.expr | None:
-        """As Python says it of numbers, where it has another word for them."""
+        """The Python spelling of a primitive on scalars, if it differs from NumPy's; else None."""
         match records()[let.prim].element if not let.var.type.dims else None:
             case Choose(Arg(test), Arg(yes), Arg(no)):
                 return ast.IfExp(*(self.operand(let.args[k]) for k in (test, yes, no)))
@@ -90,7 +90,7 @@ class Expressions:
         return None
 
     def by_record(self, let: ir.Let) -> ast.expr:
-        """As the record spells it."""
+        """The spelling in the primitive's record."""
         record = records()[let.prim]
         if record.is_sum and (turned := self.turned(let.args[1])) is not None:
             return operator("+" if record.is_difference else "-", [self.operand(let.args[0]), turned])
@@ -99,7 +99,7 @@ class Expressions:
         render = self.spelling(let)
         if render == "op:**" and (power := self.whole_exponent(let)) is not None:
             return operator("**", [self.operand(let.args[0]), power])
-        # where literals alone would say the dtype; ``np.array`` names it
+        # if all operands are literals they must show the dtype, unless the spelling names it (``np.array``)
         says_dtype = isinstance(render, Spelling) and render.says_dtype
         bare = not says_dtype and all(isinstance(a, ir.Const) or a.type.weak for a in let.args)
         args = [self.operand(a, bare) for a in let.args]
@@ -121,7 +121,7 @@ class Expressions:
 
     @staticmethod
     def whole_exponent(let: ir.Let) -> ast.expr | None:
-        """The exponent of ``x**2`` rather than ``x**2.0``: NumPy means the same."""
+        """The exponent of ``x**2`` in place of ``x**2.0``, where NumPy gives the same; else None."""
         base, power = let.args
         if isinstance(base, ir.Const) or not base.type.is_float or let.params.get("py"):
             return None
@@ -131,7 +131,9 @@ class Expressions:
         return number(int(power.value)) if is_small else None
 
     def turned(self, operand: ir.Operand) -> ast.expr | None:
-        """The operand with its sign turned, if it begins with a minus: ``-0.2 * x`` becomes ``0.2 * x`` (exactly)."""
+        """The operand with its sign changed, if it begins with a minus: ``-0.2 * x`` becomes ``0.2 * x`` (exactly). Else
+        None.
+        """
         tree = self.nested.trees.get(operand) if isinstance(operand, ir.Var) else None
         if not isinstance(tree, ir.Let):
             return None
@@ -150,7 +152,7 @@ class Expressions:
         return None if inner is None else operator(sign, [self.operand(first), inner])
 
     def sign_taken(self, let: ir.Let) -> ast.expr | None:
-        """``-2.0 * x`` for ``2.0 * -x``."""
+        """``-2.0 * x`` for ``2.0 * -x``; else None."""
         if not records()[let.prim].multiplies or not let.var.type.is_float:
             return None
         first, second = let.args
@@ -160,7 +162,7 @@ class Expressions:
         return None if turned is None else operator("*", [self.operand(ir.Const(-first.value, first.type)), turned])
 
     def is_same_call(self, let: ir.Let, node: ast.expr) -> bool:
-        """Whether the first argument is such a call itself: ``max(max(a, b), c)`` is ``max(a, b, c)``."""
+        """Whether the first argument is the same call: ``max(max(a, b), c)`` is printed as ``max(a, b, c)``."""
         tree = self.nested.trees.get(let.args[0]) if isinstance(let.args[0], ir.Var) else None
         return isinstance(tree, ir.Let) and tree.prim == let.prim and bool(tree.params.get("py"))
 
@@ -174,7 +176,7 @@ class Expressions:
         return record.render
 
     def is_fresh(self, operand: ir.Operand) -> bool:
-        """Whether the operand's node is an expression that gives new memory."""
+        """Whether the operand is printed as an expression that gives new memory."""
         tree = self.nested.trees.get(operand) if isinstance(operand, ir.Var) else None
         if isinstance(tree, ir.Call):
             return True
@@ -192,7 +194,7 @@ class Expressions:
         if least := dim.as_min:
             return call(ast.Name("min", LOAD), *(self.dim(d, let, shape) for d in least))
         total: ast.expr | None = None
-        terms = sorted(dim.terms, key=lambda t: t[1] < 0)  # what is added comes first
+        terms = sorted(dim.terms, key=lambda t: t[1] < 0)  # positive terms first
         for atom, coef in terms:
             node = self.atom(atom, let, shape)
             if abs(coef) != 1:
@@ -218,7 +220,7 @@ class Expressions:
         return ast.BinOp(operands[0], ast.Mult() if atom.kind == "mul" else ast.FloorDiv(), operands[1])
 
     def shape(self, let: ir.Let) -> ast.expr:
-        """The shape argument of what makes an array."""
+        """The node of the shape argument of an array constructor."""
         shape: Shape = let.params.get("shape") or Shape(tuple(let.params.get("dims", ())))
         if shape.of is not None:
             return ast.Attribute(self.operand(let.args[shape.of]), "shape", LOAD)
@@ -230,7 +232,7 @@ class Expressions:
 
 
 def negated(test: ast.expr, exact: bool) -> ast.expr:
-    """``not test``; ``exact``: no NaN is compared, so that ``<`` becomes ``>=``."""
+    """The node of ``not test``; with ``exact`` no NaN is compared, so that ``<`` becomes ``>=``."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         return test.operand
     if isinstance(test, ast.Compare) and len(test.ops) == 1:
@@ -301,7 +303,7 @@ def _full(e: Expressions, let: ir.Let) -> ast.expr:
 
 
 def _dtype_of(value: ir.Operand, node: ast.expr) -> str:
-    """The dtype that NumPy gives an array filled with the value, which is written so."""
+    """The dtype that NumPy gives an array filled with ``value``, printed as ``node``."""
     if isinstance(node, ast.Constant):
         return np.asarray(node.value).dtype.name
     if isinstance(value, ir.Const):
@@ -350,7 +352,7 @@ def _reshape(e: Expressions, let: ir.Let) -> ast.expr:
 
 
 def _ones(source: tuple[Dim, ...], dims: tuple[Dim, ...], form: str) -> ast.expr:
-    """The subscript that puts axes of 1 in, or takes them out."""
+    """The subscript that inserts or removes axes of size 1."""
     long, short = (dims, source) if form == "newaxis" else (source, dims)
     items: list[Any] = []
     k = 0
@@ -403,7 +405,7 @@ def _range_length(e: Expressions, let: ir.Let) -> ast.expr:
 
 
 def range_node(e: Expressions, start: ir.Operand, bound: ir.Operand, step: ir.Operand) -> ast.expr:
-    """``range(...)`` with what is the default left out."""
+    """The node of ``range(...)``; arguments with default values are left out."""
     args = [start, bound, step]
     if isinstance(step, ir.Const) and step.value == 1:
         args.pop()

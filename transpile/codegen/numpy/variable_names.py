@@ -1,7 +1,8 @@
-"""Out of single assignment: which values share a Python variable, and what it is called.
+"""Leaves single assignment: decides which values share a Python variable, and names the variables.
 
-Two values interfere if one is set while the other is still needed. Values that a loop or a branch hands on share a variable where
-they do not interfere (so that nothing is assigned at all), and so do values of one user's name. All else gets a number: ``x_2``.
+Two values interfere if one is set while the other is still needed. Values that a loop or a branch passes on share a variable if
+they do not interfere (then no assignment is printed), and so do values with the same user's name. Other clashes get a number:
+``x_2``.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def name_variables(nested: Nested, preferred: dict[ir.Var, str], reserved: Itera
 
 
 class _Interference:
-    """``of[k]``: what must not share a variable with variable ``k``."""
+    """``of[k]``: the bits of the variables that must not share a Python variable with variable ``k``."""
 
     def __init__(self, nested: Nested, numbers: Numbers, live: Liveness) -> None:
         self.nested, self.numbers, self.live = nested, numbers, live
@@ -70,7 +71,7 @@ class _Interference:
         if isinstance(stmt, ir.For):
             self.define(stmt.index, around)
         head = 0
-        if isinstance(stmt, ir.For):  # what a carried variable begins with is assigned before the head is evaluated
+        if isinstance(stmt, ir.For):  # initial values of carried variables are assigned before the head is evaluated
             head = self.numbers.mask(self.nested.leaves([stmt.start, stmt.bound, stmt.step]))
         late = set(self.nested.leaves([stmt.body.stop])) if stmt.body.stop is not None else set()
         for param, value in zip(stmt.body.params, stmt.body.yields):
@@ -82,7 +83,7 @@ class _Interference:
 
 
 class _Classes:
-    """Variables that share a name: a union-find with the sets of members and of conflicts."""
+    """Variables that share a name: a union-find whose classes have sets of members and of conflicts."""
 
     def __init__(
         self, nested: Nested, numbers: Numbers, conflicts: dict[int, int], preferred: dict[ir.Var, str]
@@ -95,7 +96,7 @@ class _Classes:
         params = set(nested.fn.params)
         self.names: dict[ir.Var, str] = {}
         self.fixed = params
-        self.whole = whole(nested.fn)  # these are arguments beside the parameters
+        self.whole = whole(nested.fn)  # names of arguments that are no parameters
         self.tapes, self.sources = _recordings(nested)
         left_out = nested.trees.keys() | nested.passed_over()
         for var in list(numbers.vars):
@@ -148,7 +149,7 @@ class _Classes:
     # ---- names
 
     def colour(self, reserved: set[str]) -> dict[ir.Var, str]:
-        taken: dict[str, int] = {}  # name -> members of the classes that have it
+        taken: dict[str, int] = {}  # name -> members of the classes with that name
         chosen: dict[ir.Var, str] = {}
         heads = [v for v in self.parent if self.find(v) is v]
         heads.sort(key=lambda v: (v not in self.fixed, self.names[v] == ir.SYNTHETIC, self.numbers.of[v]))
@@ -171,7 +172,9 @@ class _Classes:
         return {v: chosen[self.find(v)] for v in self.parent}
 
     def ordered(self, heads: list[ir.Var]) -> Iterator[ir.Var]:
-        """Each before what is called after it: a tape after what it records, what is read from it after the tape."""
+        """Yields each variable before those named after it: a tape after the value it records, a value read from a tape after
+        the tape.
+        """
         done: set[ir.Var] = set()
         for head in heads:
             chain = []
@@ -185,7 +188,7 @@ class _Classes:
             yield from reversed(chain)
 
     def derived(self, head: ir.Var, chosen: dict[ir.Var, str]) -> str:
-        """A name for a value that the user gave none: from what it is."""
+        """A name for a value to which the user gave none, from its definition."""
         source = self.sources.get(head)
         if source is not None and head in self.tapes:
             tree = self.nested.trees.get(source) if isinstance(source, ir.Var) else None
@@ -218,7 +221,7 @@ class _Classes:
 
 
 def _recordings(nested: Nested) -> tuple[set[ir.Var], dict[ir.Var, ir.Operand]]:
-    """The tapes of values without a name, and where values come from: what a tape records, the tape that is read."""
+    """The tapes of unnamed values, and the sources of names: tape to recorded value, value read from a tape to the tape."""
     tapes: set[ir.Var] = set()
     sources: dict[ir.Var, ir.Operand] = {}
     for stmt in statements(nested.fn.body):
@@ -240,7 +243,7 @@ def _is_element(let: ir.Let) -> bool:
 
 
 def _identifier(name: str) -> str:
-    """A Python identifier that is as near to the name as can be; what the frontend made of exits has no underscore."""
+    """The Python identifier nearest to the name; the underscore at the start of the frontend's flags of exits is dropped."""
     name = re.sub(rf"^_({'|'.join(flag[1:] for flag in FLAGS)})", r"\1", name)
     name = re.sub(r"\W+", "_", name)
     if not name or name[0].isdigit():
@@ -248,4 +251,4 @@ def _identifier(name: str) -> str:
     return name
 
 
-_TAPE = "t_tape"  # the record of a value without a name
+_TAPE = "t_tape"  # name of the tape of an unnamed value
