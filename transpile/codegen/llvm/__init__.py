@@ -1,14 +1,14 @@
-"""Machine code from lowered core: LLVM's language is written directly, where Numba would go by Python's.
+"""Compiles lowered core to machine code: writes LLVM's language directly, without Numba's front end.
 
-Numba's front end takes Python text, finds types that core knows already, and goes through many forms of it: two thirds of a first
-call. Here each statement of lowered core becomes instructions, by Numba's own conventions for arrays, calls and exceptions,
-so that its runtime functions can be called and its wrapper calls the result. What this does not write (`Unsupported`) is compiled
-from the text as before, and so is everything with a version of Numba that was not tried.
+Numba's front end takes Python text, infers types that core knows already, and converts it through many forms: two thirds of a
+first call. Here each statement of lowered core becomes instructions, with Numba's conventions for arrays, calls and exceptions,
+so that generated code can call Numba's runtime functions and be called by its wrapper. Functions with statements that are not
+supported here (`Unsupported`) are compiled from text by Numba, and so are all functions if Numba's version was not tried.
 
 `function` compiles a whole function, `llvm_statements` has the control flow, `scalar_instructions` the elementwise primitives,
-`arrays` the accesses, `memory_ownership` who gives them back, `frame_arrays` finds arrays of few elements, `stacks` has what loops
-record, `failures` the exceptions, `operands` what is written of operands, `function_calls` the calls of functions that call
-themselves, `threads` the loops that run on several cores, `llvm_library` the optimiser.
+`arrays` the accesses, `memory_ownership` the reference counting, `frame_arrays` finds small arrays for the stack frame,
+`stacks` has the stacks that loops record in, `failures` the exceptions, `operands` the operands, `function_calls` the calls of
+kept functions, `threads` the parallel loops, `llvm_library` the optimiser.
 """
 
 from transpile.codegen.llvm.function import Unsupported, compile_function

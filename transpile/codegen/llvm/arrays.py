@@ -1,4 +1,4 @@
-"""Arrays: where an element lies, views, new memory, and the form in which Numba passes them."""
+"""Arrays: addresses of elements, views, allocation, and Numba's array structure."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from transpile.codegen.llvm.scalar_instructions import Scalars
 from transpile.core import nodes
 
 _ALIGNMENT = 64
-# what the function that makes arrays gives instead of an address of what counts who holds one
+# results of the allocating function in place of a meminfo's address
 TOO_LITTLE, TOO_MANY, NEGATIVE = 0, 1, 2
 MAKE = "transpile.make"
 LARGE, PAGE = 2**22, 2**12  # bytes
-MADV_HUGEPAGE = 14  # of Linux (<asm-generic/mman-common.h>)
+MADV_HUGEPAGE = 14  # Linux (<asm-generic/mman-common.h>)
 
 
 class Arrays(Scalars):
-    """Writes accesses; `module` is the one of the function that is written."""
+    """Writes accesses to arrays; ``module`` is the LLVM module of the function."""
 
     module: Any
 
@@ -29,7 +29,7 @@ class Arrays(Scalars):
         super().__init__(context, typing)
         self.cgutils = cgutils
         self.int = context.get_value_type(self.types.intp)
-        self.scopes: dict[Any, tuple[Any, Any]] = {}  # of each root: its own scope, and those of all others
+        self.scopes: dict[Any, tuple[Any, Any]] = {}  # root -> its own scope, and the scopes of all others
 
     def number(self, value: int) -> Any:
         return self.int(value)
@@ -60,7 +60,7 @@ class Arrays(Scalars):
         return b.gep(array.data, [offset], inbounds=True)
 
     def moved(self, array: Array, steps: Sequence[tuple[Any, Any]]) -> Any:
-        """The address that lies so many bytes behind the first."""
+        """The address of the first element, moved by each index times its stride in bytes."""
         b = self.builder
         if not steps:
             return array.data
@@ -72,7 +72,7 @@ class Arrays(Scalars):
         return b.bitcast(b.gep(start, [total], inbounds=True), array.data.type)
 
     def mark(self, access: Any, array: Array) -> None:
-        """Tells LLVM which accesses never meet."""
+        """Attaches alias metadata to an access: which accesses never overlap."""
         if self.group is not None:
             access.set_metadata("llvm.access.group", self.group)
         if array.root is not None and array.root in self.scopes:
@@ -82,7 +82,7 @@ class Arrays(Scalars):
                 access.set_metadata("noalias", others)
 
     def separate(self, roots: Sequence[Any], name: str) -> None:
-        """Makes a scope for each root."""
+        """Creates an alias scope for each root."""
         domain = self.module.add_metadata([f"{name} arrays"])
         scopes = {r: self.module.add_metadata([f"{name} array {k}", domain]) for k, r in enumerate(roots)}
         for root, scope in scopes.items():
@@ -95,7 +95,7 @@ class Arrays(Scalars):
     # ---- views
 
     def strides(self, array: Array) -> tuple[Any, ...]:
-        """In bytes, of any array."""
+        """The strides of any array, in bytes."""
         if array.strides is not None:
             return array.strides
         found, size = [], self.number(self.itemsize(array.dtype))
@@ -114,7 +114,7 @@ class Arrays(Scalars):
         return Array(array.dtype, array.data, array.sizes[::-1], self.strides(array)[::-1], array.meminfo, array.root)
 
     def part(self, array: Array, items: Sequence[nodes.Item], args: Sequence[Any]) -> Array:
-        """A view by indices, ranges and whole axes."""
+        """The view selected by indices, ranges and whole axes."""
         b = self.builder
         steps, sizes, kept = [], [], []
         strides = self.strides(array)
@@ -136,7 +136,7 @@ class Arrays(Scalars):
 
     @staticmethod
     def is_prefix(items: Sequence[nodes.Item]) -> bool:
-        """Whether such a view of an array in C order is one: indices, at most one range, then whole axes."""
+        """Whether such a view of a C-contiguous array is C-contiguous: indices, at most one range, then whole axes."""
         rest = list(items)
         while rest and isinstance(rest[0], nodes.Point):
             rest.pop(0)
@@ -172,7 +172,7 @@ class Arrays(Scalars):
         return Scalar(whole, type_)
 
     def array(self, given: Scalar, root: Any = None) -> Array:
-        """An array that came as Numba passes it."""
+        """The array for a value of Numba's array type."""
         b, type_ = self.builder, given.type
         if not isinstance(type_, self.types.Array) or not type_.ndim:
             raise Unsupported(str(type_))
@@ -185,18 +185,18 @@ class Arrays(Scalars):
         return Array(type_.dtype, data, sizes, strides, meminfo, root)
 
     def nothing(self, dtype: Any, rank: int) -> Array:
-        """An array without memory, never read."""
+        """An array without memory, which is never read."""
         pointer = self.context.get_data_type(dtype).as_pointer()
         return Array(dtype, pointer(None), (self.number(0),) * rank, None, self.cgutils.voidptr_t(None))
 
     # ---- new memory
 
     def made(self, dtype: Any, sizes: Sequence[Any], root: Any) -> Array:
-        """A new array. Raises if it could not be made."""
+        """A new array; writes an exit that raises if it could not be allocated."""
         b = self.builder
         address = b.call(self.maker(len(sizes)), [self.number(self.itemsize(dtype)), *sizes])
         self.unless_made(b.ptrtoint(address, self.int), dtype, sizes)
-        # not before it was asked: where there is no array, LLVM would take the question for answered
+        # only after the test: from an access through the address LLVM would conclude that the test cannot fail
         data = self.context.nrt.meminfo_data(b, address)
         data = b.bitcast(data, self.context.get_data_type(dtype).as_pointer())
         return Array(dtype, data, tuple(sizes), None, address, root)
@@ -205,7 +205,7 @@ class Arrays(Scalars):
         raise NotImplementedError
 
     def maker(self, rank: int) -> Any:
-        """The function of this module that makes arrays of so many axes."""
+        """The function of this module that allocates arrays of this rank."""
         from llvmlite import ir
 
         name, pointer = f"{MAKE}.{rank}", self.cgutils.voidptr_t
@@ -237,13 +237,13 @@ class Arrays(Scalars):
         return found
 
     def advise(self, b: Any, data: Any, total: Any) -> None:
-        """Asks the system for large pages of large memory, as NumPy does: each page costs time when it is first written."""
+        """Requests large pages for large memory, as NumPy does: each page costs time when it is first written."""
         from llvmlite import ir
 
         if not sys.platform.startswith("linux"):
             return
         with b.if_then(b.icmp_unsigned(">=", total, self.int(LARGE)), likely=False):
-            skipped = b.and_(b.neg(b.ptrtoint(data, self.int)), self.int(PAGE - 1))  # to where a page begins
+            skipped = b.and_(b.neg(b.ptrtoint(data, self.int)), self.int(PAGE - 1))  # bytes up to the next page
             type_ = ir.FunctionType(ir.IntType(32), [data.type, self.int, ir.IntType(32)])
             madvise = self.cgutils.get_or_insert_function(self.module, type_, "madvise")
             b.call(madvise, [b.gep(data, [skipped]), b.sub(total, skipped), ir.IntType(32)(MADV_HUGEPAGE)])

@@ -1,7 +1,7 @@
-"""Exceptions: the places that raise one class with arguments of the same types share the code for it.
+"""Exceptions: all places that raise one class with arguments of the same types share an exit.
 
-Whatever is raised in a function, by it, by what it calls or by what Numba writes into it, leaves by these exits, which give back
-what the function holds. Memory that is not to be had is a MemoryError with the line and the bytes.
+Every exception leaves a function by these exits, which release its memory: those of its own statements, of its callees, and of
+code that Numba writes into it. Failed allocation is a MemoryError with the line and the number of bytes.
 """
 
 from __future__ import annotations
@@ -19,20 +19,22 @@ from transpile.codegen.llvm.structure_parts import new_builder, remove_unread
 
 
 class Failures(Memory):
+    """Writes code that raises exceptions."""
+
     def __init__(self, context: Any, typing: Any) -> None:
         super().__init__(context, typing)
-        self.exits: dict[Any, tuple[Any, list[Any]]] = {}  # the block of each sort of exception, and its arguments
+        self.exits: dict[Any, tuple[Any, list[Any]]] = {}  # key of an exception -> its exit, and its arguments
         self.callee_exits: dict[
             bool, tuple[Any, list[Any]]
         ] = {}  # the same for exceptions of callees, with a line or without
-        self.signalled: Any = None  # the block where it is left when the handler of a signal has raised
-        self.loc = NOWHERE  # of the statement that is written
+        self.signalled: Any = None  # the exit taken after the handler of a signal has raised
+        self.loc = NOWHERE  # location of the current statement
         self.sites: dict[int, Any] = {}  # messages: see `transpile_runtime.compiled.errors`
 
     # ---- raised here
 
     def fail(self, name: str, args: Sequence[Value], static: tuple[Any, ...] | None = None) -> None:
-        """Raises, from here. ``static`` are arguments that are known now."""
+        """Raises here. ``static`` are arguments known at compile time."""
         self.leave(exception(name), args, static)
 
     def leave(self, class_: type, args: Sequence[Value], static: tuple[Any, ...] | None = None) -> None:
@@ -43,7 +45,7 @@ class Failures(Memory):
         self.go(self.exits, key, "fail", [v.value for v in values])
 
     def go(self, exits: dict[Any, Any], key: Any, name: str, values: Sequence[Any]) -> None:
-        """Branches to an exit, which is given values."""
+        """Branches to a shared exit and passes it values."""
         if key not in exits:
             block = self.builder.function.append_basic_block(name)
             with self.builder.goto_block(block):
@@ -60,7 +62,7 @@ class Failures(Memory):
     # ---- memory
 
     def message(self, name: str, *parts: Any) -> int:
-        """The number of a message of the statement that is written."""
+        """The number of a message for the current statement."""
         entry = (name, (), *place(self.loc), *parts)
         self.sites[site(entry)] = entry
         return site(entry)
@@ -70,7 +72,7 @@ class Failures(Memory):
         self.fail(f"errors.{name}_", (number, *args))
 
     def unless_made(self, address: Any, dtype: Any, sizes: Sequence[Any]) -> None:
-        """Raises what a code of `arrays` means."""
+        """Raises the error that the result of the allocating function stands for, if it is no address (`arrays`)."""
         b = self.builder
         with b.if_then(b.icmp_unsigned("<=", address, self.number(arrays.NEGATIVE)), likely=False):
             for code, text in (
@@ -85,29 +87,29 @@ class Failures(Memory):
             self.fail_for_memory(total)
 
     def fail_for_memory(self, size: Any) -> None:
-        """Raises MemoryError: so many bytes were not to be had."""
+        """Raises MemoryError: this many bytes could not be allocated."""
         self.fail_with("MemoryError", "unable to allocate ", 0, " bytes", args=(Scalar(size, self.types.intp),))
 
     # ---- raised elsewhere
 
     def raised(self, class_: type, args: tuple[Any, ...] | None) -> None:
-        """What Numba wrote here raises."""
+        """Raises the exception of code that Numba wrote here."""
         if class_ is MemoryError:
             self.fail_with("MemoryError", "out of memory")
         else:
             self.leave(class_, (), tuple(args or ()))
 
     def passed(self, code: Any, info: Any) -> None:
-        """What a function of the runtime raised is raised from here."""
+        """Raises the exception of a runtime function, at the user's line."""
         number = self.constant(self.message("Within", "out of memory"), self.types.int64)
         self.go(self.callee_exits, True, "within", [code, info, number.value])
 
     def pass_on(self, code: Any, info: Any) -> None:
-        """The exception of a function that was written here as well: it names its line."""
+        """Raises the exception of another function that was written here, which has its line already."""
         self.go(self.callee_exits, False, "failed", [code, info])
 
     def interrupted(self) -> None:
-        """The handler of a signal has raised: the interpreter knows the exception."""
+        """Leaves after the handler of a signal has raised: the interpreter holds the exception."""
         if self.signalled is None:
             self.signalled = self.builder.function.append_basic_block("signalled")
         self.builder.branch(self.signalled)
@@ -115,17 +117,17 @@ class Failures(Memory):
     # ---- functions
 
     def begin(self, described: Any) -> tuple[Any, list[Any]]:
-        """Begins a function of the module: the function, and what it is given."""
+        """Begins a function of the module; returns the function and its arguments."""
         function = self.context.declare_function(self.module, described)
         self.context.leaving[function.name] = self
         self.builder = new_builder(function.append_basic_block("entry"))
         start = function.append_basic_block("start")
-        self.builder.branch(start)  # cells are made before it
+        self.builder.branch(start)  # the entry block is for cells
         self.builder.position_at_end(start)
         return function, self.context.call_conv.decode_arguments(self.builder, described.argtypes, function)
 
     def write_exits(self, name: str) -> None:
-        """The code that the failing places share."""
+        """Writes the shared exits."""
         b, convention = self.builder, self.context.call_conv
         del self.context.leaving[b.function.name]
         for block, raised in self.callee_exits.values():
@@ -147,7 +149,7 @@ class Failures(Memory):
 
 
 def exception(name: str) -> Any:
-    """The class: a built-in one, or by the name of generated code."""
+    """The exception class: a built-in one, or the one that generated text calls by this name."""
     import builtins
 
     return named(name) if "." in name else getattr(builtins, name)

@@ -1,9 +1,10 @@
-"""Arrays of few elements whose sizes are known: they lie in the stack frame, where LLVM makes variables of their elements.
+"""Places small arrays of known sizes in the stack frame, where LLVM keeps their elements in registers.
 
-    x = np.empty((2,), np.float64)         no memory is asked for; a loop that carries ``x`` carries its two
+    x = np.empty((2,), np.float64)         no memory is allocated; a loop that carries ``x`` carries its two
     while ...: x = ...                     elements, and a stack of such arrays is a stack of numbers
 
-So goes what nobody outside the function sees. Sizes are found from those of *allocs*, through what loops and branches hand on.
+This applies to arrays that are not visible outside the function. Sizes come from allocations, and are propagated through views,
+loops, branches and stacks.
 """
 
 from __future__ import annotations
@@ -17,34 +18,34 @@ from transpile.core import nodes as ir
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.core.walk import blocks, statements
 
-FEW, FEWER = 32, 8  # elements of an array that is handed on by value; the second is for a function that may call itself
-MANY = 512  # of one that lies in the stack frame
+FEW, FEWER = (
+    32,
+    8,
+)  # maximum number of elements of an array passed by value; the second for a function that may call itself
+MANY = 512  # maximum number of elements of an array in the stack frame
 FRAME, NARROW = (
     2**16,
     2**11,
-)  # bytes of all of these: a frame is on the stack a thousand times where calls are as deep as they may be
+)  # bytes of all these arrays together: recursion may put a thousand frames on the stack
 Sizes = tuple[int, ...]
-_LARGEST = 8  # bytes of an element
+_LARGEST = 8  # bytes of the largest element
 
 
 @dataclass
 class Small:
-    """``sizes`` of arrays where all are known.
-
-    ``few`` is how many elements an array has at most that is handed on by value.
-    """
+    """The ``sizes`` of arrays that are known; arrays of at most ``few`` elements are passed by value."""
 
     sizes: dict[ir.Var, Sizes] = field(default_factory=dict)
     few: int = FEW
 
     def of(self, var: ir.Var) -> Sizes | None:
-        """The sizes of what is handed on by value, or of the elements of such a stack."""
+        """The sizes of a variable passed by value, or of the elements of a stack that holds them by value; else None."""
         found = self.sizes.get(var)
         return found if found is not None and math.prod(found) <= self.few else None
 
 
 def placed(fn: ir.Function, is_kept: bool = False) -> tuple[ir.Function, Small]:
-    """The function with what is small and stays in it in its stack frame. ``is_kept``: it may call itself."""
+    """The function with its small local arrays in the stack frame, and the known sizes. ``is_kept``: it may call itself."""
     found = _Finder(fn)
     found.run(fn)
     small = Small(found.sizes, few=FEWER if is_kept else FEW)
@@ -54,7 +55,7 @@ def placed(fn: ir.Function, is_kept: bool = False) -> tuple[ir.Function, Small]:
         for other in together[var]:
             small.sizes.pop(other, None)
     leaving = _leaving(fn, small)
-    # what hands its elements on has no memory of its own to leave with: others would see those of the next trip
+    # an array passed by value has no memory of its own that could outlive the block: the next iteration overwrites it
     while by_value := [v for v in leaving if v in together and small.of(v) is not None]:
         for var in by_value:
             for other in together[var]:
@@ -79,7 +80,7 @@ def _in_frame(block: ir.Block, local: set[ir.Var]) -> ir.Block:
 
 
 def _together(fn: ir.Function) -> dict[ir.Var, list[ir.Var]]:
-    """Of each variable that a loop, a branch or a stack hands its value to: all that have their values in the same way."""
+    """Maps each variable that gets its value from a loop, a branch or a stack to all variables with the same source."""
     groups: list[list[ir.Var]] = []
     popped: dict[ir.Var, list[ir.Var]] = {}
     for stmt in statements(fn.body):
@@ -103,7 +104,7 @@ class _Finder:
                 self.pushes.setdefault(stmt.stack, []).append(stmt.value)
 
     def run(self, fn: ir.Function) -> None:
-        """What is popped has the sizes of all that is pushed, which may be what was popped from another stack."""
+        """Finds sizes. A popped array has the sizes of all pushed arrays, which may come from another stack."""
         self.block(fn.body)
         for _ in range(len(self.pushes) + 1):
             before = dict(self.sizes)
@@ -149,7 +150,7 @@ class _Finder:
             self.sizes[var] = tuple(known)
 
     def join(self, var: ir.Var, sides: Sequence[ir.Operand]) -> None:
-        """The variable has the sizes that all sides have, if they are the same."""
+        """Gives the variable the sizes of all ``sides``, if they are the same."""
         found = {self.of(s) for s in sides if not isinstance(s, ir.Undef)}
         sizes = found.pop() if len(found) == 1 else None
         self.note(var, sizes or ())
@@ -159,7 +160,7 @@ class _Finder:
         arrays = [k for k, p in enumerate(body.params) if p.type.dims]
         for k in arrays:
             self.join(body.params[k], [stmt.inits[k]])
-        for _ in range(len(arrays) + 2):  # what is taken for granted of a carried array may be wrong
+        for _ in range(len(arrays) + 2):  # the sizes assumed for a carried array may be wrong
             before = [self.of(body.params[k]) for k in arrays]
             self.block(body)
             for k in arrays:
@@ -181,7 +182,7 @@ class _Finder:
 
 
 def _leaving(fn: ir.Function, small: Small) -> set[ir.Var]:
-    """The arrays whose memory others see after the block, or with a count of who holds it."""
+    """The arrays whose memory is used outside their block, or with a reference count."""
     leaving: set[ir.Var] = set()
     base: dict[ir.Var, ir.Var] = {}
     for op in fn.body.yields:
@@ -214,9 +215,9 @@ def _leaving(fn: ir.Function, small: Small) -> set[ir.Var]:
 
 
 def _written_later(fn: ir.Function, small: Small) -> set[ir.Var]:
-    """What is handed on and then written by its old name: a copy of the elements would not see that.
+    """Variables passed by value whose source is written later under its old name: a copy of the elements would miss the write.
 
-    No pass leaves it so (`transpile.analysis.accesses.Touch`); if one did, numbers would be wrong.
+    No pass produces this (`transpile.analysis.accesses.Touch`); if one did, results would be wrong.
     """
     base = {s.var: s.base for s in statements(fn.body) if isinstance(s, ir.View)}
     found: set[ir.Var] = set()

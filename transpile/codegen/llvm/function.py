@@ -1,4 +1,4 @@
-"""A whole function: from lowered core to what Numba's compiler would have given."""
+"""Compiles a whole function: from lowered core to the result of Numba's compiler."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from transpile.loops.independent_iterations import loops_apart
 from transpile.loops.steering import steering
 from transpile_runtime.compiled.threads import launch
 
-MOST = 100  # arrays that LLVM is told to be apart: each lists the others
+MOST = 100  # number of arrays declared disjoint to LLVM: each lists all others
 
 
 def compile_function(
@@ -36,8 +36,8 @@ def compile_function(
 ) -> Any:
     """The compiled function as `numba.core.compiler.CompileResult`.
 
-    ``name`` is no other function's; ``kept`` are the functions that it keeps, ``outputs`` says what the last parameters are.
-    Raises `Unsupported` for what is not written here.
+    ``name`` is unique; ``kept`` are its kept functions, ``outputs`` describes its last parameters, which hold results. Raises
+    `Unsupported` for operations that are not supported here.
     """
     from numba.core import callconv, compiler
     from numba.core.cpu_options import FastMathOptions
@@ -96,7 +96,7 @@ def compile_function(
 
 
 def _flags(options: Any) -> Any:
-    """The options with the flags in order: Numba holds them in a set, and writes them as they come."""
+    """The options with sorted flags: Numba keeps them in a set, whose order varies."""
     options.flags = sorted(options.flags)
     return options
 
@@ -108,7 +108,7 @@ def _is_parallel(fn: ir.Function) -> bool:
 def _copied(
     fn: ir.Function, kept: Sequence[ir.Function], guard: Guard | None, outputs: int, gives_lock: bool
 ) -> Copied:
-    """The parameters that are copied where another thread may write them."""
+    """The parameters that the wrapper copies while other threads may write them."""
     found = steering(fn, kept)
     given = fn.params[: len(fn.params) - outputs]
     params = [k for k, p in enumerate(given) if p in found]
@@ -137,7 +137,7 @@ def _write(
     written.loc = fn.loc
     written.is_large = sum(1 for _ in statements(fn.body)) > LARGE
     makes = [s.var for s in statements(fn.body) if isinstance(s, ir.Alloc) and s.space == "heap"]
-    apart = [p for p in fn.params if p.type.dims] if guard is not None else []  # who calls has asked, or nobody knows
+    apart = [p for p in fn.params if p.type.dims] if guard is not None else []  # disjoint only if the guard tests it
     written.separate([*apart, *makes][:MOST], name)
     written.apart = loops_apart(fn) if guard is not None else set()
     values = [_parameter(written, p, v, t) for p, v, t in zip(fn.params, given, own.argtypes)]
@@ -161,7 +161,9 @@ def _parameter(written: Statements, param: ir.Var, value: Any, type_: Any) -> Va
 
 
 def _of_sizes(written: Statements, value: Value, output: Output, values: Sequence[Value]) -> Value:
-    """A result that the caller made, with the sizes that it was asked for: LLVM makes more of a number than of what is read."""
+    """A result that the caller allocated, with the sizes requested of it: LLVM optimises known values better than loaded
+    ones.
+    """
     assert isinstance(value, Array)
     known = [s if isinstance(s, int) else (values[s[0]], s[1]) for s in output.sizes]
     sizes = [written.number(s) if isinstance(s, int) else s[0].sizes[s[1]] for s in known]  # type: ignore[union-attr]
@@ -169,7 +171,7 @@ def _of_sizes(written: Statements, value: Value, output: Output, values: Sequenc
 
 
 def _asked(written: Statements, values: Sequence[Value], guard: Guard) -> list[Value]:
-    """Asks whether the call is one that the function is compiled for; the parameters with what is known then."""
+    """Writes tests that the function was compiled for this call; returns the parameters with the sizes known after them."""
     from transpile_runtime.compiled import entry
 
     b = written.builder

@@ -1,6 +1,6 @@
-"""Kept functions: each a function of its own in the library, called directly, itself included.
+"""Calls of kept functions, each of which is a function of the same library; recursive calls are direct.
 
-An exception of a callee is the caller's, once it has given back what it holds.
+After an exception of a callee the caller releases its memory and passes the exception on.
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ from transpile.core import nodes as ir
 
 
 def described(context: Any, fn: ir.Function, name: str, has_watch: bool = False) -> Any:
-    """What Numba wants to know of a function: its name, the types of its parameters and of its result. The address of the watch
-    (`transpile.codegen.llvm.long_calls`) is the last parameter."""
+    """Numba's description of a function: its name, and the types of its parameters and result.
+
+    With ``has_watch`` the address of the watch (`transpile.codegen.llvm.long_calls`) is the last parameter.
+    """
     from numba import types as numba_types
 
     results = result_types(fn)
@@ -26,6 +28,7 @@ def described(context: Any, fn: ir.Function, name: str, has_watch: bool = False)
 
 
 def describe(context: Any, name: str, types: tuple[Any, ...], restype: Any) -> Any:
+    """Numba's description of a function with these argument and result types."""
     from numba.core.funcdesc import PythonFunctionDescriptor
     from numba.core.utils import _dynamic_modname as dynamic_name
 

@@ -1,4 +1,4 @@
-"""What LLVM is told of a loop."""
+"""Hints to LLVM about loops."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from transpile.core import nodes
 from transpile.core.walk import statements
 from transpile.loops.short_vectors import reads_along_rows
 
-SHORT = 10  # statements of a trip of which several are worth writing out
-FEW = 16  # trips, and LLVM takes a loop for one of few
-LARGE = 500  # statements of a function of which less code is made, so that a first call does not take long
+SHORT = 10  # statements in the body of a loop that is worth unrolling
+FEW = 16  # iterations; LLVM treats a loop with fewer as short
+LARGE = 500  # statements of a function for which less code is generated, so that a first call is not slow
 
 
 def group_of_accesses(module: Any) -> Any:
-    """A name for what a loop does to memory; no two are the same."""
+    """A new access group for the memory accesses of a loop, distinct from all others."""
     from llvmlite.ir.values import MDValue
 
     class Group(MDValue):
@@ -34,14 +34,15 @@ def describe(
     lanes: int | None = None,
     single: bool = False,
 ) -> None:
-    """Says of the branch ``back`` to the head of a loop what LLVM may do with the loop.
+    """Attaches optimisation hints to the branch ``back`` to the head of a loop.
 
-    Trips whose number only the run knows are not written out, unless they are short. What LLVM makes vectors of is the same either
-    way; of the rest a trip waits for the one before, or is long, and the copies would cost a fifth of the compiler's time.
+    A loop whose trip count is known only at run time is not unrolled, unless its body is short. This does not affect
+    vectorisation; in other loops an iteration depends on the previous one, or is long, and copies of it would cost a fifth of
+    the compile time.
 
-    The accesses of the ``group`` do not meet in different trips (`transpile.loops.independent_iterations`). If there are
-    ``lanes``, the trips are those of one vector (`transpile.loops.short_vectors`); with one lane no vectors are made.
-    A ``single`` vector is made of trips at a time, not several of them.
+    Accesses in the ``group`` do not overlap between iterations (`transpile.loops.independent_iterations`). With ``lanes``, the
+    iterations form one vector (`transpile.loops.short_vectors`); with one lane the loop is not vectorised. With ``single``,
+    iterations are processed one vector at a time, without interleaving.
     """
     if lanes is None or isinstance(loop, nodes.While):
         hints = _usual(module, loop.body, single)
@@ -54,7 +55,7 @@ def describe(
     from llvmlite.ir.values import MDValue
 
     node = MDValue(module, (), name=str(len(module.metadata)))
-    node.operands = (node, *hints)  # its own first operand, so that it is no other loop's
+    node.operands = (node, *hints)  # its own first operand, which makes it distinct from other loops' metadata
     back.set_metadata("llvm.loop", node)
 
 
@@ -71,10 +72,10 @@ def _usual(module: Any, body: nodes.Block, single: bool) -> list[Any]:
 
 
 def _vector(module: Any, lanes: int, is_known: bool) -> list[Any]:
-    """All trips at once, or each alone; none of them written out.
+    """Hints for a loop whose iterations form one vector, or that is not vectorised; it is never unrolled.
 
-    Of few trips LLVM makes no vector where it would have to ask, when they run, whether they meet in memory or how far apart their
-    elements are. Had it been told how many are one, it would say so on the process's error stream. ``is_known``: it need not ask.
+    LLVM does not vectorise a short loop that needs a run-time test for overlap or strides. If a vector width were requested, it
+    would report this on the process's error stream. ``is_known``: no such test is needed.
     """
     from llvmlite import ir
 

@@ -1,8 +1,8 @@
-"""What holds a function's module: it is optimised once.
+"""The code library of a function's module, which is optimised once.
 
-Numba optimises function by function first, then the module twice, to find references that are counted up and down in vain after
-all is in line. Code that was written here counts few. What LLVM makes must be well-formed, or it is made again without vectors of
-trips.
+Numba optimises each function first, then the module twice, to remove redundant reference counting after inlining. Code written
+here has little reference counting. LLVM's result must be well-formed, or the module is optimised again without vectorised
+loops.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Any
 
 
 def new_library(codegen: Any, name: str) -> Any:
+    """A code library that optimises its module once."""
     library = _kind()(codegen, name)
     library.enable_object_caching()
     return library
@@ -33,7 +34,7 @@ def _kind() -> type:
             self._run_passes()
             try:
                 self._final_module.verify()
-            except RuntimeError:  # of some loops LLVM 22 makes vectors that are read before they are there
+            except RuntimeError:  # for some loops LLVM 22 uses vectors before their definition
                 self._final_module = written
                 self._run_passes(loop_vectorize=False)
 
@@ -47,7 +48,7 @@ def _kind() -> type:
 
 @lru_cache(maxsize=1)
 def _tuned(codegen: Any) -> Any:
-    """What makes the passes, which ask the target what is cheap: it knows more of this processor than Numba's."""
+    """The code generator with a target machine whose costs fit this processor better than Numba's; passes ask it for costs."""
     from llvmlite import binding
     from numba.core import config
 

@@ -25,7 +25,9 @@ from transpile.ops.traits import NOT_EQUAL
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """Memory of the stack frame for what goes from block to block: a number, the parts of an array, or an array of few elements."""
+    """Memory in the stack frame for a value passed between blocks: a number, the parts of an array, or the elements of a small
+    array.
+    """
 
     places: Sequence[Any]
     array: Array | None = None
@@ -34,6 +36,8 @@ class Cells:
 
 class Statements(Operands):
     # ---- blocks
+
+    """Writes the statements of a function."""
 
     def block(self, block: ir.Block) -> None:
         for stmt in block.stmts:
@@ -126,7 +130,7 @@ class Statements(Operands):
                 self.values[stmt.var] = self.part(array, items, args)
 
     def in_order(self, array: Array, sizes: tuple[Any, ...]) -> Array:
-        """The array with other sizes."""
+        """The C-contiguous array with other sizes."""
         if array.strides is not None:
             raise Unsupported("a view of what does not lie in C order")
         return Array(array.dtype, array.data, sizes, None, array.meminfo, array.root)
@@ -168,7 +172,7 @@ class Statements(Operands):
         last = self.popped(self.stacks[stmt.stack])
         self.values[stmt.var] = last if isinstance(last, Array) else self.cast(last, scalar_type(stmt.var.type))
 
-    # ---- what goes from block to block
+    # ---- values passed between blocks
 
     def carried(self, var: ir.Var) -> Cells:
         """Cells for a value of the variable."""
@@ -184,7 +188,7 @@ class Statements(Operands):
         return Cells([self.owner(), *(self.cell(p.type) for p in rest)])
 
     def parts(self, cells: Cells, value: Value, type_: Type) -> list[Any]:
-        """What is put into the cells: of a value with its claim to its memory, or of one whose elements are handed on."""
+        """The values to store in the cells: the parts of the value, or its elements if it is passed by value."""
         if isinstance(value, Packet):
             return [value.value]
         if not isinstance(value, Array):
@@ -213,14 +217,14 @@ class Statements(Operands):
         return self.nothing(scalar_type(type_), len(type_.dims)).with_parts(parts)
 
     def keep(self, cells: Cells, var: ir.Var) -> None:
-        """What the cells hold is a value of the open block from here on."""
+        """Binds ``var`` to the value in the cells, which the open block owns from here on."""
         found = self.get(cells, var.type)
         if isinstance(found, Array) and cells.array is None:
             self.blocks[-1][found.meminfo] = cells.places[0]
         self.values[var] = found
 
     def handed(self, block: ir.Block, cells: Sequence[Cells], types: Sequence[Type]) -> list[list[Any]]:
-        """What the open block puts into cells at its end."""
+        """The values that the open block stores in cells at its end."""
         found = []
         for own, op, type_ in zip(cells, block.yields, types):
             value = self.value(op)
@@ -238,7 +242,9 @@ class Statements(Operands):
             self.agree(stmt.test)
 
     def agree(self, test: ir.Operand) -> None:
-        """Two sizes are the same from here on: what is one value for LLVM is one in other functions as well."""
+        """After a test that two sizes are equal, replaces one by the other: LLVM then sees one value, also in other
+        functions.
+        """
         let = self.lets.get(test) if isinstance(test, ir.Var) else None
         if let is None or record_of(let).relation is not NOT_EQUAL:
             return
@@ -306,7 +312,7 @@ class Statements(Operands):
                 self.group = None
 
     def back(self, stop: Any, head: Any, end: Any, asks: ir.For | ir.While | None) -> Any:
-        """The branch to the next trip, if there is one. A loop that asks does so before it."""
+        """Writes the branch to the next iteration, if there is one; with ``asks`` the watch is polled before it."""
         b = self.builder
         if asks is not None:
             if stop is not None:
@@ -319,7 +325,7 @@ class Statements(Operands):
         return b.branch(head) if stop is None else b.cbranch(stop, end, head)
 
     def trips(self, start: Any, bound: Any, step: int) -> Any:
-        """How many numbers ``range(start, bound, step)`` has. Unsigned numbers hold any difference."""
+        """The length of ``range(start, bound, step)`` as an unsigned number, which holds any difference."""
         b = self.builder
         first, last = (start, bound) if step > 0 else (bound, start)
         span = b.sub(b.sub(last, first), self.number(1))
@@ -327,8 +333,11 @@ class Statements(Operands):
         return b.select(b.icmp_signed("<", first, last), b.add(count, self.number(1)), self.number(0))
 
     def no_more(self, trips: Any, stmt: ir.For) -> Any:
-        """As signed numbers count them. More of them no loop comes to the end of, and what runs backwards did already."""
-        b, step = self.builder, stmt.step.value  # type: ignore[union-attr]  # counted() asks
+        """The trip count limited to the largest signed number: no loop completes more iterations.
+
+        A loop that runs backwards needs no limit: the forward loop has completed as many.
+        """
+        b, step = self.builder, stmt.step.value  # type: ignore[union-attr]  # checked in counted()
         is_short = step < 0 and isinstance(stmt.bound, ir.Const) and stmt.bound.value >= 0
         if stmt.backwards or is_short or abs(step) > 2:
             return trips
@@ -354,7 +363,9 @@ class Statements(Operands):
 
     @contextmanager
     def frame(self, stmt: ir.For | ir.While) -> Iterator[tuple[list[Cells], Callable[[], Any]]]:
-        """What a loop carries: its cells, and the function that writes a trip and gives the test that ends the loop."""
+        """Sets up what a loop carries: gives its cells, and the function that writes an iteration and returns the test that
+        ends the loop.
+        """
         b, body = self.builder, stmt.body
         cells = [self.carried(p) for p in body.params]
         for own, init, param in zip(cells, stmt.inits, body.params):
@@ -389,7 +400,7 @@ class Statements(Operands):
         yield cells, trip
         for own, result in zip(cells, stmt.results):
             self.keep(own, result)
-        for own, param in list(zip(cells, body.params))[len(stmt.results) :]:  # results that nobody reads
+        for own, param in list(zip(cells, body.params))[len(stmt.results) :]:  # unread results
             if param.type.dims:
                 self.keep(own, ir.Var("", param.type))
         if trips is not None and stmt.trips is not None:
@@ -403,7 +414,7 @@ class Statements(Operands):
     def check_bounds(self, stmt: ir.BoundsCheck) -> None:
         b = self.builder
         at, size, given, *guard = (self.scalar(a) for a in stmt.operands)
-        compare = b.icmp_unsigned if stmt.low else b.icmp_signed  # unsigned, a negative number is a great one
+        compare = b.icmp_unsigned if stmt.low else b.icmp_signed  # as an unsigned number a negative one is large
         wrong = compare(">=", at.value, size.value)
         if guard:
             wrong = b.and_(self.truth(guard[0]), wrong)
@@ -417,7 +428,7 @@ class Statements(Operands):
         self.builder.position_at_end(self.builder.function.append_basic_block("unreachable"))
 
     def show(self, stmt: ir.Print) -> None:
-        """Goes back into the interpreter, which prints."""
+        """Writes a call into the interpreter, which prints."""
         values = [self.value(a) for a in stmt.args] or [self.constant(0, self.types.int64)]
         given = [self.struct(v) if isinstance(v, Array) else v for v in values]
         type_ = self.types.BaseTuple.from_types(tuple([v.type for v in given]))

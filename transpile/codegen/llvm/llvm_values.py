@@ -1,4 +1,4 @@
-"""What operands are while instructions are written."""
+"""The values of operands while instructions are written."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from transpile.core.types import Type
 
 
 class Unsupported(Exception):
-    """What only Numba's own compiler does."""
+    """Raised for an operation that only Numba's own compiler supports."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """A number, or a tuple or a list of Numba's: its value in LLVM, and Numba's type."""
+    """A number, tuple or list of Numba's: its LLVM value, and its Numba type."""
 
     value: Any
     type: Any
@@ -23,10 +23,10 @@ class Scalar:
 
 @dataclass(frozen=True, slots=True)
 class Array:
-    """An array: where its data begin, and its sizes. ``strides``, in bytes, are None of an array in C order.
+    """An array: the address of its data, and its sizes. ``strides``, in bytes, are None for a C-contiguous array.
 
-    ``meminfo`` counts who holds the memory. ``root`` names memory that no array of another root has in common with it; None if
-    that is not known.
+    ``meminfo`` is Numba's reference count of the memory. Arrays with different ``root`` do not overlap; None if that is not
+    known.
     """
 
     dtype: Any  # Numba's
@@ -38,7 +38,7 @@ class Array:
 
     @property
     def parts(self) -> tuple[Any, ...]:
-        """What control flow carries of an array in C order."""
+        """The values that represent a C-contiguous array in control flow."""
         return (self.meminfo, self.data, *self.sizes)
 
     def with_parts(self, parts: Sequence[Any]) -> Array:
@@ -47,7 +47,7 @@ class Array:
 
 @dataclass(frozen=True, slots=True)
 class Packet(Scalar):
-    """A number in each of several lanes: a vector of LLVM's, and Numba's type of one of them."""
+    """A number in each of several lanes: an LLVM vector, and the Numba type of its elements."""
 
     @property
     def lanes(self) -> int:
@@ -58,7 +58,7 @@ Value = Scalar | Array
 
 
 def numba_type_of(type_: Type) -> Any:
-    """Numba's type of a number, or of an array in C order."""
+    """Numba's type of a number, or of a C-contiguous array."""
     from transpile_runtime.compiled.kernel import numba_type
 
     return numba_type(type_.dtype, len(type_.dims))

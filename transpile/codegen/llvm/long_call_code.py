@@ -1,11 +1,10 @@
-"""What a function does for its watch (`transpile.codegen.llvm.long_calls`): it counts down its work, and asks when it has done
-enough.
+"""Writes the code by which a function counts its work for its watch (`transpile.codegen.llvm.long_calls`), and polls it.
 
-for i in range(n):                  loops of loops, and ``while``, ask in each trip; what inner loops do counts
-for c in pieces of range(n):        a loop that is in no other runs in pieces, and asks between them: the trips
-    for i in c:                     of a piece can still be vectors
+for i in range(n):                  nested loops, and ``while``, poll in each iteration; the work of inner loops counts
+for c in pieces of range(n):        a loop that is in no other runs in pieces, and polls between them: the iterations
+    for i in c:                     of a piece can still be vectorised
 
-Where a trip does too much, which only the run may know, the loops in it do the same.
+If an iteration may do too much work, which may be known only at run time, the loops in it poll as well.
 """
 
 from __future__ import annotations
@@ -24,19 +23,19 @@ from transpile.core.walk import blocks, statements
 from transpile.ops.computation import DEAR
 from transpile.ops.tables import record_of
 
-_CALL = 200  # of what a load, a store or a sum of numbers is 1
-_PER_ELEMENT = 16  # of what a function of the runtime does with an array
-_FEW = 64  # trips that are never too many
-_CUBIC = ("linalg",)  # modules whose functions take time like a product of matrices
-PIECE = 2 * long_calls.FIRST  # of the work between two questions
-MANY = 128  # trips
-_LITTLE = 2**14  # work that is never too much
-_MUCH = 2**21  # of a trip, for a loop that asks for those in it
-LONGEST = 2**40  # of the work that is counted at once
+_CALL = 200  # in units of a load, a store or a scalar addition
+_PER_ELEMENT = 16  # work of a runtime function on an array
+_FEW = 64  # iterations of a short loop
+_CUBIC = ("linalg",)  # modules whose functions have cubic cost, like a matrix product
+PIECE = 2 * long_calls.FIRST  # work between two polls
+MANY = 128  # iterations
+_LITTLE = 2**14  # work of a short loop
+_MUCH = 2**21  # work of an iteration up to which a loop can poll for the loops in it
+LONGEST = 2**40  # limit of the work counted at once
 
 
 def takes_long(fn: nodes.Function) -> bool:
-    """Whether a call may take so long that it is watched."""
+    """Whether a call may take so long that it must be watched."""
     return any(
         isinstance(s, nodes.While) or (isinstance(s, nodes.For) and not is_short(s)) or is_heavy(s)
         for s in statements(fn.body)
@@ -44,12 +43,12 @@ def takes_long(fn: nodes.Function) -> bool:
 
 
 def is_heavy(stmt: nodes.Stmt) -> bool:
-    """Whether it is a call that may take long."""
+    """Whether the statement is a call that may take long."""
     return isinstance(stmt, nodes.Call) and (isinstance(stmt.function, nodes.Kept) or any(map(is_array, stmt.args)))
 
 
 def is_short(loop: nodes.For) -> bool:
-    """Whether it has a few trips at most, with nothing in them that may take long, and does little in all."""
+    """Whether the loop has few iterations, does little work in all, and contains nothing that may take long."""
     if not isinstance(loop.start, nodes.Const) or not isinstance(loop.bound, nodes.Const) or loop.kind == "parallel":
         return False
     inner, trips = list(statements(loop.body)), abs(loop.bound.value - loop.start.value)
@@ -61,12 +60,12 @@ def is_short(loop: nodes.For) -> bool:
 
 
 def is_last(loop: nodes.For) -> bool:
-    """Whether there is no loop in it."""
+    """Whether the loop contains no other loop, short ones aside."""
     return not any(isinstance(s, nodes.For) and not is_short(s) for s in statements(loop.body))
 
 
 def is_deep(block: nodes.Block, *around: nodes.For) -> bool:
-    """Whether loops in loops do more than a walk over an array. No memory is so large that such a walk takes long."""
+    """Whether nested loops do more work than a walk over an array. No array is so large that such a walk takes long."""
     for stmt in block.stmts:
         nest = around
         if isinstance(stmt, nodes.For) and not is_short(stmt):
@@ -79,8 +78,10 @@ def is_deep(block: nodes.Block, *around: nodes.For) -> bool:
 
 
 def is_walk(nest: Sequence[nodes.For]) -> bool:
-    """Whether each trip of the innermost loop has an element of its own: the index of each loop, or its sum with a number, is a
-    subscript."""
+    """Whether each iteration of the innermost loop accesses an element of its own.
+
+    The index of each loop, or its sum with a constant, must be a subscript of one access.
+    """
     wanted, block = {loop.index for loop in nest}, nest[-1].body
     moved = {
         s.var: s.args[0]
@@ -96,18 +97,18 @@ def is_walk(nest: Sequence[nodes.For]) -> bool:
 
 
 def _is_like_a_sum(let: nodes.Let) -> bool:
-    """Whether it is no larger than the sum of its operands."""
+    """Whether the value is no larger than the sum of its operands."""
     magnitude = record_of(let).magnitude
     return magnitude is not None and not record_of(let).multiplies
 
 
 def _is_clipped(let: nodes.Let) -> bool:
-    """Whether it is brought between 0 and the size of an array."""
+    """Whether the value is clipped to between 0 and the size of an array."""
     return record_of(let).is_call and record_of(let).below is not None
 
 
 def cost(block: nodes.Block) -> int:
-    """Roughly what the statements do once, without that of loops, which count themselves."""
+    """A rough cost of running the statements once, without that of loops, which count their own work."""
     total = 1
     for stmt in block.stmts:
         match stmt:
@@ -125,10 +126,10 @@ def cost(block: nodes.Block) -> int:
 
 
 class Work:
-    """What a trip of a loop does, with all loops in it, if that is known before the loop: an int, or a double of LLVM's.
+    """The work of one iteration of a loop with all loops in it, if known before the loop: an int, or a double of LLVM's.
 
-    Ends of inner loops that depend on the indices of outer ones are taken for what they are at most. Of a loop that only its trip
-    knows how long it is it is said that it has few; where it has many it counts itself.
+    Ends of inner loops that depend on outer indices are replaced by their extreme values. A loop whose length is known only
+    inside the iteration is assumed to have `MANY` iterations; if it has more it counts its own work.
     """
 
     def __init__(self, writer: Watching, loop: nodes.For) -> None:
@@ -136,10 +137,11 @@ class Work:
         self.forms = Forms(loop.body)
         self.lets = self.forms.lets
         self.ends: dict[nodes.Var, nodes.For] = {}
-        self.counts: dict[tuple[nodes.Operand, nodes.Operand], Any] = {}  # the trips of loops with these ends
-        self.doubles: dict[int, tuple[Any, Any]] = {}  # of LLVM's integers, by their identities
+        self.counts: dict[tuple[nodes.Operand, nodes.Operand], Any] = {}  # trip counts of loops with these ends
+        self.doubles: dict[int, tuple[Any, Any]] = {}  # identity of an LLVM integer -> the integer, its double
 
     def of_trip(self) -> Any:
+        """The work of one iteration; None if it is not known before the loop."""
         inner = list(statements(self.loop.body))
         if any(
             isinstance(s, nodes.While) or is_heavy(s) or (isinstance(s, nodes.For) and s.body.stop is not None)
@@ -166,7 +168,7 @@ class Work:
         return total
 
     def loops(self, block: nodes.Block) -> Iterator[nodes.For]:
-        """Those that are in the block, and in no other of its loops."""
+        """Yields the loops of the block that are in no other loop of it."""
         for stmt in block.stmts:
             if isinstance(stmt, nodes.For):
                 if not is_short(stmt):
@@ -176,7 +178,7 @@ class Work:
                     yield from self.loops(inner)
 
     def trips(self, loop: nodes.For) -> Any:
-        """How many there are at most, not less than 0."""
+        """The largest possible trip count, not less than 0; None if not known."""
         if not isinstance(loop.step, nodes.Const) or not loop.step.value:
             return None
         ends = (loop.start, loop.bound) if loop.step.value > 0 else (loop.bound, loop.start)
@@ -191,7 +193,9 @@ class Work:
         return self.quotient(self.counts[ends], abs(loop.step.value))
 
     def of_block(self, low: nodes.Operand, high: nodes.Operand) -> int | None:
-        """How many lie between the ends of a block, of which the higher one is at most a number more than the lower one."""
+        """The largest trip count of a loop over a block, whose upper end is at most its lower end plus a constant; else
+        None.
+        """
         let = self.lets.get(high) if isinstance(high, nodes.Var) else None
         if let is None or record_of(let).extreme >= 0:
             return None
@@ -199,12 +203,12 @@ class Work:
         return next((max(form.const, 0) for form in apart if not form.terms), None)
 
     def is_size(self, op: nodes.Operand) -> bool:
-        """Whether it is the size of an array, which is not negative."""
+        """Whether the operand is the size of an array, which is not negative."""
         let = self.writer.lets.get(op) if isinstance(op, nodes.Var) else None
         return let is not None and let.prim == "dim"
 
     def value(self, op: nodes.Operand, most: bool, depth: int = 4) -> Any:
-        """What an integer is at most, or at least."""
+        """The upper bound (``most``) or the lower bound of an integer; None if not known."""
         if isinstance(op, nodes.Const):
             return int(op.value)
         if not isinstance(op, nodes.Var) or not depth:
@@ -258,24 +262,28 @@ class Work:
 
 
 class Watching(Stacks):
+    """Writes the counting of work and the polls of the watch."""
+
     def __init__(self, context: Any, typing: Any) -> None:
         super().__init__(context, typing)
-        self.watch: Any = None  # the address; None where nobody asks
-        self.left: Any = None  # a cell: the work that may be done before it is asked
+        self.watch: Any = None  # the watch's address; None in a function without watch
+        self.left: Any = None  # a cell: the work until the next poll
         self.gives_lock = False
-        self.together: tuple[Any, Any] | None = None  # of a chunk of a parallel loop: see `watch.poll_together`
+        self.together: tuple[Any, Any] | None = None  # in a chunk of a parallel loop: see `long_calls.poll_together`
 
         self.values: dict[nodes.Var, Value] = {}
-        self.lets: dict[nodes.Var, nodes.Let] = {}  # those that are written
-        self.unknown: set[nodes.Var] = (
-            set()
-        )  # indices of inner loops that may have many trips where their work was taken for little
-        self.around: dict[nodes.Var, nodes.For] = {}  # the loops, by their indices
-        self.depth = 0  # of loops around what is written
-        self.is_counted: Any = False  # whether one of these counts and asks for all in it: if only the run knows, a bit
+        self.lets: dict[nodes.Var, nodes.Let] = {}  # statements written so far
+        self.unknown: set[nodes.Var] = set()  # indices of inner loops whose unknown trip counts may be large
+        self.around: dict[nodes.Var, nodes.For] = {}  # index -> loop around the current statement
+        self.depth = 0  # number of loops around the current statement
+        self.is_counted: Any = (
+            False  # whether one of these counts and polls for all in it; a bit if known only at run time
+        )
 
     def begin_watch(self, fn: nodes.Function, given: Sequence[Any]) -> None:
-        """``given``: the arguments; if there is one more than parameters, it is the watch."""
+        """Sets up the watch at a function's beginning: if there is one more argument than parameters, the last one is the
+        watch.
+        """
         if len(given) == len(fn.params):
             return
         _, _, type_ = long_calls.types()
@@ -287,7 +295,7 @@ class Watching(Stacks):
             self.ask()
 
     def begin_chunk(self, code: Any, owner: Any, bare: Any) -> None:
-        """A chunk of a parallel loop has a watch of its own."""
+        """Sets up a watch for a chunk of a parallel loop."""
         _, _, type_ = long_calls.types()
         self.watch = self.cell(type_)
         long_calls.begin(self.builder, self.watch, self.builder.load(bare))
@@ -300,13 +308,13 @@ class Watching(Stacks):
             self.handed_watch()
 
     def handed_watch(self) -> Any:
-        """The watch for a kept function, or for who called this one, with what is left."""
+        """The watch to pass to a kept function or back to the caller, after storing the remaining work in it."""
         b = self.builder
         b.store(b.load(self.left), long_calls.field(b, self.watch, long_calls.LEFT))
         return b.bitcast(self.watch, self.cgutils.voidptr_t)
 
     def watch_back(self) -> None:
-        """After a kept function: what it has left."""
+        """Reads the remaining work back after a call of a kept function."""
         if self.watch is not None:
             self.builder.store(
                 self.builder.load(long_calls.field(self.builder, self.watch, long_calls.LEFT)), self.left
@@ -317,7 +325,7 @@ class Watching(Stacks):
         b.store(b.sub(b.load(self.left), amount), self.left)
 
     def ask(self) -> None:
-        """Asks if enough has been done."""
+        """Polls the watch if enough work has been done."""
         if self.watch is None:
             return
         b = self.builder
@@ -334,7 +342,7 @@ class Watching(Stacks):
 
     @contextmanager
     def nested(self, is_counted: Any = False) -> Iterator[None]:
-        """Inside of a loop. ``is_counted``: it counts and asks for what is in it."""
+        """Marks the code inside a loop. ``is_counted``: the loop counts the work in it, and polls."""
         before = self.depth, self.is_counted
         self.depth, self.is_counted = self.depth + 1, self.either(self.is_counted, is_counted)
         yield
@@ -342,8 +350,11 @@ class Watching(Stacks):
 
     @contextmanager
     def watched(self, loop: nodes.For, counter: Any, last: Any, end: Any) -> Iterator[tuple[Any, Any, bool]]:
-        """A loop of trips from what the counter holds up to ``last``, and then ``end``, where it is left early too. Gives where its
-        trips end as they are written, the block behind them, and whether each of them asks. Writing goes on at ``end``."""
+        """Writes the counting of a loop from the counter's value up to ``last``, which continues at ``end`` also if it is left
+        early.
+
+        Gives the end of its iterations as they are written, the block after them, and whether each iteration polls.
+        """
         b, above = self.builder, self.is_counted
         self.around[loop.index] = loop
         is_limited = all(self.is_size(o) for o in (loop.start, loop.bound))
@@ -374,7 +385,7 @@ class Watching(Stacks):
                 yield from self.pieces(work, self.choice(above, 0, spent), above, counter, last, end)
 
     def is_little(self, loop: nodes.For, work: Any) -> Any:
-        """Whether a loop can ask for those in it: True, False, or a bit. ``work``: what its trips do."""
+        """Whether a loop can poll for the loops in it: True, False, or a bit. ``work``: the work of its iterations."""
         if work is None or not is_deep(loop.body):
             return work is not None
         if isinstance(work, int):
@@ -400,7 +411,9 @@ class Watching(Stacks):
         return work if work.type == ir.DoubleType() else self.builder.sitofp(work, ir.DoubleType())
 
     def is_size(self, op: nodes.Operand) -> bool:
-        """Whether an end of a loop is one of an array: no memory has so many elements that one loop over them takes long."""
+        """Whether an end of a loop is bounded by sizes of arrays: no array has so many elements that one loop over them takes
+        long.
+        """
         if not isinstance(op, nodes.Var):
             return True
         loop, let = self.around.get(op), self.lets.get(op)
@@ -413,7 +426,11 @@ class Watching(Stacks):
     def pieces(
         self, work: Any, spent: Any, above: Any, counter: Any, last: Any, end: Any
     ) -> Iterator[tuple[Any, Any, bool]]:
-        """``work``: what trips do, ``spent`` what of that counts; ``above``: the whole is one piece, as a loop around it asks."""
+        """Writes a loop in pieces, with polls between them.
+
+        ``work``: the work of an iteration; ``spent``: the part of it that is counted; ``above``: run it as one piece, as an
+        outer loop polls.
+        """
         b = self.builder
         most = self.trips_of_piece(work, b.sub(last, b.load(counter)), above)
         head, piece, after = (b.function.append_basic_block(n) for n in ("pieces", "piece", "pause"))
@@ -432,7 +449,7 @@ class Watching(Stacks):
         b.position_at_end(end)
 
     def trips_of_piece(self, work: Any, trips: Any, above: Any) -> Any:
-        """How many trips there are between two questions. There is no division where all of them are few."""
+        """The number of iterations between two polls. No division is executed if all iterations together are few."""
         if isinstance(work, int):
             few = PIECE // work // long_calls.TRIPS * long_calls.TRIPS or max(PIECE // work, 1)
             return self.number(few) if above is False else self.builder.select(above, trips, self.number(few))
@@ -448,7 +465,10 @@ class Watching(Stacks):
         return b.load(found)
 
     def spend_many(self, work: Any, trips: Any, above: Any) -> None:
-        """Of few trips it takes longer to count them. ``above``: a loop around it counts."""
+        """Counts the work of many iterations; for few it would take longer than the work.
+
+        ``above``: an outer loop counts it.
+        """
         b = self.builder
         is_many = b.icmp_signed(">", trips, self.number(MANY))
         with b.if_then(is_many if above is False else b.and_(is_many, b.not_(above)), likely=False):
@@ -466,7 +486,7 @@ class Watching(Stacks):
     # ---- calls
 
     def before_call(self, stmt: nodes.Call, args: Sequence[Any]) -> None:
-        """Before what may take long: the work of it counts."""
+        """Counts the work of a call that may take long, and polls before it."""
         arrays = [a for a in args if isinstance(a, Array)]
         if self.watch is None or not arrays:
             return
@@ -489,7 +509,7 @@ class Watching(Stacks):
         return total
 
     def other(self, arrays: Sequence[Array], whole: Array, module: str) -> Any:
-        """How often each element of a matrix is taken: of a product with a matrix, as often as that has columns."""
+        """The factor of a product's work beside the size of ``whole``: the number of columns of the other matrix."""
         if module in _CUBIC:
             return whole.sizes[-1] if whole.sizes else self.number(1)
         others = [a for a in arrays if a is not whole and len(a.sizes) == 2]

@@ -1,18 +1,18 @@
-"""Long calls: they give the interpreter's lock to other threads, and hear Ctrl-C.
+"""Long calls release the interpreter's lock for other threads, and respond to Ctrl-C.
 
-A call counts down what it does, roughly: the statements of each trip of a loop, the products of matrices. When it has done enough,
-it asks here: may another thread run, has a signal come? What is asked for is written into the *watch*, memory of the frame of the
-call from Python, whose address all functions of the module have as their last argument.
+A call counts down an estimate of its work: the statements of each iteration, matrix products. When it has done enough, it
+polls: may another thread run, has a signal arrived? Its state is the *watch*, memory in the frame of the call from Python,
+whose address is the last argument of all functions of the module.
 
-    left     what may be done before it is asked again; a kept function leaves it to who called it
-    thread   the state of this thread while it has given the lock away, else NULL
-    due      when the lock is taken again next to see whether a signal has come, in ns of a clock that never goes back
-    bare     1 where the call relies on what arrays hold that are not its own (`transpile.codegen.llvm.wrapper`), else 0
-    asked    1 when it has asked once
+    left     work until the next poll; a kept function returns the rest to its caller
+    thread   the state of this thread while it has released the lock, else NULL
+    due      when the lock is next taken back to look for signals, in ns of a monotonic clock
+    bare     1 if the call relies on the contents of arrays that are not its own (`transpile.codegen.llvm.wrapper`), else 0
+    asked    1 after the first poll
 
-Only the main thread hears signals: the others keep off the lock until they are done. Where no other thread is there, nothing is
-given away: what goes on meanwhile is nobody's business. A bare call keeps the lock, and runs no handler, as that may write: it ends
-at Ctrl-C where that has no handler of its own, the handlers of all others run when it has ended.
+Only the main thread receives signals: other threads take the lock back only when they are done. If there is no other thread,
+the lock is not released. A bare call keeps the lock and runs no handler of a signal, which might write to its arrays: it ends
+at Ctrl-C unless that has a handler of its own; all other handlers run when the call has ended.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-FIRST = 2**16  # what is done before it is asked first: 10 to 30 µs
-NEXT = 2**21  # then
-TRIPS = 256  # a loop is cut into pieces of multiples of so many trips
-PAUSE = 50_000_000  # ns between two looks for a signal
+FIRST = 2**16  # work before the first poll: 10 to 30 µs
+NEXT = 2**21  # work before each later poll
+TRIPS = 256  # the iterations of a piece of a loop are a multiple of this
+PAUSE = 50_000_000  # ns between two checks for a signal
 POLL, POLL_TOGETHER, INTERRUPT, SEVERAL, CLOCK = (
     "transpile.poll",
     "transpile.poll_together",
@@ -38,7 +38,7 @@ _MONOTONIC = 6 if sys.platform == "darwin" else 1
 
 
 def types() -> tuple[Any, Any, Any]:
-    """LLVM's types: a number, an address, and the watch."""
+    """LLVM's types of a number, an address, and the watch."""
     from llvmlite import ir
 
     number, pointer = ir.IntType(64), ir.IntType(8).as_pointer()
@@ -72,15 +72,19 @@ def outside(module: Any, name: str, result: Any, *args: Any) -> Any:
 
 
 def rare(function: Any, *attributes: str) -> None:
-    """Tells LLVM of a function of this module that it hardly ever runs: it is taken as it is written. Every program has these
-    functions, and making them faster took a third of the time to compile a small one."""
+    """Marks a function of this module as rarely run, so that LLVM does not optimise it.
+
+    Every program has these functions; optimising them took a third of the compile time of a small one.
+    """
     for attribute in ("noinline", "optnone", "cold", *attributes):
         function.attributes.add(attribute)
 
 
 def poll(module: Any, gives: bool) -> Any:
-    """The function of this module that asks: 0 where the handler of a signal has raised, else 1. With ``gives`` it may give the
-    lock away."""
+    """The polling function of this module: its result is 0 if the handler of a signal has raised, else 1.
+
+    With ``gives`` it may release the lock.
+    """
     from llvmlite import ir
 
     found = module.globals.get(POLL)
@@ -89,7 +93,7 @@ def poll(module: Any, gives: bool) -> Any:
     number, pointer, watch_type = types()
     found = ir.Function(module, ir.FunctionType(number, [watch_type.as_pointer()]), POLL)
     found.linkage = "internal"
-    # what the handlers of signals change is not what a loop has loaded: LLVM may keep that in registers
+    # handlers of signals do not change what a loop has loaded: LLVM may keep that in registers
     rare(found, "nounwind", "inaccessiblemem_or_argmemonly")
     (watch,) = found.args
     b = ir.IRBuilder(found.append_basic_block("entry"))
@@ -102,7 +106,7 @@ def poll(module: Any, gives: bool) -> Any:
     )
     b.cbranch(b.icmp_unsigned("==", state, pointer(None)), ask, away)
 
-    b.position_at_end(away)  # the lock is another's, and is taken again only from time to time
+    b.position_at_end(away)  # the lock is released, and is taken back only from time to time
     b.cbranch(b.icmp_signed("<", b.call(_clock(module), []), b.load(due)), done, here)
     b.position_at_end(here)
     b.call(outside(module, "PyEval_RestoreThread", ir.VoidType(), pointer), [state])
@@ -134,8 +138,11 @@ def poll(module: Any, gives: bool) -> Any:
 
 
 def poll_together(module: Any) -> Any:
-    """The same for a chunk of a parallel loop, whose threads share an exception and the name of the thread that has the lock: that
-    one hears signals, and what it has raised ends the others."""
+    """The polling function for chunks of a parallel loop, whose threads share an exception and the identity of the lock's
+    owner.
+
+    The owner receives signals, and an exception that a handler raises ends the other threads too.
+    """
     from llvmlite import ir
     from numba.core.callconv import RETCODE_EXC
 
@@ -166,7 +173,7 @@ def poll_together(module: Any) -> Any:
 
 
 def _is_interrupted(module: Any, builder: Any, watch: Any) -> Any:
-    """Whether a bare call has to end; if another handler waits for its end it does not ask again."""
+    """Whether a bare call must end. If another handler waits for its end, it does not poll again."""
     number, _, _ = types()
     found = builder.call(_interrupt(module), [])
     with builder.if_then(builder.icmp_signed("<", found, number(0)), likely=False):
@@ -175,8 +182,10 @@ def _is_interrupted(module: Any, builder: Any, watch: Any) -> Any:
 
 
 def _interrupt(module: Any) -> Any:
-    """The function of this module that asks for Ctrl-C alone: 1 where it has raised KeyboardInterrupt; -1 where there is a handler,
-    which has to wait; else 0. It runs nothing that is Python's."""
+    """The function of this module that looks for Ctrl-C only.
+
+    Its result is 1 if it has raised KeyboardInterrupt, -1 if a handler must wait, else 0. It runs no Python code.
+    """
     from llvmlite import ir
     from numba.core import cgutils
 
@@ -196,7 +205,7 @@ def _interrupt(module: Any) -> Any:
         )
 
     def forget(value: Any) -> None:
-        b.call(outside(module, "Py_DecRef", nothing, pointer), [value])  # takes NULL
+        b.call(outside(module, "Py_DecRef", nothing, pointer), [value])  # accepts NULL
 
     came = b.call(outside(module, "PyOS_InterruptOccurred", code), [])
     with b.if_then(b.icmp_signed("==", came, code(0)), likely=True):
@@ -225,8 +234,11 @@ def _interrupt(module: Any) -> Any:
 
 
 def several(module: Any) -> Any:
-    """The function of this module that says whether there are other threads: 0 if not, 1 if this one is the first of them, which
-    hears signals, else 2. The interpreter lists the threads, the first one last."""
+    """The function of this module that looks for other threads.
+
+    Its result is 0 if there are none, 1 if this is the first one, which receives signals, else 2. The interpreter's list of
+    threads ends with the first one.
+    """
     from llvmlite import ir
 
     found = module.globals.get(SEVERAL)
@@ -284,7 +296,7 @@ def _clock(module: Any) -> Any:
 
 
 def end(builder: Any, module: Any, watch: Any) -> None:
-    """Takes the lock again, if it was given away."""
+    """Takes the lock back if it was released."""
     from llvmlite import ir
 
     _, pointer, _ = types()

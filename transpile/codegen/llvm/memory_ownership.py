@@ -1,6 +1,7 @@
-"""Who holds memory: what a block makes it gives back at its end, unless it hands it on.
+"""Ownership of memory: a block releases the memory it allocates at its end, unless it passes it on.
 
-An owner is a cell of the stack frame with the address of what it holds, or none. Where the function fails, all are given back.
+An owner is a cell of the stack frame with the address of the memory's meminfo, or NULL. If the function fails, all are
+released.
 """
 
 from __future__ import annotations
@@ -17,16 +18,18 @@ GIVE_BACK = "transpile.give_back"
 
 
 class Memory(Arrays):
+    """Writes the reference counting of arrays, and arrays in the stack frame."""
+
     def __init__(self, context: Any, typing: Any) -> None:
         super().__init__(context, typing)
         self.cells: list[Any] = []
-        self.free: list[Any] = []  # cells that no block uses now
-        self.blocks: list[dict[Any, Any]] = []  # of each open block, what it holds and in which cell
+        self.free: list[Any] = []  # cells not in use
+        self.blocks: list[dict[Any, Any]] = []  # for each open block: meminfo -> cell
 
     # ---- cells
 
     def cell(self, type_: Any) -> Any:
-        """Memory of the stack frame."""
+        """A cell of the stack frame."""
         with self.builder.goto_entry_block():
             return self.builder.alloca(type_)
 
@@ -43,7 +46,7 @@ class Memory(Arrays):
     # ---- the stack frame
 
     def local(self, dtype: Any, sizes: Sequence[int], root: Any = None) -> Array:
-        """An array in the stack frame: nobody holds it."""
+        """An array in the stack frame, without reference count."""
         from llvmlite import ir
 
         type_ = self.context.get_data_type(dtype)
@@ -57,14 +60,14 @@ class Memory(Arrays):
         return bool(getattr(array.meminfo, "constant", True) is None)
 
     def elements(self, sizes: Sequence[int]) -> Iterator[list[Any]]:
-        """The indices of all elements."""
+        """Yields the indices of all elements."""
         for at in product(*(range(n) for n in sizes)):
             yield [self.number(i) for i in at]
 
     # ---- holding
 
     def hold(self, meminfo: Any) -> None:
-        """The open block gives it back at its end."""
+        """Makes the open block the owner of the memory, which it releases at its end."""
         cell = self.owner()
         self.builder.store(meminfo, cell)
         self.blocks[-1][meminfo] = cell
@@ -79,13 +82,13 @@ class Memory(Arrays):
             self.free.append(cell)
 
     def taken(self, value: Value) -> Value:
-        """The value with a claim of its own to its memory, for who is outside the open block."""
+        """The value with a reference of its own to its memory, for use outside the open block."""
         if not isinstance(value, Array) or self.is_local(value):
             return value
         cell = self.blocks[-1].pop(value.meminfo, None)
         if cell is None:
             self.count_up(value.meminfo)
-        else:  # handed on
+        else:  # ownership is passed on
             self.builder.store(self.cgutils.voidptr_t(None), cell)
             self.free.append(cell)
         return value
@@ -105,13 +108,16 @@ class Memory(Arrays):
         self.builder.call(function, [meminfo])
 
     def give_back_all(self) -> None:
-        """Where the function fails. The cells are handed to a function, so that LLVM leaves them where they are: else each exit
-        had a choice for each cell among all places that lead there, and those take longer to compile than the rest."""
+        """Releases all memory where the function fails.
+
+        The cells are passed to a function, which keeps them in memory. Else each exit would have a phi for each cell over all
+        places that lead there, which take longer to compile than the rest.
+        """
         for cell in self.cells:
             self.builder.call(self.giver(), [cell])
 
     def giver(self) -> Any:
-        """The function of this module that gives back what a cell holds, and empties it."""
+        """The function of this module that releases the memory of a cell and empties it."""
         from llvmlite import ir
 
         found = self.module.globals.get(GIVE_BACK)
@@ -124,12 +130,14 @@ class Memory(Arrays):
             outside, self.builder = self.builder, ir.IRBuilder(found.append_basic_block("entry"))
             (cell,) = found.args
             self.count_down(self.builder.load(cell))
-            self.builder.store(self.cgutils.voidptr_t(None), cell)  # else LLVM would hand over what the cell holds
+            self.builder.store(
+                self.cgutils.voidptr_t(None), cell
+            )  # else LLVM would pass the cell's content in its place
             self.builder.ret_void()
             self.builder = outside
         return found
 
     def held(self, x: Scalar) -> None:
-        """The memory of a value that a call gave belongs to the open block."""
+        """Makes the open block the owner of the memory in a call's result."""
         for _, meminfo in self.context.nrt.get_meminfos(self.builder, x.type, x.value):
             self.hold(meminfo)

@@ -1,4 +1,4 @@
-"""Operands of statements, and what the functions of a module share: what calls of kept functions and threads are written with."""
+"""Values of operands, and state shared by the functions of a module; used to write calls of kept functions, and threads."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ from transpile.core.types import Type
 
 
 class Operands(Watching):
+    """Gives the values of operands."""
+
     def __init__(self, context: Any, typing: Any) -> None:
         super().__init__(context, typing)
-        self.kept: dict[str, Any] = {}  # the functions that are kept, as Numba describes them
+        self.kept: dict[str, Any] = {}  # Numba's descriptions of the kept functions
         self.small = Small()
         self.read_somewhere: set[ir.Operand] = set()
-        self.is_large = False  # whether the function is one of which less code is made
-        self.apart: set[ir.Var] = set()  # indices of loops whose trips do not meet in memory
+        self.is_large = False  # whether less code is generated for the function
+        self.apart: set[ir.Var] = set()  # indices of loops whose iterations access disjoint memory
         self.numbers = count()  # of outlined loops
         self.starts_threads = False
         self.stacks: dict[ir.Var, Stack] = {}

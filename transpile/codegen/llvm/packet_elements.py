@@ -1,4 +1,6 @@
-"""Elements of records (`transpile.ops.element`) in all lanes of packets at once: what is one instruction, or a few, of vectors."""
+"""Elements of records (`transpile.ops.element`) in all lanes of packets at once, if they are one or a few vector
+instructions.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from transpile.ops.element import Apply, Arg, Choose, Element, Infix, Prefix
 
 
 def at_once(written: Operands, node: Element, args: Sequence[Packet]) -> Packet | None:
-    """The value of an element in all lanes; None where a part of it has no instruction for them."""
+    """The value of an element in all lanes; None if a part of it has no vector instruction."""
     match node:
         case Arg(k):
             return args[k]
@@ -76,7 +78,7 @@ def _function(written: Operands, function: str, given: Sequence[Packet]) -> Pack
 
 
 def _intrinsic(name: str) -> Callable[[Operands, Any], Any]:
-    """A function of LLVM's own."""
+    """Writes a call of an LLVM intrinsic."""
 
     def write(written: Operands, x: Any) -> Any:
         from llvmlite import ir as llvm
@@ -89,12 +91,12 @@ def _intrinsic(name: str) -> Callable[[Operands, Any], Any]:
 
 
 def _extreme(sign: str) -> Callable[[Operands, Any, Any], Any]:
-    """The first of two where a comparison with the second holds, or where it is NaN."""
+    """Writes the larger or smaller of two: the first if it compares so with the second or is NaN, else the second."""
 
     def write(written: Operands, a: Any, b: Any) -> Any:
         builder = written.builder
         is_first = builder.fcmp_ordered(sign, a, b)
-        is_nan = builder.fcmp_unordered("!=", a, a)  # of the second, the comparison is false
+        is_nan = builder.fcmp_unordered("!=", a, a)  # if the second is NaN, the comparison is false
         return builder.select(builder.or_(is_first, is_nan), a, b)
 
     return write
@@ -108,4 +110,4 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "scalars.maximum": _extreme(">="),
     "scalars.minimum": _extreme("<="),
 }
-"""The functions of elements that are instructions."""
+"""The functions of elements that are vector instructions."""

@@ -1,4 +1,4 @@
-"""Packets as vectors of LLVM's: what is one instruction is one for all lanes, all else is done lane by lane.
+"""Packets as LLVM vectors: a single instruction is written once for all lanes, anything else lane by lane.
 
 A mask is a vector of bits. ``any_lane`` and ``all_lanes`` compare it, as one integer, with 0 and with -1.
 """
@@ -29,6 +29,7 @@ def vector(written: Operands, type_: Type) -> Any:
 
 
 def let(written: Operands, stmt: ir.Let) -> Value:
+    """The value of a statement on packets."""
     across = _ACROSS.get(stmt.prim)
     if across is not None:
         return across(written, stmt)
@@ -37,7 +38,7 @@ def let(written: Operands, stmt: ir.Let) -> Value:
 
 
 def operand(written: Operands, op: ir.Operand, stmt: ir.Let) -> Packet:
-    """An operand of a primitive; a constant is one in every lane."""
+    """The packet of an operand; a constant is repeated in every lane."""
     if isinstance(op, ir.Const):
         lanes = next(t.lanes for t in (stmt.var.type, *(a.type for a in stmt.args)) if t.lanes)
         type_ = scalar_type(op.type)
@@ -49,6 +50,7 @@ def operand(written: Operands, op: ir.Operand, stmt: ir.Let) -> Packet:
 
 
 def spread(written: Operands, number: Any, lanes: int) -> Any:
+    """A vector with the number in all lanes."""
     from llvmlite import ir as llvm
 
     b, type_ = written.builder, llvm.VectorType(number.type, lanes)
@@ -60,13 +62,13 @@ def spread(written: Operands, number: Any, lanes: int) -> Any:
 
 
 def _at_once(written: Operands, stmt: ir.Let, args: Sequence[Packet]) -> Packet | None:
-    """What one or a few instructions do in all lanes; None of what has none."""
+    """The value computed by one or a few instructions in all lanes; None if there are none."""
     if stmt.prim == "cast":
         if stmt.var.type.is_float and args[0].type == written.types.int64:
             found = written.builder.sitofp(args[0].value, vector(written, stmt.var.type))
             return Packet(found, scalar_type(Type(stmt.var.type.dtype)))
         return None
-    own = {name: value for name, value in stmt.params.items() if name != "vector"}  # that calls a function
+    own = {name: value for name, value in stmt.params.items() if name != "vector"}  # "vector" calls a function
     element = _element(stmt, own)
     return None if element is None else at_once(written, element, args)
 
@@ -77,7 +79,7 @@ def _element(stmt: ir.Let, params: Mapping[str, Any]) -> Element | None:
 
 
 def _each(written: Operands, stmt: ir.Let, args: Sequence[Packet]) -> Packet:
-    """Lane by lane, as a number is computed."""
+    """The value computed lane by lane, as for scalars."""
     from llvmlite import ir as llvm
 
     b, result = written.builder, scalar_type(Type(stmt.var.type.dtype))
@@ -119,7 +121,7 @@ def _asked(written: Operands, stmt: ir.Let) -> Scalar:
 
 
 def _combined(written: Operands, stmt: ir.Let) -> Scalar:
-    """One half of the lanes with the other, until one is left."""
+    """Combines one half of the lanes with the other until one is left."""
     from llvmlite import ir as llvm
 
     b, found = written.builder, operand(written, stmt.args[0], stmt)
@@ -148,7 +150,7 @@ _ACROSS: dict[str, Callable[[Operands, ir.Let], Value]] = {
 
 
 def read(written: Operands, stmt: ir.PacketRead) -> Packet:
-    """In one load of elements that lie together, else lane by lane."""
+    """The packet read in one load if its elements are contiguous, else lane by lane."""
     from llvmlite import ir as llvm
 
     b, array, type_ = written.builder, written.whole(stmt.buf), vector(written, stmt.var.type)
@@ -186,7 +188,7 @@ def store(written: Operands, stmt: ir.PacketStore) -> None:
 
 
 def _lies_together(written: Operands, stmt: ir.PacketRead | ir.PacketStore) -> bool:
-    """Whether the elements are beside each other, in the form in which a register holds them: those of bool are bytes."""
+    """Whether the elements are contiguous, in the form in which a register holds them; elements of bool are bytes."""
     is_number = not stmt.buf.type.is_bool and written.whole(stmt.buf).strides is None
     return is_number and not any(a.type.lanes for a in stmt.args)
 
@@ -194,7 +196,7 @@ def _lies_together(written: Operands, stmt: ir.PacketRead | ir.PacketStore) -> b
 def _each_lane(
     written: Operands, stmt: ir.PacketRead | ir.PacketStore, lanes: int, do: Callable[[int, Sequence[Any]], None]
 ) -> None:
-    """Does something with the subscripts of each lane that the mask has."""
+    """Calls ``do`` with the number and the subscripts of each lane in the mask."""
     from llvmlite import ir as llvm
 
     b = written.builder

@@ -1,6 +1,6 @@
-"""Scalar operations: the element of a record (`transpile.ops.element`) written as instructions.
+"""Scalar operations: the element of a record (`transpile.ops.element`) as instructions.
 
-What is a single instruction is written here; for all else the implementation that Numba has for the types is called.
+Single instructions are written here; for any other operation Numba's implementation for the types is called.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from transpile.ops.element import Apply, Arg, Choose, Element, Infix, Number, Pr
 FLOAT = {"+": "fadd", "-": "fsub", "*": "fmul", "/": "fdiv"}
 INT = {"+": "add", "-": "sub", "*": "mul", "&": "and_", "|": "or_", "^": "xor"}
 LOGIC = {"&": "and_", "|": "or_", "^": "xor", "and": "and_", "or": "or_"}
-_PARTS = {"//": "udiv", "%": "urem"}  # of integers that are not negative
+_PARTS = {"//": "udiv", "%": "urem"}  # for integers that are not negative
 _OPERATORS: dict[str, Callable[..., Any]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "**": operator.pow,
     "//": operator.floordiv, "%": operator.mod, "&": operator.and_, "|": operator.or_, "^": operator.xor,
@@ -35,7 +35,7 @@ _BUILTINS: dict[str, Any] = {"max": max, "min": min, "float": float, "int": int,
 
 @lru_cache(maxsize=256)
 def named(name: str) -> Any:
-    """The function that generated text calls by a name."""
+    """The function that generated text calls by this name."""
     module, _, attribute = name.rpartition(".")
     if not module:
         return _BUILTINS[name]
@@ -44,9 +44,9 @@ def named(name: str) -> Any:
 
 
 def exact_flags(context: Any, sign: str, *operands: Any) -> tuple[str, ...]:
-    """Flags for an instruction that is not to be reassociated; none, where those of the function are right.
+    """Flags for an instruction that must not be reassociated; empty if the function's flags apply.
 
-    A quotient times a factor stays what it is: LLVM would divide the product, which overflows where the quotient does not
+    A quotient times a factor keeps its order: LLVM would divide the product, which may overflow where the quotient does not
     (``t / (1 + t) * t``).
     """
     if sign != "*" or not any(getattr(x, "opname", "") == "fdiv" for x in operands):
@@ -55,19 +55,19 @@ def exact_flags(context: Any, sign: str, *operands: Any) -> tuple[str, ...]:
 
 
 class Scalars:
-    """Writes scalar operations with a builder of llvmlite, in a target context of Numba's."""
+    """Writes scalar operations with an llvmlite builder, in a target context of Numba's."""
 
     def __init__(self, context: Any, typing: Any) -> None:
         from numba.core import types
 
         self.context, self.typing, self.types = context, typing, types
         self.builder: Any = None
-        self.group: Any = None  # of the accesses of the loop that is written, if no two trips meet
+        self.group: Any = None  # access group of the current loop, if its iterations access disjoint memory
 
     # ---- calls
 
     def call(self, target: Any, args: Sequence[Value]) -> Scalar:
-        """The result of a function that Numba can call, as Numba finds it for the types of the arguments."""
+        """The result of a function that Numba can call, resolved by Numba for the argument types."""
         given = [self.struct(a) if isinstance(a, Array) else a for a in args]
         if target in (max, min):
             return self.extreme(target, given)
@@ -83,7 +83,7 @@ class Scalars:
         return Scalar(found, signature.return_type)
 
     def extreme(self, target: Any, given: Sequence[Scalar]) -> Scalar:
-        """The greatest or the smallest of integers."""
+        """The maximum or minimum of integers."""
         if any(x.type != self.types.int64 for x in given):
             raise Unsupported(f"{target.__name__} of {[str(x.type) for x in given]}")
         found = given[0].value
@@ -93,10 +93,10 @@ class Scalars:
         return Scalar(found, self.types.int64)
 
     def implementation(self, target: Any, types: tuple[Any, ...]) -> tuple[Any, Any]:
-        """The signature of a function for arguments of these types, and what writes a call of it."""
+        """The function's signature for these argument types, and a function that writes a call of it."""
         from transpile_runtime.compiled import registries
 
-        # its module may have been imported just now, and what it does is declared when it is asked for; or it is none of the few
+        # its module may have just been imported, and declares its functions only on request; or it is not among the usual ones
         for prepare in (None, registries.some, registries.some, registries.all_):
             if prepare is not None:
                 prepare(self.typing, self.context)
@@ -123,8 +123,10 @@ class Scalars:
         return Scalar(self.context.cast(self.builder, x.value, x.type, to), to)
 
     def truncated(self, x: Scalar, to: Any) -> Scalar:
-        """A float as an integer, as C programs do it where LLVM leaves open what comes out: narrow ones take the low bits of wider
-        ones, a negative number is what it is as a signed one."""
+        """A float as an integer, with C compilers' results where LLVM leaves them undefined.
+
+        A narrow integer takes the low bits of a wider one; a negative number becomes unsigned by way of a signed integer.
+        """
         if to.bitwidth < 64 and (not to.signed or to.bitwidth < 32):
             x = self.cast(x, self.types.int64 if not to.signed else self.types.int32)
         found = self.context.cast(self.builder, x.value, x.type, to)
@@ -134,7 +136,7 @@ class Scalars:
         return Scalar(found, to)
 
     def truth(self, x: Scalar) -> Any:
-        """A boolean as LLVM tests it."""
+        """A boolean as LLVM's bit."""
         return self.cast(x, self.types.boolean).value
 
     # ---- elements
@@ -196,13 +198,13 @@ class Scalars:
         return self.call(_UNARY[sign], (x,))
 
     def overflow(self, function: str, given: Sequence[Scalar]) -> Scalar:
-        """Whether a result does not fit in 64 bits: the machine knows."""
+        """Whether a result does not fit in 64 bits, by the machine's overflow flag."""
         a, b = (self.cast(x, self.types.int64).value for x in given)
         both = getattr(self.builder, _OVERFLOWS[function])(a, b)
         return Scalar(self.builder.extract_value(both, 1), self.types.boolean)
 
 
 def _is_positive(x: Scalar) -> bool:
-    """Whether it is a number that is more than 0."""
+    """Whether it is a constant greater than 0."""
     value = getattr(x.value, "constant", None)
     return isinstance(value, int) and value > 0

@@ -1,6 +1,6 @@
-"""Stacks of numbers, of arrays of few elements, and of arrays: in the stack frame at first, then one piece of memory that grows.
+"""Stacks of numbers, of small arrays, and of arrays: in the stack frame at first, then in one block of memory that grows.
 
-Of an array there are the address of what counts who holds it, that of its data, and its sizes.
+For an array the stack holds the address of its meminfo, the address of its data, and its sizes.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from transpile.codegen.llvm.llvm_values import Array, Scalar, Unsupported, Value
 FIRST, FEWER = (
     32,
     4,
-)  # numbers for which there is room at the beginning; the second is for a function that may call itself
-GROW, FREE = "PyMem_RawRealloc", "PyMem_RawFree"  # NRT's own, without what counts who holds it
+)  # initial capacity; the second for a function that may call itself
+GROW, FREE = "PyMem_RawRealloc", "PyMem_RawFree"  # the functions NRT uses, without its reference counts
 
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """Cells of the stack frame: where the numbers are, what of it is not in the frame, how many, and for how many there is room.
+    """Cells of the stack frame: the address of the numbers, memory outside the frame, the number of numbers, and the capacity.
 
-    ``rank`` is that of arrays that are pushed as addresses; ``sizes`` are of those that are pushed as numbers.
+    ``rank``: the rank of arrays that are pushed by address; ``sizes``: the sizes of arrays that are pushed by value.
     """
 
     dtype: Any
     rank: int
     sizes: Sequence[int] | None
-    first: int  # numbers for which there is room in the frame
+    first: int  # capacity in the frame
     frame: Any
     data: Any
     memory: Any
@@ -39,7 +39,7 @@ class Stack:
 
     @property
     def width(self) -> int:
-        """How many numbers a push is."""
+        """The number of numbers in a push."""
         return _width(self.rank, self.sizes)
 
 
@@ -48,14 +48,16 @@ def _width(rank: int, sizes: Sequence[int] | None) -> int:
 
 
 class Stacks(Failures):
+    """Writes stacks."""
+
     def __init__(self, context: Any, typing: Any) -> None:
         super().__init__(context, typing)
         self.made_stacks: list[Stack] = []
-        self.held_stacks: list[list[Stack]] = []  # by each open block
-        self.is_narrow = False  # whether the frame is to be small
+        self.held_stacks: list[list[Stack]] = []  # for each open block
+        self.is_narrow = False  # whether the frame must be small
 
     def stack(self, dtype: Any, rank: int, sizes: Sequence[int] | None) -> Stack:
-        """A new stack, of numbers if ``rank`` is 0 or ``sizes`` are known."""
+        """A new stack; its entries are numbers if ``rank`` is 0 or ``sizes`` are known."""
         from llvmlite import ir
 
         rank = rank if sizes is None else 0
@@ -79,7 +81,7 @@ class Stacks(Failures):
         b.store(self.number(stack.first), stack.room)
 
     def end_stack(self, stack: Stack) -> None:
-        """Gives back what it holds."""
+        """Releases its memory and the arrays in it."""
         b = self.builder
         if stack.rank:
             b.call(self.releaser(stack.width), [b.load(stack.data), b.load(stack.size)])
@@ -94,7 +96,7 @@ class Stacks(Failures):
         return self.cgutils.get_or_insert_function(self.module, type_, name)
 
     def releaser(self, width: int) -> Any:
-        """The function of this module that counts down the arrays of so many numbers each."""
+        """The function of this module that decrements the reference counts of arrays that are ``width`` numbers each."""
         from llvmlite import ir
 
         name = f"transpile.release.{width}"
@@ -156,7 +158,7 @@ class Stacks(Failures):
         return [model.as_data(b, self.cast(x, stack.dtype).value) for x in given]
 
     def grow(self, stack: Stack) -> None:
-        """Twice the room. Where that is not to be had, all stays as it is."""
+        """Doubles the capacity; if that fails, the stack is unchanged and MemoryError is raised."""
         b, pointer = self.builder, self.cgutils.voidptr_t
         room = b.mul(b.load(stack.room), self.number(2))
         itemsize = self.number(self.context.get_abi_sizeof(stack.data.type.pointee.pointee))

@@ -1,10 +1,10 @@
-"""What is taken out of a structure that was put together here is what was put in: no instruction is written for it.
+"""Folds the extraction of a member from a structure that was built here: no instruction is written for it.
 
     s.1 = insertvalue undef, %data, 0
     s.2 = insertvalue s.1, %size, 1           ->      %size
     x = extractvalue s.2, 1
 
-Arrays are structures where Numba passes them, and a function takes each apart. LLVM would find that too, later than it pays.
+Numba passes arrays as structures, and a function takes each apart. LLVM would fold this too, but at a higher cost.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 
 
 def new_builder(block: Any) -> Any:
-    """A builder of llvmlite that does so, at the end of a block."""
+    """An llvmlite builder with this folding, at the end of a block."""
     return _kind()(block)
 
 
@@ -32,14 +32,16 @@ def _kind() -> type:
 
 
 def within(whole: Any, path: list[int]) -> tuple[Any, list[int]]:
-    """The least value that is known to hold a member of a structure, and where; the member itself is at no place in it."""
+    """The innermost value known to hold the member of a structure, and its path in it; an empty path if it is the member
+    itself.
+    """
     from llvmlite.ir.instructions import InsertValue
 
     while path and isinstance(whole, InsertValue):
         at = list(whole.indices)
         if at == path[: len(at)]:
             whole, path = whole.value, path[len(at) :]
-        elif path == at[: len(path)]:  # of which only a part was put in
+        elif path == at[: len(path)]:  # only a part of it was inserted
             break
         else:
             whole = whole.aggregate
@@ -47,7 +49,7 @@ def within(whole: Any, path: list[int]) -> tuple[Any, list[int]]:
 
 
 def remove_unread(function: Any) -> None:
-    """Takes structures out of a function of which nothing is read as a whole."""
+    """Removes structures from a function that are never read as a whole."""
     from llvmlite.ir.instructions import InsertValue, PhiInstr
 
     read: dict[int, int] = {}

@@ -1,12 +1,12 @@
-"""Parallel loops: the trips become a function of the module, which the threads of Numba's layer call.
+"""Parallel loops: the iterations become a function of the module, called by the threads of Numba's threading layer.
 
     for c in prange(chunks): ...   ->   body(first, count, frame): for c in range(first, first + count): ...
 
-``frame`` has the values that the trips read from outside. There is one chunk for each thread at most; where there is one in all, or
-where the process may start no threads, the function is called here. The layer is the one that Numba's own parallel loops run on,
-with its number of threads. The interpreter's lock stays held, so that calls wait for each other: one of the layers ends the process
-at two loops at once. Of the exceptions of chunks that of the first one is
-kept in the frame, and raised when all have ended.
+``frame`` holds the values that the iterations read from outside. There is at most one chunk for each thread. If there is one
+chunk, or the process must not start threads, the function is called directly. The layer and its number of threads are those of
+Numba's own parallel loops. The interpreter's lock stays held, so that parallel loops run one after another: one of the layers
+ends the process if two run at once. If several chunks raise, the exception of the first one is kept in the frame, and raised
+when all have ended.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from transpile.core.walk import written as changed_by
 from transpile.ops.tables import record_of
 from transpile_runtime.compiled import threads as layer
 
-# The first fields of a frame: an exception, the first trip of the chunk that it came from, who is at it; the thread that has the
-# interpreter's lock; whether the call is bare (`watch`); and how many these are.
+# The first fields of a frame: an exception (code and data), the first iteration of the chunk that raised it, a spin lock for these,
+# the thread that has the interpreter's lock, and whether the call is bare (`long_calls`); last the number of these fields.
 _CODE, _INFO, _FIRST, _LOCK, _OWNER, _BARE, _FIELDS = range(7)
 
 
 def loop(written: Operands, stmt: nodes.For) -> None:
-    """The loop, its trips at once."""
+    """Writes the loop, its iterations in parallel."""
     from llvmlite import ir
 
     if not isinstance(stmt.start, nodes.Const) or stmt.start.value != 0 or stmt.body.params or stmt.trips is not None:
@@ -70,9 +70,9 @@ def _is_size(let: nodes.Let) -> bool:
 
 
 class _Given:
-    """What the trips read of what is outside: the values that are no constants go through the frame.
+    """Values from outside that the iterations read; those that are not constants are passed through the frame.
 
-    Sums of sizes are computed again: with ``m = max(n - 1, 0)`` LLVM knows that a row of ``n`` has room for ``m``.
+    Sums of sizes are recomputed inside: with ``m = max(n - 1, 0)`` LLVM knows that a row of ``n`` has room for ``m``.
     """
 
     def __init__(self, written: Operands, stmt: nodes.For) -> None:
@@ -104,7 +104,7 @@ class _Given:
         self.again[op] = let
 
     def read(self, inner: Operands, frame: Any) -> None:
-        """In the function, the values from the frame."""
+        """Binds the values in the function, reading them from the frame."""
         b = inner.builder
         parts = {p: b.load(inner.cgutils.gep_inbounds(b, frame, 0, k)) for p, k in self.places.items()}
         for op, value in self.values.items():
@@ -140,7 +140,7 @@ def _described(written: Operands) -> Any:
 
 
 def _body(written: Operands, stmt: nodes.For, own: Any, given: _Given, type_: Any) -> Any:
-    """The function of the trips, from a first one and so many."""
+    """The function that runs ``count`` iterations from ``first``."""
     context = written.context
     inner = type(written)(context, written.typing)
     inner.module, inner.kept, inner.small, inner.scopes = written.module, written.kept, written.small, written.scopes
@@ -166,7 +166,7 @@ def _body(written: Operands, stmt: nodes.For, own: Any, given: _Given, type_: An
 
 
 def _pooled(written: Operands, own: Any, type_: Any) -> Any:
-    """The function as the layer calls it: the address of the first argument is the number of the first trip."""
+    """The function with the layer's signature: the address of its first argument is the number of the first iteration."""
     from llvmlite import ir
 
     pointer, number = written.cgutils.voidptr_t, written.int
@@ -185,7 +185,9 @@ def _pooled(written: Operands, own: Any, type_: Any) -> Any:
 
 
 def _call(written: Operands, own: Any, body: Any, trips: Sequence[Any], frame: Any, data: Any) -> None:
-    """Runs trips in this thread; of the exceptions of all threads that of the first trips stays in the frame."""
+    """Writes a call that runs iterations in this thread; of all threads' exceptions, that of the first iterations stays in the
+    frame.
+    """
     b, convention = written.builder, written.context.call_conv
     status, _ = convention.call_function(b, body, own.restype, own.argtypes, [*trips, data])
     with b.if_then(status.is_error, likely=False):
@@ -209,7 +211,7 @@ def _call(written: Operands, own: Any, body: Any, trips: Sequence[Any], frame: A
 
 
 def _forget(written: Operands, code: Any, info: Any) -> None:
-    """Gives back the memory of an exception that is not raised."""
+    """Frees the memory of an exception that is not raised."""
     from numba.core import callconv
 
     with written.builder.if_then(written.builder.icmp_signed("==", code, callconv.RETCODE_USEREXC)):
@@ -217,7 +219,7 @@ def _forget(written: Operands, code: Any, info: Any) -> None:
 
 
 def _allowed(written: Operands) -> Any:
-    """Whether the process may start threads, which it may not once it was forked."""
+    """Whether the process may start threads: not after it was forked."""
     from llvmlite import ir
 
     found = written.module.globals.get(layer.ALLOWED)
@@ -238,8 +240,12 @@ def _start(written: Operands, pooled: Any, chunks: Any, data: Any) -> None:
     args, sizes, steps = written.cell(pointer), written.cell(number), written.cell(ir.ArrayType(number, 2))
     b.store(pointer(None), args)
     b.store(chunks, sizes)
-    # how far the address is moved from trip to trip; there are no sizes of arguments
+    # the step of the address between iterations; arguments have no inner sizes
     b.store(ir.ArrayType(number, 2)([1, 0]), steps)
     cells = [b.bitcast(c, pointer) for c in (args, sizes, steps)]
-    counts = (written.number(0), written.number(1), b.call(active, []))  # inner dimensions, arguments, threads
+    counts = (
+        written.number(0),
+        written.number(1),
+        b.call(active, []),
+    )  # numbers of inner dimensions, arguments, threads
     b.call(run, [b.bitcast(pooled, pointer), *cells, data, *counts])

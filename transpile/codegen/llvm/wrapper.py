@@ -1,13 +1,12 @@
-"""What stands between Python and a compiled function: Numba's wrapper, with copies of arrays that other threads might write, and
-with the watch of a long call.
+"""The wrapper between Python and a compiled function: Numba's, with copies of arrays that other threads may write, and the
+watch.
 
-Arrays that say where memory is touched (`transpile.loops.steering`) must say the same as often as they are read. While a call
-gives the interpreter's lock away, other threads may write them at any time. So there
+Arrays whose contents decide which memory is accessed (`transpile.loops.steering`) must read the same each time. While a call
+has released the interpreter's lock, other threads may write them at any time. So the function gets
 
-    copies    are what the function gets where there are other threads, and the call before this one took long;
-              what it has changed in them goes back
-    no copies are worth their time in all other calls: these are bare, that is the watch sees to it that they keep the
-              lock and that nothing of Python's runs meanwhile
+    copies    if there are other threads and the previous call took long; its changes in them are copied back
+    originals in all other calls, where copies would not pay: such a call is bare, that is, it keeps the lock, and no
+              Python code runs meanwhile (`long_calls`)
 """
 
 from __future__ import annotations
@@ -20,8 +19,11 @@ from transpile.codegen.llvm import long_calls as watch
 
 
 class _Copy(NamedTuple):
-    """Of a parameter that may be copied, cells of LLVM: what the function is given; where its data were, NULL if there is no copy;
-    what the copy held at first, if the function writes it."""
+    """Cells of LLVM for a parameter that may be copied.
+
+    ``taken``: the array that the function gets; ``before``: the address of the original data, NULL if there is no copy;
+    ``first``: the initial content of the copy, if the function writes it.
+    """
 
     param: int
     taken: Any
@@ -29,12 +31,15 @@ class _Copy(NamedTuple):
     first: Any
 
 
-ALWAYS = False  # copies in each call, for tests: of calls that are over before another thread gets the lock
+ALWAYS = False  # copies in each call, for tests whose calls end before another thread gets the lock
 
 
 class Copied(NamedTuple):
-    """Whether the function relies on what arrays hold that are not its own; the parameters that may have to be copied by their
-    numbers, those that the function writes, and the pairs that it wants to share no memory."""
+    """Whether the function relies on the contents of arrays that are not its own, and which parameters may have to be copied.
+
+    ``written``: those of them that the function writes; ``pairs``: parameters that must not share memory. All are numbers of
+    parameters.
+    """
 
     is_bare: bool
     params: tuple[int, ...] = ()
@@ -43,7 +48,10 @@ class Copied(NamedTuple):
 
 
 def write_wrapper(context: Any, library: Any, own: Any, environment: Any, has_watch: bool, copied: Copied) -> None:
-    """The function that Python calls. ``own`` describes the function, its last parameter the watch if it has one."""
+    """Writes the function that Python calls.
+
+    ``own`` describes the function; with ``has_watch`` its last parameter is the watch.
+    """
     from llvmlite import ir
 
     module = context.create_module("wrapper")
@@ -106,13 +114,13 @@ def _kind() -> type:
         def watch(self, builder: Any, types: Any, copies: Sequence[_Copy]) -> Any:
             number, _, type_ = watch.types()
             memory, bare = cgutils.alloca_once(builder, type_), number(int(self.is_bare))
-            if copies:  # there are all or none
+            if copies:  # all parameters are copied or none
                 bare = builder.zext(cgutils.is_null(builder, builder.load(copies[0].before)), number)
             watch.begin(builder, memory, bare)
             return memory
 
         def copies(self, api: Any, builder: Any, types: Any, given: list[Any], failed: Any) -> list[_Copy]:
-            """Puts copies in the place of arrays."""
+            """Replaces arrays in ``given`` by copies, unless the call needs none; returns the cells of the copies."""
             arrays = {k: self.array(builder, types, given[k], k) for k in {*self.copied, *sum(self.pairs, ())}}
             cells = []
             for k in self.copied:
@@ -125,7 +133,7 @@ def _kind() -> type:
             builder.cbranch(builder.icmp_unsigned("==", builder.load(self.was_long()), number(0)), ready, ask)
             builder.position_at_end(ask)
             alone = builder.icmp_unsigned("==", builder.call(watch.several(self.module), []), number(0))
-            for x, y in self.pairs:  # then the function says that it is not for this call
+            for x, y in self.pairs:  # then the function rejects this call
                 alone = builder.or_(alone, _share(builder, arrays[x], arrays[y]))
             builder.cbranch(alone, ready, copy)
             builder.position_at_end(copy)
@@ -146,7 +154,7 @@ def _kind() -> type:
             return cells
 
         def was_long(self) -> Any:
-            """What the call before this one says of itself: a number of this module."""
+            """A global number of this module: whether the previous call polled its watch."""
             number, _, _ = watch.types()
             name = f"{self.func.name}.was_long"
             found = self.module.globals.get(name) or cgutils.add_global_variable(self.module, number, name)
@@ -163,7 +171,7 @@ def _kind() -> type:
             failed: Any,
             other: Any = None,
         ) -> Any:
-            """New memory with what the array holds, or with what such memory (``other``) holds."""
+            """New memory with the content of the array, or of such memory (``other``); branches to ``failed`` if it is not allocated."""
             size = builder.mul(array.nitems, array.itemsize)
             info = self.context.nrt.meminfo_alloc_aligned_unchecked(builder, size, 64)
             with builder.if_then(cgutils.is_null(builder, info), likely=False):
@@ -186,7 +194,7 @@ def _kind() -> type:
             return self.context.make_array(types[k])(self.context, builder, value)
 
         def release(self, builder: Any, types: Any, cells: Sequence[_Copy], goes_back: bool = False) -> None:
-            """Frees the copies. What the function has changed in them goes back: the rest may be others' by now."""
+            """Frees the copies. Only changed elements are copied back: other threads may have written the rest."""
             for cell in cells:
                 there = builder.load(cell.before)
                 with builder.if_then(cgutils.is_not_null(builder, there), likely=False):
@@ -203,7 +211,7 @@ def _kind() -> type:
 
 
 def _put_changes(builder: Any, array: Any, first: Any, there: Any) -> None:
-    """Writes those elements of an array that are not what they were ``first``."""
+    """Writes those elements of an array that differ from ``first`` to ``there``."""
     from llvmlite import ir
     from numba.core import cgutils
 
@@ -218,7 +226,7 @@ def _put_changes(builder: Any, array: Any, first: Any, there: Any) -> None:
 
 
 def _share(builder: Any, x: Any, y: Any) -> Any:
-    """Whether two arrays in C order have memory in common (`transpile_runtime.compiled.entry`)."""
+    """Whether two C-contiguous arrays overlap (`transpile_runtime.compiled.entry`)."""
     number = watch.types()[0]
     starts = [builder.ptrtoint(a.data, number) for a in (x, y)]
     sizes = [builder.mul(a.nitems, a.itemsize) for a in (x, y)]

@@ -1,5 +1,5 @@
-"""Loop core as text for Numba: of kernels that `transpile.codegen.llvm` does not write, and of modules that are emitted.
+"""Prints loop core as text for Numba: kernels that `transpile.codegen.llvm` does not support, and emitted modules.
 
-In: lowered functions. Out: a module's text, and what Numba makes of it. Must not: leave to Numba anything that it does not mean as
-NumPy does (`differences`).
+In: lowered functions. Out: a module's text, and the kernels that Numba compiles from it. Must not: leave to Numba an operation
+to which it gives another meaning than NumPy (`differences`).
 """

@@ -1,7 +1,8 @@
-"""Where Numba does not mean what NumPy means, or lacks it, and what is generated instead.
+"""The operations that Numba lacks or to which it gives another meaning than NumPy, and what is generated instead.
 
-Every array operation is written as loops over scalars, so most rows are met by construction; a row stands here because
-array code handed to Numba as it is would be silently wrong or not compile. ``tests/codegen/test_jit.py`` has a program for each.
+Every array operation is written as loops over scalars, which avoids most of these differences. A row stands here because array
+code handed to Numba unchanged would be silently wrong or would not compile. ``tests/codegen/test_jit.py`` has a program for
+each.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Difference:
-    """``numba``: what it does by itself; ``instead``: what the generated code has."""
+    """One difference: ``numba``, Numba's own behaviour; ``instead``, what the generated code does."""
 
     name: str
     numba: str

@@ -1,4 +1,4 @@
-"""What a kernel of Numba's asks before it does anything, as expressions."""
+"""The tests at the entry of a Numba kernel, as expressions."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from transpile.codegen.entry_guard import Guard
 from transpile.codegen.expression_nodes import LOAD, boolean, call, dotted, number, operator
 
-MOST = 8  # tests in a line
+MOST = 8  # tests in an expression
 
 
 def tests(guard: Guard, parameters: Sequence[ast.expr]) -> list[ast.expr]:
-    """What is true of a call that the function was not compiled for, a few tests in each."""
+    """Expressions that are true for a call for which the function was not compiled; each joins a few tests."""
     every = [*_sizes(parameters, guard.ones)]
     every += [call(dotted("entry.share"), parameters[k], parameters[j]) for k, j in guard.pairs]
     parts = [every[k : k + MOST] for k in range(0, len(every), MOST)]

@@ -1,4 +1,4 @@
-"""The module that ``transpile ... --jit`` emits: the kernel that Numba compiles, and the function that one calls.
+"""The module that ``transpile ... --jit`` emits: the kernel that Numba compiles, and the function that users call.
 
 With ``standalone`` the functions of `transpile_runtime.compiled` that the kernel calls are copied into the text.
 """
@@ -23,20 +23,20 @@ from transpile.core import nodes as ir
 from transpile.errors import error
 
 Kernels = Callable[[Sequence[ir.Function], Options], list[ir.Function]]
-"""Several functions and what they keep, lowered."""
+"""Lowers several functions and their kept functions."""
 
 
 def modules_text(
     cores: Sequence[tuple[ir.Function, set[int]]], kernels: Kernels, standalone: bool = False, level: Any = None
 ) -> str:
-    """Kernels and wrappers of several functions as one module; with each the parameters that it writes into.
+    """The text of one module with the kernels and wrappers of several functions.
 
-    ``level`` is the `Jit` that was asked for, if one was.
+    Each function comes with the parameters that it writes. ``level`` is the requested `Jit`, if there is one.
     """
     if level is not None and level.parallel:
         hint = "leave parallel=True out, or call tp.jit in a program"
         raise error("T505", "parallel=True: an emitted file runs on one thread", hint=hint)
-    options = Options(vectors=not standalone)  # those are made of Numba's internals
+    options = Options(vectors=not standalone)  # vector functions depend on Numba's internals
     if level is not None:
         options = replace(options, fastmath=level.fastmath)
     named = [replace(core, name=f"_{core.name}") for core, _ in cores]
@@ -47,13 +47,13 @@ def modules_text(
 
 
 def decorator(core: ir.Function, options: Options) -> ast.expr:
-    """``njit`` with the types of the arguments."""
+    """The node of ``njit`` with the types of the arguments."""
     usual = options.decorator
     return ast.Call(usual.func, [literal(signature(core))], [ast.keyword("cache", literal(True)), *usual.keywords])
 
 
 def signature(core: ir.Function) -> str:
-    """The argument types for ``njit``, so that ints given for floats are converted."""
+    """The argument types for ``njit``, so that ints passed for floats are converted."""
     names = []
     for p in core.params:
         dtype = "boolean" if p.type.dtype == "bool" else p.type.dtype
@@ -65,7 +65,9 @@ def signature(core: ir.Function) -> str:
 
 
 def wrapper(core: ir.Function, written: Collection[int] = ()) -> list[Line]:
-    """The function with the user's arguments and results. Of ``written`` parameters that are copied, the copy is written back."""
+    """The lines of the function with the user's arguments and results; changes in a copy of a ``written`` parameter are copied
+    back.
+    """
     header: list[ast.expr] = []
     given: dict[int, ast.expr] = {}
     starred, defaults = False, default_texts(core)
@@ -93,7 +95,7 @@ def wrapper(core: ir.Function, written: Collection[int] = ()) -> list[Line]:
 
 
 def _called(core: ir.Function, kernel: ast.expr, depth: int) -> list[Line]:
-    """The call of the kernel, and what is made of its results."""
+    """The lines that call the kernel and pack its results."""
     count, tree = len(core.body.yields), core.out_tree
     is_one = isinstance(tree, Leaf) and count == 1
     if is_one or tree == Node("tuple", tuple(Leaf(k) for k in range(count))) and count > 1:
@@ -106,7 +108,7 @@ def _called(core: ir.Function, kernel: ast.expr, depth: int) -> list[Line]:
 
 
 def _copy(core: ir.Function, k: int) -> str:
-    """What the parameter is called as the kernel takes it."""
+    """The name of the variable that holds the parameter as the kernel takes it."""
     return f"{core.params[k].name}_in_rows"
 
 

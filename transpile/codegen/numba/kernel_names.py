@@ -1,4 +1,5 @@
-"""Variables that may go by one name in the text: what a loop starts with and what it carries, if nobody else reads that.
+"""Variables that may share a name in the text: the initial value of a loop and the carried value, if nothing else reads the
+former.
 
 total_2 = total                       for i in range(n):
 for i in range(n):            ->          total = total + x[i]
@@ -14,7 +15,7 @@ from transpile.core.walk import blocks, defines, uses
 
 
 def shared_names(fn: ir.Function) -> dict[ir.Var, ir.Var]:
-    """For variables that go by the name of another one, that one."""
+    """Maps each variable that takes another variable's name to that variable."""
     found = _Names(fn)
     found.block(fn.body, set(fn.params))
     return {var: found.leader(var) for var in found.parent}
@@ -31,12 +32,12 @@ class _Names:
         return var
 
     def join(self, var: ir.Var, other: ir.Operand) -> None:
-        """``var`` goes by the name of ``other``."""
+        """Gives ``var`` the name of ``other``."""
         if isinstance(other, ir.Var) and self.leader(var) is not self.leader(other):
             self.parent[self.leader(var)] = self.leader(other)
 
     def block(self, block: ir.Block, own: set[ir.Var]) -> None:
-        """``own`` are the variables that get a new value each time the block runs."""
+        """Joins names within a block; ``own``: the variables that get a new value each time the block runs."""
         own = {*own, *block.params}
         for stmt in block.stmts:
             if isinstance(stmt, ir.If):
@@ -54,7 +55,7 @@ class _Names:
             self.block(inner, set())
 
     def branch(self, stmt: ir.If, own: set[ir.Var]) -> None:
-        """Two loops, one on each side, may both take over what is there before."""
+        """Joins names within a branch. Two loops, one on each side, may both take over the same initial value."""
         sides = (stmt.then, stmt.orelse)
         for side in sides:
             self.block(side, own)

@@ -1,4 +1,4 @@
-"""Nodes of the text that Numba compiles: constants, dtypes, elements of arrays."""
+"""Nodes of the text for Numba: constants, dtypes, elements of arrays."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from transpile.core.types import Type
 
 
 def mentions(node: ast.expr, name: str) -> bool:
+    """Whether the variable ``name`` occurs in the node."""
     return any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(node))
 
 
@@ -20,32 +21,33 @@ def attribute(node: ast.expr, name: str) -> ast.expr:
 
 
 def part(node: ast.expr, *indices: ast.expr) -> ast.expr:
-    """``node[i, j]``."""
+    """The node of ``node[i, j]``."""
     return ast.Subscript(node, indices[0] if len(indices) == 1 else ast.Tuple(list(indices), LOAD), LOAD)
 
 
 def less_one(node: ast.expr, is_small: bool = True) -> ast.expr:
+    """The node of ``node - 1``; unless ``is_small`` the difference may wrap, and is a call."""
     return operator("-", [node, number(1)]) if is_small else call(dotted("scalars.minus"), node, number(1))
 
 
 def listed(nodes: Sequence[ast.expr]) -> Iterator[str | ast.expr]:
-    """``a, b`` as parts of a line."""
+    """Yields the parts of a line that print ``a, b``."""
     for k, node in enumerate(nodes):
         yield from (", ", node) if k else (node,)
 
 
 def is_natural(type_: Type) -> bool:
-    """Whether Numba's arithmetic gives the dtype by itself."""
+    """Whether the dtype is the result of Numba's arithmetic on its own kind, so that no cast is needed."""
     return type_.dtype in ("float64", "int64", "bool")
 
 
 def dtype_node(dtype: str) -> ast.expr:
-    """The dtype as generated code names it."""
+    """The node of a dtype."""
     return dotted("np.bool_" if dtype == "bool" else f"np.{dtype}")
 
 
 def undefined(type_: Type) -> ast.expr:
-    """Some value of the type: it is never read."""
+    """The node of an arbitrary value of the type, which is never read."""
     if type_.dims:
         return call(dotted("np.empty"), ast.Tuple([number(0)] * len(type_.dims), LOAD), dtype_node(type_.dtype))
     zeros = {"float64": 0.0, "int64": 0, "bool": False}
@@ -54,6 +56,7 @@ def undefined(type_: Type) -> ast.expr:
 
 
 def constant(op: ir.Const) -> ast.expr:
+    """The node of a constant with its dtype."""
     value, dtype = op.value, op.type.dtype
     if isinstance(value, bool):
         return ast.Constant(value)

@@ -1,6 +1,6 @@
-"""The text of lowered core: one Numba function of scalar statements, element accesses, loops and calls of `transpile_runtime`.
+"""Prints lowered core as one Numba function: scalar statements, element accesses, loops and calls of `transpile_runtime`.
 
-Every variable has one Python name; a value that is read once is printed where it is read, unless a write lies in between.
+Every variable has one Python name. A value that is read once is printed where it is read, unless a write lies in between.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from transpile.loops.check_hoisting import raises
 from transpile.loops.small_integers import Small
 from transpile.ops.tables import record_of
 
-_WIDTH = 88  # an expression longer than this gets a name
+_WIDTH = 88  # an expression longer than this is assigned to a variable
 
 MODULES = (
     "again",
@@ -60,18 +60,18 @@ MODULES = (
     "special",
     "vector",
 )
-"""Those of `transpile_runtime.compiled` that the text may name."""
+"""The modules of `transpile_runtime.compiled` that the text may name."""
 
 RESERVED = (*MODULES, *"prange np math njit range stop float int max min bool".split())
 
 
 def emit(fn: ir.Function, taken: Sequence[str] = (), guard: Guard | None = None) -> list[Line]:
-    """The lines of a lowered function; names ``taken`` are no variables, the ``guard`` is asked first."""
+    """The lines of a lowered function; ``taken`` names are not used for variables, and the ``guard`` is tested first."""
     return _Emitter(fn, taken).function(guard)
 
 
 def kernel_variables(fn: ir.Function) -> dict[ir.Var, str]:
-    """What the variables of a lowered function are called in its text."""
+    """The names of a lowered function's variables in its text."""
     emitter = _Emitter(fn, ())
     emitter.function(None)
     return {var: emitter.name(var) for var in (*emitter.names, *emitter.same)}
@@ -86,14 +86,14 @@ class _Emitter:
         self.taken: set[str] = {*RESERVED, *keyword.kwlist, fn.name, *taken}
         self.count = Counter(o for o in uses(fn.body) if isinstance(o, ir.Var))
         self.same = shared_names(fn)
-        self.once: set[ir.Var] = set()  # results of calls that are read once, in their block
+        self.once: set[ir.Var] = set()  # results of calls read once, in their block
         self.inline: dict[ir.Var, tuple[ast.expr, bool]] = {}
         self.loc = ir.NOWHERE
         self.lets = {s.var: s for s in statements(fn.body) if isinstance(s, ir.Let)}
         self.small = Small(fn)
         self.wrapping = wrapping(fn)
-        self.steady: set[ir.Var] = set()  # loop indices that are known to be no negative numbers
-        self.released: dict[str, list[str]] = {}  # names of loop indices whose loops are over
+        self.steady: set[ir.Var] = set()  # loop indices known not to be negative
+        self.released: dict[str, list[str]] = {}  # names of loop indices whose loops have ended
 
     # ---- names
 
@@ -107,7 +107,7 @@ class _Emitter:
         base = "".join(c if c.isalnum() or c == "_" else "_" for c in wanted) or "t"
         base = base if not base[0].isdigit() else f"_{base}"
         between = "_"
-        if self.has_threads:  # Numba itself makes ``x_2`` of the second ``x`` of a parallel loop
+        if self.has_threads:  # Numba itself renames the second ``x`` of a parallel loop to ``x_2``
             base, between = f"{base}_" if re.search(r"_\d+$", base) else base, ""
         found, k = base, 1
         while found in self.taken:
@@ -117,7 +117,7 @@ class _Emitter:
         return found
 
     def index(self, var: ir.Var) -> str:
-        """The name of a loop index: one that an earlier loop had, if there is one."""
+        """The name of a loop index: reused from an earlier loop if possible."""
         found = self.released.get(var.name)
         if found:
             self.names[var] = found.pop()
@@ -140,7 +140,9 @@ class _Emitter:
         return [self.plain(o) for o in operands]
 
     def typed(self, op: ir.Operand) -> ast.expr:
-        """An argument; a number is no literal, of which Numba would make a function of its own."""
+        """An argument of a kept function; an integer constant is typed, since Numba would specialise the function for a
+        literal.
+        """
         node = self.plain(op)
         return call(dotted("np.int64"), node) if isinstance(op, ir.Const) and op.type.dtype == "int64" else node
 
@@ -177,12 +179,12 @@ class _Emitter:
         if may and not (has_read and plan.barrier) and len(flat(node)) < _WIDTH:
             self.inline[stmt.var] = (node, has_read)
         elif is_call(stmt) and not self.count[stmt.var]:
-            self.put(depth, node)  # for what it writes
+            self.put(depth, node)  # called for its side effect
         else:
             self.assign(depth, stmt.var, node)
 
     def assign(self, depth: int, var: ir.Var, node: ast.expr) -> None:
-        """``var = node``; nothing, if that is the variable."""
+        """Writes ``var = node``, unless the node is that variable."""
         name = self.name(var)
         if not (isinstance(node, ast.Name) and node.id == name):
             self.put(depth, f"{name} = ", node)
@@ -202,7 +204,7 @@ class _Emitter:
             self.several(stmt.results, made, depth)
 
     def several(self, results: Sequence[ir.Var], made: ast.expr, depth: int) -> None:
-        """The results of a call, each from the tuple that it gives."""
+        """Writes assignments that unpack the tuple returned by a call."""
         whole = self.fresh("")
         self.put(depth, f"{whole} = ", made)
         for k, result in enumerate(results):
@@ -247,7 +249,7 @@ class _Emitter:
         return call(dtype_node(stmt.var.type.dtype), node)
 
     def parts(self, stmt: ir.View) -> Iterator[ast.expr]:
-        """The subscripts of a view."""
+        """Yields the subscripts of a view."""
         assert isinstance(stmt.step, ir.Index)
         args = stmt.args[1:]
         for item in stmt.step.items:
@@ -269,7 +271,7 @@ class _Emitter:
             case "float64" | "int64" if op.type.is_bool:
                 one, none = (1.0, 0.0) if to.dtype == "float64" else (1, 0)
                 return ast.IfExp(node, number(one), number(none))
-            case "float64" | "int64" if is_natural(op.type):  # float() of a float32 is one
+            case "float64" | "int64" if is_natural(op.type):  # float() of a float32 is a float32
                 return call(ast.Name(to.dtype[:-2], LOAD), node)
             case "uint8" | "uint16" | "uint32" if op.type.is_float:
                 node = call(dtype_node("int64"), node)
@@ -279,8 +281,11 @@ class _Emitter:
         return part(self.plain(root), *map(self.subscript, indices))
 
     def subscript(self, op: ir.Operand) -> ast.expr:
-        """An index, known not to be negative. Numba asks whether it is, unless it is unsigned, and so keeps LLVM from vectors;
-        of a loop index, or one with a number added, LLVM knows it."""
+        """The node of a subscript, known not to be negative.
+
+        Numba tests the sign of a subscript unless it is unsigned, which prevents vectorisation by LLVM. The sign of a loop
+        index, or of one plus a constant, is known to LLVM.
+        """
         node = self.plain(op)
         return node if self.is_steady(op) else call(dotted("np.uint64"), node)
 
@@ -320,7 +325,7 @@ class _Emitter:
             self.lines.pop()
 
     def inside(self, loc: ir.Loc, depth: int, write: Callable[[], None]) -> None:
-        """What is written, or that nothing is."""
+        """Writes a body, or ``pass`` if it is empty."""
         start = len(self.lines)
         write()
         if len(self.lines) == start:
@@ -339,7 +344,7 @@ class _Emitter:
         is_parallel = stmt.kind == "parallel"
         remark = ""
         if is_parallel and raises(stmt):
-            remark = "  # on threads"  # Numba's own cannot raise: where it compiles this text, it does without
+            remark = "  # on threads"  # Numba's prange cannot raise: if Numba compiles this text, the loop is serial
         elif is_parallel:
             span = call(ast.Name("prange", LOAD), *span.args)
         self.put(depth, f"for {index} in ", span, f":{remark}")
@@ -361,7 +366,7 @@ class _Emitter:
         return call(ast.Name("range", LOAD), *ends)
 
     def stop(self, stmt: ir.For) -> ast.expr:
-        """The bound, or one for which the length of the range does not wrap."""
+        """The bound, or an equivalent one for which the length of the range does not wrap."""
         bound = self.plain(stmt.bound)
         if ir.is_literal(stmt.start, 0) and ir.is_literal(stmt.step, 1) or id(stmt) not in self.lengths.long:
             return bound
@@ -374,7 +379,7 @@ class _Emitter:
         return Lengths(self.fn)
 
     def downwards(self, stmt: ir.For) -> ast.Call:
-        """From the last number to the first. With the least integer ``- 1`` would wrap, and the loop run."""
+        """The range from the last number to the first; for the least integer ``- 1`` would wrap, and the loop would run."""
         start, bound = stmt.start, stmt.bound
         is_small = self.small.is_small(start)
         first = less_one(self.plain(start), is_small)
@@ -399,7 +404,7 @@ class _Emitter:
         self.turn(stmt, depth + 1, trips)
 
     def begin(self, stmt: ir.For | ir.While, depth: int) -> str | None:
-        """Sets what the loop carries; its results go by the names of what is carried."""
+        """Writes the initial values of carried variables; returns the name of the trip count, if there is one."""
         for param, init in zip(stmt.body.params, stmt.inits):
             self.assign(depth, param, self.plain(init))
         if stmt.trips is None:
@@ -455,7 +460,7 @@ class _Emitter:
             self.failing(stmt, depth, stmt.args)
 
     def failing(self, stmt: ir.Raise | ir.Check | ir.BoundsCheck, depth: int, args: Sequence[ir.Operand]) -> None:
-        """``raise`` with the number of the message."""
+        """Writes ``raise`` with the number of the message."""
         made = dotted(f"errors.{stmt.exception}_")
         self.put(depth, "raise ", call(made, number(site(message(stmt))), *self.all(args)))
 
@@ -494,7 +499,7 @@ _STATEMENTS: dict[type, Callable[[_Emitter, Any, int, Reach], None]] = {
 
 
 def is_numpy_integer(let: ir.Let) -> bool:
-    """Whether the result is an integer of NumPy's, which wraps: of sums as they stand, Numba tells LLVM that none does."""
+    """Whether the result is a NumPy integer, which wraps: Numba tells LLVM that plain integer sums do not."""
     return not let.var.type.weak and all(x.type.dtype == "int64" for x in (let.var, *let.args))
 
 

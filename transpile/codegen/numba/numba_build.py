@@ -1,4 +1,4 @@
-"""What Numba's front end makes of the text of a kernel, and its errors as diagnostics at the user's lines."""
+"""Compiles the text of a kernel by Numba's front end; Numba's errors become diagnostics at the user's lines."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from transpile.analysis.messages import place, site
 from transpile.core import nodes as ir
 from transpile.errors import Diagnostic, TranspileError
 
-Kinds = tuple[tuple[str, int], ...]  # of each parameter the dtype and the rank
+Kinds = tuple[tuple[str, int], ...]  # dtype and rank of each parameter
 Lines = Mapping[int, ir.Loc]
 
 
 def loaded(text: str, file: str, stem: str) -> types.ModuleType:
-    """The module of a text, which has run."""
+    """The module of a text, after it has run."""
     module = types.ModuleType(f"transpile_compiled_{stem}")
     module.__file__ = file
     exec(compile(text, file, "exec"), module.__dict__)
@@ -26,8 +26,10 @@ def loaded(text: str, file: str, stem: str) -> types.ModuleType:
 
 
 def compiled(module: types.ModuleType, name: str, kinds: Kinds, lines: Lines, loc: ir.Loc) -> Any:
-    """Function ``name`` of the module for parameters of these kinds, which gives back what it holds where it fails; its metadata
-    has the messages for that."""
+    """Function ``name`` of the module, compiled for parameters of these kinds.
+
+    It releases its memory if it fails; the messages of these failures are in its metadata.
+    """
     from transpile_runtime.compiled import pending
 
     dispatcher, file = getattr(module, name), module.__file__
@@ -45,7 +47,7 @@ def compiled(module: types.ModuleType, name: str, kinds: Kinds, lines: Lines, lo
 
 @contextmanager
 def _tidy(dispatcher: Any, file: str, lines: Lines, loc: ir.Loc) -> Iterator[dict[int, Any]]:
-    """Compiles functions that give back what they hold where they fail; the messages that they have for that."""
+    """While active, functions are compiled that release their memory if they fail; gives the messages of these failures."""
     from transpile_runtime.compiled import tidy
 
     sites: dict[int, Any] = {}
@@ -79,7 +81,7 @@ def _compiled(dispatcher: Any, kinds: Kinds, lines: Lines, loc: ir.Loc) -> Any:
 
 
 def ordinary(module: types.ModuleType, name: str, kinds: Kinds, lines: Lines, loc: ir.Loc, cache: bool) -> Any:
-    """The kernel as any Numba makes it, with Numba's own cache: for versions whose private names were not tried."""
+    """The kernel compiled without private names of Numba, with Numba's own cache: for versions of Numba that were not tried."""
     from transpile_runtime.compiled.again import Again
     from transpile_runtime.compiled.cache import keep
 

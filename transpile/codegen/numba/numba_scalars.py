@@ -1,4 +1,4 @@
-"""How Numba says one scalar operation: the element of a record (`transpile.ops.element`) as nodes of Python."""
+"""Scalar operations for Numba: the element of a record (`transpile.ops.element`) as Python nodes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from transpile.ops.tables import record_of
 
 
 def element_node(element: Element, args: Sequence[ast.expr]) -> ast.expr:
-    """The element with these operands."""
+    """The node of the element with these operands."""
     match element:
         case Arg(k):
             return args[k]
@@ -37,7 +37,7 @@ def element_node(element: Element, args: Sequence[ast.expr]) -> ast.expr:
 
 
 def is_narrow(prim: str, types: Sequence[Type], params: Mapping[str, Any]) -> bool:
-    """Whether Numba gives a float32 by itself, of operands that are float32."""
+    """Whether Numba's result is a float32 without a cast, for float32 operands."""
     if {t.dtype for t in types if not t.is_bool} != {"float32"}:
         return False
     found = record_of(prim).element_of(types, types[-1], params)

@@ -1,4 +1,4 @@
-"""The text that Numba compiles: a module of lowered functions, each of one signature."""
+"""The text that Numba compiles: a module of lowered functions, each with one signature."""
 
 from __future__ import annotations
 
@@ -18,22 +18,25 @@ from transpile.codegen.templates import literal
 from transpile.core import nodes as ir
 from transpile.loops.size_assumptions import Assumed
 
-UNWRAPPED = 10**9  # columns, of text that nobody is to read line by line
+UNWRAPPED = 10**9  # columns, for text that is not meant to be read
 EMPTY = Line(0, ())
 
 
 @dataclass(frozen=True)
 class Options:
-    """How a function is compiled. ``sizes``: what is assumed of those of its parameters (`transpile.loops.size_assumptions`)."""
+    """How a function is compiled.
+
+    ``sizes``: assumptions about the sizes of its parameters (`transpile.loops.size_assumptions`).
+    """
 
     fastmath: Any = ("contract", "reassoc")
-    threads: int = 0  # of loops that run in parallel
+    threads: int = 0  # number of threads of parallel loops
     sizes: tuple[Assumed, ...] = ()
     vectors: bool = True  # whether `transpile_runtime.compiled.vector` may be called
 
     @property
     def decorator(self) -> ast.Call:
-        """``njit`` with its arguments."""
+        """The node of ``njit`` with its options."""
         flags = self.fastmath if isinstance(self.fastmath, bool) else frozenset(self.fastmath)
         more = {"parallel": literal(PRANGE)} if self.threads else {}
         return call(ast.Name("njit", LOAD), error_model=literal("numpy"), fastmath=literal(flags), **more)
@@ -43,12 +46,12 @@ PRANGE = {
     "prange": True,
     **dict.fromkeys(("comprehension", "reduction", "inplace_binop", "setitem", "numpy", "stencil"), False),
 }
-"""Numba makes parallel what is written as such, nothing else."""
+"""Options by which Numba runs explicit ``prange`` loops in parallel, and nothing else."""
 
 
 @dataclass(frozen=True)
 class Module:
-    """Functions as lines, and the messages of what they raise, by number."""
+    """Functions as lines, and the messages of their errors by number."""
 
     messages: Mapping[int, Any]
     functions: tuple[Line, ...]
@@ -60,7 +63,10 @@ class Module:
         own: Mapping[str, ast.expr] = MappingProxyType({}),
         guard: Guard | None = None,
     ) -> Module:
-        """The module of functions; ``own``: the decorators of those that have others. The last function has the ``guard``."""
+        """The module of lowered functions; ``own``: the decorators of functions that have special ones.
+
+        The last function has the ``guard``.
+        """
         names = [fn.name for fn in lowered]
         lines: list[Line] = []
         for fn in lowered:
@@ -70,7 +76,7 @@ class Module:
 
     @property
     def names(self) -> set[str]:
-        """All names in it."""
+        """All names in the functions."""
         return {n.id for n in self.nodes() if isinstance(n, ast.Name)}
 
     def nodes(self) -> Iterator[ast.AST]:
@@ -80,13 +86,13 @@ class Module:
                     yield from ast.walk(part)
 
     def registered(self) -> list[Line]:
-        """The statement that makes the messages known."""
+        """The statement that registers the messages; no lines if there are none."""
         entries = [Line(1, (f"{number}: ", literal(entry), ",")) for number, entry in self.messages.items()]
         update = Line(0, (dotted("errors.SITES.update"), "({"))
         return [update, *entries, Line(0, ("})",))] if entries else []
 
     def imports(self) -> list[list[ast.stmt]]:
-        """What it imports that is not ours, in groups."""
+        """Its imports from outside `transpile_runtime`, in groups."""
         names = self.names
         numba = [imported_from("numba", n) for n in ("njit", "prange") if n in names]
         return [[imported("math")] if "math" in names else [], [imported("numpy", "np"), *numba]]
@@ -97,19 +103,19 @@ class Module:
         return [imported_from("transpile_runtime.compiled", *used)] if used else []
 
     def text(self, width: int = WIDTH) -> tuple[str, dict[int, ir.Loc]]:
-        """The text, wrapped where lines are longer than ``width``, and the user's line of each of its lines."""
+        """The text, wrapped if lines are longer than ``width``, and the user's location for each of its lines."""
         head = [Line(0, (text,)) for text in import_lines([*self.imports(), self.ours()])]
         messages = self.registered()
         return printed([*head, *([EMPTY] if messages else []), *messages, *self.functions], width)
 
     def body(self) -> list[Line]:
-        """What stands below the imports."""
+        """The lines below the imports."""
         messages = self.registered()
         return [*messages, *self.functions[0 if messages else 2 :]]
 
 
 def printed(lines: Sequence[Line], width: int = WIDTH) -> tuple[str, dict[int, ir.Loc]]:
-    """The text of lines, and the user's line of each line of the text."""
+    """The text of lines, and the user's location for each line of the text."""
     text: list[str] = []
     locs: dict[int, ir.Loc] = {}
     for line, of in lay_out(lines, False, width):

@@ -1,6 +1,6 @@
-"""Which loops have ends so far apart that the length of their range may not fit into 64 bits.
+"""Finds loops whose ends may be so far apart that the length of their range does not fit into 64 bits.
 
-for i in range(p, q):                 Numba counts q - p trips: of p = 2, q = -2 ** 63 that is a large number
+for i in range(p, q):                 Numba counts q - p iterations: for p = 2, q = -2 ** 63 this wraps to a large number
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from transpile.ops.interval_arithmetic import FULL
 
 
 class Lengths(Ranges):
-    """``long``: the identities of those loops, of the last walk through them."""
+    """Value ranges that also collect these loops: ``long`` has their identities."""
 
     def __init__(self, fn: ir.Function) -> None:
         self.long: set[int] = set()
@@ -22,6 +22,6 @@ class Lengths(Ranges):
         is_upwards = isinstance(stmt.step, ir.Const) and stmt.step.value > 0
         least, most = bound[0] - start[1], bound[1] - start[0]
         self.long.discard(id(stmt))
-        if most > FULL[1] or least < FULL[0] + (not is_upwards):  # downwards its sign is changed
+        if most > FULL[1] or least < FULL[0] + (not is_upwards):  # a range that counts down negates the difference
             self.long.add(id(stmt))
         super().loop(stmt)

@@ -1,12 +1,13 @@
-"""The functions of `transpile_runtime.compiled` that a kernel calls, copied into its text: what ``--standalone`` asks for.
+"""Copies the functions of `transpile_runtime.compiled` that a kernel calls into its text, for ``--standalone``.
 
     from transpile_runtime.compiled import blas            @njit(...)
                                            ->    def blas_gemv(alpha, a, x, beta, y): ...
     blas.gemv(1.0, x, w, 0.0, z)
                                                  blas_gemv(1.0, x, w, 0.0, z)
 
-A definition goes where it is needed first, with all that it refers to before it, under the name of its module and its own. So it is
-with the functions of `transpile_runtime.random` that a readable module imports; those keep the names that the module calls them by.
+A definition stands before its first use, after all definitions that it refers to; its name is that of its module and its own.
+The functions of `transpile_runtime.random` that a readable module imports are copied likewise, under the names that the module
+uses.
 """
 
 from __future__ import annotations
@@ -27,8 +28,8 @@ from transpile.errors import error
 
 PACKAGE = "transpile_runtime.compiled"
 READABLE = "transpile_runtime.random"
-LEFT_OUT = ("compiled_if_large",)  # decorators of what a copy does without
-STARTED = ("symbols",)  # modules whose import does something
+LEFT_OUT = ("compiled_if_large",)  # decorators that a copy omits
+STARTED = ("symbols",)  # modules whose import has side effects
 OPTIONS = {
     "njit": 'njit(error_model="numpy", fastmath={"contract"})',
     "inner": 'njit(error_model="numpy", fastmath={"contract"})',
@@ -37,11 +38,11 @@ OPTIONS = {
     "exact": 'njit(error_model="numpy", fastmath=False)',
     "inlined": 'njit(error_model="numpy", fastmath={"contract"}, forceinline=True)',
 }
-"""What stands for each decorator of the package."""
+"""Replacements for the decorators of the package."""
 
 
 def inlined(module: Module, core: ir.Function) -> str:
-    """The text of a module with the functions of `transpile_runtime.compiled` that it calls in it."""
+    """The text of a module that includes the functions of `transpile_runtime.compiled` that it calls."""
     bundle = _Bundle(core)
     if module.messages:
         bundle.gather("errors", "SITES")
@@ -55,7 +56,7 @@ def inlined(module: Module, core: ir.Function) -> str:
 
 
 def copied(rendered: Rendered, core: ir.Function) -> str:
-    """The readable text with the functions of `transpile_runtime.random` that it imports in it."""
+    """The readable text, including the functions of `transpile_runtime.random` that it imports."""
     names = sorted(rendered.members.get(READABLE, ()))
     if not names:
         return rendered.text
@@ -74,7 +75,7 @@ def _calls(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, str]]:
 
 
 class _Calls(ast.NodeTransformer):
-    """``scalars.maximum`` as the name of its copy."""
+    """Replaces ``scalars.maximum`` by the name of its copy."""
 
     def __init__(self, bundle: _Bundle) -> None:
         self.bundle = bundle
@@ -91,7 +92,7 @@ class _Calls(ast.NodeTransformer):
 
 
 def _own(module: str, name: str) -> str:
-    """The name of a copy: what `errors` has keeps its name."""
+    """The name of a copy; members of `errors` keep their names."""
     return name if module == "errors" else f"{module}_{name}"
 
 
@@ -104,7 +105,7 @@ def _hidden(module: str, name: str) -> str:
 
 
 class _Module:
-    """What a module of the package defines and imports."""
+    """The definitions and imports of a module of the package."""
 
     def __init__(self, name: str, package: str) -> None:
         self.name = name
@@ -127,7 +128,7 @@ class _Module:
                         self.external.setdefault((a.asname or a.name).split(".")[0], []).append(s)
 
     def started(self) -> list[ast.stmt]:
-        """What the module does when it is imported, besides definitions."""
+        """Statements other than definitions that run when the module is imported."""
         calls = [s for s in self.tree.body if isinstance(s, ast.Expr) and isinstance(s.value, ast.Call)]
         return calls if self.name in STARTED else []  # type: ignore[return-value]
 
@@ -139,7 +140,7 @@ def _folder(package: str) -> Path:
 
 
 class _Bundle:
-    """Statements in an order in which they can run, and the imports that they need; ``kept``: the names that stay as they are."""
+    """Statements in an order in which they can run, and the imports they need; ``kept``: names that do not change."""
 
     def __init__(self, core: ir.Function, package: str = PACKAGE, kept: Collection[str] | None = None) -> None:
         self.core, self.package, self.kept = core, package, kept
@@ -160,7 +161,7 @@ class _Bundle:
         return name if name in self.kept else _hidden(module, name)
 
     def gather(self, module: str, name: str) -> None:
-        """The definition of a name, all that it refers to first."""
+        """Adds the definition of a name, after all definitions that it refers to."""
         source = self.module(module)
         if name in source.internal:
             self.gather(*source.internal[name])
@@ -182,7 +183,7 @@ class _Bundle:
         if isinstance(stmt, ast.FunctionDef):
             stmt.decorator_list = [_decorator(d) for d in stmt.decorator_list if not _is_left_out(d)]
         for name in _free(stmt):
-            if name == "njit":  # of the decorators that stand for ours: Numba's own
+            if name == "njit":  # Numba's own, in the decorators that replace ours
                 continue
             if name in source.definitions or name in source.internal:
                 self.gather(source.name, name)
@@ -191,7 +192,7 @@ class _Bundle:
         self.statements.append(_Rename(self, source).visit(stmt))
 
     def copy_of(self, source: _Module, name: str) -> str | None:
-        """What a name of a module is called in the bundle; None of an import."""
+        """The name in the bundle of a module's member; None for an import."""
         while name in source.internal:
             there, name = source.internal[name]
             source = self.module(there)
@@ -207,7 +208,7 @@ def _decorator(node: ast.expr) -> ast.expr:
     if not isinstance(called, ast.Name) or called.id not in OPTIONS:
         return node
     found = ast.parse(OPTIONS[called.id], mode="eval").body
-    if isinstance(node, ast.Call) and len(node.args) > 1:  # the flags of a function that is compiled apart
+    if isinstance(node, ast.Call) and len(node.args) > 1:  # the flags of a separately compiled function
         flags = ast.unparse(node.args[1])
         text = '{"contract", "reassoc"}' if flags == "FAST" else flags
         assert isinstance(found, ast.Call)
@@ -216,7 +217,7 @@ def _decorator(node: ast.expr) -> ast.expr:
 
 
 def _needs_scipy(stmt: ast.stmt, name: str) -> bool:
-    """Whether it is a function of SciPy."""
+    """Whether the definition is a function of SciPy."""
     return any(isinstance(n, ast.Name) and n.id == "_wrap" for n in ast.walk(stmt)) or name == "digamma"
 
 
@@ -234,7 +235,7 @@ def _local(function: ast.FunctionDef) -> set[str]:
 
 
 class _Rename(ast.NodeTransformer):
-    """Names of a module as those of their copies."""
+    """Replaces names of a module by those of their copies."""
 
     def __init__(self, bundle: _Bundle, source: _Module) -> None:
         self.bundle, self.source = bundle, source
@@ -266,7 +267,7 @@ class _Rename(ast.NodeTransformer):
 
 
 def _imports(stmts: Sequence[ast.stmt]) -> str:
-    """The imports, each name once: those of Python itself, then the others."""
+    """The text of the imports, each name once: the standard library first."""
     whole: set[str] = set()
     parts: dict[str, set[str]] = {}
     for s in stmts:

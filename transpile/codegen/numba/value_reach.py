@@ -1,4 +1,4 @@
-"""Where a value is read: what is read once, with no write in between, is printed where it is read."""
+"""Finds values that are read once, with no write in between: they are printed where they are read."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from transpile.ops.tables import record_of
 
 @dataclass(frozen=True)
 class Reach:
-    """Of a *let*: whether it is read once and in its own block; whether a write lies before that."""
+    """For a *let*: whether its value is read once, in its own block; and whether a write lies before that read."""
 
     once: bool = False
     barrier: bool = False
 
 
 def reaches(block: ir.Block, count: Counter[ir.Var], once: set[ir.Var]) -> list[Reach]:
-    """Of each statement; ``once`` is told of the results of calls that are read once, and in the block."""
+    """The `Reach` of each statement; results of calls that are read once, in the block, are added to ``once``."""
     last: dict[ir.Var, int] = {}
     end = len(block.stmts)
     for k, stmt in enumerate(block.stmts):
@@ -43,5 +43,5 @@ def reaches(block: ir.Block, count: Counter[ir.Var], once: set[ir.Var]) -> list[
 
 
 def is_call(stmt: ir.Stmt) -> bool:
-    """Whether the statement has a line of its own: a call is not read where its value is."""
+    """Whether the statement is a call of the runtime, which has a line of its own and is not moved to its reader."""
     return isinstance(stmt, ir.Let) and record_of(stmt).is_call
