@@ -1,4 +1,4 @@
-"""All that generated code may import. It never imports transpile."""
+"""The package that generated code may import. It never imports transpile."""
 
-if __name__ != "transpile_runtime":  # its tables are one a process: what is compiled finds them by this name
+if __name__ != "transpile_runtime":  # one set of tables for each process, which compiled code finds by this name
     raise ImportError(f"this package is imported as 'transpile_runtime', not as {__name__!r}")

@@ -1,7 +1,7 @@
 """Whether this process may start threads for parallel loops.
 
-A process that was forked has none of the threads of its parent, and GNU's OpenMP ends it when it starts some. So the loops run on
-one thread there, if anybody had started Numba's threads before.
+A forked process has none of its parent's threads, and GNU's OpenMP terminates it when it starts some. So parallel loops run on
+one thread there, if the parent had started Numba's threads.
 """
 
 import ctypes
@@ -13,14 +13,14 @@ _state = {"is_watched": False}
 
 
 def watch():
-    """Sees every fork from now on."""
+    """Registers for every fork from now on."""
     if not _state["is_watched"] and hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=_forked)
         _state["is_watched"] = True
 
 
 def _forked():
-    """In the child."""
+    """Runs in the child: forbids threads if Numba's were started."""
     layer = sys.modules.get("numba.np.ufunc.parallel")
     if layer is not None and layer._is_initialized:
         ALLOWED.value = 0

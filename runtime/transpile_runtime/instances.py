@@ -1,4 +1,4 @@
-"""Instances of classes whose ``__init__`` does more than to set the fields."""
+"""Instances of classes whose ``__init__`` does more than set the fields."""
 
 
 def made(cls, **fields):

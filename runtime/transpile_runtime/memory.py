@@ -1,23 +1,23 @@
-"""Memory that compiled code frees stays with the process, for the next call.
+"""Keeps memory that compiled code frees in the process, for the next call.
 
-Arrays above 128 KiB go back to the system when they are freed, and each page of a new one costs a page fault: 0.5 µs or more for
-4 KiB, several times what filling it costs. With the GNU C library the limits can be set; elsewhere nothing is done.
+Arrays above 128 KiB return to the system when they are freed, and each page of a new one costs a page fault: 0.5 µs or more for
+4 KiB, several times the cost of filling it. With the GNU C library the thresholds can be set; elsewhere nothing is done.
 """
 
 import ctypes
 import os
 import sys
 
-TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3  # the numbers that mallopt(3) knows the two limits by
-MMAP_MOST = 32 << 20  # the library takes no more
+TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3  # parameter numbers of mallopt(3)
+MMAP_MOST = 32 << 20  # the library's maximum
 
 _state = {"done": False}
 
 
 def keep_freed():
-    """Lets the process keep what it frees: up to ``TRANSPILE_KEEP_MEMORY`` MiB (256), 0 for the system's own way.
+    """Lets the process keep freed memory: up to ``TRANSPILE_KEEP_MEMORY`` MiB (default 256); 0 keeps the system's defaults.
 
-    True where the limits have been set.
+    True if the thresholds have been set.
     """
     if _state["done"]:
         return True

@@ -1,12 +1,12 @@
 """Random numbers that are functions of a key: Threefry-2x32 in NumPy, laid out as in JAX's `jax_threefry_partitionable`.
 
-A key is two words of 32 bits, ``uint32[2]``; an array of keys ``uint32[..., 2]`` gives for each of them what it alone would
-give. Number ``i`` of a draw, in C order of its shape, is the block of the place ``i`` encrypted by the key: it depends on no other
-number, so that a draw may be made again, in parts, and in any order. Compiled loops make large draws where Numba is there.
+A key is two 32-bit words, ``uint32[2]``; an array of keys ``uint32[..., 2]`` gives for each key what that key alone would give.
+Number ``i`` of a draw, in C order of its shape, is the counter ``i`` (its *place*) encrypted by the key. It depends on no other
+number, so that a draw can be repeated, in parts, and in any order. Compiled loops make large draws if Numba is installed.
 
 Salmon, Moraes, Dror and Shaw, Parallel random numbers: as easy as 1, 2, 3, SC 2011. Marsaglia and Tsang, A simple method for
-generating gamma variables, ACM TOMS 26 (2000). Wichura, Algorithm AS 241: the percentage points of the normal distribution, Applied
-Statistics 37 (1988).
+generating gamma variables, ACM TOMS 26 (2000). Wichura, Algorithm AS 241: the percentage points of the normal distribution,
+Applied Statistics 37 (1988).
 """
 
 import importlib.util
@@ -19,13 +19,13 @@ import numpy as np
 
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 _PARITY = 0x1BD11BDA
-_PART = 1 << 15  # places that are encrypted together: they stay in the cache
-_SINGLE = 12  # places that are sooner encrypted one by one
-_FEW, _MANY = 1 << 14, 1 << 21  # numbers from which on compiled loops pay, where Numba is imported and where it is not
+_PART = 1 << 15  # number of places encrypted together: they stay in the cache
+_SINGLE = 12  # number of places up to which encrypting one by one is faster
+_FEW, _MANY = 1 << 14, 1 << 21  # number of numbers from which compiled loops pay, if Numba is imported and if it is not
 
 
 def single(key):
-    """The key itself, if it is one key."""
+    """The key itself if it is one key; TypeError for an array of keys."""
     if _checked(key).ndim > 1:
         raise TypeError(
             f"one key is wanted, not an array of keys of shape {list(np.shape(key))}: take one of them, as keys[0]"
@@ -54,7 +54,7 @@ def axis_number(axis):
 
 
 def compiled_if_large(function):
-    """A draw whose many numbers come from `transpile_runtime.compiled.draws`."""
+    """Wraps a draw: many numbers come from `transpile_runtime.compiled.draws`."""
     name = function.__name__
 
     @wraps(function)
@@ -96,7 +96,7 @@ def _checked(key):
 
 
 def _threefry(first, second, x, y):
-    """The words ``x`` and ``y`` encrypted: arrays of uint32, the key's too, which are broadcast against each other."""
+    """The words ``x`` and ``y`` encrypted by a key: arrays of uint32 that are broadcast against each other."""
     keys = (first, second, first ^ second ^ np.uint32(_PARITY))
     x, y = x + first, y + second
     for turn in range(5):
@@ -112,7 +112,7 @@ def _threefry(first, second, x, y):
 
 
 def _block(first, second, place):
-    """The two words of one place, all of Python's integers: where there are few, NumPy takes longer to begin."""
+    """The two words of one place, in Python integers: for a few places NumPy's overhead is larger."""
     keys, mask = (first, second, first ^ second ^ _PARITY), 0xFFFFFFFF
     x, y = (place >> 32) + first & mask, place + second & mask
     for turn in range(5):
@@ -160,7 +160,7 @@ def split(key, shape=(2,)):
 
 
 def fold_in(key, data):
-    """The key of an integer, of which 32 bits count: number ``data`` of as many keys.
+    """The key derived from a key and the low 32 bits of an integer: number ``data`` of the keys that `split` would give.
 
     Keys ``uint32[..., 2]`` and integers ``[...]`` are broadcast against each other.
 
@@ -195,7 +195,7 @@ def bits(key, shape=(), dtype=np.uint32):
 
 @compiled_if_large
 def unit(key, shape=(), dtype=np.float64):
-    """Numbers in [0, 1), of as many bits as the fraction of a float has.
+    """Uniform numbers in [0, 1), with as many random bits as a float's fraction has.
 
     >>> unit(np.array([0, 42], np.uint32), (3,))
     array([0.42672757, 0.01501007, 0.57414442])
@@ -207,7 +207,7 @@ def unit(key, shape=(), dtype=np.float64):
 
 @compiled_if_large
 def normal(key, shape=(), dtype=np.float64):
-    """Standard normal numbers: the quantile of a number in (-1, 1).
+    """Standard normal numbers, by the inverse transform of uniform numbers in (-1, 1).
 
     >>> normal(np.array([0, 42], np.uint32), (3,)).round(6)
     array([-0.184712, -2.169825,  0.186936])
@@ -216,14 +216,14 @@ def normal(key, shape=(), dtype=np.float64):
 
 
 def _one_of(dtype, *allowed):
-    """The dtype, if it is one of these."""
+    """The dtype, if it is one of these; else TypeError."""
     found = np.dtype(dtype)
     if found not in allowed:
         raise TypeError(f"the dtype is {' or '.join(t.__name__ for t in allowed)}, not {found}")
     return found
 
 
-# by Wichura: of r, the numerator and the denominator, the highest power first
+# from Wichura: coefficients of the numerator and the denominator in r, the highest power first
 _MIDDLE = (
     (
         2509.0809287301227, 33430.57558358813, 67265.7709270087, 45921.95393154987, 13731.69376550946, 1971.5909503065513,
@@ -257,10 +257,10 @@ _TAIL = (
 
 
 def _quantile(u):
-    """The normal quantile of the middle between ``u`` in [0, 1) and its successor."""
+    """The normal quantile of the midpoint between ``u`` in [0, 1) and its successor."""
     real = u.dtype.type
     low = real(2.0 ** -(np.finfo(real).nmant + 1) - 1.0)
-    q = np.asarray(u * real(2) + low, np.float64) / 2  # the distance of a probability from 1/2
+    q = np.asarray(u * real(2) + low, np.float64) / 2  # the probability minus 1/2
     flat = np.reshape(q, -1)
     if flat.size <= _SINGLE:
         found = np.array([_middle(x) if abs(x) <= 0.425 else _side(x) for x in flat], real)
@@ -300,16 +300,16 @@ def _polynomial(r, coefficients):
 
 
 def log_gamma(key, a):
-    """Logarithms of gamma variables of the shapes ``a``, an array ``[..., *shape]`` for keys ``uint32[..., 2]``.
+    """Logarithms of gamma variables with shape parameters ``a``, an array ``[..., *shape]`` for keys ``uint32[..., 2]``.
 
-    Each number has a key of its own, under whose odd and even places its attempts stand. A variable of a shape below 1 is one of a
-    shape that is larger by 1, times ``u**(1 / a)``, where ``u`` has the place 0; its logarithm does not underflow.
+    Each number has a key of its own, whose odd and even places serve the attempts. For a shape below 1 the result is a variable
+    whose shape is larger by 1, times ``u**(1 / a)``, where ``u`` has the place 0; its logarithm does not underflow.
     """
     key, a = _checked(key), np.asarray(a)
     own = split(key, a.shape[key.ndim - 1 :]).reshape(-1, 2)
     shape = a.astype(np.float64).reshape(-1)
     with np.errstate(all="ignore"):
-        found = np.log(shape)  # of 0, of infinity, and of what is none
+        found = np.log(shape)  # the results for 0, infinity and NaN
     left = np.flatnonzero((shape > 0) & np.isfinite(shape))
     attempt = 0
     with np.errstate(all="ignore"):
@@ -326,12 +326,12 @@ def log_gamma(key, a):
 
 
 def poisson(key, lam):
-    """How many events there are of the means ``lam``, an array ``[..., *shape]`` for keys ``uint32[..., 2]``: floats; -1 where a
-    mean is negative or none.
+    """Poisson variables with means ``lam``, an array ``[..., *shape]`` for keys ``uint32[..., 2]``: floats; -1 for a negative
+    mean or NaN.
 
-    Each number has a key of its own. Small means: the quantile of one number in [0, 1). Others: Hormann, The transformed rejection
-    method for generating Poisson random variables, Insurance: Mathematics and Economics 12 (1993); probabilities by Loader, Fast
-    and accurate computation of binomial probabilities (2000).
+    Each number has a key of its own. Small means: the quantile of one number in [0, 1). Others: Hormann, The transformed
+    rejection method for generating Poisson random variables, Insurance: Mathematics and Economics 12 (1993); probabilities by
+    Loader, Fast and accurate computation of binomial probabilities (2000).
     """
     key, lam = _checked(key), np.asarray(lam, np.float64)
     own, mean = split(key, lam.shape[key.ndim - 1 :]).reshape(-1, 2), lam.reshape(-1)
@@ -356,9 +356,10 @@ def poisson(key, lam):
 
 
 def binomial(key, n, p):
-    """How many of ``n`` trials succeed, each with probability ``p``: arrays ``[..., *shape]`` for keys ``uint32[..., 2]``; floats,
-    NaN where there is no such distribution. As `poisson`, with Hormann, The generation of binomial random variates, Journal of
-    Statistical Computation and Simulation 46 (1993).
+    """Numbers of successes in ``n`` trials of probability ``p``: arrays ``[..., *shape]`` for keys ``uint32[..., 2]``.
+
+    The results are floats, NaN for invalid parameters. As `poisson`, with Hormann, The generation of binomial random variates,
+    Journal of Statistical Computation and Simulation 46 (1993).
     """
     key = _checked(key)
     n, p = (np.asarray(x, np.float64) for x in (n, p))
@@ -401,7 +402,11 @@ def binomial(key, n, p):
 
 
 def _searched(u, share, parameters, ratio, most):
-    """The quantiles of ``u`` of a distribution on 0, 1, ...: ``share`` is that of 0, ``ratio`` that of the next one to it."""
+    """The quantiles of ``u`` for a distribution on 0, 1, ..., by summation.
+
+    ``share`` is the probability of 0, ``ratio`` gives the quotient of the next probability and this one, ``most`` limits the
+    result.
+    """
     k, share, total = np.zeros(u.shape), share.copy(), share.copy()
     more = (u >= total) & (k < most)
     while more.any():
@@ -419,13 +424,13 @@ _LESS_STIRLING = np.array(
 
 
 def _less_stirling(k):
-    """``log(k!)`` less Stirling's formula for it."""
+    """``log(k!)`` minus Stirling's approximation."""
     series = (1.0 / 12.0 - (1.0 / 360.0 - 1.0 / 1260.0 / (k * k)) / (k * k)) / k
     return np.where(k < 16, _LESS_STIRLING[np.clip(k, 0, 15).astype(np.int64)], series)
 
 
 def _deviance(k, mean):
-    """``k log(k / mean) + mean - k``, also where both are large and near."""
+    """``k log(k / mean) + mean - k``, accurate also if both are large and close."""
     e = (k - mean) / mean
     return mean * ((1.0 + e) * np.log1p(e) - e)
 
@@ -451,7 +456,8 @@ def _at(keys, place):
 
 
 def offset(higher, lower, span):
-    """Numbers below ``span`` (0: all) from twice as many bits: ``higher`` and ``lower``, uint32 or uint64, as one number modulo it.
+    """Integers below ``span`` (0: no limit): ``higher`` and ``lower``, uint32 or uint64, as one number of twice the bits,
+    modulo ``span``.
 
     >>> offset(np.uint32(7), np.uint32(1), np.uint32(10))
     np.uint32(3)
@@ -469,9 +475,9 @@ def offset(higher, lower, span):
 def between(u, low, high):
     """``u * (high - low) + low``, rounded once, not below ``low``: float64 or float32 as ``u`` is.
 
-    That is how a processor with a fused multiply-add computes it. A float32 is right in float64 rounded to odd, which no later
-    rounding falsifies; a float64 after Boldo and Melquiond, Emulation of a FMA and correctly rounded sums, IEEE Transactions on
-    Computers 57 (2008).
+    This is the result of a processor with a fused multiply-add. A float32 is computed in float64 rounded to odd, which makes
+    the second rounding harmless; a float64 after Boldo and Melquiond, Emulation of a FMA and correctly rounded sums, IEEE
+    Transactions on Computers 57 (2008).
 
     >>> between(0.1, -1.0, 9.0)
     np.float64(5.551115123125783e-17)
@@ -481,7 +487,7 @@ def between(u, low, high):
         return np.asarray(u, kind)[()]
     low, high = kind(low), kind(high)
     span = high - low
-    if np.all(np.abs(np.frexp(span)[0]) == 0.5):  # of a power of two the product is exact
+    if np.all(np.abs(np.frexp(span)[0]) == 0.5):  # the product with a power of two is exact
         return np.maximum(low, u * span + low)
     x, y, z = (np.asarray(v, np.float64) for v in (u, span, low))
     with np.errstate(all="ignore"):
@@ -515,7 +521,7 @@ def _halves(a):
 
 
 def _odd(total, lost):
-    """A sum whose last bit says that something was lost."""
+    """A sum rounded to odd: its last bit is set if the sum was not exact."""
     image = total.view(np.int64)
     toward = np.where((lost > 0) == (total > 0), 1, -1)
     return np.where((lost != 0) & (image & 1 == 0), (image + toward).view(np.float64), total)

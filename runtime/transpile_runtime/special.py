@@ -1,8 +1,8 @@
 """Derivatives of the incomplete gamma and beta functions with respect to their shape parameters, of any order.
 
 With T gamma-distributed, the derivative of ``gammainc(a, x) = P(T < x)`` in ``a`` is the integral from 0 to x of
-``log t - digamma(a)`` times the density; further derivatives are integrals of its powers, the same for beta. Each is
-a conditional mean times the (accurate) probability of SciPy. The mean is taken on the side of x that is away from the
+``log t - digamma(a)`` times the density; higher derivatives are integrals of its powers, likewise for beta. Each is
+a conditional mean times SciPy's (accurate) probability. The mean is taken on the side of x that is away from the
 mode, in the variable log t (beta: log(t / (1 - t))): there the integrand is log-concave and falls from its endpoint
 on, so that one Gauss-Legendre rule on the part above exp(-46) of its maximum is accurate for all parameters; the
 other side follows from the moments of the whole distribution.
@@ -48,7 +48,7 @@ def gammainc_moment(a, x, n):
 
 
 def _gamma_left(a, x):
-    """How far below log x the integrand reaches, x <= a: where a d - x (1 - exp(-d)) = depth."""
+    """The distance d below log x to which the integrand reaches, x <= a: a d - x (1 - exp(-d)) = depth."""
     d = (_DEPTH + np.sqrt(_DEPTH * _DEPTH + 8 * a * _DEPTH)) / (2 * a)
     for _ in range(8):  # Newton from above on a convex function: never overshoots
         d = d - (a * d + x * np.expm1(-d) - _DEPTH) / (a - x * np.exp(-d))
@@ -56,7 +56,7 @@ def _gamma_left(a, x):
 
 
 def _gamma_right(a, x):
-    """How far above log x the integrand reaches, x >= a: where x (exp(d) - 1) - a d = depth."""
+    """The distance d above log x to which the integrand reaches, x >= a: x (exp(d) - 1) - a d = depth."""
     d = np.minimum(np.sqrt(2 * _DEPTH / x), np.log1p(2 * _DEPTH / x) + 1)
     for _ in range(8):
         d = d - (x * np.expm1(d) - a * d - _DEPTH) / (x * np.exp(d) - a)
@@ -98,11 +98,12 @@ def betainc_moment(a, b, x, m, n):
 
 
 def _beta_reach(p, q, u, v):
-    """How far below logit(u) the integrand reaches, u <= p / (p + q): where p d + (p + q) log(v + u exp(-d)) =
-    depth."""
+    """The distance d below logit(u) to which the integrand reaches, u <= p / (p + q): p d + (p + q) log(v + u exp(-d)) =
+    depth.
+    """
     # the slope rises from p - (p + q) u to p, so that the function lies below p d and, being convex, above its chord
     d = _DEPTH / p
-    for _ in range(60):  # double until beyond the root, at most to where the line of slope p would be
+    for _ in range(60):  # double until beyond the root, at most as far as a line of slope p needs
         value = p * d + (p + q) * np.log1p(u * np.expm1(-d))
         short = value < _DEPTH
         if not np.any(short):
@@ -118,13 +119,13 @@ def _beta_reach(p, q, u, v):
 
 
 def _nodes(reach):
-    """The nodes on [0, reach] and their weights, dense on the scale of 1 near 0: small shapes reach far beyond."""
+    """The nodes on [0, reach] and their weights, dense on the scale of 1 near 0: for small shapes the integrand reaches far."""
     scale = np.log1p(reach)[..., None]
     return np.expm1(scale * _UNIT), _WEIGHTS * np.exp(scale * _UNIT)
 
 
 def _prepared(*numbers):
-    """The arguments broadcast in float64 and the dtype that the result has."""
+    """The arguments broadcast in float64, and the dtype of the result."""
     arrays = [np.asarray(x) for x in numbers]
     dtype = np.result_type(*(x if np.isscalar(x) else np.asarray(x) for x in numbers))
     dtype = dtype if dtype.kind == "f" else np.dtype(np.float64)

@@ -1,4 +1,4 @@
-"""What compiled code calls: njit functions with NumPy's meaning where Numba has another one, or none.
+"""Functions called by compiled code: njit functions that follow NumPy where Numba differs from it, or has none.
 
-Every function says ``error_model`` and ``fastmath`` itself, so that it takes on none of its caller's.
+Every function sets ``error_model`` and ``fastmath`` itself, so that it does not inherit its caller's.
 """

@@ -1,8 +1,8 @@
-"""The adjoint of a Cholesky factor, block by block: twice the factorisation's work, where products with the inverse of the factor
-are twelve times that.
+"""The adjoint of a Cholesky factor, block by block: twice the work of the factorisation.
 
-Source: I. Murray, *Differentiation of the Cholesky decomposition* (2016), section 4. With the rows and columns of a block, of those
-before it and of those after it, the factorisation is
+Products with the inverse of the factor would take twelve times as much. Source: I. Murray, *Differentiation of the Cholesky
+decomposition* (2016), section 4. With the rows and columns of a block, of the blocks before it and of those after it, the
+factorisation is
 
     [d  .]      d d' = (the matrix there) - r r'        r: the block's rows, in the columns before
     [c  .]      c d' = (the matrix there) - b r'        b: the rows below, in the columns before
@@ -25,7 +25,10 @@ _BLOCK = 48
 
 @apart("void(real[:, :], real[:, :], real[:, ::1])")
 def cholesky_adjoint(factor, given, out):
-    """From the adjoint of a lower factor, of which ``factor`` is the transpose, to that of the matrix's lower triangle."""
+    """Computes the adjoint of the matrix's lower triangle in ``out`` from ``given``, the adjoint of the lower factor.
+
+    ``factor`` is the transpose of the lower factor.
+    """
     n, one = out.shape[0], out.dtype.type(1)
     if factor.shape[0] != n or factor.shape[1] != n or given.shape[0] != n or given.shape[1] != n:
         raise ValueError("cholesky_adjoint: the sizes do not agree")
@@ -59,7 +62,7 @@ def cholesky_adjoint(factor, given, out):
 
 @fast
 def _one_block(low, bar):
-    """The same with blocks of one row; what is above the diagonal comes out as 0."""
+    """The same with blocks of one row, in place in ``bar``; elements above the diagonal become 0."""
     n = low.shape[0]
     for j in range(n - 1, -1, -1):
         inverse = 1 / low[j, j]

@@ -1,9 +1,9 @@
-"""What a kernel raises before it has done anything, where a call is not one that it was compiled for."""
+"""Exceptions that a kernel raises, before it has done anything, if it was not compiled for the call."""
 
 
 class Again(Exception):
-    """The call has to go by the ordinary way: sizes, memory or types are others."""
+    """The call must take the general path: its sizes, memory or types are others."""
 
 
 class OtherSizes(Again):
-    """Two sizes differ that were equal when the function was compiled, or a small one is another."""
+    """Two sizes differ that were equal when the function was compiled, or a small constant size is another."""

@@ -1,10 +1,10 @@
-"""Functions compiled once, apart from what calls them: a caller holds their address, not their code.
+"""Functions compiled once, separately from their callers: a caller holds their address, not their code.
 
-Numba links the code of a callee into each caller and optimises it there again: a kernel with one ``solve`` took a second more to
-compile, from the disk cache too. Here a caller calls a symbol, and lists in its cache entry what it needs: the code behind
-the symbol is loaded, or compiled, before the caller is.
+Numba links the code of a callee into each caller and optimises it again there: a kernel with one ``solve`` took a second more
+to compile, even from the disk cache. Here a caller calls a symbol, and lists in its cache entry the functions it needs: the
+code behind the symbol is loaded, or compiled, before the caller is.
 
-A signature is text in which ``real`` stands for float64 and for float32; which one is meant the arrays say.
+A signature is text in which ``real`` stands for float64 or float32, as the dtype of the arrays decides.
 """
 
 import importlib
@@ -22,12 +22,12 @@ from transpile_runtime.compiled.tidy import OPTIONS
 
 REALS = ("float64", "float32")
 _FUNCTIONS = {}
-# a private name; without it a function is linked in as Numba does it
+# a private name; without it functions are linked into their callers, as Numba does
 _IS_POSSIBLE = "_reload_init" in codegen.CodeLibrary.__init__.__code__.co_names
 
 
 def apart(signature, fastmath=NAN_SAFE):
-    """The decorator of a function with this signature; it is called from compiled code only."""
+    """The decorator of a function with this signature, which only compiled code calls."""
 
     def wrap(function):
         if not _IS_POSSIBLE:
@@ -55,7 +55,7 @@ class _Apart:
         return f"{self.function.__module__}.{self.function.__name__}.{real}"
 
     def load(self, real):
-        """Puts the code behind the symbol."""
+        """Compiles or loads the code behind the symbol."""
         if real in self.loaded:
             return
         compiled = keep(njit(error_model="numpy", fastmath=self.fastmath, **BARE, **OPTIONS)(self.function))
@@ -85,7 +85,7 @@ class _Apart:
         return found
 
     def caller(self, real):
-        """What generates a call of the symbol."""
+        """The function that generates a call of the symbol."""
 
         def generate(context, builder, signature, args):
             self.load(real)
@@ -104,9 +104,9 @@ class _Apart:
 
 
 def _lent(context, builder, kind, value):
-    """An argument for as long as the call takes: of an array nobody counts the references then.
+    """The argument for the duration of the call; for an array without reference count.
 
-    The caller holds it, and no result has its memory; counting it up and down again, in each function, is as dear as a division.
+    The caller keeps a reference, and no result uses its memory; counting in each function would cost as much as a division.
     """
     if not isinstance(kind, types.Array):
         return value
@@ -117,7 +117,7 @@ def _lent(context, builder, kind, value):
 
 @dataclass(frozen=True)
 class _Needed:
-    """Called when a caller is loaded from the disk cache, before its code is."""
+    """Loads a function that a caller from the disk cache needs, before the caller's own code is loaded."""
 
     module: str
     name: str

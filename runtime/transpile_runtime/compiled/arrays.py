@@ -1,4 +1,4 @@
-"""Ranges, wrapped positions, and array functions whose result is found by sorting or searching."""
+"""Slices, wrapped indices, and array functions that sort or search."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from transpile_runtime.compiled.options import exact, njit
 
 @njit
 def bound(x, n):
-    """A bound of a range as Python clips it."""
+    """A bound of a slice of an axis of size ``n``, clipped as in Python."""
     if x < 0:
         x += n
     return 0 if x < 0 else min(x, n)
@@ -15,7 +15,7 @@ def bound(x, n):
 
 @njit
 def span(n, start, stop, has_start, has_stop, step):
-    """Start and count of ``start:stop:step`` on an axis of size ``n``."""
+    """The start and the number of elements of ``start:stop:step`` on an axis of size ``n``."""
     if step == 0:
         raise ValueError("slice step cannot be zero")
     low, high = (0, n) if step > 0 else (-1, n - 1)
@@ -42,7 +42,7 @@ def backwards(start, bound, step):
 
 @exact
 def fsum(x):
-    """The sum of all entries, rounded once: parts that share no digits are kept of what has been added, the least first.
+    """The sum of all elements, rounded once: partial sums that do not overlap are kept, the smallest first.
 
     Source: J. R. Shewchuk, *Adaptive precision floating-point arithmetic and fast robust geometric predicates* (1997).
     """
@@ -75,7 +75,7 @@ def fsum(x):
 
 @exact
 def _rounded(parts, n):
-    """The sum of parts that share no digits: where what is left is just half a digit, the next part says which way it goes."""
+    """The rounded sum of parts that do not overlap; if the remainder is exactly half a digit, the next part decides."""
     total = 0.0
     while n > 0:
         n -= 1
@@ -103,7 +103,7 @@ def diagonal_size(m, n, offset):
 
 @exact
 def linspace_at(start, stop, parts, k, is_last):
-    """Point ``k``, to the last bit as NumPy gives it: edges are compared with."""
+    """Point ``k``, equal to NumPy's to the last bit: edges are compared with it."""
     if parts <= 0:
         return start + k * (stop - start)
     return stop if is_last else start + k * ((stop - start) / parts)
@@ -111,7 +111,7 @@ def linspace_at(start, stop, parts, k, is_last):
 
 @exact
 def arange_at(start, step, k):
-    """Number ``k``, to the last bit as NumPy gives it, which adds the difference of the first two."""
+    """Number ``k``, equal to NumPy's to the last bit, which adds multiples of the difference of the first two."""
     second = start + step
     return second if k == 1 else start + k * (second - start)
 
@@ -169,16 +169,16 @@ def sort(x):
 
 @njit
 def before(a, b):
-    """The order of searching: NaN behind all numbers."""
+    """Whether ``a`` sorts before ``b``: NaN comes after all numbers."""
     return a < b or (b != b and a == a)
 
 
-_RUN = 16  # entries that are sorted by insertion
+_RUN = 16  # length of runs that are sorted by insertion
 
 
 @njit
 def in_order(x):
-    """The places of the entries of a flat array in order; equal ones keep theirs. Numba's own, without memory, loses some."""
+    """The indices that sort a flat array stably. Numba's own sort loses memory where an allocation fails."""
     n = x.shape[0]
     found, other = np.empty(n, np.int64), np.empty(n, np.int64)
     for start in range(0, n, _RUN):
@@ -214,7 +214,7 @@ def in_order(x):
 
 @njit
 def argsort(x):
-    """For each row the places of its entries in order; equal ones keep theirs."""
+    """For each row the indices that sort it stably."""
     out = np.empty(x.shape, np.int64)
     for i in range(x.shape[0]):
         places = in_order(x[i])
@@ -311,7 +311,7 @@ def bincount_weighted(places, weights, minlength):
 
 @njit
 def nonzero(x):
-    """The places, in C order, of the entries of a flat array that are not zero."""
+    """The indices, in C order, of the nonzero elements of a flat array."""
     count = 0
     for k in range(x.shape[0]):
         count += x[k] != 0
@@ -326,7 +326,7 @@ def nonzero(x):
 
 @njit
 def unique(x):
-    """Sorted values, first places, the way back, counts."""
+    """The sorted unique values, the indices of their first occurrences, the inverse, and the counts."""
     n = x.shape[0]
     order = in_order(x)
     values = np.empty(n, x.dtype)
@@ -347,7 +347,7 @@ def unique(x):
 
 @njit
 def isin(x, values, invert):
-    """Of one number and sorted values."""
+    """Whether a number is among sorted values; with ``invert``, whether it is not."""
     k = searchsorted_left(values, x)
     return (k < values.shape[0] and values[k] == x) != invert
 
@@ -359,7 +359,7 @@ def correlate_same(n, m):
 
 @njit
 def scatter_add(places, weights, n):
-    """The weights summed by index; a place that is not there is an IndexError."""
+    """The sums of the weights at each of ``n`` indices; an index out of range is an IndexError."""
     out = np.zeros(n, weights.dtype)
     for k in range(places.shape[0]):
         i = places[k]
@@ -371,7 +371,7 @@ def scatter_add(places, weights, n):
 
 @njit
 def resort(order, key):
-    """A stable sort by ``key`` of what is in ``order``."""
+    """The indices in ``order``, sorted stably by ``key``."""
     moved = np.empty(order.shape[0], key.dtype)
     for k in range(order.shape[0]):
         moved[k] = key[order[k]]
@@ -384,7 +384,7 @@ def resort(order, key):
 
 @njit
 def steps(start, stop, step):
-    """How many numbers ``arange(start, stop, step)`` has."""
+    """The length of ``arange(start, stop, step)``."""
     if step == 0:
         raise ZeroDivisionError("division by zero")
     return max(int(np.ceil((stop - start) / step)), 0)
@@ -392,7 +392,7 @@ def steps(start, stop, step):
 
 @njit
 def repeat_each(x, times):
-    """Each entry as often as ``times`` says."""
+    """Each element repeated as often as ``times`` says."""
     if times.shape[0] != x.shape[0]:
         raise ValueError("operands could not be broadcast together")
     size = 0

@@ -1,7 +1,7 @@
-"""Products of matrices and vectors into memory that is there: any of them may be a transpose, a slice, a row of a stack.
+"""Products of matrices and vectors into existing memory: operands may be transposes, slices, or rows of a stack.
 
-What is written must not overlap what is read. A factor ``beta`` of 0 overwrites: the old content is not read, as BLAS has it;
-`kept` serves where 0 times NaN is to be NaN. A factor ``alpha`` of 0 hides no NaN.
+The output must not overlap an operand. A factor ``beta`` of 0 overwrites: the old content is not read, as in BLAS; use `kept`
+if 0 times NaN must be NaN. A factor ``alpha`` of 0 hides no NaN.
 """
 
 import numpy as np
@@ -11,9 +11,9 @@ from transpile_runtime.compiled.layout import has_columns, has_rows, in_rows
 from transpile_runtime.compiled.options import FAST
 from transpile_runtime.compiled.symbols import routine
 
-_TINY = 64  # multiplications of a product of matrices that loops do in the time of a call of BLAS
-_STRIP = 32  # rows of which `part` multiplies what they have in common
-_LARGE = 2**18  # entries of a matrix from which BLAS is as fast as the loops here, and may use threads
+_TINY = 64  # multiplications of a matrix product that loops do in the time of a BLAS call
+_STRIP = 32  # number of rows that `part` multiplies together, where their parts agree
+_LARGE = 2**18  # elements of a matrix from which BLAS is as fast as these loops, and may use threads
 
 _gemm = routine("gemm", "TRANSA TRANSB m n k alpha a lda b ldb beta c ldc")
 _gemv = routine("gemv", "TRANS m n alpha a lda x incx beta y incy")
@@ -22,7 +22,7 @@ _NO, _YES, _UPPER = ord("N"), ord("T"), ord("U")
 
 
 # ---------------------------------------------------------------------------------------------- matrix by matrix
-# Each function is in one piece: Numba would compile its parts twice.
+# No function is split: Numba would compile its parts twice.
 
 
 @apart("void(real, real[:, :], real[:, :], real, real[:, :])")
@@ -41,13 +41,15 @@ def gemm(alpha, a, b, beta, c):
     if m == 1:
         gemv(alpha, b.T, a[0], beta, c[0])
     elif m * n * k > _TINY and alpha != 0 and lie_well:
-        # how far rows lie from each other, in entries; where there is one, BLAS wants no less than its length
+        # the distance of rows, in elements; for a single row BLAS requires at least its length
         lda = max(a.strides[0] // size, k) if rows_a else max(a.strides[1] // size, m)
         ldb = max(b.strides[0] // size, n) if rows_b else max(b.strides[1] // size, k)
         ldc = max(c.strides[0] // size, n)
         same = a.ctypes.data == b.ctypes.data and a.strides[0] == b.strides[1] and a.strides[1] == b.strides[0]
         if same and m == n and beta == 0:
-            _syrk(_UPPER, _YES if rows_a else _NO, n, k, alpha, a, lda, beta, c, ldc)  # half of it; the rest is equal
+            _syrk(
+                _UPPER, _YES if rows_a else _NO, n, k, alpha, a, lda, beta, c, ldc
+            )  # one triangle; the other is equal
             for i in range(n):
                 for j in range(i):
                     c[j, i] = c[i, j]
@@ -56,7 +58,7 @@ def gemm(alpha, a, b, beta, c):
             _gemm(turn_b, turn_a, n, m, k, alpha, b, ldb, a, lda, beta, c, ldc)
     else:
         total = a.dtype.type(alpha)
-        if alpha == 0:  # of use only where an entry is not finite
+        if alpha == 0:  # matters only if an element is not finite
             for i in range(m):
                 for p in range(k):
                     total += 0 * a[i, p]
@@ -72,17 +74,20 @@ def gemm(alpha, a, b, beta, c):
 
 @apart("void(real, real[:, :], real[:, :], real[:, :], int64, boolean, boolean)", FAST)
 def part(alpha, a, b, c, offset, from_there, of_target):
-    """``c += alpha * a @ b`` with a part of ``a``: of its row ``i`` the columns before ``i + offset``, or those from there on.
+    """``c += alpha * a @ b`` with a part of ``a``: in its row ``i`` the columns before ``i + offset``, or those from there on.
 
-    With ``of_target`` it is that part of ``c`` that counts: nothing else of it is touched. What is left out is not read as 0: a
-    NaN in ``b`` that only meets such entries stays out.
+    With ``of_target`` the part is of ``c``, and no other element of it is changed. Omitted elements do not act as 0: a NaN in
+    ``b`` that meets only such elements has no effect.
     """
     zero, one = c.dtype.type(0), c.dtype.type(1)
     n, m = c.shape[0], c.shape[1] if of_target else a.shape[1]
     if of_target:
         for start in range(0, n, _STRIP):
             stop = min(start + _STRIP, n)
-            low, high = min(max(start + offset, 0), m), min(max(stop - 1 + offset, 0), m)  # between them rows differ
+            low, high = (
+                min(max(start + offset, 0), m),
+                min(max(stop - 1 + offset, 0), m),
+            )  # where the rows' parts differ
             first, last = (high, m) if from_there else (0, low)
             if first < last:
                 gemm(alpha, a[start:stop], b[:, first:last], one, c[start:stop, first:last])
@@ -96,7 +101,7 @@ def part(alpha, a, b, c, offset, from_there, of_target):
         return
     for start in range(0, m, _STRIP):
         stop = min(start + _STRIP, m)
-        low, high = min(max(start - offset + 1, 0), n), min(max(stop - offset, 0), n)  # rows that differ
+        low, high = min(max(start - offset + 1, 0), n), min(max(stop - offset, 0), n)  # rows whose parts differ
         first, last = (0, low) if from_there else (high, n)
         strip = b[start:stop]
         if first < last:
@@ -127,7 +132,10 @@ def part(alpha, a, b, c, offset, from_there, of_target):
 
 @apart("real(real, real[:, :])")
 def kept(beta, c):
-    """``beta`` for `gemm` where the old content counts even if ``beta`` is 0: NaN stays NaN."""
+    """The ``beta`` for a following `gemm` in which the old content counts even if ``beta`` is 0: NaN stays NaN.
+
+    If ``beta`` is 0, ``c`` is multiplied by it here, and the result is 1.
+    """
     if beta != 0:
         return beta
     for i in range(c.shape[0]):
@@ -141,7 +149,7 @@ def kept(beta, c):
 
 @apart("void(real, real[:, :], real[:], real, real[:])", FAST)
 def gemv(alpha, a, x, beta, y):
-    """``y = alpha * a @ x + beta * y``: loops that take four rows at a time are faster than BLAS, but for large matrices."""
+    """``y = alpha * a @ x + beta * y``: loops over four rows at a time, faster than BLAS except for large matrices."""
     (m, n), size = a.shape, a.itemsize
     if x.shape[0] != n or y.shape[0] != m:
         raise ValueError("gemv: the sizes do not agree")
@@ -155,7 +163,7 @@ def gemv(alpha, a, x, beta, y):
         return
     for i in range(m):
         y[i] = 0 if beta == 0 else beta * y[i]
-    if rows and close_x:  # an entry is the product of a row with x
+    if rows and close_x:  # an element is the product of a row with x
         lines, line = in_rows(a), in_rows(x)
         block = m - m % 4
         for start in range(0, block, 4):
@@ -177,7 +185,7 @@ def gemv(alpha, a, x, beta, y):
             for k in range(n):
                 t += lines[i, k] * line[k]
             y[i] += alpha * t
-    elif columns and close_y:  # the sum of the columns, with the entries of x as factors
+    elif columns and close_y:  # the sum of the columns, with the elements of x as factors
         lines, line = in_rows(a.T), in_rows(y)
         block = n - n % 4
         for start in range(0, block, 4):

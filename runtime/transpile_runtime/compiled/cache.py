@@ -1,7 +1,7 @@
-"""The disk cache of compiled functions: one data file a signature, and what cannot be read is compiled again.
+"""The disk cache of compiled functions: one data file for each signature; an unreadable file is compiled again.
 
-Numba's own numbers the data files: two processes that compile different signatures of one function at once can give both the
-same number, and then load one for the other. Here a file is named by what is in it, and carries a checksum.
+Numba numbers the data files: two processes that compile different signatures of one function at once can choose the same
+number, and then load one for the other. Here a file is named by its content, and has a checksum.
 """
 
 import hashlib
@@ -14,7 +14,7 @@ from pathlib import Path
 
 
 def keep(dispatcher):
-    """The dispatcher, with the disk cache where there can be one."""
+    """The dispatcher, with a disk cache if one is possible."""
     with suppress(Exception):  # no directory can be written, or another Numba has other private names
         files, cache = _classes()
         found = cache(dispatcher.py_func)
@@ -26,12 +26,12 @@ def keep(dispatcher):
 
 @lru_cache(maxsize=1)
 def sources():
-    """A hash of all of this package: a compiled function holds what it calls, of other files too."""
+    """A hash of this whole package: a compiled function contains its callees, from other files too."""
     return digest(Path(__file__).parent)
 
 
 def digest(folder):
-    """A hash of the Python files under a folder, their names and contents."""
+    """A hash of the names and contents of the Python files under a folder."""
     found = hashlib.sha256()
     start = len(str(folder))
     for path in sorted(python_files(folder)):
@@ -43,14 +43,16 @@ def digest(folder):
 
 
 def python_files(folder):
-    """The paths of the Python files under a folder."""
+    """Yields the paths of the Python files under a folder."""
     for here, _, names in os.walk(folder):
         yield from (os.path.join(here, name) for name in names if name.endswith(".py"))
 
 
 @lru_cache(maxsize=1)
 def environment():
-    """What object code depends on besides its text: this package, the versions, the processor, Numba's settings."""
+    """A hash of everything that object code depends on besides its text: this package, versions, the processor, Numba's
+    settings.
+    """
     import llvmlite
     import numba
     import numpy
@@ -126,7 +128,7 @@ def _classes():
 
         def load_overload(self, sig, target_context):
             if not objects.is_known():
-                rtsys.initialize(target_context)  # all that loading needs; Numba's own does far more
+                rtsys.initialize(target_context)  # sufficient for loading; Numba's own initialisation does far more
             try:
                 return self._load_overload(sig, target_context)
             except Exception:

@@ -1,8 +1,8 @@
-"""How compiled functions end with an exception: Numba's calling convention, without what it leaves behind.
+"""Exceptions of compiled functions: Numba's calling convention, without its memory leaks.
 
-Numba's own keeps a reference to each argument of an exception, to their tuple and to a description: some 480 bytes an exception.
-And what Numba writes into a function (a call, an allocation) leaves it at once where that fails, with all that the function
-holds. Here a function that is being written says how it is left.
+Numba keeps a reference to each argument of an exception, to their tuple and to a description: some 480 bytes an exception. And
+code that Numba writes into a function (a call, an allocation) leaves it at once on failure, without releasing its memory. Here
+the writer of a function says how it is left.
 """
 
 from llvmlite import ir
@@ -15,10 +15,10 @@ NO_MEMORY = ("out of memory",)
 
 
 class Context(CPUContext):
-    """A target context of Numba's with this convention: ``under(target)`` is one like another.
+    """A target context of Numba's with this convention; ``under(target)`` creates one from another.
 
-    ``leaving`` has, by the name of a function, who writes it: ``raised(class, arguments)`` and ``passed(code, info)`` branch to
-    where it gives back what it holds.
+    ``leaving`` maps a function's name to its writer, whose methods ``raised(class, arguments)`` and ``passed(code, info)``
+    branch to an exit that releases its memory.
     """
 
     @classmethod
@@ -36,6 +36,8 @@ class Context(CPUContext):
 class Convention(CPUCallConv):
     # ---- out of a function that is being written
 
+    """Numba's calling convention with these exits."""
+
     def return_user_exc(self, builder, exc, exc_args=None, loc=None, func_name=None):
         writer = self.context.leaving.get(builder.function.name)
         if writer is None:
@@ -51,8 +53,10 @@ class Convention(CPUCallConv):
             writer.passed(status.code, status.excinfoptr)
 
     def return_located(self, builder, code, info, site=None):
-        """The exception of a callee; of one that knows no line, with the number of the message for that. Numba describes it by
-        constants, whose address lives as long as the code."""
+        """Returns the exception of a callee; if that has no line, with ``site``, the number of the message for it.
+
+        Numba describes such an exception by constants, whose address is valid as long as the code.
+        """
         if site is not None:
             from transpile_runtime.compiled.errors import Within
 
@@ -66,7 +70,7 @@ class Convention(CPUCallConv):
         builder.store(info, self._get_excinfo_argument(builder.function))
         builder.ret(code)
 
-    # ---- arguments that are known when it is raised: they lie behind the description, in one piece of memory
+    # ---- arguments known when it is raised: they lie behind the description, in one block of memory
 
     def set_dynamic_user_exc(self, builder, exc, exc_args, nb_types, loc=None, func_name=None):
         pyapi = self.context.get_python_api(builder)
@@ -98,14 +102,14 @@ class Convention(CPUCallConv):
         builder.store(builder.bitcast(place, excinfo_ptr_t), self._get_excinfo_argument(builder.function))
 
     def emit_unwrap_dynamic_exception_fn(self, module, st_type, nb_types):
-        """The function that makes a tuple of the arguments; NULL, with an exception set, where it cannot."""
+        """The function that makes a tuple of the arguments; its result is NULL, with an exception set, if that fails."""
         name = f"transpile.arguments.{'.'.join(map(str, nb_types))}"
         found = module.globals.get(name)
         if found is not None:
             return found
         found = ir.Function(module, ir.FunctionType(cgutils.voidptr_t, [cgutils.voidptr_t]), name)
         found.linkage = "internal"
-        for attribute in ("noinline", "optnone", "cold"):  # it hardly ever runs: LLVM takes it as it is written
+        for attribute in ("noinline", "optnone", "cold"):  # it rarely runs: LLVM does not optimise it
             found.attributes.add(attribute)
         builder = ir.IRBuilder(found.append_basic_block("entry"))
         pyapi = self.context.get_python_api(builder)
@@ -143,7 +147,7 @@ class Convention(CPUCallConv):
         return builder.load(found)
 
     def forget(self, builder, info):
-        """Gives back the memory of an exception that is not raised, if its arguments are numbers."""
+        """Frees the memory of an exception that is not raised, whose arguments are numbers."""
         count = builder.extract_value(builder.load(info), 4)
         with builder.if_then(builder.icmp_signed(">", count, count.type(0))):
             self.context.nrt.free(builder, builder.bitcast(info, cgutils.voidptr_t))

@@ -1,4 +1,4 @@
-"""Eigenvalues, singular values, orthogonal factors and what comes of them, of one matrix into memory that is there, by LAPACK."""
+"""Eigenvalues, singular values, orthogonal factors and functions of them, for one matrix, into existing memory, by LAPACK."""
 
 import math
 
@@ -23,11 +23,11 @@ _NONE, _SOME, _ALL, _VECTORS, _LOWER, _UPPER = ord("N"), ord("S"), ord("A"), ord
 
 @apart("void(real[:, ::1], boolean, real[::1], boolean)")
 def eigen(columns, upper, values, wants_vectors):
-    """The eigenvalues of a symmetric matrix, of which one triangle is read; the eigenvectors come in place of its columns."""
+    """Computes the eigenvalues of a symmetric matrix, of which one triangle is read; the eigenvectors replace its columns."""
     n = columns.shape[0]
     for j in range(n):
         for i in range(0 if upper else j, j + 1 if upper else n):
-            if columns[j, i] - columns[j, i] != 0:  # LAPACK may not come to an end
+            if columns[j, i] - columns[j, i] != 0:  # LAPACK may not terminate
                 if n > 2:
                     raise np.linalg.LinAlgError("Eigenvalues did not converge")
                 values[:], columns[:] = math.nan, math.nan
@@ -50,13 +50,13 @@ def eigh(a, upper, values, vectors):
 
 @apart("void(real[:, :], boolean, real[::1], real[:, ::1])")
 def robust_eigh(a, upper, values, vectors):
-    """As SciPy does it, by relatively robust representations: the vectors have other signs than NumPy's."""
+    """As SciPy's, by relatively robust representations: the signs of the vectors may differ from NumPy's."""
     n = a.shape[0]
     if n == 0:
         return
     for i in range(n):
         for j in range(i if upper else 0, n if upper else i + 1):
-            if a[i, j] - a[i, j] != 0:  # LAPACK may not come to an end
+            if a[i, j] - a[i, j] != 0:  # LAPACK may not terminate
                 raise np.linalg.LinAlgError("Internal Error.")
     columns, found, side, zero = turned(a), np.empty((n, n), a.dtype), (_UPPER if upper else _LOWER), a.dtype.type(0)
     count, support = np.zeros(1, np.int64), np.zeros(2 * n, np.int64)
@@ -83,12 +83,12 @@ def eigvalsh(a, upper, values):
 
 @apart("void(real[:, ::1], int64, real[:, ::1], real[::1], real[:, ::1])")
 def singular(columns, kind, u, values, vt):
-    """The singular values of a matrix of these columns; ``u`` and ``vt`` are given as columns too."""
+    """Computes the singular values of a matrix given by its columns; ``u`` and ``vt`` are filled by columns too."""
     n, m = columns.shape
     small = min(m, n)
     for j in range(n):
         for i in range(m):
-            if columns[j, i] - columns[j, i] != 0:  # LAPACK may not come to an end
+            if columns[j, i] - columns[j, i] != 0:  # LAPACK may not terminate
                 raise np.linalg.LinAlgError("SVD did not converge")
     work, more = np.zeros(1, values.dtype), np.empty(8 * small, np.int64)
     ldu, ldvt = max(u.shape[1], 1), max(vt.shape[1], 1)
@@ -191,7 +191,7 @@ def qr_r(a, r):
 
 @apart("void(real[:, :], real[:, :], float64, real[:, ::1])")
 def lstsq(a, b, rcond, out):
-    """The solution of least squares; ``rcond`` -2 stands for NumPy's default, machine precision times the larger size."""
+    """The least-squares solution; ``rcond`` -2 means NumPy's default, machine precision times the larger size."""
     (m, n), width = a.shape, out.shape[1]
     if b.shape[0] != m or b.shape[1] != width or out.shape[0] != n:
         raise ValueError("lstsq: the sizes do not agree")

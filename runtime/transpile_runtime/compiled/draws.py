@@ -1,7 +1,8 @@
 """Many random numbers at once, by loops that LLVM vectorises: into the memory of a kernel, and for `transpile_runtime.random`.
 
-A normal number takes integers, then a logarithm, then a polynomial, and one loop over all that mostly waits for the step before. So
-a block of numbers goes through one step after the other, a loop for each. The few numbers in the tails come behind their block.
+A normal number takes integers, then a logarithm, then a polynomial, and a single loop over all of them mostly waits for the
+previous step. So a block of numbers takes one step after the other, each a loop. The few numbers in the tails follow after
+their block.
 """
 
 import math
@@ -31,7 +32,7 @@ _depth, _near, _anywhere = (compiled(f) for f in (vector_erfinv.depth, vector_er
 
 @fast
 def _fill(out, first, second):
-    """Standard normal numbers into an array of rank 1."""
+    """Fills an array of rank 1 with standard normal numbers."""
     x, y = np.empty(BLOCK, np.uint32), np.empty(BLOCK, np.uint32)
     u, w, far = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK, np.int64)
     for start in range(0, out.shape[0], BLOCK):
@@ -71,7 +72,9 @@ def normals32(out, first, second):
 
 
 def _filling(draw):
-    """Numbers of each key into the rows of an array; where rows are short, those of one place of a block of keys together."""
+    """A function that fills each row of an array with numbers of its key; short rows are filled for a block of keys
+    together.
+    """
 
     @njit
     def short(out, keys):
@@ -119,7 +122,7 @@ _FILLING = {
 
 
 def filled(name, key, shape, dtype):
-    """What the function of `transpile_runtime.random` of this name gives."""
+    """The array that the function of `transpile_runtime.random` with this name returns."""
     keys = np.ascontiguousarray(key).reshape(-1, 2)
     out = np.empty((len(keys), math.prod(shape)), dtype)
     _FILLING[name][out.dtype.name](out, keys)

@@ -1,4 +1,4 @@
-"""What a kernel asks of its arguments before it does anything."""
+"""Tests of a kernel's arguments at its entry."""
 
 from numba import types
 from numba.extending import intrinsic
@@ -8,7 +8,7 @@ from transpile_runtime.compiled.options import njit
 
 @intrinsic
 def address(context, x):
-    """Where the data of an array begin."""
+    """The address of an array's data."""
 
     def generate(context, builder, signature, args):
         data = context.make_array(signature.args[0])(context, builder, args[0]).data
@@ -19,7 +19,7 @@ def address(context, x):
 
 @njit
 def share(x, y):
-    """Whether two arrays in C order have memory in common."""
+    """Whether two C-contiguous arrays overlap."""
     if x.size == 0 or y.size == 0:
         return False
     a, b = address(x), address(y)

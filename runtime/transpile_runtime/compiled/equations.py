@@ -1,7 +1,7 @@
-"""Equations, determinants and triangular factors of one matrix, which may lie as it likes, into memory that is there.
+"""Linear equations, determinants and triangular factors of one matrix of any memory order, into existing memory.
 
-The routines are LAPACK's, called as NumPy calls them, so that what is singular there is singular here, and NaN and infinity go
-the same way; a matrix of at most 16 rows that is far from singular is factored by loops, in a third to two thirds of the time.
+The routines are LAPACK's, called as NumPy calls them, so that the same matrices are singular, and NaN and infinity propagate in
+the same way. A matrix of at most 16 rows that is far from singular is factored by loops, in a third to two thirds of the time.
 """
 
 import math
@@ -18,8 +18,8 @@ _potrf = routine("potrf", "UPLO n a lda info")
 _trsm = routine("trsm", "SIDE UPLO TRANSA DIAG m n alpha a lda b ldb")
 _NO, _YES, _LOWER, _UPPER, _RIGHT, _UNIT = ord("N"), ord("T"), ord("L"), ord("U"), ord("R"), ord("U")
 _SMALL = 4
-_SHORT = 8  # rows and right sides for which loops are faster than the library (and sums along rows than along columns)
-_FEW = 16  # loops are faster than the library
+_SHORT = 8  # rows and right-hand sides up to which loops are faster than the library (and sums along rows than along columns)
+_FEW = 16  # rows up to which loops are faster than the library
 
 
 # ------------------------------------------------------------------------------------------------------ factors
@@ -27,7 +27,7 @@ _FEW = 16  # loops are faster than the library
 
 @apart("int64(real[:, ::1], int64[::1])", False)
 def factor(columns, pivots):
-    """Factors the matrix of these columns in place; ``pivots`` are the rows that came to the diagonal, in order.
+    """Factors the matrix of these columns in place; ``pivots`` gets the row exchanged with each row, in order.
 
     The result is 0, or the number (from 1) of the first column without a pivot.
     """
@@ -40,7 +40,7 @@ def factor(columns, pivots):
     if count < 2 or pivots[0] < 2**32:
         for k in range(count):
             pivots[k] -= 1
-    else:  # the integers of the library have 32 bits, two of them in one of ours
+    else:  # the library's integers have 32 bits: two of them are in one of ours
         for k in range(count - 1, -1, -1):
             pivots[k] = (pivots[k // 2] >> (32 * (k % 2))) % 2**32 - 1
     return info
@@ -48,9 +48,10 @@ def factor(columns, pivots):
 
 @inner
 def substitute(columns, pivots, transposed, out):
-    """From the right sides in ``out`` to the solutions, by the factors that `factor` found; of the transpose if that is wanted.
+    """Replaces the right-hand sides in ``out`` by the solutions, using the factors from `factor`; ``transposed``: of the
+    transpose.
 
-    The rows are exchanged by two loops that are written out: one function for both took 4 % of a system of eight rows.
+    The two loops that exchange rows are written out: one function for both took 4 % of the time of a system of eight rows.
     """
     n, width = out.shape
     if not transposed:
@@ -84,7 +85,9 @@ def substitute(columns, pivots, transposed, out):
 
 @inner
 def _substitute_one(columns, out):
-    """Of one right side, by loops along the columns: a call of the library takes longer up to a hundred rows, and no less above."""
+    """For one right-hand side, by loops along the columns: a library call is slower up to a hundred rows, and no faster
+    above.
+    """
     n = out.shape[0]
     for k in range(n):
         x = out[k, 0]
@@ -99,7 +102,7 @@ def _substitute_one(columns, out):
 
 @inner
 def _substitute_few(columns, out):
-    """By sums along the rows; what was found last comes last into each, so that the rest of the sum does not wait for it."""
+    """By sums along the rows; the latest value comes last in each sum, so that the rest of the sum does not wait for it."""
     n = out.shape[0]
     for c in range(out.shape[1]):
         for i in range(n):
@@ -116,7 +119,7 @@ def _substitute_few(columns, out):
 
 @inner
 def _substitute_transposed(columns, out):
-    """As `_substitute_few`, of the transpose, whose rows are the columns."""
+    """As `_substitute_few`, for the transpose, whose rows are the columns."""
     n = out.shape[0]
     for c in range(out.shape[1]):
         for i in range(n):
@@ -136,7 +139,7 @@ def _substitute_transposed(columns, out):
 
 @apart("void(real[:, :], real[:, ::1], int64[::1])")
 def lu_factor(a, columns, pivots):
-    """The factors of a square matrix, for all that wants them; the last of ``pivots`` says whether there is no inverse."""
+    """Factors a square matrix; the last of ``pivots`` is nonzero if the matrix is singular."""
     n = columns.shape[0]
     if a.shape[0] != n or a.shape[1] != n or pivots.shape[0] != n + 1:
         raise ValueError("lu_factor: the sizes do not agree")
@@ -151,10 +154,10 @@ def lu_factor(a, columns, pivots):
 
 @inner
 def _far_from_singular(columns, pivots):
-    """Factors a square matrix, and says whether it is so far from singular that the library finds each pivot too.
+    """Factors a square matrix; True if it is so far from singular that the library finds each pivot too.
 
-    The library adds up in another order: where it could meet a zero, or NaN, only it knows whether it does. Its pivots differ by
-    rounding errors of the other factors (Golub and Van Loan, Matrix Computations, 3.3); half the digits are left for them.
+    The library adds in another order: where it could meet a zero, or NaN, only the library itself decides. Its pivots differ by
+    rounding errors of the other factors (Golub and Van Loan, Matrix Computations, 3.3); half of the digits are left for them.
     """
     n, one = columns.shape[0], columns.dtype.type(1)
     least = total = columns.dtype.type(0)
@@ -188,7 +191,7 @@ def _far_from_singular(columns, pivots):
 
 @apart("void(real[:, ::1], int64[::1], boolean, real[:, :], real[:, ::1])")
 def lu_solve(columns, pivots, transposed, b, out):
-    """The solution of ``a @ out = b``, or of ``a.T @ out = b``."""
+    """Computes the solution of ``a @ out = b``, or of ``a.T @ out = b``."""
     n, width = out.shape
     if columns.shape[0] != n or b.shape[0] != n or b.shape[1] != width:
         raise ValueError("solve: the sizes do not agree")
@@ -213,7 +216,7 @@ def lu_inv(columns, pivots, transposed, out):
 
 @apart("UniTuple(real, 2)(real[:, ::1], int64[::1])")
 def lu_slogdet(columns, pivots):
-    """The sign of the determinant and the logarithm of its size."""
+    """The sign of the determinant and the logarithm of its absolute value."""
     n = columns.shape[0]
     sign, size = columns.dtype.type(1), columns.dtype.type(0)
     if pivots[n] > 0:
@@ -237,7 +240,7 @@ def lu_det(columns, pivots):
 
 @apart("void(real[:, :], real[:, :], real[:, ::1])")
 def solve(a, b, out):
-    """The solution of ``a @ out = b``."""
+    """Computes the solution of ``a @ out = b``."""
     n = out.shape[0]
     columns, pivots = np.empty((n, n), a.dtype), np.empty(n + 1, np.int64)
     lu_factor(a, columns, pivots)
@@ -254,7 +257,7 @@ def inv(a, out):
 
 @apart("UniTuple(real, 2)(real[:, :])")
 def slogdet(a):
-    """The sign of the determinant and the logarithm of its size."""
+    """The sign of the determinant and the logarithm of its absolute value."""
     n = a.shape[0]
     columns, pivots = np.empty((n, n), a.dtype), np.empty(n + 1, np.int64)
     lu_factor(a, columns, pivots)
@@ -269,7 +272,7 @@ def det(a):
 
 @apart("void(real[:, :], real[:, ::1], real[:, ::1], real[:, ::1])")
 def lu(a, permutation, lower, upper):
-    """``a = permutation @ lower @ upper``, with partial pivoting."""
+    """Computes ``a = permutation @ lower @ upper``, with partial pivoting."""
     m, n = a.shape
     columns, pivots = turned(a), np.empty(min(m, n), np.int64)
     factor(columns, pivots)
@@ -289,7 +292,7 @@ def lu(a, permutation, lower, upper):
 
 @apart("void(real[:, :], boolean, real[:, ::1])", False)
 def cholesky(a, upper, out):
-    """The factor of a symmetric matrix, of which one triangle is read."""
+    """Computes the Cholesky factor of a symmetric matrix, of which one triangle is read."""
     n, one = out.shape[0], out.dtype.type(1)
     columns = turned(a)
     info = 0
@@ -305,7 +308,7 @@ def cholesky(a, upper, out):
                 low[i, j] -= total
                 if i > j:
                     low[i, j] *= one / low[j, j]
-                elif low[j, j] <= 0:  # NaN is no failure to LAPACK
+                elif low[j, j] <= 0:  # LAPACK accepts NaN
                     info = 1
                 else:
                     low[j, j] = math.sqrt(low[j, j])
@@ -321,7 +324,7 @@ def cholesky(a, upper, out):
 
 @apart("void(real[:, :], real[:, :], boolean, boolean, boolean, real[:, ::1])", {"contract", "reassoc"})
 def solve_triangular(a, b, lower, transposed, unit, out):
-    """By substitution; SciPy's error where the diagonal has a zero."""
+    """Solves by substitution; raises SciPy's error if the diagonal has a zero."""
     n, width = out.shape
     if a.shape[0] != n or a.shape[1] != n or b.shape[0] != n or b.shape[1] != width:
         raise ValueError("solve_triangular: the sizes do not agree")

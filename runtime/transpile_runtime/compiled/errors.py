@@ -1,9 +1,9 @@
-"""Exceptions that compiled code raises: each class makes the built-in one, with the message of its site.
+"""Exceptions that compiled code raises: each class creates the built-in exception, with the message of its site.
 
-``SITES[number]`` is ``(exception, dtypes, text or slot, ...)``, of a print ``(None, dtypes, texts and slots of each argument,
-separator, end)``. A slot is the number of an argument, or (number, conversion, format); ``dtypes`` names those of NumPy's
-numbers among the arguments (None: not one), which arrive as Python's. ``("at", file, line, column)`` is a text;
-``("line", file, line, column)`` says the same and is none.
+``SITES[number]`` is ``(exception, dtypes, text or slot, ...)``; for a print it is ``(None, dtypes, texts and slots of each
+argument, separator, end)``. A slot is the number of an argument, or (number, conversion, format). ``dtypes`` has the dtypes of
+arguments that are NumPy scalars, else None: all arrive as Python numbers. ``("at", file, line, column)`` is printed; ``("line",
+file, line, column)`` has the same content and is not.
 """
 
 import ctypes
@@ -20,7 +20,7 @@ SITES.update(PENDING)
 
 
 def message(parts, args):
-    """The text of the parts with the values put in."""
+    """The text of the parts with the values inserted."""
     return "".join(p if isinstance(p, str) else _value(p, args) for p in parts)
 
 
@@ -41,14 +41,14 @@ def _value(slot, args):
 
 
 def _typed(dtypes, args):
-    """The arguments with NumPy's numbers as such."""
+    """The arguments, with NumPy scalars where ``dtypes`` says so."""
     if not dtypes:
         return args
     return [v if d is None else np.dtype(d).type(v) for d, v in zip(dtypes, args)]
 
 
 def _shown(file):
-    """The path relative to the working directory, if it lies under it."""
+    """The path, relative to the working directory if it lies below it."""
     try:
         relative = os.path.relpath(file)
     except (ValueError, OSError):
@@ -59,7 +59,9 @@ def _shown(file):
 def _make(base):
     class Site(base):
         def __new__(cls, site=0, *args):
-            if isinstance(site, BaseException):  # Python makes one of the other while it handles an exception
+            if isinstance(
+                site, BaseException
+            ):  # Python calls the class with the instance while it handles an exception
                 return site
             entry = SITES.get(site)
             made = base(message(entry[2:], _typed(entry[1], args))) if entry else base(*args)
@@ -113,15 +115,19 @@ LinAlgError_ = _make(np.linalg.LinAlgError)
 
 
 class _Any(type):
-    """Of what stands for exceptions of all classes. Python 3.10 asks whether the class that was made is one of it; if it is, that
-    class is what ``except`` sees."""
+    """The metaclass of a class that stands for exceptions of any class.
+
+    Python 3.10 tests whether the class of the created exception is a subclass of it; if so, ``except`` sees that class.
+    """
 
     def __subclasscheck__(cls, other):
         return issubclass(other, BaseException)
 
 
 class Within(Exception, metaclass=_Any):
-    """What a function of the runtime raised, which knows no line: the same with its site. Numba has pickled it at an address."""
+    """Creates the exception that a runtime function without a line raised, with its site; Numba has pickled it at an
+    address.
+    """
 
     def __new__(cls, site=0, address=0, size=0):
         if isinstance(site, BaseException):
@@ -135,7 +141,7 @@ class Within(Exception, metaclass=_Any):
 
 
 def show(site, values):
-    """What ``print`` of a site writes for these values."""
+    """Prints the values as ``print`` at a site does."""
     _, dtypes, *arguments, sep, end = SITES[site]
     values = _typed(dtypes, values)
     print(*(message(parts, values) for parts in arguments), sep=sep, end=end)

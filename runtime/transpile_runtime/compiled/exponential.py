@@ -45,7 +45,7 @@ def expm(a, out):
     gemm(one, scaled, scaled, 0 * one, powers[1])
     for k in range(2, 4):
         gemm(one, powers[1], powers[k - 1], 0 * one, powers[k])
-    parts = np.empty((4, n, n), a.dtype)  # the odd polynomial over a: low, high times a^6; the even one: low, high
+    parts = np.empty((4, n, n), a.dtype)  # odd polynomial / a: low, high part; even one: low, high
     for i in range(n):
         for j in range(n):
             for part in range(4):

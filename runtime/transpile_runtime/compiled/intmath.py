@@ -1,6 +1,6 @@
-"""Python's integers in 64 bits: whether a result fits, and operations that are right wherever it does.
+"""Python's integers in 64 bits: tests whether a result fits, and operations that are right whenever it does.
 
-``overflows_add(a, b)`` and the others are asked before the operation, whose own result then means nothing where they are true.
+``overflows_add(a, b)`` and the others are tested before the operation; if they are true, its own result is meaningless.
 """
 
 import math
@@ -13,7 +13,7 @@ from transpile_runtime.compiled.scalars import minus, plus, times
 LEAST = -(2**63)
 MOST = 2**63 - 1
 ROOT = 3037000499  # the greatest number whose square fits
-EXACT = 2**53  # up to here every integer is a float
+EXACT = 2**53  # every integer up to here is exactly a float
 
 
 @njit
@@ -30,7 +30,7 @@ def overflows_sub(a, b):
 
 @njit
 def stop_of(start, stop, step):
-    """An end by which 64 bits count the numbers of the range: the same one, or another that no loop comes to."""
+    """An end for which the length of the range fits in 64 bits: the given one, or another that no loop reaches."""
     if not overflows_sub(stop, start) and minus(stop, start) != LEAST:
         return stop
     if abs(step) > 2 and (start < stop) == (step > 0):
@@ -51,7 +51,7 @@ def overflows_mul(a, b):
 
 @njit
 def overflows_pow(x, p):
-    """Of a power that is not negative."""
+    """Whether ``x**p`` does not fit, for ``p`` not negative."""
     if p <= 1 or -1 <= x <= 1:
         return False
     if p > 63:
@@ -66,7 +66,7 @@ def overflows_pow(x, p):
 
 @njit
 def overflows_left_shift(a, b):
-    """Of a count that is not negative."""
+    """Whether ``a << b`` does not fit, for ``b`` not negative."""
     if a == 0 or b <= 0:
         return False
     return b > 63 or a >> (63 - b) != (0 if a > 0 else -1)
@@ -74,7 +74,7 @@ def overflows_left_shift(a, b):
 
 @njit
 def gcd(a, b):
-    """The least integer where the result is 2 ** 63."""
+    """The greatest common divisor; -2**63 if it is 2**63."""
     while b:
         a, b = b, (0 if b == -1 else a % b)
     return minus(0, a) if a < 0 else a
@@ -94,7 +94,7 @@ def gcd_unsigned(a, b):
 
 @njit
 def lcm(a, b):
-    """It may wrap."""
+    """The least common multiple, which may wrap."""
     if a == 0 or b == 0:
         return 0
     a, b = minus(0, a) if a < 0 else a, minus(0, b) if b < 0 else b
@@ -119,7 +119,7 @@ def overflows_lcm(a, b):
 
 @njit
 def round_to(n, decimals):
-    """To a multiple of a power of ten, of two that are as near to the even one."""
+    """The nearest multiple of a power of ten; of two equally near ones the even one."""
     if decimals >= 0:
         return n
     unit = 10 ** min(-decimals, 18)
@@ -128,7 +128,7 @@ def round_to(n, decimals):
     if 2 * rest > unit or (2 * rest == unit and whole % 2 == 1):
         whole += 1
     fits = -(MOST // unit) <= whole <= MOST // unit
-    if decimals < -18:  # a unit that does not fit: what is not further from 0 than half of it gives 0
+    if decimals < -18:  # the unit does not fit: a number no further from 0 than half of it gives 0
         fits = decimals < -19 or -5 * 10**18 <= n <= 5 * 10**18
         whole = 0
     if not fits:
@@ -180,7 +180,7 @@ def chosen(n, k):
         return 0, False
     result = 1
     for i in range(min(k, n - k)):
-        d = gcd(result, i + 1)  # what is left of the divisor divides the other factor
+        d = gcd(result, i + 1)  # the rest of the divisor divides the other factor
         factor = (n - i) // ((i + 1) // d)
         if overflows_mul(result // d, factor):
             return 0, True
@@ -202,6 +202,7 @@ def overflows_perm(n, k):
 
 @njit
 def arranged(n, k):
+    """The number of ordered selections, and whether it does not fit."""
     if k > n:
         return 0, False
     result = 1
@@ -217,7 +218,7 @@ FACTORIALS = np.array([float(math.factorial(n)) for n in range(171)])
 
 @njit
 def factorial_float(n):
-    """``float(math.factorial(n))``, infinity where there is none."""
+    """``float(math.factorial(n))``, or infinity if that is too large."""
     if n < 0:
         raise ValueError("factorial() not defined for negative values")
     return FACTORIALS[n] if n <= 170 else math.inf
@@ -239,18 +240,20 @@ def perm_float(n, k):
     return product(n, k, False) if overflows else found * 1.0
 
 
-DIGITS = 40  # of 32 bits: more than the greatest float has
+DIGITS = 40  # digits of 32 bits: more than the largest float has
 
 
 @njit
 def product(n, count, divided):
-    """``n (n - 1) ...``, so many factors, each ``divided`` by its number; rounded once, infinity where it is no float."""
+    """``n (n - 1) ...`` with ``count`` factors, if ``divided`` over ``count!``; rounded once, infinity if too large for a
+    float.
+    """
     digits = np.zeros(DIGITS, np.uint64)
     digits[0] = 1
     for i in range(count):
         high = np.uint64(n - i) >> np.uint64(32)
         low = np.uint64(n - i) & np.uint64(0xFFFFFFFF)
-        above = np.uint64(0)  # the digit of the product by `high` that waits to be added two places up
+        above = np.uint64(0)  # high digit of the product with `high`, still to be added two places up
         carry = np.uint64(0)
         for k in range(DIGITS):
             digit = digits[k]
@@ -273,21 +276,21 @@ def product(n, count, divided):
 
 @njit
 def rounded(digits):
-    """The float that is nearest to an integer of so many digits, of which one of the first two is none but 0."""
+    """The float nearest to the integer with these 32-bit digits, the lowest first."""
     top = DIGITS - 1
     while top > 1 and digits[top] == 0:
         top -= 1
     whole = (digits[top] << np.uint64(32)) | digits[top - 1]
     rest = digits[top - 2] if top > 1 else np.uint64(0)
     shift = 32 * (top - 1)
-    while whole >> np.uint64(63) == 0 and shift > 0:  # 64 bits of it
+    while whole >> np.uint64(63) == 0 and shift > 0:  # keep 64 bits
         whole = (whole << np.uint64(1)) | (rest >> np.uint64(31))
         rest = (rest << np.uint64(1)) & np.uint64(0xFFFFFFFF)
         shift -= 1
     for k in range(top - 2):
         rest |= digits[k]
     if rest != 0:
-        whole |= np.uint64(1)  # so that what lies in the middle is not taken for it
+        whole |= np.uint64(1)  # marks a number beyond the midpoint of two floats
     return math.ldexp(nearest(whole), shift)
 
 
@@ -296,7 +299,7 @@ def rounded(digits):
 
 @exact
 def nearest(whole):
-    """An integer without sign as a float; the conversion of LLVM rounds once."""
+    """An unsigned integer as a float; LLVM's conversion rounds once."""
     return np.float64(whole)
 
 
@@ -316,7 +319,7 @@ def quotient(a, b):
     y = np.uint64(b) if b > 0 else np.uint64(0) - np.uint64(b)
     whole, rest = x // y, x % y
     shift = 0
-    while whole >> np.uint64(55) == 0:  # two bits more than a float has
+    while whole >> np.uint64(55) == 0:  # at least two bits more than a float has
         rest_high = rest >> np.uint64(63)
         rest = rest << np.uint64(1)
         bit = rest_high != 0 or rest >= y
@@ -331,7 +334,7 @@ def quotient(a, b):
 
 @exact
 def order(n, x):
-    """-1, 0 or 1 as the integer is less than the float, equal or greater; 2 where that is NaN."""
+    """-1, 0 or 1 if the integer is less than, equal to or greater than the float; 2 if that is NaN."""
     if x != x:
         return 2
     if x >= 9223372036854775808.0:

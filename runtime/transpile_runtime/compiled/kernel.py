@@ -1,4 +1,4 @@
-"""The callable of a compiled function: Numba's dispatcher in C, with one signature and nothing around it."""
+"""The callable of a compiled function: Numba's dispatcher in C, with a single signature."""
 
 import numpy as np
 from numba import _dispatcher, types
@@ -13,7 +13,7 @@ from transpile_runtime.compiled.again import Again
 class Kernel(_dispatcher.Dispatcher):
     """Calls ``entry`` with arguments of exactly these types, and raises `Again` for all others.
 
-    A type is ``(dtype, rank)``; a rank above 0 means an array in C order that can be written.
+    A type is ``(dtype, rank)``; a rank above 0 means a C-contiguous, writeable array.
     """
 
     def __init__(self, name, kinds, entry):
@@ -25,20 +25,20 @@ class Kernel(_dispatcher.Dispatcher):
         self.__code__ = _nothing.__code__.replace(co_name=name)  # for profilers and debuggers
         self.kinds = kinds
         self.returns = ()  # the dtypes of its results, "" for an array
-        self.outputs = ()  # which of its last arguments are results
-        self.has_own_threads = False  # whether Numba wrote its parallel loops
+        self.outputs = ()  # the last arguments that are results
+        self.has_own_threads = False  # whether Numba compiled its parallel loops
         self.stem = None  # the name of its files in the cache
         self.entry = entry  # the dispatcher in C borrows it
-        self.types = [numba_type(*kind) for kind in kinds]  # the number of a type holds as long as the type
+        self.types = [numba_type(*kind) for kind in kinds]  # the code of a type is valid as long as the type exists
         self._insert([t._code for t in self.types], entry, False)
 
     def _compile_for_args(self, *args, **kwargs):
         raise Again
 
     def typeof_pyval(self, value):
-        """As Numba's, which imports `numpy.ma` to see that an array is not masked."""
+        """As Numba's, but without importing `numpy.ma` to test for masked arrays."""
         if type(value) is np.ndarray:
-            if not (value.flags.aligned and value.dtype.isnative):  # the dispatcher takes one of these for the other
+            if not (value.flags.aligned and value.dtype.isnative):  # the dispatcher cannot tell these apart
                 return types.pyobject
             try:
                 return types.Array(from_dtype(value.dtype), value.ndim, map_layout(value), not value.flags.writeable)

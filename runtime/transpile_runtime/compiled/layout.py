@@ -1,4 +1,4 @@
-"""How an array lies in memory: questions that the type does not answer, and the same memory under another type."""
+"""The memory layout of arrays: tests that the type does not answer, and views of the same memory under another type."""
 
 import numpy as np
 from llvmlite import ir
@@ -9,7 +9,7 @@ from transpile_runtime.compiled.options import inner
 
 
 def _question(axis):
-    """Whether the entries along an axis of a matrix are neighbours."""
+    """The intrinsic that tests whether the elements along an axis of a matrix are contiguous."""
 
     @intrinsic
     def question(context, a):
@@ -29,7 +29,9 @@ has_columns, has_rows = _question(0), _question(1)
 
 @intrinsic
 def in_rows(context, a):
-    """The memory of an array of which the last axis is contiguous, as a C-contiguous one: rows are longer where they lie apart."""
+    """The memory of an array whose last axis is contiguous, as a C-contiguous array; its rows include the gaps between the
+    original rows.
+    """
     result = types.Array(a.dtype, a.ndim, "C")
 
     def generate(context, builder, signature, args):
@@ -59,19 +61,19 @@ def _packed(builder, items):
     return found
 
 
-_WHOLE = 2**14  # entries of a matrix that stays in the cache while it is turned
+_WHOLE = 2**14  # elements of a matrix that stays in the cache while it is transposed
 
 
 @inner
 def put_turned(columns, out):
-    """Writes the transpose: columns as rows, or rows as columns, as many as ``out`` has."""
+    """Writes the transpose of ``columns``, as many rows and columns as ``out`` has."""
     m, n = out.shape
     if m * n <= _WHOLE or columns.strides[0] < columns.strides[1]:
         for i in range(m):
             for j in range(n):
                 out[i, j] = columns[j, i]
         return
-    for low in range(0, m, 8):  # a few rows at a time, so that what is read with them is still near
+    for low in range(0, m, 8):  # a few rows at a time, so that the cache lines read are still cached
         high = min(low + 8, m)
         for j in range(n):
             for i in range(low, high):
@@ -80,7 +82,7 @@ def put_turned(columns, out):
 
 @inner
 def turned(a):
-    """A copy of the transpose: the columns, one after another, as LAPACK has them."""
+    """A copy of the transpose: the columns one after another, as in LAPACK."""
     found = np.empty((a.shape[1], a.shape[0]), a.dtype)
     put_turned(a, found)
     return found

@@ -1,4 +1,4 @@
-"""Linear algebra of one matrix, which may lie as it likes, into memory that is there."""
+"""Linear algebra of one matrix, of any memory order, into existing memory."""
 
 from transpile_runtime.compiled.adjoints import cholesky_adjoint
 from transpile_runtime.compiled.decompositions import (

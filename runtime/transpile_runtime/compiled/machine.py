@@ -1,4 +1,4 @@
-"""The processor, and what LLVM is told about machine code beyond what Numba tells it."""
+"""Properties of the processor, and options of LLVM that Numba does not set."""
 
 import platform
 from contextlib import contextmanager
@@ -7,33 +7,33 @@ from functools import lru_cache
 from llvmlite import binding
 from numba.core import config
 
-TRIED = (22,)  # an LLVM without the options would end the process
+TRIED = (22,)  # an LLVM without these options would terminate the process
 
 
 def constants_before_loops():
-    """While this holds, constants are loaded before the outermost loop, also those that only an inner loop needs.
+    """A context in which constants are loaded before the outermost loop, even if only an inner loop needs them.
 
-    LLVM does not load before a loop what a trip may not need, and of nested loops it only considers the outermost: the twenty
-    constants of an exponential were loaded again in each trip, a quarter to a half of its time in a loop over rows.
+    LLVM does not load before a loop a constant that an iteration may not need, and in a nest it considers only the outermost
+    loop: the twenty constants of an exponential were loaded in each iteration, a quarter to a half of its time in a loop over
+    rows.
     """
     return _with_option("avoid-speculation", "false", "true")
 
 
 def addresses_as_written():
-    """While this holds, LLVM does not look for the cheapest ways to compute the addresses of a loop.
+    """A context in which LLVM does not search for the cheapest way to compute the addresses in a loop.
 
-    Of 62 kernels some are a tenth faster so and some slower; what it takes of the time to compile them, a tenth, is not worth
-    while for a large function.
+    Of 62 kernels some are a tenth faster with it and some slower; a tenth of the compile time is too much for a large function.
     """
     return _with_option("disable-lsr", "true", "false")
 
 
 def tuning(name, features):
-    """What the vectoriser is told beside the features of a processor of this name.
+    """Additional features for the vectoriser, for a processor of this name.
 
-    AMD's read and write the elements of a vector at many addresses no faster than one by one: GCC's tables have these instructions
-    off for them (``x86-tune.def``, ``USE_GATHER``, ``USE_SCATTER``), LLVM's do not where there are vectors of 512 bits. A sweep
-    along columns takes 0.65 of the time without them, a Cholesky factor of each lane 0.74, others that have them 0.87 to 1.03.
+    AMD's processors gather and scatter the elements of a vector no faster than one by one: GCC's tables disable these
+    instructions for them (``x86-tune.def``, ``USE_GATHER``, ``USE_SCATTER``), LLVM's do not for 512-bit vectors. Without them a
+    sweep along columns takes 0.65 of the time, a Cholesky factor of each lane 0.74, others that have them 0.87 to 1.03.
     """
     is_concerned = name.startswith("znver") and "+avx512f" in features.split(",")
     return "+prefer-no-gather,+prefer-no-scatter" if is_concerned and binding.llvm_version_info[0] >= 18 else ""
@@ -41,7 +41,7 @@ def tuning(name, features):
 
 @contextmanager
 def _with_option(name, value, usual):
-    """An option of the process, for as long as this holds."""
+    """A context in which an option of the process is set."""
     if binding.llvm_version_info[0] not in TRIED:
         yield
         return
@@ -54,7 +54,7 @@ def _with_option(name, value, usual):
 
 @lru_cache(maxsize=1)
 def has_fused():
-    """Whether the processor that Numba compiles for multiplies and adds in one step; elsewhere that is a call of the C library."""
+    """Whether the processor for which Numba compiles has a fused multiply-add; elsewhere it is a call of the C library."""
     if platform.machine() not in ("x86_64", "AMD64"):
         return True
     if config.CPU_FEATURES is not None:

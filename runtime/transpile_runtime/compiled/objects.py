@@ -1,10 +1,10 @@
-"""Compiled functions as plain data and back, without what Numba does around that.
+"""Stores compiled functions as plain data and restores them, without Numba's own loader.
 
-Numba's own loader imports the modules of everything that a function calls and installs its registries, 0.15 to 0.3 s in a fresh
-process; object code needs none of it. Private names of Numba are used: only with versions that were tried.
+Numba's loader imports the modules of all callees and installs its registries, 0.15 to 0.3 s in a fresh process; object code
+needs none of it. This uses private names of Numba, so only with versions that were tried.
 
-Of a function that was linked in, an environment is kept: its constants, and the name of its module, whose globals nobody reads in
-code that runs without the interpreter. Where it is not imported, an empty dict stands for them.
+For a function that was linked in, an environment is kept: its constants, and the name of its module, whose globals are not read
+by code that runs without the interpreter. If the module is not imported, an empty dict stands for its globals.
 """
 
 import importlib
@@ -14,20 +14,20 @@ import numba
 from llvmlite import binding
 
 TRIED = ((0, 68),)
-_USES_GLOBALS = ("transpile_runtime.compiled.errors",)  # has a function that goes back into the interpreter
+_USES_GLOBALS = ("transpile_runtime.compiled.errors",)  # has a function that enters the interpreter
 _PROVIDERS = {
     "transpile.": "transpile_runtime.compiled.symbols",
     "runtime_special_": "transpile_runtime.compiled.special",
-}  # by how names begin
+}  # prefix of a symbol -> the module that registers it
 
 
 def is_known():
-    """Whether this version of Numba is one whose private names were tried."""
+    """Whether the private names of this version of Numba were tried."""
     return tuple(numba.version_info[:2]) in TRIED
 
 
 def describe(result, linking):
-    """What a compile result is made of; with ``linking`` also what another function needs to be linked with it."""
+    """The data of a compile result; with ``linking`` also the data needed to link other functions with it."""
     module = result.library._final_module
     called = [f.name for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")]
     read = [v.name for v in module.global_variables if v.is_declaration]
@@ -53,12 +53,12 @@ def _environment(environment):
 
 
 def can_be_kept(result):
-    """Whether the code means the same in another process."""
+    """Whether the code has the same meaning in another process."""
     return all(x.can_cache for x in result.lifted) and not result.library.has_dynamic_globals
 
 
 def entry(found):
-    """The callable of a described function, of one signature: it takes arguments of exactly its types."""
+    """The callable of a described function; it takes arguments of exactly its types."""
     from numba import _dynfunc
 
     library, own = _library(found)
@@ -70,7 +70,7 @@ def entry(found):
 
 
 def compile_result(found, context):
-    """The compile result, as Numba would have it: others can call it, and be linked with it."""
+    """The compile result as Numba would have it: other functions can call it, and be linked with it."""
     from numba.core.compiler import CompileResult
 
     library, own = _library(found)
@@ -107,15 +107,17 @@ def _library(found):
         library.enable_object_caching()
         library._set_compiled_object(found["code"])
         library._finalize_final_module()
-        library.kept = [_restored(*e) for e in found["environments"]]  # as long as the code
+        library.kept = [_restored(*e) for e in found["environments"]]  # kept as long as the code
         for environment in library.kept:
             codegen.set_env(environment.env_name, environment)
         return library, _restored(*found["environment"])
 
 
 def _register_helpers():
-    """The functions of Numba's runtime under their names; its `initialize` compiles a module as well, which code that is
-    linked has in it."""
+    """Registers the functions of Numba's runtime under their names.
+
+    Numba's `initialize` also compiles a module, which linked code contains.
+    """
     from numba.core.runtime import _nrt_python, nrt
 
     if not nrt.rtsys._init:
@@ -124,7 +126,7 @@ def _register_helpers():
 
 
 def _provide(symbols):
-    """Makes sure of every symbol: LLVM ends the process at one that nobody registered."""
+    """Ensures that every symbol is registered: LLVM terminates the process at an unknown one."""
     missing = [s for s in symbols if not binding.address_of_symbol(s)]
     for start, module in _PROVIDERS.items():
         if any(s.startswith(start) for s in missing):

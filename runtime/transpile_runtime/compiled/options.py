@@ -1,4 +1,4 @@
-"""The options of every njit function of this package."""
+"""The decorators of this package's njit functions, and their options."""
 
 from numba import njit as _njit
 
@@ -6,20 +6,20 @@ from transpile_runtime.compiled.cache import keep
 from transpile_runtime.compiled.tidy import OPTIONS
 
 NAN_SAFE = {"contract"}  # no reassociation: these functions are exact about NaN, zeros and rounding
-FAST = {"contract", "reassoc"}  # for sums that may be added up in any order
+FAST = {"contract", "reassoc"}  # for sums in any order
 
 
 def njit(function):
-    """Compiles lazily for each signature; the caller's flags do not reach in."""
+    """Compiles lazily for each signature; the caller's flags do not apply."""
     return keep(_njit(**OPTIONS, error_model="numpy", fastmath=NAN_SAFE)(function))
 
 
 def exact(function):
-    """As `njit`, without contraction: for what computes rounding errors."""
+    """As `njit`, without contraction, for functions that compute rounding errors."""
     return keep(_njit(**OPTIONS, error_model="numpy", fastmath=False)(function))
 
 
-BARE = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # less to compile: nobody calls it from Python
+BARE = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # less to compile: never called from Python
 
 
 def inner(function):
@@ -28,5 +28,5 @@ def inner(function):
 
 
 def fast(function):
-    """As `inner`, with sums that LLVM may add up in any order."""
+    """As `inner`; LLVM may reorder sums."""
     return keep(_njit(**OPTIONS, error_model="numpy", fastmath=FAST, **BARE)(function))

@@ -1,4 +1,4 @@
-"""Messages of kernels that came from disk, until `errors` is imported: that takes time, and most calls raise nothing."""
+"""Messages of kernels loaded from disk, until `errors` is imported: the import takes time, and most calls raise nothing."""
 
 import sys
 
@@ -6,6 +6,6 @@ PENDING = {}
 
 
 def add(sites):
-    """Makes messages known to the exceptions of `errors`."""
+    """Registers messages for the exceptions of `errors`."""
     errors = sys.modules.get("transpile_runtime.compiled.errors")
     (PENDING if errors is None else errors.SITES).update(sites)

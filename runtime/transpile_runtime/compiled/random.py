@@ -1,7 +1,7 @@
-"""Random bits in compiled code, one number at a time: a function of the two words of a key and a place.
+"""Random bits in compiled code, one number at a time: functions of the two words of a key and a place.
 
-`transpile_runtime.random` says what is drawn, `transpile_runtime.compiled.vector_random` is what loops call where a processor has a
-fused multiply-add. What is here is plain Python, which an emitted file may hold a copy of.
+`transpile_runtime.random` defines the draws; loops call `transpile_runtime.compiled.vector_random` if the processor has a fused
+multiply-add. This module is plain Python, which can be copied into an emitted file.
 """
 
 import math
@@ -102,7 +102,7 @@ def normal32(first, second, place):
 
 @njit
 def normals(out, first, second):
-    """Standard normal numbers into an array of rank 1."""
+    """Fills an array of rank 1 with standard normal numbers."""
     for i in range(out.shape[0]):
         out[i] = normal64(first, second, i)
 
@@ -115,14 +115,14 @@ def normals32(out, first, second):
 
 @njit
 def between(u, low, high):
-    """``u * (high - low) + low``, not below ``low``; LLVM rounds it once, where the processor can."""
+    """``u * (high - low) + low``, not below ``low``; rounded once if the processor has a fused multiply-add."""
     found = u * (high - low) + low
     return low if found < low else found
 
 
 @njit
 def offset_uint64(higher, lower, span):
-    """A number below ``span`` (0: any): what both say together, modulo it."""
+    """An integer below ``span`` (0: no limit): ``higher`` and ``lower`` as one number, modulo ``span``."""
     if span == 0:
         return lower
     more = (np.uint64(1) << np.uint64(32)) % span
@@ -132,7 +132,7 @@ def offset_uint64(higher, lower, span):
 
 @njit
 def offset_uint32(higher, lower, span):
-    """As `offset_uint64`, with products and sums of 32 bits."""
+    """As `offset_uint64`, with 32-bit products and sums."""
     if span == 0:
         return lower
     every, n = np.uint64(0xFFFFFFFF), np.uint64(span)
@@ -144,7 +144,7 @@ def offset_uint32(higher, lower, span):
 
 @njit
 def log_gamma(first, second, place, a):
-    """The logarithm of a gamma variable of the shape ``a``, as `transpile_runtime.random.log_gamma` draws it."""
+    """The logarithm of a gamma variable of shape ``a``, as drawn by `transpile_runtime.random.log_gamma`."""
     if not 0.0 < a < math.inf:
         return math.nan if a < 0.0 else -math.inf if a == 0.0 else a
     first, second = threefry(first, second, place)
@@ -167,7 +167,7 @@ def _floor(x):
 
 @njit
 def _less_stirling(k):
-    """``log(k!)`` less Stirling's formula for it."""
+    """``log(k!)`` minus Stirling's approximation."""
     if k < 16.0:
         return math.lgamma(k + 1.0) - (k + 0.5) * math.log(k) + k - 0.9189385332046728
     return (1.0 / 12.0 - (1.0 / 360.0 - 1.0 / 1260.0 / (k * k)) / (k * k)) / k
@@ -175,7 +175,7 @@ def _less_stirling(k):
 
 @njit
 def _deviance(k, mean):
-    """``k log(k / mean) + mean - k``, also where both are large and near."""
+    """``k log(k / mean) + mean - k``, accurate also if both are large and close."""
     e = (k - mean) / mean
     return mean * ((1.0 + e) * math.log1p(e) - e)
 
@@ -189,7 +189,7 @@ def _log_poisson(k, lam):
 
 @njit
 def poisson(first, second, place, lam):
-    """The number of events of a mean ``lam``, as `transpile_runtime.random.poisson` draws it."""
+    """A Poisson variable of mean ``lam``, as drawn by `transpile_runtime.random.poisson`."""
     if not 0.0 < lam < 1e300:
         return 0.0 if lam == 0.0 else lam if lam > 0.0 else -1.0
     first, second = threefry(first, second, place)
@@ -232,7 +232,7 @@ def _log_binomial(k, n, q):
 
 @njit
 def binomial(first, second, place, n, p):
-    """How many of ``n`` trials succeed, each with probability ``p``, as `transpile_runtime.random.binomial` draws it."""
+    """The number of successes in ``n`` trials of probability ``p``, as drawn by `transpile_runtime.random.binomial`."""
     if not (n >= 0.0 and 0.0 <= p <= 1.0):
         return math.nan
     if n > 1e300:

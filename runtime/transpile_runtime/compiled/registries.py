@@ -1,9 +1,9 @@
-"""What Numba knows of operations: a little of it at first, all of it where that is not enough.
+"""Fills Numba's registries of operations: with few at first, with all if these do not suffice.
 
-Numba fills its contexts with everything that it has for arrays, strings, dicts and random numbers, and imports SciPy's linear
-algebra for it: 0.3 s of a fresh process. It does so again and again: for each array that it meets, and each intrinsic. What
-`transpile.codegen.llvm` writes by itself wants numbers and `math` only. So while it writes, the contexts ask for nothing, until
-something is not known, or a function goes through Numba's own compiler.
+Numba fills its contexts with all operations on arrays, strings, dicts and random numbers, and imports SciPy's linear algebra
+for them: 0.3 s of a fresh process. It repeats this for each array and each intrinsic. `transpile.codegen.llvm` itself
+needs only numbers and `math`. So while it writes, the contexts are not refilled, until an operation is unknown, or a function
+goes through Numba's own compiler.
 """
 
 from contextlib import contextmanager
@@ -17,9 +17,9 @@ _state = {"is_full": False}
 
 @contextmanager
 def compiler():
-    """Numba's compiler for this thread alone.
+    """A context that reserves Numba's compiler for this thread; gives its typing and target contexts.
 
-    Its contexts are made before: who makes them holds a lock of theirs (up to Python 3.11) when it asks for this one.
+    The contexts are created first: whoever creates them holds one of their locks (up to Python 3.11) when requesting this one.
     """
     typing, context = cpu_target.typing_context, cpu_target.target_context
     with global_compiler_lock:
@@ -28,7 +28,7 @@ def compiler():
 
 @contextmanager
 def quiet():
-    """The contexts of the CPU, as they are filled now."""
+    """A context in which the CPU's contexts are not refilled, unless they are full already."""
     typing, context = cpu_target.typing_context, cpu_target.target_context
     if _state["is_full"]:
         typing.refresh()
@@ -44,7 +44,7 @@ def quiet():
 
 
 def some(typing, context):
-    """Numbers, their operators, `math`, and what was declared in modules that are imported."""
+    """Installs numbers, their operators, `math`, and declarations of modules that are imported."""
     from numba.core.imputils import builtin_registry
     from numba.core.runtime import rtsys
     from numba.core.typing import mathdecl
@@ -52,7 +52,7 @@ def some(typing, context):
     from numba.np import arrayobj  # noqa: F401
 
     rtsys.initialize(cpu_target.target_context)
-    context.install_registry(builtin_registry)  # declarations look where to put what they define
+    context.install_registry(builtin_registry)  # declarations look up the registry in which they define operations
     typing._load_builtins()
     typing.install_registry(mathdecl.registry)
     context.install_registry(builtin_registry)
@@ -60,7 +60,7 @@ def some(typing, context):
 
 
 def all_(typing, context):
-    """Everything, from here on."""
+    """Installs everything, now and in later refills."""
     _state["is_full"] = True
     for one in (cpu_target.target_context, context):
         one.__dict__.pop("refresh", None)

@@ -1,4 +1,4 @@
-"""Scalar functions as NumPy means them: NaN, zeros, negative integers, rounding."""
+"""Scalar functions with NumPy's results for NaN, zeros, negative integers and rounding."""
 
 import math
 
@@ -8,13 +8,13 @@ from numba.extending import intrinsic
 
 from transpile_runtime.compiled.options import exact, njit
 
-# Each is small enough that LLVM inlines it. A zero of integers is ``a - a``: of an unsigned integer of 64 bits or a plain 0 Numba
-# makes a float64.
+# Each is small enough that LLVM inlines it. An integer zero is written ``a - a``: of an unsigned 64-bit integer and a plain 0
+# Numba makes a float64.
 
 
 @njit
 def maximum(a, b):
-    """NaN if either is."""
+    """The larger one; NaN if either is."""
     return a if a >= b or a != a else b
 
 
@@ -25,7 +25,7 @@ def minimum(a, b):
 
 @njit
 def maximum_python(a, b):
-    """``max(a, b)``: the first of equal ones, and of those that cannot be compared."""
+    """``max(a, b)``: the first one if they are equal or cannot be compared."""
     return b if b > a else a
 
 
@@ -36,7 +36,7 @@ def minimum_python(a, b):
 
 @njit
 def fmax(a, b):
-    """The other one where one is NaN."""
+    """The larger one; if one is NaN, the other."""
     return a if a >= b or b != b else b
 
 
@@ -52,19 +52,19 @@ def absolute(x):
 
 @njit
 def sign(x):
-    """-1, 0, 1; NaN of NaN."""
+    """-1, 0 or 1; NaN for NaN."""
     return x if x != x else (x > 0) - (x < 0)
 
 
 @njit
 def floordiv(a, b):
-    """As NumPy: 0 for integers by 0."""
-    return a * b if b == -1 else np.floor_divide(a, b)  # a processor stops at the least integer by -1
+    """As NumPy: an integer divided by 0 is 0."""
+    return a * b if b == -1 else np.floor_divide(a, b)  # the least integer divided by -1 traps
 
 
 @njit
 def floordiv_float(a, b):
-    """As NumPy rounds it, NaN of infinity."""
+    """As NumPy rounds it; NaN for infinity."""
     if b == 0:
         return a / b
     r = np.fmod(a, b)
@@ -86,7 +86,7 @@ def floordiv_float_python(a, b):
 
 @njit
 def mod(a, b):
-    """Of floats; a zero has the sign of ``b``, which Numba's does not."""
+    """The remainder of floats; unlike Numba's, a zero has the sign of ``b``."""
     r = np.remainder(a, b)
     return np.copysign(r, b) if r == 0 else r
 
@@ -98,7 +98,7 @@ def mod_int(a, b):
 
 @njit
 def fmod_int(a, b):
-    """The remainder with the sign of ``a``; 0 where ``b`` is 0."""
+    """The remainder with the sign of ``a``; 0 if ``b`` is 0."""
     if b == 0 or b == -1:
         return a - a
     r = a % b
@@ -128,7 +128,7 @@ def reciprocal_int(x):
 
 @njit
 def floordiv_python(a, b):
-    """As Python: ZeroDivisionError."""
+    """As Python: ZeroDivisionError if ``b`` is 0."""
     if b == 0:
         raise ZeroDivisionError("integer division or modulo by zero")
     return floordiv(a, b)
@@ -165,7 +165,7 @@ def int_pow(x, p):
 
 @njit
 def left_shift(a, b):
-    return a << b if 0 <= b < 64 else a - a  # what a processor does with more differs
+    return a << b if 0 <= b < 64 else a - a  # processors differ for larger counts
 
 
 @njit
@@ -267,7 +267,7 @@ def round_to(x, decimals):
 
 @njit
 def round_to_python(x, decimals):
-    """As `round_to`, but of what is not exactly between two the nearest."""
+    """As `round_to`, but to the nearest one unless ``x`` is exactly between two."""
     if decimals < 0 or decimals > 22 or abs(x) > 1e15:
         return round_to(x, decimals)
     scale = 10.0**decimals
@@ -275,13 +275,13 @@ def round_to_python(x, decimals):
     down = math.floor(y) * 1.0
     if y - down != 0.5:
         return np.rint(y) / scale
-    error = product_error(x, scale, y)  # the product may only have been rounded to the middle
+    error = product_error(x, scale, y)  # the product may have been rounded to the midpoint
     return (np.rint(y) if error == 0 else down + (error > 0)) / scale
 
 
 @exact
 def product_error(a, b, product):
-    """What rounding took from ``a * b`` (Dekker 1971)."""
+    """The rounding error of ``a * b`` (Dekker 1971)."""
     high = a * 134217729.0
     a1 = high - (high - a)
     high = b * 134217729.0
@@ -351,7 +351,7 @@ def nextafter(a, b):
 
 @njit
 def ldexp(x, n):
-    return math.ldexp(x, min(max(n, -5000), 5000))  # C has an int there
+    return math.ldexp(x, min(max(n, -5000), 5000))  # the argument is a C int
 
 
 @njit
@@ -371,7 +371,7 @@ def exponent_int(x):
 
 @njit
 def bitwise_count(x):
-    """Of the absolute value, which is unsigned."""
+    """The number of set bits of the absolute value, which is unsigned."""
     rest = np.uint64(0) - np.uint64(x) if x < 0 else np.uint64(x)
     count = 0
     while rest:
@@ -382,14 +382,16 @@ def bitwise_count(x):
 
 @njit
 def clip(x, low, high):
-    """The upper bound wins; NaN stays."""
+    """``x`` limited to ``low`` and ``high``; the upper bound wins; NaN stays."""
     y = x if x >= low or x != x else low
     return y if y <= high or y != y else high
 
 
 @exact
 def ieee_remainder(x, y):
-    """The difference to the nearest multiple of ``y``, to the even one of two: each step is exact, however large the quotient."""
+    """The difference from the nearest multiple of ``y``, of two the even one: each step is exact, however large the
+    quotient.
+    """
     if not isfinite(y):
         return x * y if y != y or not isfinite(x) else x
     whole = abs(y)
@@ -402,7 +404,7 @@ def ieee_remainder(x, y):
 
 @intrinsic
 def fma(typing, a, b, c):
-    """The product and the sum rounded once."""
+    """``a * b + c``, rounded once."""
 
     def generate(context, builder, signature, arguments):
         return builder.fma(*arguments)

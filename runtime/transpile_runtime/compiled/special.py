@@ -1,7 +1,7 @@
 """Special functions in compiled code: the C functions of `scipy.special.cython_special`, called by name.
 
-Their addresses are registered with LLVM when this module is imported, unconditionally: a kernel that comes from the disk
-cache calls the names. Without SciPy the module has only what needs none.
+Importing this module always registers their addresses with LLVM: a kernel from the disk cache calls the names. Without SciPy
+the module has only the functions that do not need it.
 """
 
 import math
@@ -20,7 +20,7 @@ _THREE = "betainc betaincc".split()
 
 
 def _find(name, count):
-    """The name, in `cython_special`, of the function of ``count`` doubles."""
+    """The name, in `cython_special`, of the function of ``count`` doubles; None if there is none."""
     from scipy.special import cython_special
 
     wanted = "double (" + "double, " * count + "int __pyx_skip_dispatch)"
@@ -32,7 +32,7 @@ def _find(name, count):
 
 
 def _external(name, count):
-    """The function of Numba that calls it; None where SciPy has none."""
+    """The Numba function that calls it; None if SciPy lacks it."""
     try:
         found = _find(name, count)
     except ImportError:
@@ -72,7 +72,7 @@ def xlog1py(x, y):
     return 0.0 if x == 0 and y == y else x * math.log1p(y)
 
 
-# B(2k) / (2k)! of the Euler-Maclaurin sum
+# B(2k) / (2k)! of the Euler-Maclaurin formula
 _BERNOULLI = np.array([
     1 / 12, -1 / 720, 1 / 30240, -1 / 1209600, 1 / 47900160, -691 / 1307674368000, 1 / 74724249600,
     -3617 / 10670622842880000,
@@ -81,20 +81,20 @@ _BERNOULLI = np.array([
 
 @njit
 def hurwitz(s, q):
-    """The sum of ``1 / (q + k)**s`` over k = 0, 1, ... for s = 2, 3, ... It is infinite where a term is."""
+    """The sum of ``1 / (q + k)**s`` over k = 0, 1, ... for s = 2, 3, ...; infinite if a term is."""
     if not q < -12.0:
         return _hurwitz_above(s, q)
     whole = np.floor(q)
     if q == whole:
         return math.inf
-    part = q - whole  # the sum over all integers has the period 1; of it what stands below q is taken off
+    part = q - whole  # the sum over all integers has period 1; the terms below q are subtracted
     sign = 1.0 if s % 2.0 == 0.0 else -1.0
     return _hurwitz_above(s, part) + sign * _hurwitz_above(s, 1.0 - part) - sign * _hurwitz_above(s, 1.0 - q)
 
 
 @njit
 def _hurwitz_above(s, q):
-    """By Euler and Maclaurin, who want a large q."""
+    """The same by the Euler-Maclaurin formula, which needs a large q; smaller terms are added one by one."""
     total = 0.0
     while q < 12.0:
         if q == 0.0:
@@ -120,7 +120,7 @@ def polygamma(n, x):
 
 
 # --------------------------------------------------- derivatives of the incomplete gamma and beta functions, as in
-# `transpile_runtime.special`, which says what is done here and why
+# `transpile_runtime.special`, which explains the method
 
 _HALF_NODES, _NODE_WEIGHTS = np.polynomial.legendre.leggauss(160)
 _UNIT = 0.5 * (_HALF_NODES + 1.0)

@@ -1,8 +1,8 @@
 """BLAS and LAPACK by name: addresses in the library that NumPy or SciPy has loaded, and intrinsics that call them.
 
-Every address is registered with LLVM when this module is imported, unconditionally: code from the disk cache calls the names. The
-routines are Fortran's, so that all arguments are pointers; integers are 64 bits wide and zero-extended, which on a little-endian
-machine serves a library of 32-bit integers too.
+Importing this module always registers every address with LLVM: code from the disk cache calls the names. The routines are
+Fortran's, so that all arguments are pointers. Integers are 64 bits wide and zero-extended, which on a little-endian machine
+also serves a library with 32-bit integers.
 """
 
 import ctypes
@@ -29,17 +29,17 @@ _INT, _POINTER = ir.IntType(64), ir.IntType(8).as_pointer()
 
 
 def _numpy_library():
-    """The library that holds NumPy's own linear algebra: that of its extension module, which leads to the others."""
+    """The library with NumPy's linear algebra, by its extension module, which links to the others."""
     from numpy.linalg import _umath_linalg
 
-    if sys.platform == "win32":  # there a library is asked for its own names only
+    if sys.platform == "win32":  # there a lookup finds only a library's own names
         found = sorted(Path(np.__file__).parent.parent.glob("numpy.libs/*openblas*.dll"))
         return ctypes.CDLL(str(found[0])) if found else None
     return ctypes.CDLL(_umath_linalg.__file__)
 
 
 def _in_numpy(library, name):
-    """The address of a routine, under one of the names that builds of OpenBLAS and others give it."""
+    """The address of a routine, under one of the names that builds of OpenBLAS and others give it; else None."""
     for pattern in ("scipy_{}_64_", "{}_64_", "scipy_{}_", "{}_", "{}"):
         found = getattr(library, pattern.format(name), None)
         if found is not None:
@@ -48,7 +48,7 @@ def _in_numpy(library, name):
 
 
 def _in_scipy(name, kind):
-    """The address of a routine in SciPy: one extension module is loaded, not all of ``scipy.linalg``."""
+    """The address of a routine in SciPy; only one extension module is loaded, not all of ``scipy.linalg``."""
     module = f"scipy.linalg.cython_{kind}"
     if module not in sys.modules:
         folder = Path(importlib.util.find_spec("scipy").origin).parent / "linalg"
@@ -66,7 +66,7 @@ def _nobody_knows():
 
 
 def _count_of_threads(library):
-    """The address of the function that says how many threads BLAS has; of one that says 0, if it is not OpenBLAS of NumPy's."""
+    """The address of the function that gives BLAS's number of threads; of one that gives 0 if it is not NumPy's OpenBLAS."""
     patterns = ("scipy_openblas_{}64_", "openblas_{}64_", "scipy_openblas_{}", "openblas_{}")
     found = (getattr(library, pattern.format("get_num_threads"), None) for pattern in patterns)
     known = next((f for f in found if f is not None), None) if _in_numpy(library, "dgemm") else None
@@ -90,7 +90,7 @@ _register()
 
 @intrinsic
 def blas_threads(context):
-    """How many threads BLAS has, at this time; 0 where that is not known."""
+    """The current number of threads of BLAS; 0 if unknown."""
 
     def generate(context, builder, signature, args):
         kind = ir.FunctionType(ir.IntType(32), [])
@@ -100,10 +100,10 @@ def blas_threads(context):
 
 
 def routine(name, parameters):
-    """The intrinsic of a routine, for float64 and float32 as its arrays are.
+    """The intrinsic that calls a routine, for float64 or float32 by the dtype of its arrays.
 
-    A parameter in capitals is an option, given as the number of its letter. One that is called ``info`` is not given: it is what
-    the call returns.
+    A parameter in capitals is an option, passed as the number of its letter. ``info`` is not passed: it is the result of the
+    call.
     """
     given = parameters.split()
     taken = [p for p in given if p != "info"]
@@ -139,7 +139,7 @@ def _caller(symbol, given):
         builder.store(_INT(0), info)
         values = iter(zip(signature.args, args))
         passed = [builder.bitcast(info, _POINTER) if p == "info" else pointer(*next(values)) for p in given]
-        lengths = [_INT(1) for p in given if p.isupper()]  # of the options, which are strings to Fortran
+        lengths = [_INT(1) for p in given if p.isupper()]  # lengths of the options, which are Fortran strings
         kinds = [_POINTER] * len(passed) + [_INT] * len(lengths)
         kind = ir.FunctionType(ir.VoidType(), kinds)
         builder.call(cgutils.get_or_insert_function(builder.module, kind, symbol), passed + lengths)

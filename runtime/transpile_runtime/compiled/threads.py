@@ -1,7 +1,7 @@
-"""The threads that parallel loops run on: those of Numba's threading layer, so that its settings hold for both.
+"""The threads of parallel loops: those of Numba's threading layer, so that its settings apply to both.
 
-Where a process may start none (`transpile_runtime.forks`), the chunks of a loop run one after the other. Generated code reads
-a number for that; code that Numba writes itself does not, and is not called there.
+If a process must not start threads (`transpile_runtime.forks`), the chunks of a loop run one after another. Generated code
+reads a flag for this; code compiled by Numba itself does not, and is not called there.
 """
 
 import ctypes
@@ -11,13 +11,13 @@ from llvmlite import binding
 
 from transpile_runtime.forks import ALLOWED as _allowed
 
-RUN = "numba_parallel_for"  # (function, arguments, sizes, steps, data, inner dimensions, count of arguments, threads)
+RUN = "numba_parallel_for"  # (function, arguments, sizes, steps, data, inner dimensions, number of arguments, threads)
 ACTIVE = "get_num_threads"  # ()
 ALLOWED = "transpile.threads_allowed"  # int64
 
 
 def launch():
-    """Starts the threads if that was not done yet, and makes what generated code names known to LLVM."""
+    """Starts the threads if necessary, and registers the symbols that generated code uses with LLVM."""
     from numba.np.ufunc.parallel import _launch_threads
 
     binding.add_symbol(ALLOWED, ctypes.addressof(_allowed))
@@ -25,7 +25,7 @@ def launch():
 
 
 def with_own_threads(kernel):
-    """The kernel, of code that starts threads itself: an error in a process that may start none."""
+    """The kernel of code that starts threads itself; a call is an error in a process that must not start threads."""
 
     @functools.wraps(kernel, updated=("__dict__",))
     def call(*values):

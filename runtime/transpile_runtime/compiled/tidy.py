@@ -1,7 +1,7 @@
-"""Numba's compiler for functions that give back what they hold where they fail.
+"""Numba's compiler for functions that release their memory when they fail.
 
-Numba's own leaves a function at once where a call in it fails, with the arrays that its variables hold. Here all variables have
-cells, and what fails goes to an exit that looks into them. (A ``raise`` of the function itself leaves no variables behind.)
+Numba leaves a function at once if a call in it fails, without releasing the arrays of its variables. Here all variables have
+cells, and failures go to an exit that releases them. (A ``raise`` of the function itself leaves no variables behind.)
 """
 
 from llvmlite import ir
@@ -14,11 +14,11 @@ from transpile_runtime.compiled import registries
 from transpile_runtime.compiled.convention import Context
 from transpile_runtime.compiled.objects import is_known
 
-LINES = {}  # of texts that are compiled now: file -> what says, of a line, the number of the message for it
+LINES = {}  # file of a text being compiled -> function from a line to the number of its message
 
 
 class _Exits:
-    """Where a function is left that `_Lower` writes."""
+    """The exits of a function that `_Lower` writes."""
 
     def __init__(self, lower):
         self.lower, self.builder = lower, lower.builder
@@ -37,7 +37,7 @@ class _Exits:
         self.go(("passed", site is None), (code, info) if site is None else (code, info, ir.IntType(64)(site)))
 
     def site(self):
-        """The number of the message for the user's line; None where there is no user."""
+        """The number of the message for the user's line; None if there is none."""
         loc = self.lower.loc
         number = LINES.get(loc.filename)
         return None if number is None else number(loc.line)
@@ -66,6 +66,8 @@ class _Exits:
 
 
 class _Lower(Lower):
+    """Numba's lowering, with these exits."""
+
     @property
     def _disable_sroa_like_opt(self):
         return True
@@ -95,6 +97,8 @@ class _Lowering(BaseNativeLowering):
 
 
 class Tidy(CompilerBase):
+    """Numba's compiler, with this lowering."""
+
     def __init__(self, typingctx, targetctx, *args):
         registries.all_(typingctx, targetctx)
         super().__init__(typingctx, targetctx, *args)
@@ -106,4 +110,4 @@ class Tidy(CompilerBase):
         return [found]
 
 
-OPTIONS = {"pipeline_class": Tidy} if is_known() else {}  # of an njit function
+OPTIONS = {"pipeline_class": Tidy} if is_known() else {}  # options of an njit function

@@ -1,13 +1,13 @@
-"""Elementary functions for compiled loops: what LLVM puts in line and vectorises, for float64 and float32.
+"""Elementary functions for compiled loops, which LLVM inlines and vectorises, for float64 and float32.
 
-`exp(x)` is right for every argument, special ones as NumPy has them, and keeps its accuracy whatever flags the caller compiles
-with; a float32 gives a float32.
+`exp(x)` is right for every argument, with NumPy's results for special ones, and keeps its accuracy whatever flags the caller
+compiles with; a float32 gives a float32.
 
-Some cannot do that without a branch: `sin`, `cos`, `tan` of huge arguments, `gammaln` of negative ones and of zero, `digamma`
-of those that are not positive, remainders where the quotient is huge. So there is a function that is right wherever a
-predicate holds, as `sin_bounded` for numbers that are not huge. Others are right for every argument, and faster where special
-ones need no care: `log`, `log2`, `exp2`, `pow`. A loop tests a block of elements first, and takes the other function, which
-needs no predicate, for a block that has an element outside:
+Some functions cannot do that without a branch: `sin`, `cos`, `tan` of huge arguments, `gammaln` of negative ones and of zero,
+`digamma` of arguments that are not positive, remainders with a huge quotient. For these there is a function that is right
+wherever a predicate holds, as `sin_bounded` for arguments that are not huge. Others are right for every argument, and faster
+without care for special ones: `log`, `log2`, `exp2`, `pow`. A loop first tests a block of elements; for a block with an element
+outside it takes the other function, which needs no predicate:
 
     for start in range(0, n, 512):
         end = min(start + 512, n)

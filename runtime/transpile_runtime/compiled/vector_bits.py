@@ -1,4 +1,4 @@
-"""The bits of a number: exponents, significands, signs, without a branch. See `transpile_runtime.compiled.vector_parts`."""
+"""The bits of a number: exponents, significands, signs, without branches. See `transpile_runtime.compiled.vector_parts`."""
 
 from llvmlite import ir
 
@@ -10,7 +10,7 @@ _BIAS = {"float64": 1023, "float32": 127}
 _HALF_SQRT = {"float64": 0x3FE6A09E667F3BCD, "float32": 0x3F3504F3}  # the bits of sqrt(1/2)
 # x + SHIFT - SHIFT is x rounded to an integer, and the low bits of x + SHIFT are that integer
 SHIFT = Constant(1.5 * 2.0**52, 1.5 * 2.0**23)
-# … that integer and the bias of an exponent, or twice the bias
+# … that integer plus the bias of an exponent, or plus twice the bias
 POWER_SHIFT = Constant(1.5 * 2.0**52 + 1023, 1.5 * 2.0**23 + 127)
 FACTORS_SHIFT = Constant(1.5 * 2.0**52 + 2046, 1.5 * 2.0**23 + 254)
 
@@ -30,12 +30,12 @@ def _sign_mask(x):
 
 
 def power_of_two(shifted):
-    """``2**k`` of ``k + POWER_SHIFT``, for the exponents of normal numbers; the next one up is infinity."""
+    """``2**k`` from ``k + POWER_SHIFT``, for the exponents of normal numbers; the next larger one gives infinity."""
     return _from_bits(shifted, _as_exponent(shifted, _image(shifted)))
 
 
 def factors_of_power(shifted):
-    """Two numbers whose product is ``2**k``, of ``k + FACTORS_SHIFT``, also where ``2**k`` is no normal number."""
+    """Two numbers whose product is ``2**k``, from ``k + FACTORS_SHIFT``, even if ``2**k`` is not a normal number."""
     bits = _image(shifted)
     half = shifted.builder.lshr(bits, _INTEGERS[shifted.kind](1))
     other = shifted.builder.sub(bits, half)
@@ -43,7 +43,7 @@ def factors_of_power(shifted):
 
 
 def power_over_power(shifted):
-    """Two numbers whose quotient, the first by the second, is ``2**-k``, of ``k + FACTORS_SHIFT``."""
+    """Two numbers whose quotient, the first by the second, is ``2**-k``, from ``k + FACTORS_SHIFT``."""
     integer, builder = _INTEGERS[shifted.kind], shifted.builder
     bits = _image(shifted)
     half = builder.lshr(bits, integer(1))
@@ -56,30 +56,30 @@ def _as_exponent(number, bits):
 
 
 def flip_odd(x, shifted):
-    """``x``, or ``-x`` where ``k`` is odd, of ``k + SHIFT``."""
+    """``x``, or ``-x`` if ``k`` is odd, from ``k + SHIFT``."""
     integer, builder = _INTEGERS[x.kind], x.builder
     sign = builder.shl(_image(shifted), integer(integer.width - 1))
     return _from_bits(x, builder.xor(_image(x), sign))
 
 
 def has_sign(x):
-    """Whether the sign bit is set, as it is of -0, too."""
+    """Whether the sign bit is set, as for -0."""
     return Truth(x, x.builder.icmp_signed("<", _image(x), _INTEGERS[x.kind](0)))
 
 
 def is_odd(shifted):
-    """Whether ``k`` is odd, of ``k + SHIFT``."""
+    """Whether ``k`` is odd, from ``k + SHIFT``."""
     integer, builder = _INTEGERS[shifted.kind], shifted.builder
     return Truth(shifted, builder.icmp_unsigned("!=", builder.and_(_image(shifted), integer(1)), integer(0)))
 
 
 def flip_sign(x, y):
-    """``x``, or ``-x`` where the sign bit of ``y`` is set."""
+    """``x``, or ``-x`` if the sign bit of ``y`` is set."""
     builder = x.builder
     return _from_bits(x, builder.xor(_image(x), builder.and_(_image(y), _sign_mask(y))))
 
 
-# what `significand` takes from the bits of an exponent, read as a float
+# subtracted by `significand` from the bits of an exponent read as a float
 EXPONENT_ZERO = Constant(2.0**52 + 1023, 2.0**23 + 127)
 
 
@@ -89,7 +89,7 @@ def exponent(x):
 
 
 def _exponent(x, bits, zero):
-    """That of the ``bits`` of a number: it becomes a float by the bits of 2**width, which every processor can do."""
+    """The exponent in ``bits``, as a float: converted by the bits of 2**width, which every processor can do."""
     kind, builder = x.kind, x.builder
     integer, width = _INTEGERS[kind], _MANTISSA[kind]
     return (
@@ -98,7 +98,7 @@ def _exponent(x, bits, zero):
 
 
 def significand(x, zero=EXPONENT_ZERO):
-    """``m`` in [sqrt(1/2), sqrt(2)) and a whole ``k`` as a float, with ``x = m * 2**k``; of a positive normal ``x``."""
+    """``m`` in [sqrt(1/2), sqrt(2)) and an integer ``k`` as a float, with ``x = m * 2**k``, for a positive normal ``x``."""
     kind, builder = x.kind, x.builder
     integer, width, low = _INTEGERS[kind], _MANTISSA[kind], _HALF_SQRT[kind]
     moved = builder.add(_image(x), integer((_BIAS[kind] << width) - low))
@@ -108,9 +108,9 @@ def significand(x, zero=EXPONENT_ZERO):
 
 # ------------------------------------------------------------------------------------------------ what a loop tests
 #
-# Bits, of which the two highest are clear where a number is inside of what a function is right for. Those of several numbers are
-# joined by `or`, for which LLVM needs one instruction a vector; of booleans it needs four. They go as a number of the same type, so
-# that a vector holds as many of them.
+# Test bits: the two highest are clear if a number is inside the domain in which a function is right. Those of several numbers
+# are joined by `or`, one instruction for a vector; for booleans LLVM needs four. They are stored as a number of the same type,
+# so that a vector holds as many of them.
 
 
 def joined(a, b):
@@ -118,33 +118,33 @@ def joined(a, b):
 
 
 def all_inside(a):
-    """Whether the function is right for all numbers whose bits these are."""
+    """Whether the function is right for all numbers whose bits were joined."""
     bits = _image(a)
     return Truth(a, a.builder.icmp_unsigned("<", bits, bits.type(1 << (bits.type.width - 2))))
 
 
 def by_sign(x, bits):
-    """Those of an integer that is negative outside."""
+    """The test bits for an integer that is negative outside."""
     return _from_bits(x, x.builder.lshr(bits, bits.type(1)))
 
 
 def outside_range(x, low):
-    """Outside of the half of all positive normal numbers from ``low`` on, a power of two."""
+    """Test bits: outside the half of all positive normal numbers that begins at ``low``, a power of two."""
     return _from_bits(x, x.builder.sub(_image(x), _image(beside(x, low))))
 
 
 def above(x, limit):
-    """Where ``|x| > limit``, and of NaN."""
+    """Test bits: ``|x| > limit``, or NaN."""
     return by_sign(x, x.builder.sub(_image(beside(x, limit)), _image(magnitude(x))))
 
 
 def not_below(x, y):
-    """Where ``|x| >= |y|``; of NaN they may say either."""
+    """Test bits: ``|x| >= |y|``; either for NaN."""
     builder, one = x.builder, _INTEGERS[x.kind](1)
     return by_sign(x, builder.sub(builder.sub(_image(magnitude(y)), one), _image(magnitude(x))))
 
 
 def not_positive(x):
-    """Of negative numbers and of zeros."""
+    """Test bits: a negative number or a zero."""
     builder, bits = x.builder, _image(x)
     return by_sign(x, builder.or_(bits, builder.sub(bits, bits.type(1))))

@@ -1,4 +1,4 @@
-"""A function of `transpile_runtime.compiled.vector_parts` as one that compiled code can call."""
+"""Makes a function of `transpile_runtime.compiled.vector_parts` callable from compiled code."""
 
 from inspect import signature as parameters_of
 
@@ -12,7 +12,7 @@ _REAL = {types.float64: ir.DoubleType(), types.float32: ir.FloatType()}
 
 
 def compiled(function, is_test=False):
-    """What Numba calls: for float32 arguments the function of a float32, for all others that of a float64."""
+    """The intrinsic that Numba calls: the float32 version if all arguments are float32, else the float64 version."""
 
     def typed(*given):
         kind = types.float32 if all(g == types.float32 for g in given) else types.float64
@@ -40,7 +40,7 @@ def _of_three(typed):
 
 
 def _built(module, function, kind, is_test, count):
-    """The LLVM function in a module, put in line wherever it is called: a call would end vectorisation."""
+    """The function in an LLVM module; it is always inlined, as a call would prevent vectorisation."""
     name = f"{function.__module__}.{function.__name__}.{kind}"
     if name in module.globals:
         return module.globals[name]

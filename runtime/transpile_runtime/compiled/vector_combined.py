@@ -13,7 +13,7 @@ def log_expit(x):
 
 def logaddexp(a, b):
     """``log(exp(a) + exp(b))``."""
-    away = where(a == b, 0.0, magnitude(a - b))  # also two infinities
+    away = where(a == b, 0.0, magnitude(a - b))  # also for two infinities
     return where(a > b, a, b) + log1p_unit(exp(-away))
 
 
@@ -24,7 +24,7 @@ def logaddexp2(a, b):
 
 
 def xlogy(x, y):
-    """``x log(y)``, zero where ``x`` is."""
+    """``x log(y)``, zero if ``x`` is."""
     return where((x == 0.0) & (y == y), 0.0, x * log(y))
 
 

@@ -1,7 +1,7 @@
 """The error function, its complement, the normal distribution, for loops that LLVM vectorises; see `compiled.vector`.
 
 ``erfc(x) = exp(-x**2) f(t) / (1 + x)`` with ``t = (x - c) / (x + c)`` for positive ``x``, after Shepherd and Laframboise
-(Mathematics of Computation 36, 1981), with what each factor loses by rounding.
+(Mathematics of Computation 36, 1981), with the rounding error of each factor.
 """
 
 from transpile_runtime.compiled.vector_bits import FACTORS_SHIFT, factors_of_power, flip_sign, power_of_two
@@ -99,7 +99,7 @@ def erf(x):
 
 
 def ndtr(x):
-    """The normal distribution: half of ``erfc(-x / sqrt(2))``, with the rest of that quotient."""
+    """The normal distribution: half of ``erfc(-x / sqrt(2))``, with the rounding error of that quotient."""
     a = magnitude(x)
     a = where(a > NDTR_LIMIT, NDTR_LIMIT, a)
     y = a * ROOT_HALF

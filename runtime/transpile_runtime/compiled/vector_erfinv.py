@@ -1,7 +1,7 @@
 """The inverse of the error function, for loops that LLVM vectorises; see `compiled.vector`.
 
 ``erfinv(x) / x`` is a smooth function of ``w = -log((1 - x) (1 + x))``, as Giles found (GPU Computing Gems, Jade edition, 2012,
-chapter 10): a polynomial in ``w`` for the most of it, in ``t = (sqrt(w) - 4) / (sqrt(w) + 4)`` for the tails.
+chapter 10): a polynomial in ``w`` for most arguments, in ``t = (sqrt(w) - 4) / (sqrt(w) + 4)`` for the tails.
 """
 
 from transpile_runtime.compiled.vector_bits import flip_sign, significand
@@ -34,12 +34,12 @@ ERFINV_FAR_SINGLE = (
 
 near_of_erfinv = polynomial(ERFINV, ERFINV_SINGLE, 4)
 far_of_erfinv = polynomial(ERFINV_FAR, ERFINV_FAR_SINGLE, 4)
-FAR_FROM = 6.25  # of w
+FAR_FROM = 6.25  # limit of w
 ROOT_TWO = Constant(1.4142135623730951, 1.4142135381698608)
 
 
 def depth(x):
-    """``w`` of ``|x| < 1``."""
+    """``w`` for ``|x| < 1``."""
     return -log_of_parts(*significand((1.0 - x) * (1.0 + x)))
 
 

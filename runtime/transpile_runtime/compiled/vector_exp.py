@@ -1,4 +1,4 @@
-"""The exponential function and what is made of it, for loops that LLVM vectorises.
+"""The exponential function and functions made of it, for loops that LLVM vectorises.
 
 ``x = k log 2 + r`` with ``|r| <= log(2) / 2``, and ``exp(r) = 1 + r + r**2 P(r)``; see `transpile_runtime.compiled.vector`.
 """
@@ -59,13 +59,13 @@ def reduce(x):
 
 
 def scale_sum(y, shifted):
-    """``(1 + y) * 2**k`` of ``k + FACTORS_SHIFT``, of which the sum is not rounded where that is a normal number."""
+    """``(1 + y) * 2**k`` from ``k + FACTORS_SHIFT``; the sum is not rounded separately if the result is a normal number."""
     one, other = factors_of_power(shifted)
     return fma(y, one, one) * other
 
 
 def clamp(x, low, high):
-    """NaN stays."""
+    """``x`` limited to ``low`` and ``high``; NaN stays."""
     x = where(x > high, high, x)
     return where(x < low, low, x)
 
@@ -102,7 +102,7 @@ def exp2_moderate(x):
 
 
 def outside_moderate(x):
-    """Where the result of `exp2_moderate` may be no normal number."""
+    """Test bits: the result of `exp2_moderate` may not be a normal number."""
     return above(x, EXP2_NORMAL)
 
 
@@ -156,7 +156,7 @@ def tanh(x):
 
 
 def expit(x):
-    """``a / (a + b (1 + y))`` with two powers of two, so that no part is too large or small."""
+    """The logistic function, as ``a / (a + b (1 + y))`` with two powers of two, so that no part is too large or too small."""
     y, shifted = power_less_one(-clamp(x, -EXP_LIMIT, EXP_LIMIT))
     a, b = power_over_power(shifted)
     whole = a + b

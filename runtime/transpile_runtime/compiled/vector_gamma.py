@@ -1,7 +1,8 @@
-"""The logarithm of the gamma function and its derivative, for loops that LLVM vectorises; see `transpile_runtime.compiled.vector`.
+"""The logarithm of the gamma function and its derivative, for loops that LLVM vectorises; see
+`transpile_runtime.compiled.vector`.
 
-From 2.5 on (from 3 on) by Stirling's series, with fitted coefficients. Below, a step of one or two leads to an interval of
-length one, where a polynomial is.
+From 2.5 on (the derivative from 3 on) by Stirling's series, with fitted coefficients. Below, one or two recurrence steps lead
+to an interval of length one, for which there is a polynomial.
 """
 
 from transpile_runtime.compiled.vector_bits import not_positive, significand
@@ -72,7 +73,7 @@ def log_sum(m, k):
 
 
 def gammaln_normal(x):
-    """For positive normal ``x`` whose square is a number."""
+    """The logarithm of the gamma function, for positive normal ``x`` whose square is a normal number."""
     first, second, large = x < 0.5, x < 1.5, x >= 2.5
     # log of x (1 + x) below 0.5, of x from there
     high, low = log_sum(*significand(where(first, fma(x, x, x), x)))
@@ -96,7 +97,7 @@ def gammaln_normal(x):
 
 
 def digamma_positive(x):
-    """For positive ``x``, and NaN."""
+    """The digamma function, for positive ``x`` and NaN."""
     large, first, second = x >= 3.0, x < 1.0, x < 2.0
     third = ~(large | second)
     # an inverse leads to a number from 1 to 2
@@ -124,5 +125,5 @@ def digamma_positive(x):
 
 
 def outside_positive(x):
-    """Where `digamma_positive` is not right."""
+    """Test bits: `digamma_positive` is not right."""
     return not_positive(x)

@@ -1,6 +1,6 @@
 """Inverse hyperbolic functions, the logit and the hypotenuse, for loops that LLVM vectorises; see `compiled.vector`.
 
-Each is a logarithm of ``1 + v``, of a positive ``v`` whose rounding error goes along.
+Each inverse is a logarithm of ``1 + v`` for a positive ``v`` whose rounding error is included.
 """
 
 from transpile_runtime.compiled.vector_bits import flip_sign
@@ -63,7 +63,7 @@ def logit(x):
     less = 1.0 - x
     bottom = where(high, less, where(tiny, x * LIFT, x))  # x may be subnormal
     bottom_low = where(high, (1.0 - less) - x, 0.0)
-    # what the quotient is of, less one
+    # the numerator of the quotient minus one
     other = where(high, x, where(tiny, 1.0, less))
     top = other - bottom
     top_low = ((other - top) - bottom) + where(high | tiny, 0.0, (1.0 - less) - x) - where(high, bottom_low, 0.0)
@@ -76,7 +76,9 @@ def logit(x):
 
 
 def hypot(x, y):
-    """After Borges (ACM Transactions on Mathematical Software 46, 2020): the root, and one step of what it lost."""
+    """``sqrt(x**2 + y**2)`` after Borges (ACM Transactions on Mathematical Software 46, 2020): the root, and one correction
+    step.
+    """
     x, y = magnitude(x), magnitude(y)
     a, b = where(x > y, x, y), where(x > y, y, x)
     huge, slight = a > HUGE, a < SLIGHT

@@ -1,6 +1,6 @@
 """Logarithms, for loops that LLVM vectorises; see `transpile_runtime.compiled.vector`.
 
-``x = 2**k (1 + f)`` with ``1 + f`` between the root of 1/2 and of 2, and with ``s = f / (2 + f)``
+``x = 2**k (1 + f)`` with ``1 + f`` between the roots of 1/2 and 2, and with ``s = f / (2 + f)``
 ``log(1 + f) = 2 artanh(s) = f - s (f - s**2 P(s**2))``, as in Sun's fdlibm.
 """
 
@@ -40,19 +40,19 @@ LOG10_2_LOW = Constant(-2.8037281277851704e-18, -1.432098883924482e-08)
 
 
 def split(x):
-    """``1 + f`` and a whole ``k`` as a float, with ``x = 2**k (1 + f)``, for positive ``x``."""
+    """``1 + f`` and an integer ``k`` as a float, with ``x = 2**k (1 + f)``, for positive ``x``."""
     small = x < NORMAL
     return significand(where(small, x * LIFT, x), where(small, LIFTED_ZERO, EXPONENT_ZERO))
 
 
 def excess(f, s, more=0.0):
-    """``f - log(1 + f) + more``, of ``s = f / (2 + f)``."""
+    """``f - log(1 + f) + more``, from ``s = f / (2 + f)``."""
     z = s * s
     return fma(-(s * z), tail_of_log(z), fma(s, f, more))
 
 
 def outside(x, found):
-    """``found`` where ``x`` is a positive number, and the value of a logarithm elsewhere."""
+    """``found`` if ``x`` is a positive finite number, else the value of a logarithm of ``x``."""
     found = where(x < INF, found, x)
     found = where(has_sign(x), NAN, found)
     return where(x == 0.0, -INF, found)
@@ -68,24 +68,28 @@ def log_normal(x):
 
 
 def outside_normal(x):
-    """Where `log_normal`, `log2_normal` and `gammaln_normal` are not right, and where they are and few numbers are."""
+    """Test bits: `log_normal`, `log2_normal` and `gammaln_normal` are not right; also set for some rare numbers for which they
+    are.
+    """
     return outside_range(x, FEW_BELOW)
 
 
 def log_of_parts(m, k, last=None):
-    """``log(m) + k log 2``, with ``last`` as the last ``k``."""
+    """``log(m) + k log 2``, with ``last`` in place of ``k`` in the final step."""
     f = m - 1.0
     low = f - excess(f, f / (m + 1.0), -(k * LN2_LOW))
     return fma(k if last is None else last, LN2_HIGH, low)
 
 
 def log1p_sum(x, rest=None, more=0.0):
-    """``log(1 + x + rest) + more log 2`` for finite ``x`` above -1; ``rest`` is up to some last places of ``x``, or 1."""
+    """``log(1 + x + rest) + more log 2`` for finite ``x`` above -1; ``rest`` is at most a few last places
+    of ``x``, or of 1.
+    """
     u = 1.0 + x
     m, k = significand(u)
-    # what u lost, in units of 2**k
+    # the rounding error of u, in units of 2**k
     lost = where(x > 1.0, 1.0 - (u - x), x - (u - 1.0))
-    far = k > 60.0  # so large an x loses nothing that matters
+    far = k > 60.0  # for so large an x it does not matter
     low = where(far, 0.0, lost if rest is None else lost + rest) * power_of_two(
         beside(x, POWER_SHIFT) - where(far, 60.0, k)
     )
@@ -106,7 +110,7 @@ def log1p(x):
 
 
 def log1p_unit(x):
-    """For ``x`` from 0 to 1, and NaN."""
+    """``log(1 + x)`` for ``x`` from 0 to 1, and NaN."""
     high = x > 0.4140625
     f = where(high, fma(0.5, x, -0.5), x)
     low = f - excess(f, f / (f + 2.0), where(high, -LN2_LOW, 0.0))

@@ -1,9 +1,9 @@
-"""What the vector functions are made of: numbers whose arithmetic becomes LLVM code, without a branch.
+"""Building blocks of vector functions: numbers whose arithmetic becomes LLVM code, without branches.
 
-A vector function is a Python function of `Number`. It is run once for each type, a float64 or a float32, and what it does to its
-arguments is what LLVM gets: nothing of it passes through Numba, which keeps compiling quick, and the flags of the caller
-do not reach in, since every operation has flags of its own. Python's floats take the type of the number beside them; where
-the types want different numbers, a `Constant` has both. A choice is `where`: both sides are computed.
+A vector function is a Python function of `Number`. It is run once for each type, float64 or float32, and its operations on the
+arguments become LLVM code. Nothing of it passes through Numba, which keeps compiling fast, and the caller's flags do not apply,
+since every operation has flags of its own. Python floats take the type of the number beside them; if the types need different
+numbers, a `Constant` has both. A choice is `where`: both sides are computed.
 """
 
 from llvmlite import binding, ir
@@ -11,11 +11,11 @@ from llvmlite import binding, ir
 LLVM = binding.llvm_version_info[0]
 INF = float("inf")
 NAN = float("nan")
-_FLAGS = ("contract",)  # a product and a sum may be rounded as one; NaN, zeros and the order of sums count
+_FLAGS = ("contract",)  # a product and a sum may be rounded once; NaN, signed zeros and the order of sums are respected
 
 
 class _Flags(ir.instructions.FastMathFlags):
-    """Of a call: Numba would add the flags of the caller."""
+    """Flags of a call that stay as they are: Numba would add the caller's."""
 
     def __init__(self, flags=()):
         set.__init__(self, flags)
@@ -25,7 +25,7 @@ class _Flags(ir.instructions.FastMathFlags):
 
 
 class Constant:
-    """A float64, and the float32 that stands for it."""
+    """A float64, and the float32 used in its place."""
 
     def __init__(self, double, single=None):
         self.values = {"float64": double, "float32": double if single is None else single}
@@ -110,7 +110,7 @@ class Number:
 
 
 class Truth:
-    """What a comparison gives; ``number`` is one of the compared type."""
+    """The result of a comparison; ``number`` has the compared type."""
 
     def __init__(self, number, value):
         self.number, self.value = number, value
@@ -143,7 +143,7 @@ def where(test, a, b):
 
 
 def _call(name, *arguments, flags=()):
-    """Calls the LLVM operation of this name."""
+    """Calls the LLVM intrinsic of this name."""
     number = next(a for a in arguments if isinstance(a, Number))
     builder, real = number.builder, number.value.type
     function = builder.module.declare_intrinsic(f"llvm.{name}", [real], ir.FunctionType(real, [real] * len(arguments)))
@@ -163,7 +163,7 @@ def between(u, low, high):
 
 
 def product(a, b):
-    """``a * b``, rounded: what is added to it is rounded again."""
+    """``a * b``, rounded: an addition to it is rounded separately."""
     return a.same(a.builder.fmul(a.value, a.of(b), flags=("arcp",)))
 
 
@@ -192,7 +192,7 @@ def magnitude(x):
 
 
 def maximum(a, b):
-    """NaN if either is. In a loop LLVM makes vectors of a fold by it."""
+    """The larger one; NaN if either is. LLVM vectorises a reduction by it."""
     return _call("maximum", a, b)
 
 
@@ -201,8 +201,11 @@ def minimum(a, b):
 
 
 def fmax(a, b):
-    """The other one where one is NaN, either one of two zeros. For the larger of them (no ``nsz``) LLVM 22 puts numbers in order
-    by their signs, and gives NaN of one that is NaN and one that it knows is not."""
+    """The larger one; if one is NaN, the other; either one of two zeros.
+
+    Without ``nsz``, which leaves the zero open, LLVM 22 orders the numbers by their signs, and gives NaN for a NaN and a number
+    known not to be NaN.
+    """
     return _call("maximumnum" if LLVM >= 19 else "maxnum", a, b, flags=("nsz",))
 
 
@@ -242,9 +245,9 @@ def _stranded(coefficients, point, strands):
 
 
 def polynomial(double, single, strands=2):
-    """The function of ``x`` that is the polynomial of these coefficients, lowest power first.
+    """The function of ``x`` that evaluates the polynomial with these coefficients, lowest power first.
 
-    The last step is ``c0 + x (...)``, which makes nearly all of the error; what is before it goes as in `correction`.
+    The last step is ``c0 + x (...)``, which makes nearly all of the error; the steps before it are those of `correction`.
     """
     rest_of = correction(double[1:], single[1:], strands)
 
@@ -255,10 +258,10 @@ def polynomial(double, single, strands=2):
 
 
 def correction(double, single, strands=2):
-    """As `polynomial`, for one that is so small a part of the result that its own rounding does not count.
+    """As `polynomial`, for a part of the result so small that its own rounding does not matter.
 
-    By Horner in 1, 2 or 4 ``strands``: a processor waits longer for one chain of operations than for the few more that they
-    need. By Estrin it would be more still, and results that wait for others fill its registers.
+    By Horner's scheme in 1, 2 or 4 ``strands``: a processor waits longer for a single chain of operations than for the few
+    additional ones that strands need. Estrin's scheme needs more still, and its intermediate results fill the registers.
     """
     tables = {"float64": double, "float32": single}
 

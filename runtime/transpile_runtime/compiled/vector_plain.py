@@ -1,4 +1,4 @@
-"""What is a few operations, as NumPy has it: extrema, signs, rounding, remainders. See `transpile_runtime.compiled.vector`."""
+"""Short functions with NumPy's results: extrema, signs, rounding, remainders. See `transpile_runtime.compiled.vector`."""
 
 from transpile_runtime.compiled.vector_bits import not_below
 from transpile_runtime.compiled.vector_parts import (
@@ -26,12 +26,12 @@ FAR = Constant(2.0**51, 2.0**22)
 
 
 def clip(x, low, high):
-    """The upper bound wins."""
+    """``x`` limited to ``low`` and ``high``; the upper bound wins."""
     return minimum(maximum(x, low), high)
 
 
 def sign(x):
-    """-1, 0, 1; NaN of NaN."""
+    """-1, 0 or 1; NaN for NaN."""
     return where(x > 0.0, 1.0, where(x < 0.0, -1.0, where(x == x, 0.0, x)))
 
 
@@ -61,7 +61,7 @@ def nan_to_num(x):
 
 
 def outside_near(a, b):
-    """Where ``a / b`` is not so small that `fmod_near`, `mod_near` and `floordiv_near` are right."""
+    """Test bits: ``a / b`` is too large for `fmod_near`, `mod_near` and `floordiv_near`."""
     return not_below(a, b * FAR)
 
 

@@ -49,13 +49,15 @@ inverse_cbrt = polynomial(CBRT, CBRT_SINGLE)
 # 2 / log 2 and 2 / (3 log 2), each a sum of two
 TWO_LN2_HIGH = Constant(2.8853900817779268, 2.885390043258667)
 TWO_LN2_LOW = Constant(4.0710547481862066e-17, 3.851926067000022e-08)
-MODERATE = Constant(128.0, 32.0)  # of the logarithm of a result
+MODERATE = Constant(128.0, 32.0)  # limit of the logarithm of a result
 THIRD_HIGH = Constant(0.9617966939259756, 0.9617967009544373)
 THIRD_LOW = Constant(5.0577616648125907e-17, -7.028461812552678e-09)
 
 
 def log2_pair(x):
-    """``log2(x)`` for ``x >= 0``, as a sum of two, with some ten bits more than one has; only the first where it is infinite."""
+    """``log2(x)`` for ``x >= 0``, as a sum of two with some ten bits more than one float; only the first counts if it is
+    infinite.
+    """
     m, k = split(x)
     k = where(x < INF, k, x)
     k = where(x == 0.0, -INF, k)
@@ -80,7 +82,7 @@ def log2_pair(x):
 
 
 def power(x, y):
-    """As NumPy has it for floats: NaN of a negative number to a broken power."""
+    """``x**y`` as NumPy's for floats: NaN for a negative number to a fractional power."""
     a = magnitude(x)
     high, low = log2_pair(a)
     p = high * y
@@ -91,7 +93,7 @@ def power(x, y):
     f = (p - (shifted - FACTORS_SHIFT)) + p_low
     found = scale_sum(exp2_less_one(f), shifted)
     found = where((a == 1.0) | (y == 0.0), 1.0, found)
-    # of a negative number
+    # for a negative number
     half, whole = y * 0.5, rint(y) == y
     odd = whole & (rint(half) != half)
     found = flip_sign(found, where(odd, x, 0.0))
@@ -99,7 +101,7 @@ def power(x, y):
 
 
 def pow_moderate(x, y):
-    """For positive normal ``x``, with a logarithm of some bits less: `power` has enough of them for the largest results."""
+    """``x**y`` for positive normal ``x``, with a logarithm of fewer bits than `power` needs for the largest results."""
     m, k = significand(x)
     f, whole = m - 1.0, m + 1.0
     s = f / whole
@@ -119,7 +121,7 @@ def pow_moderate(x, y):
 
 
 def outside_moderate_pow(x, y):
-    """Where `pow_moderate` is not accurate, or is not right at all."""
+    """Test bits: `pow_moderate` is not accurate, or not right."""
     size = magnitude(y)
     return joined(outside_normal(x), above(fma(size, magnitude(exponent(x)), size), MODERATE))
 

@@ -1,7 +1,7 @@
 """Random bits, for loops that LLVM vectorises: Threefry-2x32 (Salmon, Moraes, Dror and Shaw, SC 2011) as instructions.
 
-The block of a key is a function of the place alone: places are counted by 64 bits, of which the high and the low half are the two
-words that are encrypted. A trip depends on no other trip.
+The block of a key is a function of the place alone: places are 64-bit counters, whose high and low halves are the two words
+that are encrypted. No iteration depends on another.
 """
 
 from llvmlite import ir
@@ -14,7 +14,7 @@ from transpile_runtime.compiled.vector_parts import Number
 WORD, LONG = ir.IntType(32), ir.IntType(64)
 ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 PARITY = 0x1BD11BDA
-# the bits of a float in [1, 2) that are not of its fraction, and how many bits are too many for that
+# for each float type: the bits of 1.0, and the number of random bits that do not fit into the fraction
 _FLOATS = {
     types.float64: (ir.DoubleType(), LONG, 0x3FF0000000000000, 12),
     types.float32: (ir.FloatType(), WORD, 0x3F800000, 9),
@@ -46,7 +46,7 @@ def _bits64(b, *block):
 
 
 def _unit(real):
-    """A float in [0, 1): a fraction of as many bits as it has."""
+    """A function that builds a float in [0, 1) with as many random bits as its fraction has."""
     bits = _bits64 if real == types.float64 else _bits32
     return lambda b, *block: _in_unit(b, bits(b, *block), real)
 
@@ -58,7 +58,7 @@ def _in_unit(b, bits, real):
 
 
 def _normal(real):
-    """The quantile of a float in (-1, 1), which is an odd multiple of half the distance of two units."""
+    """A function that builds the quantile of a float in (-1, 1), which is an odd multiple of half the spacing of the units."""
     kind, integer, _, rest = _FLOATS[real]
     unit, low = _unit(real), 2.0 ** (rest - integer.width - 1) - 1.0
 
@@ -70,7 +70,9 @@ def _normal(real):
 
 
 def _drawn(name, build, result, more=()):
-    """What Numba calls: a function of the two words of a key and a place, always in line, as `vector_build.compiled` makes them."""
+    """The intrinsic that Numba calls: a function of the two words of a key and a place, always inlined (as
+    `vector_build.compiled`).
+    """
     kinds = [types.uint32, types.uint32, types.int64, *more]
 
     def built(module):
@@ -97,7 +99,7 @@ def _word(b, first, second, place, which):
 
 
 def _joined(b, x, y):
-    """The unit of two words."""
+    """The number in [0, 1) of two words."""
     bits = b.or_(b.shl(b.zext(x, LONG), LONG(32)), b.zext(y, LONG))
     return _in_unit(b, bits, types.float64)
 

@@ -26,7 +26,7 @@ from transpile.core.walk import written as changed_by
 from transpile.ops.tables import record_of
 from transpile_runtime.compiled import threads as layer
 
-# The first fields of a frame: an exception (code and data), the first iteration of the chunk that raised it, a spin lock for these,
+# The first fields of a frame: an exception (code and data), the first iteration of the chunk that raised it, a lock for these,
 # the thread that has the interpreter's lock, and whether the call is bare (`long_calls`); last the number of these fields.
 _CODE, _INFO, _FIRST, _LOCK, _OWNER, _BARE, _FIELDS = range(7)
 

@@ -171,7 +171,7 @@ def _kind() -> type:
             failed: Any,
             other: Any = None,
         ) -> Any:
-            """New memory with the content of the array, or of such memory (``other``); branches to ``failed`` if it is not allocated."""
+            """New memory with the content of the array, or of ``other`` memory; branches to ``failed`` if there is none."""
             size = builder.mul(array.nitems, array.itemsize)
             info = self.context.nrt.meminfo_alloc_aligned_unchecked(builder, size, 64)
             with builder.if_then(cgutils.is_null(builder, info), likely=False):
