@@ -136,7 +136,7 @@ def _words(key, shape):
         found = np.array(blocks, np.uint32).reshape(-1, 2).T
     else:
         found = np.empty((2, len(keys), count), np.uint32)
-        together = max(1, _PART // count)  # keys
+        together = max(1, _PART // count)  # number of keys
         for lane in range(0, len(keys), together):
             some = keys[lane : lane + together]
             for start in range(0, count, _PART):

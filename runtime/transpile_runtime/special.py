@@ -17,7 +17,7 @@ import numpy as np
 from scipy import special
 
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(160)
-_UNIT = 0.5 * (_NODES + 1.0)  # the nodes on [0, 1]; only ratios of sums are used, so that the weights need no factor
+_UNIT = 0.5 * (_NODES + 1.0)  # the nodes on [0, 1]; only ratios of sums are used, so the weights need no factor
 _DEPTH = 46.0
 
 

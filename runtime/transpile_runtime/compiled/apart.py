@@ -40,6 +40,8 @@ def apart(signature, fastmath=NAN_SAFE):
 
 
 class _Apart:
+    """A function compiled on its own for each real dtype."""
+
     def __init__(self, function, signature, fastmath):
         self.function, self.text, self.fastmath = function, signature, fastmath
         self.signatures = {}

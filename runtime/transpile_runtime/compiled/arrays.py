@@ -46,7 +46,7 @@ def fsum(x):
 
     Source: J. R. Shewchuk, *Adaptive precision floating-point arithmetic and fast robust geometric predicates* (1997).
     """
-    parts = np.empty(64)  # 2,098 binary digits by 53, and some
+    parts = np.empty(64)  # 2,098 binary digits divided by 53, and a few more
     n, special, is_special = 0, 0.0, False
     for k in range(len(x)):
         rest = x[k]
@@ -93,11 +93,13 @@ def _rounded(parts, n):
 
 @njit
 def wrap(i, n):
+    """The index ``i`` modulo the size ``n``."""
     return i % n
 
 
 @njit
 def diagonal_size(m, n, offset):
+    """The length of a diagonal of an ``m`` by ``n`` matrix."""
     return max(min(m, n - offset) if offset >= 0 else min(m + offset, n), 0)
 
 
@@ -118,22 +120,26 @@ def arange_at(start, step, k):
 
 @njit
 def pad_edge(i, n):
+    """The index that ``np.pad`` copies for position ``i``, in mode "edge"."""
     return min(max(i, 0), n - 1)
 
 
 @njit
 def pad_wrap(i, n):
+    """The same in mode "wrap"."""
     return i % n
 
 
 @njit
 def pad_symmetric(i, n):
+    """The same in mode "symmetric"."""
     i = i % (2 * n)
     return i if i < n else 2 * n - 1 - i
 
 
 @njit
 def pad_reflect(i, n):
+    """The same in mode "reflect"."""
     if n == 1:
         return 0
     i = i % (2 * n - 2)
@@ -142,16 +148,19 @@ def pad_reflect(i, n):
 
 @njit
 def convolve_full(n, m):
+    """The start in the full convolution and the length of the result, for sizes ``n`` and ``m`` in mode "full"."""
     return 0, n + m - 1
 
 
 @njit
 def convolve_same(n, m):
+    """The same in mode "same"."""
     return (min(n, m) - 1) // 2, max(n, m)
 
 
 @njit
 def convolve_valid(n, m):
+    """The same in mode "valid"."""
     return min(n, m) - 1, max(n, m) - min(n, m) + 1
 
 
@@ -354,6 +363,7 @@ def isin(x, values, invert):
 
 @njit
 def correlate_same(n, m):
+    """The start and the length as in `convolve_same`, for a correlation."""
     return (min(n, m) - 1) // 2 if m <= n or min(n, m) % 2 else min(n, m) // 2, max(n, m)
 
 

@@ -53,7 +53,7 @@ def gemm(alpha, a, b, beta, c):
             for i in range(n):
                 for j in range(i):
                     c[j, i] = c[i, j]
-        else:  # an array of rows is the transpose of one of columns, as BLAS has them: c' = b' a'
+        else:  # a row-major array is the transpose of a column-major one, which BLAS expects: c' = b' a'
             turn_a, turn_b = _NO if rows_a else _YES, _NO if rows_b else _YES
             _gemm(turn_b, turn_a, n, m, k, alpha, b, ldb, a, lda, beta, c, ldc)
     else:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 def keep(dispatcher):
     """The dispatcher, with a disk cache if one is possible."""
-    with suppress(Exception):  # no directory can be written, or another Numba has other private names
+    with suppress(Exception):  # no directory is writeable, or this Numba has other private names
         files, cache = _classes()
         found = cache(dispatcher.py_func)
         found._cache_file.__class__ = files
@@ -137,7 +137,7 @@ def _classes():
                 return None
 
         def save_overload(self, sig, data):
-            with suppress(Exception):  # the disk is full, or read-only by now
+            with suppress(Exception):  # the disk may be full, or read-only by now
                 self._save_overload(sig, data)
 
     return Files, Cache

@@ -43,6 +43,7 @@ def eigen(columns, upper, values, wants_vectors):
 
 @apart("void(real[:, :], boolean, real[::1], real[:, ::1])")
 def eigh(a, upper, values, vectors):
+    """Computes eigenvalues and eigenvectors of a symmetric matrix, of which one triangle is read."""
     columns = turned(a)
     eigen(columns, upper, values, True)
     put_turned(columns, vectors)
@@ -101,6 +102,7 @@ def singular(columns, kind, u, values, vt):
 
 @apart("void(real[:, :], real[:, ::1], real[::1], real[:, ::1])")
 def svd(a, u, values, vt):
+    """Computes the reduced singular value decomposition."""
     m, n = a.shape
     small = min(m, n)
     if small == 0:
@@ -113,6 +115,7 @@ def svd(a, u, values, vt):
 
 @apart("void(real[:, :], real[:, ::1], real[::1], real[:, ::1])")
 def svd_full(a, u, values, vt):
+    """Computes the singular value decomposition with square ``u`` and ``vt``."""
     m, n = a.shape
     left, right = np.eye(m, dtype=a.dtype), np.eye(n, dtype=a.dtype)
     if m > 0 and n > 0:
@@ -130,6 +133,7 @@ def svdvals(a, values):
 
 @apart("int64(real[:, :])")
 def matrix_rank(a):
+    """The number of singular values above NumPy's default tolerance."""
     m, n = a.shape
     values = np.empty(min(m, n), a.dtype)
     svdvals(a, values)
@@ -161,6 +165,7 @@ def pinv(a, out):
 
 @apart("void(real[:, :], boolean, real[:, ::1], real[:, ::1])")
 def orthogonal(a, wants_q, q, r):
+    """Computes the factor ``r`` of a reduced QR factorisation, with ``wants_q`` also ``q``."""
     m, n = a.shape
     small = min(m, n)
     if small == 0:

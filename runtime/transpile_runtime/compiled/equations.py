@@ -33,7 +33,7 @@ def factor(columns, pivots):
     """
     n, m = columns.shape
     count = min(m, n)
-    if count == 0:  # the library calls a leading dimension of 0 an error
+    if count == 0:  # the library rejects a leading dimension of 0
         return 0
     pivots[:count] = 0
     info = _getrf(m, n, columns, m, pivots)
@@ -205,6 +205,7 @@ def lu_solve(columns, pivots, transposed, b, out):
 
 @apart("void(real[:, ::1], int64[::1], boolean, real[:, ::1])")
 def lu_inv(columns, pivots, transposed, out):
+    """Computes the inverse, or with ``transposed`` its transpose, from the factors."""
     n = out.shape[0]
     if pivots[n] != 0:
         raise np.linalg.LinAlgError("Singular matrix")

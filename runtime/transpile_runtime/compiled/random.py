@@ -54,23 +54,27 @@ def word(first, second, place, which):
 
 @njit
 def bits32(first, second, place):
+    """The 32 random bits of a place."""
     x, y = threefry(first, second, place)
     return np.uint32(x ^ y)
 
 
 @njit
 def bits64(first, second, place):
+    """The 64 random bits of a place."""
     x, y = threefry(first, second, place)
     return np.uint64(np.uint64(x) << np.uint64(32)) | np.uint64(y)
 
 
 @njit
 def unit64(first, second, place):
+    """The float64 in [0, 1) of a place."""
     return np.float64(np.int64(bits64(first, second, place) >> np.uint64(12))) * 2.0**-52
 
 
 @njit
 def unit32(first, second, place):
+    """The float32 in [0, 1) of a place."""
     return np.float32(np.int64(bits32(first, second, place)) >> 9) * np.float32(2.0**-23)
 
 
@@ -92,11 +96,13 @@ def _quantile(x):
 
 @njit
 def normal64(first, second, place):
+    """The standard normal float64 of a place."""
     return _quantile(unit64(first, second, place) * 2.0 + (2.0**-53 - 1.0))
 
 
 @njit
 def normal32(first, second, place):
+    """The standard normal float32 of a place."""
     return np.float32(_quantile(np.float64(unit32(first, second, place)) * 2.0 + (2.0**-24 - 1.0)))
 
 

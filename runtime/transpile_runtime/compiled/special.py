@@ -137,6 +137,7 @@ def _comb(n, k):
 
 @njit
 def gammainc_moment(a, x, n):
+    """As `transpile_runtime.special.gammainc_moment`, for numbers."""
     if not (a > 0 and x >= 0):
         return math.nan
     if x == 0:
@@ -222,6 +223,7 @@ def _joint_moments(m, n, a, b):
 
 @njit
 def betainc_moment(a, b, x, m, n):
+    """As `transpile_runtime.special.betainc_moment`, for numbers."""
     if not (a > 0 and b > 0 and x >= 0 and x <= 1):
         return math.nan
     if x == 0:

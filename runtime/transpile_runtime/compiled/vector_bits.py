@@ -114,6 +114,7 @@ def significand(x, zero=EXPONENT_ZERO):
 
 
 def joined(a, b):
+    """The test bits of two numbers, joined."""
     return _from_bits(a, a.builder.or_(_image(a), _image(b)))
 
 

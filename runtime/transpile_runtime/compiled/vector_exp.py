@@ -38,7 +38,7 @@ rest_of_exp2 = correction(EXP2[1:], EXP2_SINGLE[1:])
 LOG2E = Constant(1.4426950408889634, 1.4426950216293335)
 LN2_HIGH = Constant(0.6931471805599453, 0.6931471824645996)
 LN2_LOW = Constant(2.3190468138462996e-17, -1.9046542121259336e-09)
-EXP_LIMIT = Constant(1000.0, 110.0)  # exp is zero or infinite from here, and half of k is the exponent of a number
+EXP_LIMIT = Constant(1000.0, 110.0)  # exp is zero or infinite from here; half of k still fits in an exponent
 EXP2_LIMIT = Constant(1100.0, 160.0)
 EXP2_NORMAL = Constant(1021.0, 125.0)
 EXPM1_LOW = Constant(-40.0, -20.0)  # expm1 is -1 from here
@@ -96,6 +96,7 @@ def exp2_less_one(f):
 
 
 def exp2_moderate(x):
+    """``2**x``, if the result is a normal number."""
     shifted = x + POWER_SHIFT
     factor = power_of_two(shifted)
     return fma(exp2_less_one(x - (shifted - POWER_SHIFT)), factor, factor)

@@ -60,10 +60,11 @@ def outside(x, found):
 
 def log(x):
     m, k = split(x)
-    return log_of_parts(m, k, outside(x, k))  # infinity, or NaN, times log 2
+    return log_of_parts(m, k, outside(x, k))  # the last k may be infinite or NaN
 
 
 def log_normal(x):
+    """The logarithm of a positive normal number."""
     return log_of_parts(*significand(x))
 
 
@@ -123,10 +124,12 @@ def log2(x):
 
 
 def log2_normal(x):
+    """The binary logarithm of a positive normal number."""
     return log2_of_parts(*significand(x))
 
 
 def log2_of_parts(m, k):
+    """``log2(m) + k``."""
     f = m - 1.0
     s = f / (m + 1.0)
     z = s * s

@@ -151,5 +151,5 @@ def cbrt(x):
     c = m * square
     miss = fma(c * c, c, -m)
     found = fma(-miss * THIRD, square, c) * power_of_two(shifted)
-    twice = x + x  # is x for zero and infinity
+    twice = x + x  # equals x for zero and infinity
     return where((twice < x) | (twice > x), flip_sign(found, x), x)

@@ -1,7 +1,7 @@
 """Sine, cosine, tangent and their inverses, for loops that LLVM vectorises; see `transpile_runtime.compiled.vector`.
 
-The argument loses its multiples of pi (for the tangent, of pi / 2) in three steps of one fused operation each, with the
-rest as a sum of two. That is right up to `BOUND`.
+Multiples of pi (for the tangent, of pi / 2) are subtracted from the argument in three fused steps, which give the rest as a sum
+of two. That is right up to `BOUND`.
 """
 
 from transpile_runtime.compiled.vector_bits import SHIFT, above, flip_odd, flip_sign, is_odd
@@ -78,7 +78,7 @@ def reduce(x, q, first, second, third):
 
 
 def wave(r, low):
-    """The sine of ``r + low``, up to pi / 2."""
+    """The sine of ``r + low``, for ``|r|`` up to pi / 2."""
     z = r * r
     tail = tail_of_sin(z)
     u = z * tail
@@ -89,21 +89,21 @@ def wave(r, low):
 
 
 def sin_bounded(x):
-    """For ``|x| <= BOUND``."""
+    """The sine, for ``|x| <= BOUND``."""
     shifted = x * INV_PI + SHIFT
     r, low = reduce(x, shifted - SHIFT, PI_1, PI_2, PI_3)
     return where(magnitude(x) < SMALL, x, flip_odd(wave(r, low), shifted))
 
 
 def cos_bounded(x):
-    """For ``|x| <= BOUND``."""
+    """The cosine, for ``|x| <= BOUND``."""
     shifted = fma(x, INV_PI, -0.5) + SHIFT
     r, low = reduce(x, (shifted - SHIFT) + 0.5, PI_1, PI_2, PI_3)
     return flip_odd(-wave(r, low), shifted)
 
 
 def slope(r, low, odd):
-    """The tangent of ``r + low``, up to pi / 4, or its negative reciprocal."""
+    """The tangent of ``r + low``, for ``|r|`` up to pi / 4; where ``odd``, its negative reciprocal."""
     z = r * r
     u = z * short_tail_of_sin(z)
     head = fma(r, u, r)
@@ -118,20 +118,20 @@ def slope(r, low, odd):
 
 
 def tan_bounded(x):
-    """For ``|x| <= BOUND``."""
+    """The tangent, for ``|x| <= BOUND``."""
     shifted = x * TWO_PI + SHIFT
     r, low = reduce(x, shifted - SHIFT, HALF_PI_1, HALF_PI_2, HALF_PI_3)
     return where(magnitude(x) < SMALL, x, slope(r, low, is_odd(shifted)))
 
 
 def sinc_bounded(x):
-    """``sin(pi x) / (pi x)``, for ``|x| <= BOUND``, beyond which nothing is left of it."""
+    """``sin(pi x) / (pi x)``, for ``|x| <= BOUND``; beyond, it is negligible."""
     y = x * PI
     return where(x == 0.0, 1.0, sin_bounded(y) / y)
 
 
 def outside_bounded(x):
-    """Where `sin_bounded` and its like are not right."""
+    """Test bits: `sin_bounded`, `cos_bounded`, `tan_bounded` and `sinc_bounded` are not right."""
     return above(x, BOUND)
 
 
@@ -167,11 +167,14 @@ def arctan2(y, x):
 
 
 def half_angle(a):
-    """The arcsine of ``a`` up to 1/2, beyond that half of the arccosine; as a sum of two. NaN of what is above 1."""
+    """A sum of two, and whether ``a > 1/2``: up to 1/2 the sum is the arcsine of ``a``, above it half of the arccosine.
+
+    The sum is NaN for ``a`` above 1.
+    """
     big = a > 0.5
     z = where(big, 0.5 - 0.5 * a, a * a)
     root = sqrt(z)
-    left = fma(-root, root, z) / (root + (root + SMALLEST))  # what the root lost; zero for a = 1
+    left = fma(-root, root, z) / (root + (root + SMALLEST))  # the rounding error of the root; zero for a = 1
     s = where(big, root, a)
     return s, fma(s * z, tail_of_arcsin(z), where(big, left, 0.0)), big
 
@@ -186,7 +189,7 @@ def arcsin(x):
 def arccos(x):
     s, low, big = half_angle(magnitude(x))
     behind = x < 0.0
-    # near an end twice the half angle, from zero or from pi; in the middle pi / 2 less the arcsine
+    # near -1 and 1 twice the half angle, from pi or from zero; in the middle pi / 2 minus the arcsine
     base = where(big, where(behind, PI_1, 0.0), HALF_PI_1)
     base_low = where(big, where(behind, PI_2, 0.0), HALF_PI_2)
     up = big ^ behind

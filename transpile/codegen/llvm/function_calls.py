@@ -50,6 +50,7 @@ def describe(context: Any, name: str, types: tuple[Any, ...], restype: Any) -> A
 
 
 def result_types(fn: ir.Function) -> list[Any]:
+    """Numba's types of the function's results."""
     return [numba_type_of(y.type) for y in fn.body.yields]
 
 

@@ -29,7 +29,7 @@ class Array:
     known.
     """
 
-    dtype: Any  # Numba's
+    dtype: Any  # Numba's type
     data: Any
     sizes: tuple[Any, ...]
     strides: tuple[Any, ...] | None

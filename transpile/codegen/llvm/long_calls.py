@@ -46,6 +46,7 @@ def types() -> tuple[Any, Any, Any]:
 
 
 def begin(builder: Any, watch: Any, bare: Any) -> None:
+    """Initialises the watch."""
     number, pointer, _ = types()
     for k, value in (
         (LEFT, number(FIRST)),
@@ -58,6 +59,7 @@ def begin(builder: Any, watch: Any, bare: Any) -> None:
 
 
 def field(builder: Any, watch: Any, k: int) -> Any:
+    """The address of field ``k`` of the watch, or of another structure."""
     from llvmlite import ir
 
     return builder.gep(watch, [ir.IntType(32)(0), ir.IntType(32)(k)], inbounds=True)

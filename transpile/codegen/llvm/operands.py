@@ -23,7 +23,7 @@ class Operands(Watching):
         self.read_somewhere: set[ir.Operand] = set()
         self.is_large = False  # whether less code is generated for the function
         self.apart: set[ir.Var] = set()  # indices of loops whose iterations access disjoint memory
-        self.numbers = count()  # of outlined loops
+        self.numbers = count()  # numbers for outlined loops
         self.starts_threads = False
         self.stacks: dict[ir.Var, Stack] = {}
 

@@ -171,6 +171,7 @@ def read(written: Operands, stmt: ir.PacketRead) -> Packet:
 
 
 def store(written: Operands, stmt: ir.PacketStore) -> None:
+    """Stores a packet: in one store if its elements are contiguous, else lane by lane."""
     from llvmlite import ir as llvm
 
     b, array, value = written.builder, written.whole(stmt.buf), written.value(stmt.value)

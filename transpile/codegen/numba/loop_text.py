@@ -78,6 +78,8 @@ def kernel_variables(fn: ir.Function) -> dict[ir.Var, str]:
 
 
 class _Emitter:
+    """Writes the lines of one function."""
+
     def __init__(self, fn: ir.Function, taken: Sequence[str]) -> None:
         self.fn = fn
         self.lines: list[Line] = []

@@ -34,7 +34,7 @@ def compiled(module: types.ModuleType, name: str, kinds: Kinds, lines: Lines, lo
 
     dispatcher, file = getattr(module, name), module.__file__
     assert file is not None
-    sys.modules[module.__name__] = module  # Numba finds a function that calls itself by the name of its module
+    sys.modules[module.__name__] = module  # Numba looks up a recursive function by the name of its module
     try:
         with _tidy(dispatcher, file, lines, loc) as sites:
             found = _compiled(dispatcher, kinds, lines, loc)
@@ -87,7 +87,7 @@ def ordinary(module: types.ModuleType, name: str, kinds: Kinds, lines: Lines, lo
 
     dispatcher = getattr(module, name)
     if cache:
-        sys.modules[module.__name__] = module  # Numba finds a function's globals by the name of its module
+        sys.modules[module.__name__] = module  # Numba looks up a function's globals by the name of its module
         keep(dispatcher)
     _compiled(dispatcher, kinds, lines, loc)
     dispatcher.disable_compile()

@@ -32,7 +32,7 @@ class Options:
     fastmath: Any = ("contract", "reassoc")
     threads: int = 0  # number of threads of parallel loops
     sizes: tuple[Assumed, ...] = ()
-    vectors: bool = True  # whether `transpile_runtime.compiled.vector` may be called
+    vectors: bool = True  # whether functions of `transpile_runtime.compiled.vector` may be called
 
     @property
     def decorator(self) -> ast.Call:

@@ -19,7 +19,7 @@ from transpile.core.functions import must_run
 from transpile.core.walk import blocks, defines, leaves, reads, statements, written
 from transpile.ops.tables import prims, record_of
 
-WEIGHT = 12  # operations in one expression, at most
+WEIGHT = 12  # maximum number of operations in one expression
 CHOICE = 3  # weight of a conditional expression
 COPIES = 3  # how often a cheap value may be repeated
 FLAGS = ("_result", "_done", "_stop")  # the frontend's names for flags of exits
@@ -120,8 +120,10 @@ class _Nester:
         self.aliases = Aliases(fn, self.numbers, set())
         self.trees: Trees = {}
         self.uses: dict[ir.Var, list[_Use]] = {}
-        self.parents: dict[int, tuple[ir.Block, int, bool]] = {}  # id of block -> block around, position, is a loop
-        self.owners: dict[int, ir.If] = {}  # id of a branch -> the statement
+        self.parents: dict[
+            int, tuple[ir.Block, int, bool]
+        ] = {}  # id of a block -> the block around, the position in it, whether it is a loop's
+        self.owners: dict[int, ir.If] = {}  # id of a branch's side -> the branch
         self.sites: dict[ir.Var, tuple[_Site, ...]] = {}  # nested variable -> where it is evaluated
         self.weights: dict[tuple[int, int], int] = {}
         self.defs: dict[ir.Var, ir.Let | ir.Call] = {}

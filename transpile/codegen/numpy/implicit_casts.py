@@ -46,7 +46,7 @@ def _types(fn: ir.Function) -> list[Type]:
 
 class _Relaxer:
     def __init__(self, narrow: bool) -> None:
-        self.narrow = narrow  # whether any dtype is one that Python scalars and NumPy scalars promote differently
+        self.narrow = narrow  # whether any dtype is promoted differently by Python scalars and NumPy scalars
         self.defs: dict[ir.Var, ir.Let] = {}
         self.actual: dict[ir.Var, Type] = {}  # the type NumPy gives, where it differs from the variable's
         self.equal: dict[ir.Operand, ir.Operand] = {}
@@ -212,13 +212,13 @@ class _Relaxer:
                 if (d := self.definition(arg, "cast")) is not None and _is_exact(d, wanted[k].dtype):
                     trial = [*args[:k], _rounded(self.unshaped(d.args[0]), d.var.type.dtype), *args[k + 1 :]]
                     if d.params.get("explicit") and all(self.type(a).weak for a in trial):
-                        continue  # Python's numbers do not wrap round
+                        continue  # Python's integers do not wrap
                     if entry.is_power and trial[k].type.is_bool:
-                        continue  # the square of an array of truth values has another dtype than other powers
+                        continue  # the square of a boolean array has another dtype than other powers
                     if _common(trial) == _common(args) and agrees(trial):
                         args = trial
         if all(_is_whole(a) and self.type(a).weak for a in args) and not all(a.type.weak for a in args):
-            k = next(k for k, a in enumerate(args) if not a.type.weak)  # Python's numbers do not wrap round
+            k = next(k for k, a in enumerate(args) if not a.type.weak)  # Python's integers do not wrap
             return [*args[:k], self.spelled(args[k], args[k].type, stmt, out), *args[k + 1 :]]
         if self.narrow and entry.dtype_rule != "as_is" and not agrees(args):
             for k, (arg, type_) in enumerate(zip(args, wanted)):  # one is often enough: promotion does the others

@@ -132,7 +132,7 @@ def _is_handed_on(buf: ir.Var, body: ir.Block) -> bool:
             if stmt.buf is not buf and stmt.buf in names:
                 return True
         elif not isinstance(stmt, ir.Call) and not names.isdisjoint(reads(stmt)):
-            return True  # a call has results with memory of their own
+            return True  # results of a call have memory of their own
         if not all(names.isdisjoint(leaves(b)) for b in blocks(stmt)):
             return True
     return not names.isdisjoint(leaves(body))

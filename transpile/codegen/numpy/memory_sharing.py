@@ -15,7 +15,7 @@ from transpile.core import nodes as ir
 from transpile.core.walk import defined
 from transpile.ops.tables import prims
 
-FOREIGN = 0  # the bit
+FOREIGN = 0  # number of the bit
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,7 +82,7 @@ class Printable:
     def is_seen(self, name: str, old: ir.Var, new: ir.Var, live: int) -> bool:
         """Whether the old array is read later under a name other than ``name``."""
         numbers, aliases = self.nested.aliases.numbers, self.nested.aliases.of(old)
-        if live & numbers.bit(old):  # another name takes it at the end of the block
+        if live & numbers.bit(old):  # another name gets it at the end of the block
             return True
         hidden = numbers.bit(old) | numbers.bit(new)
         for var in numbers.members(aliases & ~(1 << FOREIGN)):

@@ -157,7 +157,7 @@ class _Classes:
             synthetic = self.names[head] == ir.SYNTHETIC
             alone = synthetic and (
                 head in self.tapes or head not in self.sources
-            )  # else it may share the recorded name
+            )  # else it may share the name of the recorded value
             base = self.derived(head, chosen) if synthetic else self.names[head]
             name, count = base, 1
             while (
