@@ -89,9 +89,8 @@ def wrap(line: Line, width: int = WIDTH) -> list[str]:
         return [text]
     first, last = nodes[0], nodes[-1]
     if last > first and last == len(line.parts) - 1 and all(p == ", " for p in line.parts[first + 1 : last : 2]):
-        whole = ast.Tuple(
-            [p for p in line.parts if not isinstance(p, str)], ast.Load()
-        )  # parentheses allow line breaks
+        # parentheses allow line breaks
+        whole = ast.Tuple([p for p in line.parts if not isinstance(p, str)], ast.Load())
         return wrap(Line(line.depth, (*line.parts[:first], whole), line.loc, line.comment), width)
     longest = max(nodes, key=lambda k: len(flat(line.parts[k])))  # type: ignore[arg-type]
     head = pad + "".join(p if isinstance(p, str) else flat(p) for p in line.parts[:longest])

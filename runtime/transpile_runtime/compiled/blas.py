@@ -47,9 +47,8 @@ def gemm(alpha, a, b, beta, c):
         ldc = max(c.strides[0] // size, n)
         same = a.ctypes.data == b.ctypes.data and a.strides[0] == b.strides[1] and a.strides[1] == b.strides[0]
         if same and m == n and beta == 0:
-            _syrk(
-                _UPPER, _YES if rows_a else _NO, n, k, alpha, a, lda, beta, c, ldc
-            )  # one triangle; the other is equal
+            # one triangle; the other is equal
+            _syrk(_UPPER, _YES if rows_a else _NO, n, k, alpha, a, lda, beta, c, ldc)
             for i in range(n):
                 for j in range(i):
                     c[j, i] = c[i, j]
@@ -84,10 +83,7 @@ def part(alpha, a, b, c, offset, from_there, of_target):
     if of_target:
         for start in range(0, n, _STRIP):
             stop = min(start + _STRIP, n)
-            low, high = (
-                min(max(start + offset, 0), m),
-                min(max(stop - 1 + offset, 0), m),
-            )  # where the rows' parts differ
+            low, high = min(max(start + offset, 0), m), min(max(stop - 1 + offset, 0), m)  # where rows' parts differ
             first, last = (high, m) if from_there else (0, low)
             if first < last:
                 gemm(alpha, a[start:stop], b[:, first:last], one, c[start:stop, first:last])

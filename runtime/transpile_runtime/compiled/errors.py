@@ -59,9 +59,8 @@ def _shown(file):
 def _make(base):
     class Site(base):
         def __new__(cls, site=0, *args):
-            if isinstance(
-                site, BaseException
-            ):  # Python calls the class with the instance while it handles an exception
+            # Python calls the class with the instance while it handles an exception
+            if isinstance(site, BaseException):
                 return site
             entry = SITES.get(site)
             made = base(message(entry[2:], _typed(entry[1], args))) if entry else base(*args)

@@ -130,9 +130,8 @@ class Memory(Arrays):
             outside, self.builder = self.builder, ir.IRBuilder(found.append_basic_block("entry"))
             (cell,) = found.args
             self.count_down(self.builder.load(cell))
-            self.builder.store(
-                self.cgutils.voidptr_t(None), cell
-            )  # else LLVM would pass the cell's content in its place
+            # else LLVM would pass the cell's content in its place
+            self.builder.store(self.cgutils.voidptr_t(None), cell)
             self.builder.ret_void()
             self.builder = outside
         return found

@@ -243,9 +243,6 @@ def _start(written: Operands, pooled: Any, chunks: Any, data: Any) -> None:
     # the step of the address between iterations; arguments have no inner sizes
     b.store(ir.ArrayType(number, 2)([1, 0]), steps)
     cells = [b.bitcast(c, pointer) for c in (args, sizes, steps)]
-    counts = (
-        written.number(0),
-        written.number(1),
-        b.call(active, []),
-    )  # numbers of inner dimensions, arguments, threads
+    # numbers of inner dimensions, arguments, threads
+    counts = (written.number(0), written.number(1), b.call(active, []))
     b.call(run, [b.bitcast(pooled, pointer), *cells, data, *counts])

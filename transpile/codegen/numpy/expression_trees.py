@@ -120,9 +120,8 @@ class _Nester:
         self.aliases = Aliases(fn, self.numbers, set())
         self.trees: Trees = {}
         self.uses: dict[ir.Var, list[_Use]] = {}
-        self.parents: dict[
-            int, tuple[ir.Block, int, bool]
-        ] = {}  # id of a block -> the block around, the position in it, whether it is a loop's
+        # id of a block -> the block around, the position in it, whether it is a loop's
+        self.parents: dict[int, tuple[ir.Block, int, bool]] = {}
         self.owners: dict[int, ir.If] = {}  # id of a branch's side -> the branch
         self.sites: dict[ir.Var, tuple[_Site, ...]] = {}  # nested variable -> where it is evaluated
         self.weights: dict[tuple[int, int], int] = {}

@@ -52,9 +52,8 @@ class Aliases:
         self.near: dict[int, int] = {}
         self.reasons: dict[tuple[int, int], Reason] = {}
         self.items: dict[tuple[ir.Var, int], ir.Var] = {}
-        self.tuples: dict[
-            ir.Var, Sequence[ir.Operand]
-        ] = {}  # primitives with several results, which may be views -> operands
+        # primitives with several results, which may be views -> operands
+        self.tuples: dict[ir.Var, Sequence[ir.Operand]] = {}
         self.version = 0  # grows with each pair
         self.stops: dict[ir.Operand, int] = {}  # flag that ends loops -> how many
         for param in fn.params:

@@ -81,9 +81,8 @@ class Imports:
         """The node of a result's class: imported if possible, else a name to be defined by the user of the text."""
         if isinstance(cls, type):
             return ast.Name(cls.__name__ if cls.__module__ == "builtins" else self.named(cls, cls.__name__), ast.Load())
-        name = (
-            cls.__name__
-        )  # class of a module that was not executed: `transpile.frontend.resolve.bindings.StaticClass`
+        # a class of a module that was not executed: `transpile.frontend.resolve.bindings.StaticClass`
+        name = cls.__name__
         if cls.importable is None:
             raise error(
                 "T501", f"a result of class {name!r} cannot be made by a text of its own: no file has the class"
