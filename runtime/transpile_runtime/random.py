@@ -326,12 +326,12 @@ def log_gamma(key, a):
 
 
 def poisson(key, lam):
-    """Poisson variables with means ``lam``, an array ``[..., *shape]`` for keys ``uint32[..., 2]``: floats; -1 for a negative
-    mean or NaN.
+    """Poisson variables with means ``lam``, an array ``[..., *shape]`` for keys ``uint32[..., 2]``.
 
-    Each number has a key of its own. Small means: the quantile of one number in [0, 1). Others: Hormann, The transformed
-    rejection method for generating Poisson random variables, Insurance: Mathematics and Economics 12 (1993); probabilities by
-    Loader, Fast and accurate computation of binomial probabilities (2000).
+    The results are floats, -1 for a negative mean or NaN. Each number has a key of its own. Small means: the quantile of one
+    number in [0, 1). Others: Hormann, The transformed rejection method for generating Poisson random variables, Insurance:
+    Mathematics and Economics 12 (1993); probabilities by Loader, Fast and accurate computation of binomial probabilities
+    (2000).
     """
     key, lam = _checked(key), np.asarray(lam, np.float64)
     own, mean = split(key, lam.shape[key.ndim - 1 :]).reshape(-1, 2), lam.reshape(-1)
@@ -456,8 +456,9 @@ def _at(keys, place):
 
 
 def offset(higher, lower, span):
-    """Integers below ``span`` (0: no limit): ``higher`` and ``lower``, uint32 or uint64, as one number of twice the bits,
-    modulo ``span``.
+    """Integers below ``span`` (0: no limit) from twice as many random bits.
+
+    ``higher`` and ``lower``, uint32 or uint64, are the halves of one number, which is taken modulo ``span``.
 
     >>> offset(np.uint32(7), np.uint32(1), np.uint32(10))
     np.uint32(3)

@@ -98,8 +98,9 @@ def betainc_moment(a, b, x, m, n):
 
 
 def _beta_reach(p, q, u, v):
-    """The distance d below logit(u) to which the integrand reaches, u <= p / (p + q): p d + (p + q) log(v + u exp(-d)) =
-    depth.
+    """The distance d below logit(u) to which the integrand reaches, u <= p / (p + q).
+
+    It solves p d + (p + q) log(v + u exp(-d)) = depth.
     """
     # the slope rises from p - (p + q) u to p, so that the function lies below p d and, being convex, above its chord
     d = _DEPTH / p

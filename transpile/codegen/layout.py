@@ -22,8 +22,9 @@ DEEPEST = 99  # levels of indentation: Python reads no more
 
 @dataclass(frozen=True)
 class Line:
-    """A statement before layout: its depth, its parts, the user's line, whether that is printed as a comment, and the error it
-    raises.
+    """A statement before layout.
+
+    ``depth``: its indentation; ``loc``: the user's line, printed if ``comment``; ``raised``: the error it raises.
     """
 
     depth: int

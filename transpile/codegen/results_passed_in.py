@@ -19,8 +19,9 @@ from transpile.core.output import Output
 
 
 def pass_results_in(fn: ir.Function) -> tuple[ir.Function, tuple[Output, ...]]:
-    """The lowered function with such results as its last parameters, and their descriptions; it returns only the remaining
-    results.
+    """The lowered function with such results as its last parameters, and their descriptions.
+
+    The function returns only the remaining results.
     """
     known: dict[ir.Operand, tuple[int, int]] = {}
     numbers = {p: k for k, p in enumerate(fn.params)}

@@ -34,8 +34,9 @@ class _Check:
 
 
 def say_guards(fn: ir.Function, is_printed: bool = True) -> ir.Function:
-    """The function with one check of sizes for each parameter; if it is not printed, with its own checks and the combined
-    messages.
+    """The function with one check of sizes for each parameter.
+
+    If it is not printed, it keeps its own checks, with the combined messages.
     """
     sizes: dict[ir.Var, tuple[ir.Var, int]] = {}
     for stmt in fn.body.stmts:

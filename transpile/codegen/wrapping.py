@@ -34,8 +34,9 @@ def broken(node: Any, column: int, indent: int, width: int, place: int = ANYWHER
 
 
 def _bracketed(head: str, parts: list[Any], tail: str, indent: int, width: int, comma: bool = False) -> list[str]:
-    """``head``, the parts (on one line if they fit, else one a line), ``tail``; with ``comma`` a single part has a trailing
-    comma.
+    """The lines of ``head``, the parts and ``tail``; the parts stand on one line if they fit, else one a line.
+
+    With ``comma`` a single part has a trailing comma.
     """
     inner = indent + 4
     together = ", ".join(_part(p) for p in parts) + ("," if comma and len(parts) == 1 else "")

@@ -50,8 +50,9 @@ def python_files(folder):
 
 @lru_cache(maxsize=1)
 def environment():
-    """A hash of everything that object code depends on besides its text: this package, versions, the processor, Numba's
-    settings.
+    """A hash of everything besides its text that object code depends on.
+
+    That is this package, the versions of others, the processor, and Numba's settings.
     """
     import llvmlite
     import numba

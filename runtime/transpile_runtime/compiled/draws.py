@@ -72,8 +72,9 @@ def normals32(out, first, second):
 
 
 def _filling(draw):
-    """A function that fills each row of an array with numbers of its key; short rows are filled for a block of keys
-    together.
+    """A function that fills each row of an array with numbers of its key.
+
+    Short rows are filled for a block of keys together.
     """
 
     @njit

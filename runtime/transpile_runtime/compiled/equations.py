@@ -48,10 +48,10 @@ def factor(columns, pivots):
 
 @inner
 def substitute(columns, pivots, transposed, out):
-    """Replaces the right-hand sides in ``out`` by the solutions, using the factors from `factor`; ``transposed``: of the
-    transpose.
+    """Replaces the right-hand sides in ``out`` by the solutions, using the factors from `factor`.
 
-    The two loops that exchange rows are written out: one function for both took 4 % of the time of a system of eight rows.
+    With ``transposed`` the solutions are those of the transpose. The two loops that exchange rows are written out: one function
+    for both took 4 % of the time of a system of eight rows.
     """
     n, width = out.shape
     if not transposed:
@@ -85,8 +85,9 @@ def substitute(columns, pivots, transposed, out):
 
 @inner
 def _substitute_one(columns, out):
-    """For one right-hand side, by loops along the columns: a library call is slower up to a hundred rows, and no faster
-    above.
+    """As `substitute`, for one right-hand side, by loops along the columns.
+
+    A library call is slower up to a hundred rows, and no faster above.
     """
     n = out.shape[0]
     for k in range(n):

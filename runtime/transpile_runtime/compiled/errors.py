@@ -124,8 +124,9 @@ class _Any(type):
 
 
 class Within(Exception, metaclass=_Any):
-    """Creates the exception that a runtime function without a line raised, with its site; Numba has pickled it at an
-    address.
+    """Creates the exception that a runtime function without a line raised, with its site.
+
+    Numba has pickled the exception at an address.
     """
 
     def __new__(cls, site=0, address=0, size=0):

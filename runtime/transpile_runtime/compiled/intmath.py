@@ -245,8 +245,9 @@ DIGITS = 40  # digits of 32 bits: more than the largest float has
 
 @njit
 def product(n, count, divided):
-    """``n (n - 1) ...`` with ``count`` factors, if ``divided`` over ``count!``; rounded once, infinity if too large for a
-    float.
+    """``n (n - 1) ...`` with ``count`` factors, divided by ``count!`` if ``divided``.
+
+    The result is a float, rounded once; infinity if it is too large.
     """
     digits = np.zeros(DIGITS, np.uint64)
     digits[0] = 1

@@ -29,8 +29,9 @@ has_columns, has_rows = _question(0), _question(1)
 
 @intrinsic
 def in_rows(context, a):
-    """The memory of an array whose last axis is contiguous, as a C-contiguous array; its rows include the gaps between the
-    original rows.
+    """The memory of an array whose last axis is contiguous, as a C-contiguous array.
+
+    Its rows include the gaps between the original rows.
     """
     result = types.Array(a.dtype, a.ndim, "C")
 

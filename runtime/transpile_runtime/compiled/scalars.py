@@ -389,8 +389,9 @@ def clip(x, low, high):
 
 @exact
 def ieee_remainder(x, y):
-    """The difference from the nearest multiple of ``y``, of two the even one: each step is exact, however large the
-    quotient.
+    """The difference from the nearest multiple of ``y``, of two equally near ones the even one.
+
+    Each step is exact, however large the quotient.
     """
     if not isfinite(y):
         return x * y if y != y or not isfinite(x) else x

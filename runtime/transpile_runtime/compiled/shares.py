@@ -109,8 +109,9 @@ def of_part(a, b, c, offset, from_there, of_target, threads, least):
 
 @apart("void(real, real[:, :], real[:, :], real[:, :], int64, boolean, boolean, int64, int64)")
 def part(alpha, a, b, c, offset, from_there, of_target, share, shares):
-    """Computes one share of the product of a part: some columns of the result, or some rows, with equal numbers of elements in
-    the part.
+    """Computes one share of the product of a part.
+
+    A share has some columns of the result, or some rows with as many elements of the part as the other shares.
     """
     n, m = c.shape
     if not of_target:

@@ -1,5 +1,4 @@
-"""The logarithm of the gamma function and its derivative, for loops that LLVM vectorises; see
-`transpile_runtime.compiled.vector`.
+"""The logarithm of the gamma function and its derivative, for loops that LLVM vectorises; see `compiled.vector`.
 
 From 2.5 on (the derivative from 3 on) by Stirling's series, with fitted coefficients. Below, one or two recurrence steps lead
 to an interval of length one, for which there is a polynomial.

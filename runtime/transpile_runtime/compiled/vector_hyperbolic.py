@@ -76,8 +76,9 @@ def logit(x):
 
 
 def hypot(x, y):
-    """``sqrt(x**2 + y**2)`` after Borges (ACM Transactions on Mathematical Software 46, 2020): the root, and one correction
-    step.
+    """``sqrt(x**2 + y**2)``: the root of the sum, and one correction step.
+
+    After Borges (ACM Transactions on Mathematical Software 46, 2020).
     """
     x, y = magnitude(x), magnitude(y)
     a, b = where(x > y, x, y), where(x > y, y, x)

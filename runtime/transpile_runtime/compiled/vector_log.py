@@ -69,8 +69,9 @@ def log_normal(x):
 
 
 def outside_normal(x):
-    """Test bits: `log_normal`, `log2_normal` and `gammaln_normal` are not right; also set for some rare numbers for which they
-    are.
+    """Test bits: `log_normal`, `log2_normal` and `gammaln_normal` are not right.
+
+    They are also set for some rare numbers for which the functions are right.
     """
     return outside_range(x, FEW_BELOW)
 
@@ -83,8 +84,9 @@ def log_of_parts(m, k, last=None):
 
 
 def log1p_sum(x, rest=None, more=0.0):
-    """``log(1 + x + rest) + more log 2`` for finite ``x`` above -1; ``rest`` is at most a few last places
-    of ``x``, or of 1.
+    """``log(1 + x + rest) + more log 2`` for finite ``x`` above -1.
+
+    ``rest`` is at most a few last places of ``x``, or of 1.
     """
     u = 1.0 + x
     m, k = significand(u)

@@ -55,8 +55,9 @@ THIRD_LOW = Constant(5.0577616648125907e-17, -7.028461812552678e-09)
 
 
 def log2_pair(x):
-    """``log2(x)`` for ``x >= 0``, as a sum of two with some ten bits more than one float; only the first counts if it is
-    infinite.
+    """``log2(x)`` for ``x >= 0``, as a sum of two with some ten bits more than one float.
+
+    If the result is infinite, only the first counts.
     """
     m, k = split(x)
     k = where(x < INF, k, x)

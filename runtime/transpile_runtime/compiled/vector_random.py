@@ -70,8 +70,9 @@ def _normal(real):
 
 
 def _drawn(name, build, result, more=()):
-    """The intrinsic that Numba calls: a function of the two words of a key and a place, always inlined (as
-    `vector_build.compiled`).
+    """The intrinsic that Numba calls: a function of the two words of a key and a place.
+
+    It is always inlined, as those of `vector_build.compiled`.
     """
     kinds = [types.uint32, types.uint32, types.int64, *more]
 

@@ -161,8 +161,9 @@ def _parameter(written: Statements, param: ir.Var, value: Any, type_: Any) -> Va
 
 
 def _of_sizes(written: Statements, value: Value, output: Output, values: Sequence[Value]) -> Value:
-    """A result that the caller allocated, with the sizes requested of it: LLVM optimises known values better than loaded
-    ones.
+    """A result that the caller allocated, with the sizes requested of it.
+
+    LLVM optimises known values better than loaded ones.
     """
     assert isinstance(value, Array)
     known = [s if isinstance(s, int) else (values[s[0]], s[1]) for s in output.sizes]

@@ -25,8 +25,9 @@ from transpile.ops.traits import NOT_EQUAL
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """Memory in the stack frame for a value passed between blocks: a number, the parts of an array, or the elements of a small
-    array.
+    """Memory in the stack frame for a value passed between blocks.
+
+    It holds a number, the parts of an array, or the elements of a small array.
     """
 
     places: Sequence[Any]
@@ -242,8 +243,9 @@ class Statements(Operands):
             self.agree(stmt.test)
 
     def agree(self, test: ir.Operand) -> None:
-        """After a test that two sizes are equal, replaces one by the other: LLVM then sees one value, also in other
-        functions.
+        """After a test that two sizes are equal, replaces one by the other.
+
+        LLVM then sees one value, also in other functions.
         """
         let = self.lets.get(test) if isinstance(test, ir.Var) else None
         if let is None or record_of(let).relation is not NOT_EQUAL:
@@ -363,8 +365,9 @@ class Statements(Operands):
 
     @contextmanager
     def frame(self, stmt: ir.For | ir.While) -> Iterator[tuple[list[Cells], Callable[[], Any]]]:
-        """Sets up what a loop carries: gives its cells, and the function that writes an iteration and returns the test that
-        ends the loop.
+        """A context for a loop: gives the cells of its carried values, and a function.
+
+        The function writes an iteration, and returns the test that ends the loop.
         """
         b, body = self.builder, stmt.body
         cells = [self.carried(p) for p in body.params]

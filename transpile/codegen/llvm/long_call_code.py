@@ -193,8 +193,9 @@ class Work:
         return self.quotient(self.counts[ends], abs(loop.step.value))
 
     def of_block(self, low: nodes.Operand, high: nodes.Operand) -> int | None:
-        """The largest trip count of a loop over a block, whose upper end is at most its lower end plus a constant; else
-        None.
+        """The largest trip count of a loop over a block of a range; None if it is no such loop.
+
+        The upper end of a block is at most its lower end plus a constant.
         """
         let = self.lets.get(high) if isinstance(high, nodes.Var) else None
         if let is None or record_of(let).extreme >= 0:
@@ -281,8 +282,9 @@ class Watching(Stacks):
         )
 
     def begin_watch(self, fn: nodes.Function, given: Sequence[Any]) -> None:
-        """Sets up the watch at a function's beginning: if there is one more argument than parameters, the last one is the
-        watch.
+        """Sets up the watch at a function's beginning.
+
+        If there is one more argument (``given``) than parameters, the last one is the watch.
         """
         if len(given) == len(fn.params):
             return
@@ -350,10 +352,10 @@ class Watching(Stacks):
 
     @contextmanager
     def watched(self, loop: nodes.For, counter: Any, last: Any, end: Any) -> Iterator[tuple[Any, Any, bool]]:
-        """Writes the counting of a loop from the counter's value up to ``last``, which continues at ``end`` also if it is left
-        early.
+        """A context that counts the work of a loop from the counter's value up to ``last``; writing continues at ``end``.
 
-        Gives the end of its iterations as they are written, the block after them, and whether each iteration polls.
+        The loop branches to ``end`` also if it is left early. Gives the end of its iterations as they are written, the block
+        after them, and whether each iteration polls.
         """
         b, above = self.builder, self.is_counted
         self.around[loop.index] = loop
@@ -411,8 +413,9 @@ class Watching(Stacks):
         return work if work.type == ir.DoubleType() else self.builder.sitofp(work, ir.DoubleType())
 
     def is_size(self, op: nodes.Operand) -> bool:
-        """Whether an end of a loop is bounded by sizes of arrays: no array has so many elements that one loop over them takes
-        long.
+        """Whether an end of a loop is bounded by sizes of arrays.
+
+        No array has so many elements that one loop over them takes long.
         """
         if not isinstance(op, nodes.Var):
             return True

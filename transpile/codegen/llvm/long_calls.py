@@ -140,10 +140,10 @@ def poll(module: Any, gives: bool) -> Any:
 
 
 def poll_together(module: Any) -> Any:
-    """The polling function for chunks of a parallel loop, whose threads share an exception and the identity of the lock's
-    owner.
+    """The polling function for chunks of a parallel loop.
 
-    The owner receives signals, and an exception that a handler raises ends the other threads too.
+    The threads share an exception and the identity of the lock's owner. The owner receives signals, and an exception that a
+    handler raises ends the other threads too.
     """
     from llvmlite import ir
     from numba.core.callconv import RETCODE_EXC

@@ -1,6 +1,4 @@
-"""Elements of records (`transpile.ops.element`) in all lanes of packets at once, if they are one or a few vector
-instructions.
-"""
+"""Elements of records (`transpile.ops.element`) in all lanes of packets at once, by one or a few vector instructions."""
 
 from __future__ import annotations
 

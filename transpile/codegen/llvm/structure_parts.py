@@ -32,8 +32,9 @@ def _kind() -> type:
 
 
 def within(whole: Any, path: list[int]) -> tuple[Any, list[int]]:
-    """The innermost value known to hold the member of a structure, and its path in it; an empty path if it is the member
-    itself.
+    """The innermost value known to hold the member of a structure, and the member's path in it.
+
+    The path is empty if the value is the member itself.
     """
     from llvmlite.ir.instructions import InsertValue
 

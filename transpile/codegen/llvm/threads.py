@@ -185,8 +185,9 @@ def _pooled(written: Operands, own: Any, type_: Any) -> Any:
 
 
 def _call(written: Operands, own: Any, body: Any, trips: Sequence[Any], frame: Any, data: Any) -> None:
-    """Writes a call that runs iterations in this thread; of all threads' exceptions, that of the first iterations stays in the
-    frame.
+    """Writes a call that runs iterations in this thread.
+
+    Of all threads' exceptions, that of the first iterations stays in the frame.
     """
     b, convention = written.builder, written.context.call_conv
     status, _ = convention.call_function(b, body, own.restype, own.argtypes, [*trips, data])

@@ -1,5 +1,6 @@
-"""The wrapper between Python and a compiled function: Numba's, with copies of arrays that other threads may write, and the
-watch.
+"""The wrapper between Python and a compiled function.
+
+It is Numba's, with copies of arrays that other threads may write, and with the watch of long calls.
 
 Arrays whose contents decide which memory is accessed (`transpile.loops.steering`) must read the same each time. While a call
 has released the interpreter's lock, other threads may write them at any time. So the function gets

@@ -65,8 +65,9 @@ def signature(core: ir.Function) -> str:
 
 
 def wrapper(core: ir.Function, written: Collection[int] = ()) -> list[Line]:
-    """The lines of the function with the user's arguments and results; changes in a copy of a ``written`` parameter are copied
-    back.
+    """The lines of the function with the user's arguments and results.
+
+    If a ``written`` parameter is copied for the kernel, the copy is written back.
     """
     header: list[ast.expr] = []
     given: dict[int, ast.expr] = {}

@@ -1,5 +1,4 @@
-"""Variables that may share a name in the text: the initial value of a loop and the carried value, if nothing else reads the
-former.
+"""Variables that may share a name in the text: a loop's initial value and carried value, if nothing else reads the former.
 
 total_2 = total                       for i in range(n):
 for i in range(n):            ->          total = total + x[i]

@@ -142,8 +142,9 @@ class _Emitter:
         return [self.plain(o) for o in operands]
 
     def typed(self, op: ir.Operand) -> ast.expr:
-        """An argument of a kept function; an integer constant is typed, since Numba would specialise the function for a
-        literal.
+        """An argument of a kept function; an integer constant is given its type.
+
+        For a literal Numba would compile a version of the function of its own.
         """
         node = self.plain(op)
         return call(dotted("np.int64"), node) if isinstance(op, ir.Const) and op.type.dtype == "int64" else node

@@ -61,8 +61,9 @@ def find_copies(fn: ir.Function) -> set[Link]:
 
 
 def _forced(fn: ir.Function) -> Iterator[Link]:
-    """Yields copies that are always made: buffers written through a reshape, which must be C-contiguous, and copies of
-    scalars.
+    """Yields copies that are always made.
+
+    These are buffers written through a reshape, which must be C-contiguous, and copies of scalars.
     """
     shaped = _shaped(fn)
     for stmt, depth in _with_depth(fn.body, 0):

@@ -61,8 +61,9 @@ class Blocks:
         return found is not None
 
     def hand(self, handed: Sequence[Handed], depth: int, loc: ir.Loc, live: int) -> None:
-        """Writes simultaneous assignments: in an order in which none overwrites an operand of another, else as one
-        statement.
+        """Writes simultaneous assignments.
+
+        They are ordered so that none overwrites an operand of another; if there is no such order, they are one statement.
         """
         todo = list(handed)
         while todo:

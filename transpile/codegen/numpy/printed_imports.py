@@ -113,15 +113,17 @@ class Imports:
         return name
 
     def of_class(self, cls: Any, which: str) -> ast.expr:
-        """The node of a function with which a class was registered: imported if possible, else to be defined by the user of the
-        text.
+        """The node of a function with which a class was registered.
+
+        It is imported if possible, else the user of the text defines it.
         """
         function = getattr(REGISTERED[cls], which)
         return ast.Name(self.named(function, getattr(function, "__name__", ""), f"{which}_{cls.__name__}"), ast.Load())
 
     def static(self, value: Any) -> ast.expr:
-        """The node of a static part of a result: a literal, a member of a module, else a name to be defined by the user of the
-        text.
+        """The node of a static part of a result.
+
+        It is a literal, a member of a module, or else a name to be defined by the user of the text.
         """
         if value is None or type(value) in (bool, int, float, complex, str):
             return literal(value)

@@ -124,8 +124,8 @@ class _Shaper:
         return None
 
     def same(self, type_: Type) -> ir.Var | None:
-        """A parameter with these dims (and this dtype, if it is given), unless the sizes have names in the text anyway; else
-        None.
+        """A parameter with these dims (and this dtype, if it is given); None if there is none, or all sizes have names in the
+        text.
         """
         if self.is_cheap(type_.dims):
             return None

@@ -131,8 +131,9 @@ class Expressions:
         return number(int(power.value)) if is_small else None
 
     def turned(self, operand: ir.Operand) -> ast.expr | None:
-        """The operand with its sign changed, if it begins with a minus: ``-0.2 * x`` becomes ``0.2 * x`` (exactly). Else
-        None.
+        """The operand with its sign changed, if it begins with a minus; else None.
+
+        ``-0.2 * x`` becomes ``0.2 * x`` (exactly).
         """
         tree = self.nested.trees.get(operand) if isinstance(operand, ir.Var) else None
         if not isinstance(tree, ir.Let):
