@@ -1,5 +1,5 @@
-"""What is known of each primitive: its record.
+"""The record of each primitive: its types, derivatives, spellings and cost.
 
-In: names. Out: the table of all primitives (`tables.prims`). Tables are plain dictionaries built by the modules of this package and
-merged there; nothing registers itself.
+In: names of primitives. Out: the table of all primitives (`tables.prims`). Each module of this package has a plain dictionary
+or list; `tables` merges them, and nothing registers itself.
 """

@@ -1,4 +1,4 @@
-"""What a primitive is as an operation on numbers: what passes over sums, products and tests ask, and never its name."""
+"""A primitive as an operation on numbers: passes over sums, products and tests ask for these properties, never for its name."""
 
 from __future__ import annotations
 
@@ -11,26 +11,29 @@ from transpile.ops.traits import Magnitude, Relation
 
 @dataclass(frozen=True, kw_only=True)
 class Algebra:
-    """
-    - ``relation``: of a comparison, what it compares. ``implies(holds)``: of a test made of tests, which operands hold, or do not,
-      if it does.
-    - ``signs``: of a sum, how often each operand counts; ``multiplies``, ``divides``: it is the product, the quotient;
-      ``is_power``: the first operand to the power of the second; ``extreme``: 1 the greatest, -1 the least.
-    - ``unit``: the number that changes nothing as the last operand, but a minus before 0. ``undoes_itself``: done twice it is
-      nothing. ``same``: it is its operand, perhaps of another dtype or in other memory. ``of_one``: a fold of one element is
-      that element; ``plain``: it only folds. ``rounds``: of what gives an integer, the primitive that gives it as a float.
-    - ``division``: of integers, ``//`` where it is the quotient that is rounded down, ``%`` what is left.
-      ``below``: the result lies between 0 and the last operand, and is less or at most that,
-           if that can be; of numbers that are not
-      negative it is the first operand where that is so, and else, of "at most", the last.
-    - ``integers``: the function of Python's integers; None, or an error of Python's, where there is no such integer.
-    - ``vanishes``: the operands of which each makes it 0 if it is 0. ``positive``: never a number with a minus. ``bounded``: its
-      values are small numbers. ``exact``: it rounds nothing. ``picks``: an element of the result is one of an operand, as it is.
-    - ``neutral``: of what is folded with, the number of a dtype that changes nothing. ``folds``: of what a loop that carries its
-      first operand folds with it (``sub`` folds what ``add`` does): the name of that primitive. ``fold``: of a fold or a scan, the
-      primitive that it folds with.
-    - ``magnitude``: of integers, what its absolute value is at most. ``interval``: between which numbers the result lies
-      (`transpile.ops.interval_arithmetic`).
+    """The algebraic properties of a primitive; a default claims nothing.
+
+    - ``relation``: the relation that a comparison tests. ``implies(holds)``: for a test of other tests, the operands whose
+      truth value follows from that of the result, as pairs (operand, truth value).
+    - ``signs``: for a sum, the sign of each operand. ``multiplies``, ``divides``: it is the product, the quotient.
+      ``is_power``: the first operand to the power of the second. ``extreme``: 1 for a maximum, -1 for a minimum.
+    - ``unit``: the right identity: as the last operand this number changes nothing, except the sign of a negative zero.
+      ``undoes_itself``: applied twice it is the identity. ``same``: the result equals its operand, perhaps in another dtype or
+      other memory. ``of_one``: a fold of one element is that element. ``plain``: the reduction is nothing but the fold.
+      ``rounds``: for a primitive with an integer result, the primitive that gives the same number as a float.
+    - ``division``: on integers, ``//`` for the floor quotient, ``%`` for the remainder. ``below``: the result lies between 0
+      and the last operand, and is less than it or at most equal to it (where the last operand allows that). If the operands are
+      not negative and the first one satisfies this, the result is the first operand; else, with "at most", it is the last one.
+    - ``integers``: the function on Python's integers; it gives None, or raises an error of Python's, where the result is no
+      integer.
+    - ``vanishes``: the numbers of the operands that each make the result 0 if they are 0. ``positive``: the result is never
+      negative, and never -0.0. ``bounded``: the results are small numbers. ``exact``: nothing is rounded. ``picks``: each
+      element of the result is an unchanged element of an operand.
+    - ``neutral(dtype)``: the neutral element of a fold with this primitive. ``folds``: a loop that carries the first operand
+      folds with the primitive of this name (``sub`` folds as ``add`` does). ``fold``: for a reduction or scan, the primitive
+      that it folds with.
+    - ``magnitude``: a bound on the absolute value of an integer result. ``interval``: the interval of the result, computed from
+      those of the operands (`transpile.ops.interval_arithmetic`).
     """
 
     relation: Relation | None = None
@@ -62,7 +65,7 @@ class Algebra:
 
     @property
     def is_sum(self) -> bool:
-        """Whether it is a sum or a difference of two."""
+        """Whether it is a sum or a difference of two operands."""
         return len(self.signs) == 2
 
     @property
@@ -75,7 +78,7 @@ class Algebra:
 
     @property
     def is_plain_sum(self) -> bool:
-        """Whether it is the sum over axes."""
+        """Whether it is the sum over axes (`np.sum`)."""
         return self.plain and self.fold == "add"
 
     @property
@@ -84,24 +87,24 @@ class Algebra:
 
     @property
     def is_negation(self) -> bool:
-        """Whether it is a test that holds where its operand does not."""
+        """Whether it is the logical not."""
         return self.implies is not None and self.implies(True) == ((0, False),)
 
     @property
     def is_conjunction(self) -> bool:
-        """Whether it is a test that holds where both operands do."""
+        """Whether it is a test that holds where both operands hold."""
         return self.implies is not None and self.implies(True) == ((0, True), (1, True))
 
     @property
     def is_disjunction(self) -> bool:
-        """Whether it is a test that holds where one of both operands does."""
+        """Whether it is a test that holds where at least one of its two operands holds."""
         return self.implies is not None and self.implies(False) == ((0, False), (1, False))
 
     @property
     def is_polynomial(self) -> bool:
-        """Whether it is a sum, a product or an opposite."""
+        """Whether it is a sum, a difference, a product or a negated operand."""
         return bool(self.signs) or self.multiplies
 
     def degree(self, degrees: Sequence[int]) -> int:
-        """Of a polynomial, by those of its operands."""
+        """The degree of the result as a polynomial, from the degrees of the operands."""
         return sum(degrees) if self.multiplies else max(degrees)

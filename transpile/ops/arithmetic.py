@@ -1,4 +1,4 @@
-"""Arithmetic, comparison and logic: the elementwise primitives that everything else is built from.
+"""Arithmetic, comparison and logic: the elementwise primitives from which the others are built.
 
 Conventions where no derivative exists: |x| at 0 has derivative 0; where ``maximum`` or ``minimum`` tie, each side
 takes half; ``x ** 0`` has derivative 0 everywhere; ``x ** p`` has derivative 0 in ``p`` where x <= 0.
@@ -33,25 +33,26 @@ from transpile.ops.traits import (
 
 
 def same(types, params) -> Type:  # type: ignore[no-untyped-def]
-    """The type of the operands, which agree in dtype; dims from the one that has them."""
+    """The common type of the operands, which agree in dtype; its dims are those of the operand of highest rank."""
     best = max(types, key=lambda t: t.rank)
     return Type(best.dtype, best.dims, all(t.weak for t in types) and not best.dims)
 
 
 def boolean(types, params) -> Type:  # type: ignore[no-untyped-def]
+    """The type of a boolean result, with the dims of the operand of highest rank."""
     best = max(types, key=lambda t: t.rank)
     return Type("bool", best.dims, all(t.weak for t in types) and not best.dims)
 
 
 def no_bool(types, params) -> Type:  # type: ignore[no-untyped-def]
-    """As `same`; NumPy refuses booleans here, Python counts them as integers."""
+    """As `same`, but refuses NumPy's booleans, as NumPy does; Python's booleans count as integers."""
     if types[0].is_bool and not all(t.weak for t in types):
         raise RuleError("NumPy booleans have no such operation", "T201", "use logical_not, ^ or .astype(int)")
     return same(types, params)
 
 
 def whole(types, params) -> Type:  # type: ignore[no-untyped-def]
-    """As `same`, of integers and truth values."""
+    """As `same`, for integers and booleans only."""
     if types[0].is_float:
         raise RuleError(
             f"bitwise operators take integers or truth values, not {types[0]}", "T201", "convert with int(...)"
@@ -96,12 +97,13 @@ def _pow_base(y, x, p):  # type: ignore[no-untyped-def]
 def _pow_exponent(y, x, p):  # type: ignore[no-untyped-def]
     if is_number(x) and x.op.value > 0:
         return y * log(x)
-    # 0 where x = 0; also where x < 0, since the function has values at whole numbers only
+    # 0 where x = 0, and where x < 0, since there the function is defined for whole p only
     return y * log(where(x > 0, x, 1.0))
 
 
 def _steep_power(x, p):  # type: ignore[no-untyped-def]
-    """At a base of 0, unless the exponent is seen to be 1 or more, a whole number, or to make the value infinite."""
+    """Where the base is 0 and the slope infinite: None if a literal exponent is 0, 1 or more, or negative (then the value is
+    infinite)."""
     can_be = 0 < p.op.value < 1 if is_number(p) else p.type.is_float
     return x.eq(0) if can_be else None
 
@@ -115,7 +117,7 @@ def _rest(y, x, z, loses):  # type: ignore[no-untyped-def]
 
 
 def _divides(types, values, result) -> bool:  # type: ignore[no-untyped-def]
-    """Of Python's numbers, by what may be 0."""
+    """Whether a division may raise: of Python's numbers, by a divisor that may be 0."""
     return result.weak and not values[1]
 
 
@@ -124,12 +126,12 @@ def _shifts(types, values, result) -> bool:  # type: ignore[no-untyped-def]
 
 
 def _to_negative(types, values, result) -> bool:  # type: ignore[no-untyped-def]
-    """Of integers, to a power that may be negative."""
+    """Whether a power may raise: of integers, with an exponent that may be negative."""
     return result.is_int and (values[1] is None or values[1] < 0)
 
 
 def _power(types, result, params) -> Element:  # type: ignore[no-untyped-def]
-    # integers to an integer power: Numba gives a float for a negative constant and wraps; weak ints as Python
+    # For an integer power of integers, Numba gives a float where the exponent is a negative constant, and wraps.
     return applied("scalars.int_pow", 2) if result.is_int else infix("**")
 
 
@@ -138,16 +140,16 @@ def always(types, values) -> bool:  # type: ignore[no-untyped-def]
 
 
 def _by_another(types, values) -> bool:  # type: ignore[no-untyped-def]
-    """By a number that is known, and is not 0."""
+    """Whether the divisor is a known number other than 0."""
     return bool(values[1])
 
 
 def _float_by_another(types, values) -> bool:  # type: ignore[no-untyped-def]
-    """The quotient of large integers may be no float."""
+    """As `_by_another`, for a float dividend only: the quotient of large integers may exceed the floats."""
     return bool(types[0].is_float and values[1])
 
 
-LONG = 64  # the exponents and shifts from which on a result is left to the run
+LONG = 64  # powers with this exponent or a larger one, and such shifts, are not folded at compile time
 
 
 def _integer_power(x: int, p: int) -> int | None:
@@ -155,7 +157,8 @@ def _integer_power(x: int, p: int) -> int | None:
 
 
 def _chosen(name: str) -> Any:
-    """``maximum``, or Python's ``max``, which keeps the first where no comparison holds."""
+    """The element of ``maximum`` or ``minimum``: NumPy's, or with ``py=True`` Python's, which keeps the first operand where no
+    comparison holds."""
 
     def element(types, result, params) -> Element:  # type: ignore[no-untyped-def]
         if params.get("py"):
@@ -166,7 +169,7 @@ def _chosen(name: str) -> Any:
 
 
 def binary(name: str, sign: str, token: str, method: str, *partials: Any, **more: Any) -> Op:
-    """One of Python's operators of two operands."""
+    """The record of a binary operator of Python."""
     more.setdefault("element", infix(sign))
     more.setdefault("names", (name,))
     more.setdefault("type_rule", same)
@@ -176,17 +179,20 @@ def binary(name: str, sign: str, token: str, method: str, *partials: Any, **more
 
 
 def unary(name: str, render: str | Spelling, partial: Any, **more: Any) -> Op:
+    """The record of an elementwise primitive with one operand."""
     more.setdefault("element", applied(f"scalars.{name}", 1))
     more.setdefault("type_rule", same)
     return Op(name, render=render, kind="elementwise", partials=(partial,), **more)
 
 
 def compare(relation: Relation, sign: str, token: str, method: str, called: str) -> Op:
+    """The record of a comparison."""
     more = {"type_rule": boolean, "dtype_rule": "compare", "relation": relation, "called": called, "fits": "compared"}
     return binary(relation.name, sign, token, method, ZERO, ZERO, integers=None, quiet=True, total=always, **more)
 
 
 def logical(name: str, element: Element, **more: Any) -> Op:
+    """The record of a binary logical function of NumPy."""
     partials = (ZERO, ZERO)
     return Op(
         name, boolean, f"np.{name}({{0}}, {{1}})", "elementwise", "logical", partials, element=element, names=(name,), quiet=True,
@@ -195,11 +201,13 @@ def logical(name: str, element: Element, **more: Any) -> Op:
 
 
 def bits(name: str, sign: str, token: str, method: str, of_truths: Element, interval: Any, unit: int) -> Op:
+    """The record of a binary bitwise operator; ``of_truths`` is its element for booleans."""
     more = {"type_rule": whole, "dtype_rule": "truths", "quiet": True, "interval": interval, "unit": unit}
     return binary(name, sign, token, method, ZERO, ZERO, of_truths=of_truths, total=always, **more)
 
 
 def shift(name: str, sign: str, token: str, method: str, interval: Any) -> Op:
+    """The record of a bit shift."""
     names = (name, f"bitwise_{name}")
     more = {"type_rule": whole, "dtype_rule": "int8", "raises": _shifts, "fits": "shift", "unlike_python": True}
     element = as_python(2, f"scalars.{name}")
@@ -274,7 +282,7 @@ TABLE = [
           integers=operator.invert, quiet=True, unlike_python=True, total=always),
     Op(
         "where", _where_type, "np.where({0}, {1}, {2})", "elementwise", "where",
-        # the reverse rule is special: the mask goes with the adjoint (transform/reverse.py)
+        # `transpile.transform.sweep` has a reverse rule of its own: it keeps the mask with the adjoint
         partials=(ZERO, lambda y, c, a, b: where(c, 1.0, 0.0), lambda y, c, a, b: where(c, 0.0, 1.0)),
         element=Choose(Arg(0), Arg(1), Arg(2)), picks=True, interval=intervals.either,
         magnitude=Magnitude(1, "maximum"), called="chosen", total=always,

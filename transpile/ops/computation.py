@@ -1,4 +1,4 @@
-"""How a primitive is computed: its elements, the function of the runtime that is called, what it costs, whether it fails."""
+"""How a primitive is computed: its element, the runtime function it calls, its cost, and whether it can fail."""
 
 from __future__ import annotations
 
@@ -10,28 +10,30 @@ from transpile.core.types import Type
 from transpile.ops.element import ByType, Element, Infix, Prefix, applied, is_instruction, parts
 from transpile.ops.traits import Vector
 
-DEAR = 20.0  # what a function costs that gains by vectors, where a sum of numbers is 1
+DEAR = 20.0  # the cost of a function that gains from vectorisation, in units of one addition
 Entry = str | Callable[[Mapping[str, Any], int], str]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Computation:
-    """
-    - ``element``: how one element is computed (`transpile.ops.element`), or a function of types that gives it; ``of_truths`` is
-      that of operands that are all truth values.
-    - ``entry``: the function of `transpile_runtime.compiled` that is called, or a function of params and of how many operands
-      there are that gives its name; ``flags``: the params that it takes as truth values; ``factored``: the function that takes
-      the factors of the matrix in its place, where several statements share them; ``triangles(params)``: of each result that is a
-      matrix, whether it is a lower triangle (False: an upper one; None: none), so that a system with it is solved by substitution.
-    - ``vector``: what computes it in vectors; ``in_vectors``: which call of numbers does the same with the instructions of a
-      vector; ``filling``: which call fills memory with such numbers of one key; ``in_lanes``: LLVM makes lanes of a loop that folds
-      with it, though nothing else is known of the fold.
-    - ``work``: what it costs in a loop (`transpile.loops.schedule.cost_model`), where a sum is 1.
-    - ``raises(types, values, result)``: whether it may raise; ``values`` are the operands' numbers, None where the run tells.
-      ``quiet``: it never warns; of others ``inside`` is an argument where it does not.
-    - ``fits``: how it is asked whether a result of Python's integers fits into 64 bits (`transpile.lower.overflow`); ``asks``: of
-      which primitive it asks that; ``wraps``: the function of the runtime that wraps there. ``in_floats``: what does the same of
-      integers that floats hold.
+    """How a primitive is computed; a default claims nothing.
+
+    - ``element``: the expression of one element (`transpile.ops.element`), or a function of types that gives it; ``of_truths``:
+      the element if all operands are booleans.
+    - ``entry``: the function of `transpile_runtime.compiled` that is called, or a function of the params and the number of
+      operands that gives its name. ``flags``: the params that it takes as booleans. ``factored``: the function that takes the
+      LU factors of the matrix instead, for when several statements share them. ``triangles(params)``: for each result that is a
+      matrix, True if it is lower triangular, False if upper, None if neither; systems with a triangular matrix are solved by
+      substitution.
+    - ``vector``: its version for vectors. ``in_vectors``: the scalar call that does the same with vector instructions.
+      ``filling``: the call that fills memory with the random numbers of one key. ``in_lanes``: LLVM vectorises a loop that
+      folds with it, though no algebraic property of the fold is known.
+    - ``work``: its cost in a loop (`transpile.loops.schedule.cost_model`), in units of one addition.
+    - ``raises(types, values, result)``: whether it may raise; ``values`` are the operands' numbers, None where known at run
+      time only. ``quiet``: it never warns. ``inside``: for the others, an argument at which it does not warn.
+    - ``fits``: how to test whether a result of Python's integers fits in 64 bits (`transpile.lower.overflow`). ``asks``: the
+      primitive whose overflow it tests. ``wraps``: the runtime function that computes the wrapped result. ``in_floats``: the
+      primitive that computes the same for integers that are held in floats.
     """
 
     element: Element | ByType | None = None
@@ -54,7 +56,8 @@ class Computation:
     in_floats: str = ""
 
     def element_of(self, types: Sequence[Type], result: Type, params: Mapping[str, Any]) -> Element | None:
-        """How one element is computed of operands of these types; None where this is no matter of elements."""
+        """The expression of one element for operands of these types; None if the primitive is not computed element by
+        element."""
         if "vector" in params:
             return applied(f"vector.{params['vector']}", len(types))
         if self.of_truths is not None and all(t.is_bool for t in types):
@@ -62,25 +65,25 @@ class Computation:
         return self.element(types, result, params) if callable(self.element) else self.element
 
     def entry_of(self, params: Mapping[str, Any], operands: int) -> str:
-        """The function of the runtime that is called."""
+        """The name of the runtime function that is called, "" for none."""
         return self.entry(params, operands) if callable(self.entry) else self.entry
 
     @property
     def is_arithmetic(self) -> bool:
-        """Whether it is one of the four operations of a machine, or the opposite."""
+        """Whether it is ``+``, ``-`` (binary or unary), ``*`` or ``/``."""
         return isinstance(self.element, (Infix, Prefix)) and self.element.sign in ("+", "-", "*", "/")
 
     @property
     def is_dear(self) -> bool:
-        """Whether it gains several times its own time by vectors."""
+        """Whether vectorisation speeds it up several times."""
         return self.vector is not None and not self.vector.alone
 
     @property
     def effort(self) -> float:
-        """What it costs in a loop, where a sum is 1."""
+        """Its cost in a loop, in units of one addition."""
         return DEAR if self.is_dear else self.work
 
     @property
     def is_instruction(self) -> bool:
-        """Whether LLVM makes vectors of it by itself."""
+        """Whether LLVM vectorises it by itself."""
         return self.element is not None and not callable(self.element) and all(map(is_instruction, parts(self.element)))

@@ -1,4 +1,4 @@
-"""Products that contract: matmul, outer, tensordot, einsum, cross, convolve."""
+"""Products that contract axes: matmul, outer, tensordot, einsum, cross, convolve."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from transpile.ops.traits import Operator
 
 
 def bilinear(prim: str) -> Any:
-    """The tangent of what is linear in each of two operands."""
+    """The forward rule of a primitive that is linear in each of its two operands."""
 
     def jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
         x, z = args
@@ -35,7 +35,7 @@ def bilinear(prim: str) -> Any:
 
 
 def wide(shapes: Sequence[Sequence[Dim]]) -> tuple[Dim, ...]:
-    """The broadcast of batch dims that are known to fit."""
+    """The broadcast of batch dims that are known to be compatible."""
     rank = max(len(s) for s in shapes)
     dims = [Dim(1)] * rank
     for shape in shapes:
@@ -56,6 +56,7 @@ def _matmul_type(types, params) -> Type:  # type: ignore[no-untyped-def]
 
 
 def outer(x: Expr, y: Expr) -> Expr:
+    """The outer product of two vectors; if all elements of one are equal, it is a product with a number."""
     dims = (*x.dims, *y.dims)
     if (c := number_of(x)) is not None:
         return m.broadcast(c * y, dims)
@@ -65,7 +66,7 @@ def outer(x: Expr, y: Expr) -> Expr:
 
 
 def number_of(x: Expr) -> Expr | None:
-    """The number that all elements of an array are, where that is known: the adjoint of what was only summed up."""
+    """The number that all elements of an array equal, if known, else None; the adjoint of a summand is often such an array."""
     let = definition(x.b, x.op)
     if let is None or let.prim not in ("broadcast", "full") or let.args[0].type.dims:
         return None
@@ -73,7 +74,7 @@ def number_of(x: Expr) -> Expr | None:
 
 
 def _summed(x: Expr, axis: int) -> Expr:
-    """The sum over one axis; of a transpose that of what it is of."""
+    """Sum over one axis; looks through a transpose."""
     let = definition(x.b, x.op)
     if let is not None and let.prim == "transpose" and let.params["axes"] == (1, 0):
         return m.sum(x.b.expr(let.args[0]), (1 - axis,))
@@ -81,15 +82,15 @@ def _summed(x: Expr, axis: int) -> Expr:
 
 
 def inner(x: Expr, y: Expr, keepdims: bool = False) -> Expr:
-    """The inner products along the last axis, of the dtype of the operands as in NumPy: narrow integers wrap round, of truth values
-    it is whether there is a pair that is true."""
+    """The inner products along the last axis, in the operands' dtype as in NumPy: narrow integers wrap, booleans are combined
+    with "any"."""
     terms = x * y
     how = "any" if terms.type.is_bool else "sum"
     return x.b.cast(x.b.let(how, terms, axes=(terms.rank - 1,), keepdims=keepdims), terms.dtype)
 
 
 def product(x: Expr, y: Expr) -> Expr:
-    """The matrix product in an adjoint; with a matrix of one number it is a sum."""
+    """The matrix product for an adjoint rule; with a constant matrix it becomes a sum."""
     if x.rank > 2 or y.rank > 2:
         return m.matmul(x, y)
     dims = (*x.dims[:-1], *y.dims[1:])
@@ -184,7 +185,7 @@ def _tensordot_vjp(z, z_bar, args, wants, params) -> Any:  # type: ignore[no-unt
 
 
 def _order(where: Sequence[int]) -> list[int]:
-    """The permutation that brings axis ``k``, which now stands for axis ``where[k]``, home."""
+    """The permutation that moves each axis ``k``, which now holds axis ``where[k]``, back to its place."""
     return [int(k) for k in np.argsort(where)]
 
 
@@ -192,7 +193,7 @@ def _order(where: Sequence[int]) -> list[int]:
 
 
 def einsum(inputs: Sequence[str], output: str, operands: Sequence[Expr]) -> Expr:
-    """``np.einsum`` with scalars as factors and mere transpositions as such."""
+    """`np.einsum`, with scalar operands as factors and a single permuted operand as a transpose."""
     scalars = [x for s, x in zip(inputs, operands) if not s]
     rest = [(s, x) for s, x in zip(inputs, operands) if s]
     if not rest:
@@ -234,8 +235,8 @@ def _einsum_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untype
 
 
 def _einsum_back(k: int, inputs: list[str], output: str, args: Sequence[Expr], y_bar: Expr) -> Any:
-    """The adjoint of operand ``k``: ``einsum`` of the others and ``y_bar``, spread over what only ``k`` has, put on
-    the diagonal where its letters repeat."""
+    """The adjoint of operand ``k``: the ``einsum`` of ``y_bar`` and the other operands, broadcast along the letters that only
+    ``k`` has, and placed on the diagonal where its letters repeat."""
     x = args[k]
     letters = "".join(dict.fromkeys(inputs[k]))
     others = [j for j in range(len(args)) if j != k]
@@ -266,6 +267,7 @@ def _cross_vjp(z, z_bar, args, wants, params) -> Any:  # type: ignore[no-untyped
 
 
 def convolved_size(n: Dim, k: Dim, mode: str) -> Dim:
+    """The length of the convolution of vectors of lengths ``n`` and ``k``."""
     if mode == "full":
         return n + k - 1
     return larger(n, k) if mode == "same" else larger(n, k) - smaller(n, k) + 1
@@ -277,13 +279,13 @@ def _convolve_type(types, params) -> Type:  # type: ignore[no-untyped-def]
 
 
 def _middle(x: Expr, y: Expr, mode: str) -> Dim:
-    """Where the result begins in the full convolution, of which ``same`` and ``valid`` are the middle."""
+    """The offset of the result in the full convolution, of which ``same`` and ``valid`` are the middle part."""
     short = smaller(x.dims[0], y.dims[0])
     return short - 1 if mode == "valid" else (short - 1) // 2
 
 
 def _whole(z_bar: Expr, x: Expr, y: Expr, before: Dim) -> Expr:
-    """The adjoint of the full convolution from that of a part of it."""
+    """The adjoint of the full convolution, from the adjoint of a part of it: zeros elsewhere."""
     b: Builder = x.b
     full = x.dims[0] + y.dims[0] - 1
     after = full - before - z_bar.dims[0]
@@ -293,7 +295,7 @@ def _whole(z_bar: Expr, x: Expr, y: Expr, before: Dim) -> Expr:
 
 
 def _convolve_vjp(z, z_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
-    """Each is the valid part of the convolution of the full adjoint with the other one reversed."""
+    """Each adjoint is the valid part of the convolution of the full adjoint with the other operand reversed."""
     x, y = args
     mode = params["mode"]
     if mode == "valid" and at_most(y.dims[0], x.dims[0]):
@@ -306,14 +308,14 @@ def _convolve_vjp(z, z_bar, args, wants, params) -> Any:  # type: ignore[no-unty
 
 
 def _correlate_vjp(z, z_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
-    """``z[i] = sum(x[i + k] * y[k])``."""
+    """The adjoints of ``z[i] = sum(x[i + k] * y[k])``."""
     x, y = args
     mode = params["mode"]
     if mode == "valid" and at_most(y.dims[0], x.dims[0]):
         left = _convolve(z_bar, y, "full", x) if wants[0] else None
         return left, m.call("correlate", x, z_bar, mode="valid", dims=y.dims) if wants[1] else None
     before = Dim(0) if mode == "full" else _middle(x, y, mode)
-    if mode == "same":  # NumPy swaps the two where the second is longer, and turns the result round
+    if mode == "same":  # NumPy swaps the operands if the second is longer, and reverses the result
         span = y.dims[0] - x.dims[0]
         is_longer = span.clip() - (span - 1).clip()
         odd = smaller(x.dims[0], y.dims[0]) - 1 - before.times(2)
@@ -324,7 +326,7 @@ def _correlate_vjp(z, z_bar, args, wants, params) -> Any:  # type: ignore[no-unt
 
 
 def _convolve(x: Expr, y: Expr, mode: str, like: Expr) -> Expr:
-    """A convolution that is known to be as long as ``like``."""
+    """A convolution whose result is known to be as long as ``like``."""
     return x.b.let("convolve", x, y, mode=mode, dims=like.dims)
 
 
@@ -333,7 +335,8 @@ def _reversed(x: Expr) -> Expr:
 
 
 def _einsum_place(let: ir.Let, are_equal: Any) -> Any:
-    """``ii->i`` and its like: diagonals of axes that have one letter, then the order of the result."""
+    """The place of a one-operand ``einsum`` that is a view (``ii->i``): diagonals of repeated letters, then a permutation. None
+    if it sums."""
     letters, _, output = let.params["subscripts"].partition("->")
     if len(let.args) != 1 or set(letters) != set(output):
         return None

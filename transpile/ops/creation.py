@@ -1,4 +1,4 @@
-"""Arrays out of numbers: ranges, unit matrices. Zeros and constants are ``full`` (`transpile.ops.structural`)."""
+"""Arrays from numbers: ranges and unit matrices. Zeros and constants are ``full`` (`transpile.ops.structural`)."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ def _dtype_keyword(params, default: str) -> str:  # type: ignore[no-untyped-def]
 
 
 def _arange_spelling(params, types) -> str:  # type: ignore[no-untyped-def]
-    """arange(stop), arange(start, stop) or arange(start, stop, step)."""
+    """``arange(stop)``, ``arange(start, stop)`` or ``arange(start, stop, step)``."""
     own = "int64" if all(t.is_int or t.is_bool for t in types) else "float64"
     inner = ", ".join(f"{{{k}}}" for k in range(len(types)))
     return f"np.arange({inner}{_dtype_keyword(params, own)})"
 
 
 def _positions(y) -> m.Expr:  # type: ignore[no-untyped-def]
-    """0, 1, ... as numbers of the dtype of ``y``."""
+    """0, 1, ... in the dtype of ``y``."""
     return y.b.cast(arange(y.b, y.dims[0]), y.dtype)
 
 
 def _arange_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
-    """``start + k * step``; where the range ends has no tangent."""
+    """The tangent of ``start + k * step``; the end of the range has none."""
     if len(args) == 1:
         return None
     start = None if dots[0] is None else m.broadcast(y.b.cast(dots[0], y.dtype), y.dims)
@@ -61,12 +61,12 @@ def _arange_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untype
 
 
 def _linspace_spelling(params, types) -> str:  # type: ignore[no-untyped-def]
-    """linspace(start, stop, num)."""
+    """``linspace(start, stop, num)``."""
     return f"np.linspace({{0}}, {{1}}, {{2}}{keywords(params, endpoint=True)})"
 
 
 def _shares(y, args, params) -> m.Expr:  # type: ignore[no-untyped-def]
-    """How much of ``stop`` is in each point."""
+    """The weight of ``stop`` in each point."""
     count = args[2] - 1 if params["endpoint"] else args[2]
     return _positions(y) / m.maximum(count, 1, py=True)
 
@@ -91,7 +91,7 @@ def _linspace_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-unty
 
 
 def _eye_spelling(params, types) -> str:  # type: ignore[no-untyped-def]
-    """eye(n, m): the second is left out where the matrix is square."""
+    """``eye(n, m)``; the second argument is left out if the matrix is square."""
     n, width = params["dims"]
     inner = "{0}" if n == width else "{0}, {1}"
     return f"np.eye({inner}{keywords(params, k=0)}{_dtype_keyword(params, 'float64')})"
@@ -104,7 +104,7 @@ def _tri_spelling(params, types) -> str:  # type: ignore[no-untyped-def]
 
 
 TABLE = [
-    # arange(stop) | (start, stop) | (start, stop, step): params["dims"] is how many there are
+    # arange(stop) | (start, stop) | (start, stop, step): params["dims"] is the number of elements
     Op("arange", _made, Spelling(_arange_spelling), kind="map", lowering=Counted(), jvp=_arange_jvp, vjp=_arange_vjp, linear=True,
          examples=(
         (lambda: (0.5, 3.6, 0.75), {"dims": (Dim(5),), "dtype": "float64"}),

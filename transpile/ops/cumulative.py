@@ -1,7 +1,7 @@
 """Cumulative folds along one axis.
 
-``cumprod`` is exact with a zero on the axis (the sums of products are taken without the first zero, never divided
-by it); ``cummax`` and ``cummin`` give the adjoint of an entry to the latest position that attains it.
+``cumprod`` is exact with a zero on the axis: its derivative uses products without the first zero and never divides by it.
+``cummax`` and ``cummin`` give the adjoint of an element to the latest position that attains it.
 """
 
 from __future__ import annotations
@@ -44,15 +44,16 @@ def _cumsum_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untype
 
 
 def _without_first_zero(x: Expr, axis: int) -> tuple[Expr, Expr, Expr, Expr]:
-    """Which entries are zero, which is the first zero of its line, ``x`` without zeros, the products without the
-    first."""
+    """The mask of zeros, the mask of the first zero of each line, ``x`` with 1 for its zeros, and the products without the
+    first zero."""
     zero = x.eq(0)
     first = m.logical_and(zero, cumsum(zero, axis).eq(1))
     return zero, first, m.where(zero, 1.0, x), m.call("cumprod", m.where(first, 1.0, x), axis=axis)
 
 
 def _cumprod_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
-    """Before the first zero every product is divided by its factor; from there on only that zero's tangent counts."""
+    """Before the first zero, each product is divided by the factor that varies; from it on, only the tangent of that zero
+    contributes."""
     x_dot, axis = dots[0], params["axis"]
     if x_dot is None:
         return None
@@ -71,7 +72,7 @@ def _cumprod_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyp
 
 
 def _winners(y: Expr, x: Expr, axis: int) -> Expr:
-    """For each position, the latest one up to it that attains the running extremum."""
+    """For each position, the latest position up to it that attains the running extremum."""
     place = m.broadcast(along(x.b, x.dims, axis), x.dims)
     return m.call("cummax", m.where(x.eq(y), place, 0), axis=axis)
 
@@ -87,7 +88,7 @@ def _running_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyp
 
 
 def along_axis(call: str) -> Spelling:
-    """The axis is said where there are several."""
+    """The spelling ``f(x, axis=...)``; the axis is left out for a vector."""
     return Spelling(
         lambda params, types: f"{call}({{0}})" if types[0].rank == 1 else f"{call}({{0}}, axis={params['axis']})"
     )

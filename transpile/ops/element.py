@@ -1,7 +1,8 @@
 """How one element of an elementwise primitive is computed: a small tree over its operands.
 
-Who writes it reads the tree: as Python text for Numba, as instructions for LLVM. ``Apply`` names a function of `math`, of NumPy
-or of a module of `transpile_runtime.compiled`, which has NumPy's meaning where the machine's operation, or Numba's, has another.
+Each target translates the tree: to Python text for Numba, to instructions for LLVM. ``Apply`` names a function of `math`, of
+NumPy or of a module of `transpile_runtime.compiled`, which has NumPy's meaning where the machine's operation, or Numba's, has
+another.
 
 >>> infix("+")
 Infix(sign='+', a=Arg(k=0), b=Arg(k=1))
@@ -27,14 +28,15 @@ class Arg:
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number that the primitive, or a param of the statement, says."""
+    """A constant, from the primitive or from a param of the statement."""
 
     value: Any
 
 
 @dataclass(frozen=True, slots=True)
 class Infix:
-    """``a + b`` as the machine has it; of tests ``and`` and ``or``. ``//`` and ``%`` are of integers that are not negative."""
+    """A binary operation with the machine's meaning, such as ``a + b``; also ``and`` and ``or`` of booleans. ``//`` and ``%``
+    are for integers that are not negative."""
 
     sign: str
     a: Element
@@ -51,7 +53,7 @@ class Prefix:
 
 @dataclass(frozen=True, slots=True)
 class Choose:
-    """``yes if test else no``, of values that are there already."""
+    """``yes if test else no``, where both values are computed already."""
 
     test: Element
     yes: Element
@@ -88,17 +90,17 @@ def prefix(sign: str) -> Prefix:
 
 
 def applied(function: str, count: int, *more: Any) -> Apply:
-    """A function of all operands; ``more`` are numbers behind them."""
+    """A function of all operands; ``more`` are constants after them."""
     return Apply(function, (*slots(count), *map(Number, more)))
 
 
 def with_params(function: str, count: int, *names: str) -> ByType:
-    """As `applied`, with the params of these names behind the operands."""
+    """As `applied`, with the params of these names after the operands."""
     return lambda types, result, params: applied(function, count, *(params[n] for n in names if n in params))
 
 
 def by_kind(count: int, integers: str | Element, floats: str) -> ByType:
-    """One function, or another element, of integers, another of floats."""
+    """One function (or element) for integers, another for floats."""
 
     def element(types: Sequence[Type], result: Type, params: Mapping[str, Any]) -> Element:
         wanted = integers if result.is_int else floats
@@ -108,13 +110,13 @@ def by_kind(count: int, integers: str | Element, floats: str) -> ByType:
 
 
 def by_sign(count: int, signed: str, unsigned: str) -> ByType:
-    """One function of integers with a sign, another of those without."""
+    """One function for signed integers, another for unsigned ones."""
     return lambda types, result, params: applied(unsigned if result.dtype.startswith("u") else signed, count)
 
 
 def as_python(count: int, name: str, integers: str = "", floats: str = "") -> ByType:
-    """A function that raises for Python's numbers where Python does: it has a name of its own. Of integers, or of floats, its
-    name may have an ending."""
+    """A function whose version for Python's numbers, named ``..._python``, raises where Python does. ``integers`` and
+    ``floats`` are suffixes of its name for each kind."""
 
     def element(types: Sequence[Type], result: Type, params: Mapping[str, Any]) -> Element:
         ending = floats if result.is_float else integers
@@ -124,7 +126,7 @@ def as_python(count: int, name: str, integers: str = "", floats: str = "") -> By
 
 
 def is_instruction(element: Element) -> bool:
-    """Whether the outermost operation is one of the machine's that LLVM makes vectors of."""
+    """Whether the outermost operation is a machine operation that LLVM vectorises."""
     match element:
         case Infix(sign, _, _):
             return sign != "**"
@@ -134,7 +136,7 @@ def is_instruction(element: Element) -> bool:
 
 
 def parts(element: Element) -> Iterator[Element]:
-    """The element and all that it is made of."""
+    """The element and all its subexpressions."""
     yield element
     match element:
         case Infix(_, a, b):

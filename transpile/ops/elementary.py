@@ -1,14 +1,14 @@
-"""The elementwise functions of NumPy and ``math`` beyond arithmetic: partial derivatives, each written once.
+"""The elementwise functions of NumPy and ``math`` beyond arithmetic, each with its partial derivatives.
 
-A partial is an expression that is differentiated again for second order, so each is written in a form whose own
-derivative is accurate, that overflows nowhere the function does not, and that is not NaN where the function is
-finite. Conventions where no derivative exists: ``hypot`` and ``arctan2`` at (0, 0) have 0, and so has ``sqrt`` at
-0, and their second derivatives there are NaN (`transpile.ops.language.chosen`); ``cbrt``, ``arcsin``, ``arccos`` at the end of
-their domain have the infinite one-sided limit; ``clip`` at a bound passes the derivative to ``x``; where ``fmax``, ``fmin`` tie,
-each side takes half; steps (``floor``, ``round``, ``sign``, ``heaviside``) have 0.
+A partial is differentiated again for second order. So each is written in a form whose own derivative is accurate, which
+overflows nowhere the function does not, and which is not NaN where the function is finite. Conventions where no derivative
+exists: ``hypot`` and ``arctan2`` at (0, 0) and ``sqrt`` at 0 have derivative 0, and NaN as second derivative
+(`transpile.ops.language.chosen`); ``cbrt``, ``arcsin``, ``arccos`` at the end of their domain have the infinite one-sided
+limit; ``clip`` at a bound passes the derivative to ``x``; where ``fmax``, ``fmin`` tie, each side takes half; steps (``floor``,
+``round``, ``sign``, ``heaviside``) have 0.
 
-``math`` and ``python`` are further spellings: a *let* with the param ``via="math"`` (or ``py=True``) works on Python scalars and is
-printed so.
+``math`` and ``python`` are further spellings: a *let* with the param ``via="math"`` (or ``py=True``) has Python scalars as
+operands and is printed with that spelling.
 """
 
 from __future__ import annotations
@@ -33,12 +33,13 @@ from transpile.ops.record import ZERO, Op
 from transpile.ops.spelling import Spelling, sequence, with_value
 from transpile.ops.traits import Magnitude, Operator, Vector, near
 
-# Until NumPy 2.1 these turned integers into floats.
+# Before NumPy 2.1, floor, ceil and trunc turned integers into floats.
 _STEP = "arith" if tuple(int(p) for p in np.__version__.split(".")[:2]) >= (2, 1) else "float"
 
 
 def smooth(name: str, partial: Any, cost: int = 2, **more: Any) -> Op:
-    """A real function of one float argument that NumPy calls by its own name; ``math=True``: `math` has it under the same."""
+    """The record of a function of one float that NumPy has under its own name; ``math=True``: `math` has it under the same
+    name."""
     more.setdefault("dtype_rule", "float")
     more.setdefault("names", (name,))
     if more.get("math") is True:
@@ -47,7 +48,7 @@ def smooth(name: str, partial: Any, cost: int = 2, **more: Any) -> Op:
 
 
 def libm(name: str, partial: Any, own: str = "", **more: Any) -> Op:
-    """A function that C has as well, by this name or its ``own``: `math` has it, and Numba has that one."""
+    """The record of a function of C's ``libm``, under this name or its ``own``, which is also its name in `math` and Numba."""
     own = own or name
     more.setdefault("as_calm", True)
     names = (name,) if own == name else (name, own)
@@ -55,7 +56,7 @@ def libm(name: str, partial: Any, own: str = "", **more: Any) -> Op:
 
 
 def two(name: str, first: Any, second: Any, dtype_rule: str = "float", cost: int = 2, **more: Any) -> Op:
-    """A function of two arguments that NumPy calls by its own name."""
+    """The record of a function of two arguments that NumPy has under its own name."""
     more.setdefault("element", applied(f"scalars.{name}", 2))
     more.setdefault("type_rule", same)
     more.setdefault("names", (name,))
@@ -73,12 +74,13 @@ def _whole_numbers(types, params) -> Type:  # type: ignore[no-untyped-def]
 
 
 def test(name: str, **more: Any) -> Op:
-    """A boolean property of one number."""
+    """The record of a boolean property of one number."""
     vector = Vector(name, alone=True)
     return smooth(name, ZERO, 1, type_rule=boolean, dtype_rule="as_is", quiet=True, vector=vector, **more)
 
 
 def step(name: str, **more: Any) -> Op:
+    """The record of a function that rounds to a whole number."""
     vector = Vector(name, alone=True)
     return smooth(name, ZERO, 1, dtype_rule=_STEP, quiet=True, vector=vector, **more)
 
@@ -139,7 +141,7 @@ ONE = [
     libm("log2", lambda y, x: (1 / math.log(2)) / x, vector=Vector("log2", near=("log2_normal", "outside_normal")), as_calm=False),
     libm("log10", lambda y, x: (1 / math.log(10)) / x, vector=Vector("log10"), as_calm=False),
     libm("log1p", lambda y, x: 1 / (1 + x), vector=Vector("log1p", ulps=1.5), said="log1p"),
-    # 0 at 0, so that the root of a sum of squares has the gradient 0 there, as the norm has, and not NaN
+    # derivative 0 at 0, so that the root of a sum of squares has gradient 0 there, as the norm has, and not NaN
     libm("sqrt", lambda y, x: where(y.eq(0), chosen(y, 0.0), 0.5 / y), cost=1, vector=Vector("sqrt", alone=True), work=12,
          as_calm=False, square=lambda params, x: x, said="sqrt", called="root"),
     smooth("cbrt", lambda y, x: 1 / (3 * (y * y)), steep=lambda x: x.eq(0), math=True, vector=Vector("cbrt")),
@@ -185,18 +187,18 @@ ONE = [
     test("signbit"),
     unary("nan_to_num", "np.nan_to_num({0})", lambda y, x: indicator(elementwise("isfinite", x)), skips_nan=True,
           vector=Vector("nan_to_num", alone=True)),
-    # a number that is chosen where there is no derivative, whose own derivative is NaN (params: value); after the last derivative
-    # constants stand in their place (`transpile.transform.chosen_values`)
+    # the value that a derivative has by convention where it does not exist; its own derivative is NaN (params: value). After
+    # the last derivative, constants replace these (`transpile.transform.chosen_values`)
     unary("chosen", with_value("np.full_like({0}, {value})"), lambda y, x: elementwise("undefined", x), cost=0,
           element=_chosen, constant=_value),
-    # a number whose derivative is such a number
+    # a number whose derivative is `chosen`
     unary("flat", with_value("np.full_like({0}, {value})"), lambda y, x: chosen(x, 0.0), cost=0, element=_chosen, constant=_value),
-    # the first operand, with the derivative of the second, to which it is equal
+    # the first operand with the derivative of the second; the two are equal
     Op("sloped", same, "{0}", "elementwise", partials=(ZERO, lambda y, a, b: 1), cost=0, constant=lambda params: None,
        element=Infix("+", Arg(0), Infix("*", Number(0.0), Arg(1)))),
     unary("undefined", "np.full_like({0}, np.nan)", lambda y, x: y, cost=0, element=Infix("*", Number(math.nan), Arg(0)),
           constant=lambda params: math.nan),
-    # the derivative does not pass, also where forward mode asks for it
+    # blocks the derivative, in forward mode too
     unary("stop_gradient", "{0}", ZERO, cost=0, view="writable", element=SAME, interval=intervals.as_it_is, same=True, hides=True),
 ]  # fmt: skip
 
@@ -205,7 +207,7 @@ ONE = [
 
 
 def _no_zero(h, *sides):  # type: ignore[no-untyped-def]
-    """A hypotenuse to divide by: 1 where it is 0, which a literal side rules out."""
+    """The hypotenuse as a divisor: 1 where it is 0; unchanged if a side is a literal other than 0."""
     return h if any(is_number(s) and s.op.value != 0 for s in sides) else where(h.eq(0), chosen(h, 1.0), h)
 
 
@@ -243,12 +245,14 @@ def _wins_min(y, a, b):  # type: ignore[no-untyped-def]
 
 
 def _nan_or(end: Any) -> Any:
-    """What is left out of ``fmax`` and ``fmin``; of integers there is no such number."""
+    """The neutral element of ``fmax`` or ``fmin``: NaN for floats; integers have none, so the end of their range."""
     return lambda dtype: math.nan if np.dtype(dtype).kind == "f" else end(dtype)
 
 
 def _quotient(y, a, b):  # type: ignore[no-untyped-def]
-    return -elementwise("rint", (a - y) / b)  # the whole number that was taken off; trunc(a / b) may be rounded over it
+    return -elementwise(
+        "rint", (a - y) / b
+    )  # the multiple of b that was subtracted; a / b may be rounded across an integer
 
 
 def _ldexp_type(types, params) -> Type:  # type: ignore[no-untyped-def]
@@ -342,13 +346,13 @@ def _integers(types, params) -> Type:  # type: ignore[no-untyped-def]
 
 
 def scalar_int(name: str, render: str, operands: int, module: str = "scalars", family: str = "lane", **more: Any) -> Op:
-    """A function of ``math`` that gives a Python int."""
+    """The record of a function of ``math`` whose result is a Python int."""
     partials, element = (ZERO,) * operands, applied(f"{module}.{name}", operands)
     return Op(name, _weak_int, render, "elementwise", "as_is", partials, element=element, family=family, **more)
 
 
 def count(name: str, operands: int, **more: Any) -> Op:
-    """What Python counts, and raises of negative numbers."""
+    """The record of a counting function of ``math``, which raises for negative numbers."""
     slots = ", ".join(f"{{{k}}}" for k in range(operands))
     more = {"interval": intervals.counted, "raises": lambda types, values, result: True, **more}
     return scalar_int(name, f"math.{name}({slots})", operands, "intmath", **more)

@@ -7,8 +7,8 @@ Hoog, R. Anderssen & M. Lukas, *Differentiation of matrix functionals using tria
 lu.
 
 Conventions: ``cholesky`` and ``eigh`` read one triangle of their operand, and the adjoint lies in that triangle
-(for a symmetric direction that is the textbook's derivative). Where eigenvalues or singular values coincide, their
-vectors get no adjoint from each other.
+(for a symmetric direction this is the textbook's derivative). Where eigenvalues or singular values coincide, their
+vectors contribute nothing to each other's derivatives.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ def _same_type(types, params) -> Type:  # type: ignore[no-untyped-def]
 def half_lower(x: Expr) -> Expr:
     """The lower triangle with half the diagonal (Murray's Phi)."""
     halves = 0.5 * as_diagonal(diagonal(x))
-    if halves.dims != x.dims:  # ``min(n, 2)`` rows, of which the diagonal has another form
+    if halves.dims != x.dims:  # ``min(n, 2)`` rows: the sizes of the diagonal matrix have another symbolic form
         return 0.5 * (m.call("tril", x, k=0) + m.call("tril", x, k=-1))
     return m.call("tril", x, k=0) - halves
 
 
 def lower_only(x: Expr) -> Expr:
-    """The adjoint of a symmetric matrix of which only the lower triangle is read."""
+    """The adjoint of a symmetric matrix if only its lower triangle is read."""
     return half_lower(x + t(x))
 
 
 def mirrored(x: Expr) -> Expr:
-    """The symmetric matrix whose lower triangle is that of ``x``."""
+    """The symmetric matrix with the lower triangle of ``x``."""
     return m.call("tril", x, k=0) + t(m.call("tril", x, k=-1))
 
 
@@ -61,8 +61,8 @@ def _cholesky_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
 
 
 def _cholesky_adjoint(upper: Expr, low_bar: Expr) -> Expr:
-    """Murray (2016), eq. 10: S = L^-T Phi(L^T L_bar) L^-1, by L^T. That is a product and two solutions, fourteen times the work of
-    the factorisation; the function of the runtime takes twice that."""
+    """The adjoint of a factored matrix (Murray 2016, eq. 10: S = L^-T Phi(L^T L_bar) L^-1), from L^T. This product and two
+    solves cost fourteen times the factorisation; the runtime function costs twice the factorisation."""
     inner = half_lower(m.matmul(upper, low_bar))
     return lower_only(t(solve(upper, t(solve(upper, inner)))))
 
@@ -85,7 +85,7 @@ def _qr_type(types, params) -> Type:  # type: ignore[no-untyped-def]
 
 
 def _symmetric_from_lower(x: Expr) -> Expr:
-    """Seeger's copyltu: the lower triangle, mirrored."""
+    """Seeger's copyltu: the symmetric matrix with the lower triangle of ``x``."""
     return m.call("tril", x, k=0) + t(m.call("tril", x, k=-1))
 
 
@@ -114,8 +114,8 @@ def _qr_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
 
 
 def _qr_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
-    """Seeger et al. (2017): (Q_bar + Q copyltu(M)) R^-T with M = R R_bar^T - Q_bar^T Q. Of a wide matrix the columns
-    on the right have R = Q^T A, which gives Q_bar a part."""
+    """Seeger et al. (2017): (Q_bar + Q copyltu(M)) R^-T with M = R R_bar^T - Q_bar^T Q. The columns on the right of a wide
+    matrix satisfy R = Q^T A, which adds to Q_bar."""
     (a,) = args
     q, r = y
     q_bar, r_bar = y_bar
@@ -153,25 +153,26 @@ def _eigh_type(types, params) -> Type:  # type: ignore[no-untyped-def]
 
 
 def _eigh_call(params, types) -> str:  # type: ignore[no-untyped-def]
-    """SciPy's has a driver of its own: the same vectors with other signs."""
+    """The NumPy spelling; with ``robust`` SciPy's, whose LAPACK driver may give the vectors other signs."""
     if params.get("robust"):
         return f"scipy.linalg.eigh({{0}}{'' if params['UPLO'] == 'L' else ', lower=False'}, check_finite=False)"
     return f"np.linalg.eigh({{0}}{keywords(params, UPLO='L')})"
 
 
 def _inverse_differences(w: Expr) -> Expr:
-    """1 / (w_j - w_i), and 0 where they coincide."""
+    """1 / (w_j - w_i), and 0 where the two coincide."""
     gap = new_axis(w, w.rank - 1) - new_axis(w, w.rank)
     equal = gap.eq(0)
     return m.where(equal, 0.0, 1 / m.where(equal, 1.0, gap))
 
 
 def _triangle(x: Expr, params) -> Expr:  # type: ignore[no-untyped-def]
-    """The matrix as ``eigh`` reads it."""
+    """The symmetric matrix that ``eigh`` reads from one triangle."""
     return mirrored(x if params["UPLO"] == "L" else t(x))
 
 
 def _back_to_triangle(x: Expr, params) -> Expr:  # type: ignore[no-untyped-def]
+    """The adjoint of a symmetric matrix, moved to the triangle that ``eigh`` reads."""
     found = lower_only(x)
     return found if params["UPLO"] == "L" else t(found)
 
@@ -218,7 +219,7 @@ def _eigvalsh_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-unty
 
 
 def _svd_type(types, params) -> Type:  # type: ignore[no-untyped-def]
-    """The reduced form: ``full_matrices`` is always False."""
+    """The type of the reduced form: ``full_matrices`` is always False."""
     (a,) = types
     *batch, rows, columns = a.dims
     k = smaller(rows, columns)
@@ -254,12 +255,12 @@ def _svd_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
 
 
 def _outside(u: Expr, x: Expr, rows: Dim, k: Dim) -> Any:
-    """The part of ``x`` outside the columns of ``u``: nothing where these span the space."""
+    """The part of ``x`` outside the column space of ``u``; 0.0 if the columns span the whole space."""
     return 0.0 if rows == k else x - m.matmul(u, m.matmul(t(u), x))
 
 
 def _svd_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
-    """Giles (2008), 3.2, with the parts outside the spans of U and V."""
+    """Giles (2008), 3.2, with the parts outside the column spaces of U and V."""
     u, s, vt = y
     u_bar, s_bar, vt_bar = y_bar
     v = t(vt)
@@ -333,7 +334,7 @@ def _upper(x: Expr) -> Expr:
 
 
 def _lu_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
-    """Of a square matrix: F = L^-1 P^T A_dot U^-1, L_dot = L tril(F, -1), U_dot = triu(F) U."""
+    """For a square matrix: F = L^-1 P^T A_dot U^-1, L_dot = L tril(F, -1), U_dot = triu(F) U."""
     if dots[0] is None:
         return (None, None, None)
     p, low, up = y
@@ -365,7 +366,7 @@ TABLE = [
          flags=("upper",), triangles=lambda params: (not params["upper"],), jvp=_cholesky_jvp, vjp=_cholesky_vjp, cost=3,
          examples=tuple((args, {"upper": up}) for args in (definite(3), definite(2, 3)) for up in (False, True)),
          family="trailing"),
-    # the adjoint of a factored matrix: by the transposed factor, and the adjoint of the factor
+    # cholesky_adjoint(L^T, L_bar): the adjoint of the matrix that was factored
     Op("cholesky_adjoint", _same_type, None, kind="matrix", entry="linalg.cholesky_adjoint", expansion=_cholesky_adjoint, cost=3),
     Op("qr", _qr_type, with_keywords("np.linalg.qr({0})", mode="reduced"), kind="matrix", entry=lambda params,
          n: "linalg.qr_r" if params["mode"] == "r" else "linalg.qr", triangles=lambda params: (None, False), jvp=_qr_jvp,
@@ -380,7 +381,7 @@ TABLE = [
          {"UPLO": side}) for args in (symmetric(3), symmetric(2, 3)) for side in "LU"), family="trailing"),
     Op("svd", _svd_type, _SVD, kind="matrix", entry="linalg.svd", jvp=_svd_jvp, vjp=_svd_vjp, cost=3,
          examples=tuple((several(s), {"full_matrices": False}) for s in ((3, 3), (5, 3), (3, 5), (2, 4, 3))), family="trailing"),
-    # svd_full: of a matrix that is not square; the columns that the matrix does not determine have no derivative
+    # svd_full: for a matrix that is not square; the columns that the matrix does not determine have no derivative
     Op("svd_full", _svd_full_type, "np.linalg.svd({0})", kind="matrix", entry="linalg.svd_full", jvp=REFUSED, vjp=REFUSED, cost=3,
          family="trailing"),
     Op("svdvals", _svdvals_type, "np.linalg.svd({0}, compute_uv=False)", kind="matrix", entry="linalg.svdvals", jvp=_svdvals_jvp,

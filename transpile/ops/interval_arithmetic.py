@@ -1,6 +1,6 @@
-"""Between which numbers the result of an integer operation lies: interval arithmetic without an end.
+"""Interval arithmetic on unbounded integers: from the intervals of the operands, that of the result.
 
-A primitive has one of these as its ``interval``. What it gives may reach beyond 64 bits; None where nothing is known.
+A primitive has one of these functions as its ``interval``. The result may exceed 64 bits; it is None if nothing is known.
 
 >>> product((-2, 3), (4, 5))
 (-10, 15)
@@ -26,7 +26,7 @@ def union(a: Interval, b: Interval) -> Interval:
 
 
 def meet(a: Interval, b: Interval) -> Interval:
-    """What both hold; ``a`` if that is nothing, which is so only in code that never runs."""
+    """The intersection of two intervals; ``a`` if it is empty, which happens only in code that never runs."""
     low, high = max(a[0], b[0]), min(a[1], b[1])
     return (low, high) if low <= high else a
 
@@ -36,7 +36,7 @@ def is_inside(a: Interval, b: Interval = FULL) -> bool:
 
 
 def times(a: Interval, k: int) -> Interval:
-    """Of ``k`` or fewer summands that lie in ``a``."""
+    """The interval of a sum of at most ``k`` summands that lie in ``a``."""
     return min(0, a[0] * k), max(0, a[1] * k)
 
 
@@ -62,7 +62,7 @@ def quotient(a: Interval, b: Interval) -> Interval:
     if b[0] < 0:
         return -most, most
     found = _corners(lambda x, y: x // y, a, (max(b[0], 1), max(b[1], 1)))
-    return found if b[0] > 0 else union(found, (0, 0))  # NumPy's quotient by 0
+    return found if b[0] > 0 else union(found, (0, 0))  # NumPy's quotient by 0 is 0
 
 
 def rest(a: Interval, b: Interval) -> Interval:
@@ -134,12 +134,12 @@ def as_it_is(a: Interval) -> Interval:
 
 
 def within(place: Interval, size: Interval) -> Interval:
-    """Of a place that is brought between 0 and a size."""
+    """The interval of an index that is clipped or wrapped to between 0 and a size."""
     return 0, max(size[1], 0)
 
 
 def divisor(a: Interval, b: Interval) -> Interval:
-    """Of what divides both, or is one of them where the other is 0."""
+    """The interval of the greatest common divisor, which is one of the two where the other is 0."""
     return 0, max(absolute(a)[1], absolute(b)[1])
 
 
@@ -148,22 +148,22 @@ def multiple(a: Interval, b: Interval) -> Interval:
 
 
 def counted(*args: Interval) -> Interval:
-    """Of what is not negative, and may be too much for 64 bits: nothing here answers the question whether it fits."""
+    """The interval of a count that is not negative and may exceed 64 bits; it never proves that the count fits."""
     return 0, LIMIT
 
 
 def fitting(*args: Interval) -> Interval:
-    """Of what is not negative, and never too much: it is small, or refused by a test of its operands."""
+    """The interval of a count that is not negative and always fits: it is small, or a test of the operands refuses it."""
     return 0, LIMIT - 1
 
 
 def least(dtype: str) -> float | int | bool:
-    """The least number of a dtype."""
+    """The smallest number of a dtype, -inf for floats."""
     kind = np.dtype(dtype).kind
     return -np.inf if kind == "f" else False if kind == "b" else int(np.iinfo(dtype).min)
 
 
 def most(dtype: str) -> float | int | bool:
-    """The greatest number of a dtype."""
+    """The largest number of a dtype, inf for floats."""
     kind = np.dtype(dtype).kind
     return np.inf if kind == "f" else True if kind == "b" else int(np.iinfo(dtype).max)

@@ -1,4 +1,4 @@
-"""Putting values together: ``concatenate`` and ``stack``; every other join is said in terms of these."""
+"""Joining arrays: ``concatenate`` and ``stack``; all other joins are built from these two."""
 
 from __future__ import annotations
 
@@ -60,7 +60,8 @@ def _concatenate_spelling(params, types) -> str:  # type: ignore[no-untyped-def]
 
 
 def _stack_spelling(params, types) -> str:  # type: ignore[no-untyped-def]
-    """Scalars are listed: ``np.array([x, y])``; among them may be numbers, of which NumPy makes int64 and float64."""
+    """``np.stack((x, y))``, for scalars ``np.array([x, y])``: without a dtype NumPy makes int64 or float64 of Python's
+    numbers."""
     inner = ", ".join(f"{{{k}}}" for k in range(len(types)))
     if all(t.is_scalar for t in types):
         dtype = types[0].dtype
@@ -69,6 +70,7 @@ def _stack_spelling(params, types) -> str:  # type: ignore[no-untyped-def]
 
 
 def several(*shapes: tuple[int, ...]) -> Any:
+    """A function that returns a tuple of normally distributed arrays of these shapes."""
     return lambda: tuple(sample(*s, seed=k)()[0] for k, s in enumerate(shapes))
 
 

@@ -1,8 +1,8 @@
-"""What lanes know of each other: primitives of the function of one lane, which `transpile.transform.batching` takes away.
+"""Collectives: primitives that combine the lanes of a batch. `transpile.transform.batching` replaces them.
 
-The last operand is the axis: a hidden parameter, an array with one entry for each lane (`transpile.base.axis_names`). A
-derivative in the function of one lane is that of the sum of all lanes' results: the transpose of a sum over the lanes is the sum
-over the lanes. ``params["at"]``: where the axis of the lanes stands in the larger array.
+The last operand is the axis: a hidden parameter, an array with one element for each lane (`transpile.base.axis_names`). A
+derivative in the function of one lane is that of the sum of all lanes' results, so the transpose of a sum over the lanes is the
+sum over the lanes. ``params["at"]``: the position of the lane axis in the larger array.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def _scattered_type(types, params) -> Type:  # type: ignore[no-untyped-def]
 
 
 def _linear(prim: str, transpose: str) -> dict[str, Any]:
-    """The derivatives of a sum over the lanes, and of a part of one."""
+    """The derivatives of a collective that is a sum over the lanes, or a part of such a sum."""
 
     def jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
         return None if dots[0] is None else m.call(prim, dots[0], args[-1], **params)
@@ -56,7 +56,8 @@ def _permute_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyp
 
 
 def _extreme(is_behind: str) -> dict[str, Any]:
-    """As `transpile.ops.reduction` has it for ``max`` and ``min``: those that attain it share; where it is NaN all are NaN."""
+    """The derivatives of a maximum or minimum over the lanes, as `transpile.ops.reduction` has them for ``max`` and ``min``:
+    the lanes that attain it share the derivative; where the result is NaN, all derivatives are NaN."""
 
     def shares(y: Expr, x: Expr, axis: Expr) -> tuple[Expr, Expr]:
         hits = m.logical_not(y.b.elementwise(is_behind, x, y))
@@ -71,7 +72,7 @@ def _extreme(is_behind: str) -> dict[str, Any]:
     def vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
         hits, count = shares(y, *args)
         total = m.call("psum", y_bar, args[1])
-        is_nan = m.logical_and(m.isnan(y), total.ne(0.0))  # as in the side of a *where* that is not taken
+        is_nan = m.logical_and(m.isnan(y), total.ne(0.0))  # the adjoint is 0 in the side of a *where* that is not taken
         return m.where(hits, m.where(is_nan, y, total / count), 0.0), None
 
     return {"jvp": jvp, "vjp": vjp, "cost": 2}
@@ -87,7 +88,7 @@ TABLE = [
     _prim("pmin", "folded", _same_type, **_extreme("greater"), over="min"),
     _prim("all_gather", "gathered", _gathered_type, **_linear("all_gather", "psum_scatter")),
     _prim("psum_scatter", "scattered", _scattered_type, **_linear("psum_scatter", "all_gather"), over="sum"),
-    # args[1:3]: the numbers of the lanes that send, and of those that get it; who gets nothing has zeros
+    # args[1:3]: the numbers of the lanes that send and of those that receive; a lane that receives nothing has zeros
     _prim("ppermute", "permuted", _same_type, jvp=_permute_jvp, vjp=_permute_vjp, linear=True, cost=2),
     _prim("axis_index", "numbered", lambda types, params: INT, jvp=ZERO, vjp=ZERO, linear=True, cost=0),
 ]

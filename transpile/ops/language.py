@@ -1,4 +1,4 @@
-"""The functions that rules are written in: each emits a primitive into the builder of its operands.
+"""The functions that rules are written with: each emits a primitive into the builder of its operands.
 
 >>> from transpile.core.builder import Builder
 >>> from transpile.core.nodes import Var
@@ -28,15 +28,15 @@ def _builder(args: Sequence[Any]) -> Any:
 
 @dataclass(frozen=True)
 class Ratio:
-    """The partial ``-value / by`` of a quotient: a tangent or an adjoint is divided before it is multiplied, since a value times a
-    relative change neither underflows nor overflows where their product does not."""
+    """The partial ``-value / by`` of a quotient, kept as a pair: the tangent or adjoint is divided by ``by`` before it is
+    multiplied by ``value``, so that nothing underflows or overflows where the product does not."""
 
     value: Expr
     by: Expr
 
     @property
     def number(self) -> Expr:
-        """The partial itself."""
+        """The partial as one expression."""
         return -(self.value / self.by)
 
 
@@ -55,27 +55,27 @@ logical_and, logical_or, logical_not = map(_elementwise, "logical_and logical_or
 
 
 def elementwise(prim: str, *args: Any, **params: Any) -> Expr:
-    """Any elementwise primitive by name."""
+    """The result of an elementwise primitive, by name; operands are promoted and broadcast."""
     return _builder(args).elementwise(prim, *args, **params)
 
 
 def chosen(x: Expr, value: float) -> Expr:
-    """The number that a derivative has by convention where it does not exist, at ``x``; it has no derivative of its own: NaN."""
+    """The value that a derivative has by convention at ``x``, where it does not exist; its own derivative is NaN."""
     return elementwise("chosen", x, value=value)
 
 
 def flat(x: Expr, value: float) -> Expr:
-    """A number that stands for a function of ``x`` whose derivative is 0 by convention, and whose second is NaN."""
+    """A number in place of a function of ``x`` whose derivative is 0 by convention and whose second derivative is NaN."""
     return elementwise("flat", x, value=value)
 
 
 def sloped(x: Expr, like: Expr) -> Expr:
-    """``x`` with the derivative of ``like``, to which it is equal."""
+    """``x`` with the derivative of ``like``; the two are equal."""
     return elementwise("sloped", x, like)
 
 
 def call(prim: str, *args: Any, **params: Any) -> Expr:
-    """Any primitive by name, operands as they are (no promotion, no broadcasting)."""
+    """The result of any primitive, by name; the operands are neither promoted nor broadcast."""
     return _builder(args).let(prim, *args, **params)
 
 
@@ -90,7 +90,7 @@ def broadcast(x: Expr, dims: Sequence[Dim]) -> Expr:
 
 
 def expand(x: Expr, axes: Sequence[int], dims: Sequence[Dim]) -> Expr:
-    """What a reduction over ``axes`` left, put back to ``dims``: the axes as 1, then broadcast."""
+    """The result ``x`` of a reduction over ``axes``, broadcast to the original ``dims``."""
     if x.rank == 0 or x.rank == len(dims):
         return broadcast(x, dims)
     kept = tuple(Dim(1) if k in axes else d for k, d in enumerate(dims))
@@ -106,7 +106,7 @@ def transpose(x: Expr, axes: Sequence[int]) -> Expr:
 
 
 def swap_last(x: Expr) -> Expr:
-    """The last two axes swapped."""
+    """``x`` with its last two axes swapped."""
     axes = list(range(x.rank))
     axes[-1], axes[-2] = axes[-2], axes[-1]
     return transpose(x, axes)
@@ -117,7 +117,7 @@ def matmul(x: Expr, y: Expr) -> Expr:
 
 
 def zeros(x: Expr) -> Expr:
-    """Zeros of the type of ``x``."""
+    """Zeros with the dims and dtype of ``x``."""
     return x.b.let("full", 0.0, dims=x.dims, dtype=x.dtype)
 
 

@@ -25,7 +25,7 @@ from transpile.ops.structural import unbroadcast
 
 
 def t(x: Expr) -> Expr:
-    """The matrices transposed."""
+    """The transpose of each matrix."""
     return m.swap_last(x)
 
 
@@ -38,7 +38,7 @@ def solve(x: Expr, y: Expr) -> Expr:
 
 
 def eye(x: Expr, axis: int = -1) -> Expr:
-    """The unit matrix of the size of an axis of ``x``."""
+    """The identity matrix of the size of an axis of ``x``."""
     n = x.dims[axis]
     size = x.b.dim(n)
     return x.b.let("eye", size, size, dims=(n, n), k=0, dtype=x.dtype)
@@ -54,7 +54,7 @@ def scaled_columns(x: Expr, s: Expr) -> Expr:
 
 
 def as_diagonal(s: Expr) -> Expr:
-    """``diag(s)``, for a stack of vectors."""
+    """``diag(s)`` for each vector of a stack."""
     return m.call("diag", s, offset=0) if s.rank == 1 else new_axis(s, s.rank) * eye(s)
 
 
@@ -103,12 +103,12 @@ def _det_type(types, params) -> Type:  # type: ignore[no-untyped-def]
 
 
 def _over_matrices(y: Expr, x: Expr) -> Expr:
-    """One number a matrix, so that it multiplies the matrices."""
+    """``y``, one number for each matrix, with two axes of size 1 so that it multiplies the matrices."""
     return m.reshape(y, (*x.dims[:-2], Dim(1), Dim(1))) if y.rank else y
 
 
 def _trace_of_product(x: Expr, y: Expr) -> Expr:
-    """``trace(x @ y)`` without the product."""
+    """``trace(x @ y)``, computed without the product."""
     return m.sum(x * t(y), (x.rank - 2, x.rank - 1))
 
 
@@ -122,7 +122,8 @@ def _det_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-d
 
 
 def _cofactors(a: Expr, det: Expr) -> Expr:
-    """The derivative of the determinant: ``det * inv(a).T``; from singular vectors where a matrix is singular."""
+    """The derivative of the determinant: ``det * inv(a).T``, or from the singular value decomposition if any matrix is
+    singular."""
     b = a.b
     zero = det.eq(0)
     singular = m.call("any", zero, axes=tuple(range(zero.rank)), keepdims=False) if zero.rank else zero
@@ -136,7 +137,7 @@ def _cofactors(a: Expr, det: Expr) -> Expr:
 
 
 def _cofactors_of_singular(a: Expr) -> Expr:
-    """With ``a = u @ diag(s) @ vh`` the determinant is that of u, of vh and the product of s."""
+    """The cofactors from ``a = u @ diag(s) @ vh``: the determinant is the product of those of u and vh and of all of s."""
     found = m.call("svd", a, full_matrices=False)
     u, s, vh = (m.call("item", found, k=k, name=name) for k, name in enumerate(("u", "s", "vh")))
     others = m.elementwise("where", eye(a).eq(1), 1.0, new_axis(s, s.rank - 1))
@@ -193,17 +194,17 @@ def _lstsq_type(types, params) -> Type:  # type: ignore[no-untyped-def]
 
 
 def _again(params) -> Any:  # type: ignore[no-untyped-def]
-    """Further least squares, of which the same singular values count as 0."""
+    """Least squares with the same ``rcond``, so that the same singular values count as 0."""
     return lambda a, b: m.call("lstsq", a, b, **params)
 
 
 def _product_t(x: Expr, y: Expr) -> Expr:
-    """``x @ y.T``, of vectors the outer product."""
+    """``x @ y.T``, for vectors their outer product."""
     return outer(x, y) if x.rank == 1 else m.matmul(x, t(y))
 
 
 def _lstsq_jvp(x, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
-    """x = A+ b, by the derivative of the pseudo-inverse."""
+    """The tangent of x = A+ b, by the derivative of the pseudo-inverse."""
     a, b = args
     a_dot, b_dot = dots
     lstsq = _again(params)
@@ -229,7 +230,7 @@ def _lstsq_vjp(x, x_bar, args, wants, params) -> Any:  # type: ignore[no-untyped
         return None, b_bar
     rest = b - m.matmul(a, x)
     total = _product_t(rest, lstsq(a, b_bar)) - _product_t(b_bar, x)
-    if not at_most(a.dims[1], a.dims[0]):  # a wide matrix: what lies in the null space
+    if not at_most(a.dims[1], a.dims[0]):  # a wide matrix: the part in the null space
         total = total + _product_t(lstsq(t(a), x), x_bar - lstsq(a, m.matmul(a, x_bar)))
     return total, b_bar if wants[1] else None
 
@@ -238,7 +239,7 @@ def _lstsq_vjp(x, x_bar, args, wants, params) -> Any:  # type: ignore[no-untyped
 
 
 def _triangular(x: Expr, lower: bool, unit: bool) -> Expr:
-    """The triangle that is read."""
+    """The triangle of ``x`` that the solver reads; without the diagonal if it is taken as 1."""
     k = (-1 if lower else 1) if unit else 0
     return m.call("tril" if lower else "triu", x, k=k)
 
@@ -295,7 +296,7 @@ _TRIANGULAR = {"trans": 0, "lower": False, "unit_diagonal": False}
 TABLE = [
     Op("inv", _square_type, "np.linalg.inv({0})", kind="matrix", entry="linalg.inv", factored="linalg.lu_inv", called="inverse",
          jvp=_inv_jvp, vjp=_inv_vjp, cost=3, examples=matrices(), family="trailing"),
-    # solve(a, b): b of rank 1 is one vector
+    # solve(a, b): a b of rank 1 is a single vector
     Op("solve", _solve_type, "np.linalg.solve({0}, {1})", kind="matrix", lowering=System(), together=True, entry="linalg.solve",
          factored="linalg.lu_solve", called="solution", jvp=_solve_jvp, vjp=_solve_vjp, cost=3, examples=systems(),
          family="solve"),

@@ -1,4 +1,4 @@
-"""Matrices on which the rules of linear algebra are checked: well conditioned, with eigenvalues well apart."""
+"""Matrices on which the linear algebra rules are checked: well conditioned, with well separated eigenvalues."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def _normal(shape: tuple[int, ...], seed: int = 0) -> Any:
 
 
 def several(*shapes: tuple[int, ...]) -> Any:
-    """A builder of normal arrays."""
+    """A function that returns a tuple of normally distributed arrays of these shapes."""
     return lambda: tuple(_normal(s, k) for k, s in enumerate(shapes))
 
 
@@ -27,13 +27,13 @@ def matrices() -> tuple[Any, ...]:
 
 
 def systems() -> tuple[Any, ...]:
-    """A square matrix and right sides: one vector, several, stacks that broadcast."""
+    """Square matrices with right-hand sides: one vector, several, stacks that broadcast."""
     shapes = [((3,), (3,)), ((3,), (3, 2)), ((2, 3), (2, 3, 2)), ((2, 3), (3, 2)), ((3,), (2, 3, 2))]
     return tuple((lambda a=a, b=b: (_regular(*a), _normal(b, 1)), {}) for a, b in shapes)
 
 
 def definite(*shape: int) -> Any:
-    """Positive definite matrices."""
+    """A function that returns positive definite matrices."""
 
     def args() -> Any:
         x = _normal((*shape, shape[-1]))

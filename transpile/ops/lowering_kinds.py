@@ -1,6 +1,6 @@
-"""How a primitive of arrays becomes loops and calls: the kinds of which `transpile.lower` has one rule each.
+"""How an array primitive becomes loops and calls: the kinds for which `transpile.lower` has one rule each.
 
-What two primitives of a kind differ in stands in their records, so that a rule need not know which of them it has.
+The record of a primitive holds the parameters that differ within a kind, so that a rule need not know which primitive it has.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from transpile.ops.traits import Relation
 
 @dataclass(frozen=True)
 class LoweringKind:
-    """A kind; a record has one, or `NOT_LOWERED`."""
+    """A kind of lowering; each record has one, or `NOT_LOWERED`."""
 
 
 class NotLowered(LoweringKind):
-    """Other transforms, or printed text alone, know what it is: whoever compiles it refuses it."""
+    """Not compiled: only other transforms or the printer handle the primitive, and lowering refuses it."""
 
 
 class Part(LoweringKind):
-    """A part of the language itself: the walk over statements knows it."""
+    """A part of the language itself, handled by the walk over statements."""
 
 
 NOT_LOWERED = NotLowered()
@@ -32,36 +32,36 @@ NOT_LOWERED = NotLowered()
 
 
 class Elementwise(LoweringKind):
-    """One operation on numbers an element."""
+    """One scalar operation for each element."""
 
 
 class Cast(LoweringKind):
-    """Each element in another dtype."""
+    """Each element converted to another dtype."""
 
 
 class Same(LoweringKind):
-    """The elements of its operand."""
+    """The elements of the operand, unchanged."""
 
 
 class Filled(LoweringKind):
-    """Its operand everywhere."""
+    """The operand, a number, in every element."""
 
 
 class Unwritten(LoweringKind):
-    """Memory that nobody has written."""
+    """Uninitialised memory."""
 
 
 class Counted(LoweringKind):
-    """Numbers a step apart from a start, up to an end: as `np.arange` has them."""
+    """Numbers at a constant step, from a start up to an end, as in `np.arange`."""
 
 
 class Spaced(LoweringKind):
-    """So many numbers between two: as `np.linspace` has them."""
+    """A given number of points between two ends, as in `np.linspace`."""
 
 
 @dataclass(frozen=True)
 class Band(LoweringKind):
-    """A matrix of 1 where ``relation`` holds of the column and of the row and ``params["k"]`` together, of 0 elsewhere."""
+    """A matrix that is 1 where ``relation`` holds between the column and the row plus ``params["k"]``, and 0 elsewhere."""
 
     relation: Relation
 
@@ -70,87 +70,87 @@ class Band(LoweringKind):
 
 
 class Broadcast(LoweringKind):
-    """In sizes of which its own are the last, or 1."""
+    """The operand broadcast to larger sizes, by NumPy's rule."""
 
 
 class Stretched(LoweringKind):
-    """The last entry of an axis stands for all that follow."""
+    """The operand with one axis broadcast if its size is 1 at run time: indices beyond the end read the last element."""
 
 
 class Transposed(LoweringKind):
-    """Axes in another order."""
+    """The operand with permuted axes."""
 
 
 class Reshaped(LoweringKind):
-    """The same memory in other sizes."""
+    """The same memory with other sizes."""
 
 
 class Subscripted(LoweringKind):
-    """The elements of a place."""
+    """The elements that a path of subscripts selects."""
 
 
 class TakenAlong(LoweringKind):
-    """Along one axis those that an array of integers says."""
+    """The elements that an integer array selects along one axis (`np.take_along_axis`)."""
 
 
 @dataclass(frozen=True)
 class Joined(LoweringKind):
-    """One behind the other, along an axis that they have or along a ``new_axis``."""
+    """Operands one after the other, along an axis that they have, or along a ``new_axis``."""
 
     new_axis: bool = False
 
 
 class Reversed(LoweringKind):
-    """Axes from their end."""
+    """Axes in reverse order."""
 
 
 class Rotated(LoweringKind):
-    """Axes so many places further, what leaves at the end comes in at the start."""
+    """Axes shifted cyclically (`np.roll`)."""
 
 
 class Tiled(LoweringKind):
-    """Axes again and again."""
+    """Axes repeated as a whole (`np.tile`)."""
 
 
 class Repeated(LoweringKind):
-    """Each entry of an axis so many times."""
+    """Each entry of an axis repeated (`np.repeat`)."""
 
 
 class Padded(LoweringKind):
-    """Numbers around it, as ``params["mode"]`` says."""
+    """The operand with elements added at both ends of its axes, as ``params["mode"]`` says (`np.pad`)."""
 
 
 @dataclass(frozen=True)
 class Triangle(LoweringKind):
-    """Where ``relation`` holds of the column and of the row and ``params["k"]`` together; 0 elsewhere."""
+    """The operand where ``relation`` holds between the column and the row plus ``params["k"]``, and 0 elsewhere."""
 
     relation: Relation
 
 
 class Diagonal(LoweringKind):
-    """A diagonal of two axes, as the last one."""
+    """A diagonal of two axes, as the last axis of the result."""
 
 
 class DiagonalMatrix(LoweringKind):
-    """A matrix of zeros but for a diagonal."""
+    """A matrix with the operand on a diagonal and zeros elsewhere."""
 
 
 # --------------------------------------------------------------------------------------------------------- folds
 
 
 class Fold(LoweringKind):
-    """The fold of axes by the primitive that the record says (``fold``)."""
+    """Axes folded with the primitive that the record names (``fold``)."""
 
 
 class Scan(LoweringKind):
-    """Each element the fold of those up to it."""
+    """Each element the fold of the elements up to it."""
 
 
 @dataclass(frozen=True)
 class Sum(LoweringKind):
-    """The sum over axes of what each element contributes: itself, the ``square`` of it, whether it is not 0 (``truth``), itself
-    where it is a ``number`` and not NaN. ``centred``: about the mean. ``mean``: divided by how many contribute; ``root``: the root
-    of it."""
+    """A sum over axes of one term for each element: the element (``of`` is ""), its ``square``, its ``truth`` (whether it is
+    not 0), or the ``number`` (0 for NaN). ``centred``: the mean is subtracted first. ``mean``: the sum is divided by the number
+    of terms. ``root``: the square root is taken at the end."""
 
     of: str = ""
     centred: bool = False
@@ -163,11 +163,11 @@ class DiagonalSum(LoweringKind):
 
 
 class OperandSum(LoweringKind):
-    """The sum of its operands, which are numbers."""
+    """The sum of the operands, which are numbers."""
 
 
 class Position(LoweringKind):
-    """Where the fold along an axis, or of all, found its result first."""
+    """The index at which a fold, along one axis or over all elements, first attains its result."""
 
 
 # ------------------------------------------------------------------------------------------------------ products
@@ -175,20 +175,20 @@ class Position(LoweringKind):
 
 @dataclass(frozen=True)
 class Contraction(LoweringKind):
-    """A product of arrays, summed: ``letters(ranks, params)`` are the axes as `np.einsum` writes them. ``in_loops``: no call of
-    BLAS is it."""
+    """A sum of products of arrays; ``letters(ranks, params)`` gives its axes as `np.einsum` writes them. ``in_loops``: it
+    always becomes loops, never a call of BLAS."""
 
     letters: Callable[[Sequence[int], Mapping[str, Any]], str]
     in_loops: bool = False
 
 
 class CrossProduct(LoweringKind):
-    """Of vectors of 3 along the last axis."""
+    """Cross products of vectors of length 3 along the last axis."""
 
 
 @dataclass(frozen=True)
 class Convolution(LoweringKind):
-    """Of two vectors; with the second one from its end if ``reversed``."""
+    """The convolution of two vectors; with the second one reversed if ``reversed``."""
 
     reversed: bool = False
 
@@ -197,13 +197,13 @@ class Convolution(LoweringKind):
 
 
 class Rows(LoweringKind):
-    """A call for all rows along an axis."""
+    """One call for all rows along an axis."""
 
 
 @dataclass(frozen=True)
 class CallEach(LoweringKind):
-    """A call for each element of operand ``of``; it takes the other ones whole, in memory of these ``names``, ``ordered`` before
-    that if it looks for what they hold."""
+    """One call for each element of operand ``of``. The call gets the other operands whole, in buffers of these ``names``,
+    sorted first if ``ordered``."""
 
     names: tuple[str, ...]
     of: int = 0
@@ -212,8 +212,8 @@ class CallEach(LoweringKind):
 
 @dataclass(frozen=True)
 class CallWhole(LoweringKind):
-    """A call that takes vectors and gives a new one: operands that are arrays in these ``dtypes`` ("": their own), under these
-    ``names``, then those that are numbers, and the size ``params[size]``."""
+    """One call that takes vectors and returns a new one. It gets the array operands, in these ``dtypes`` ("": their own) and in
+    buffers of these ``names``, then the operands that are numbers, then the size ``params[size]``."""
 
     dtypes: tuple[str, ...]
     names: tuple[str, ...] = ("", "")
@@ -221,47 +221,47 @@ class CallWhole(LoweringKind):
 
 
 class LexicalOrder(LoweringKind):
-    """The order by several keys, the last one first: a stable sort for each."""
+    """The permutation that sorts by several keys, the last one first: one stable sort for each key."""
 
 
 class Unique(LoweringKind):
-    """The values without those that are there already, and what else ``params`` ask for."""
+    """The sorted values without duplicates, and the further results that ``params`` ask for."""
 
 
 class NonZero(LoweringKind):
-    """Where elements are not 0: an array of places an axis."""
+    """The indices of the elements that are not 0: one array for each axis."""
 
 
 class Unravelled(LoweringKind):
-    """The index on each axis of places in C order."""
+    """The index on each axis of positions in C order (`np.unravel_index`)."""
 
 
 class Matrices(LoweringKind):
-    """A call for each matrix of a stack, for one result or several."""
+    """One call for each matrix of a stack, with one or several results."""
 
 
 @dataclass(frozen=True)
 class System(LoweringKind):
-    """A system of equations for each matrix of a stack. ``numbers``: the params that the call takes as floats, with what it gets
-    where that is None."""
+    """A linear system for each matrix of a stack. ``numbers``: the params that the call takes as floats, each with the value
+    passed for None."""
 
     numbers: tuple[tuple[str, float], ...] = ()
 
 
 class Draw(LoweringKind):
-    """Numbers of a key, each by its place."""
+    """Random numbers of a key, each a function of the key and its position."""
 
 
 class SplitKeys(LoweringKind):
-    """New keys of a key, each by its place."""
+    """New keys from a key, each a function of the key and its position."""
 
 
 class FoldedIn(LoweringKind):
-    """A new key of a key and an integer."""
+    """A new key from a key and an integer."""
 
 
 class ShapedDraw(LoweringKind):
-    """Numbers of a key, each by its place and operands of the shape of the draw."""
+    """Random numbers of a key, each a function of the key, its position, and the elements there of further operands."""
 
 
 BY_KIND: Mapping[str, LoweringKind] = {
@@ -273,4 +273,4 @@ BY_KIND: Mapping[str, LoweringKind] = {
     "draw": Draw(),
     "collective": NOT_LOWERED,
 }
-"""That of a record whose kind says it."""
+"""The lowering of a record that names none, by the kind of the record."""

@@ -1,4 +1,4 @@
-"""The names that NumPy has for elementwise primitives: NumPy's -> the primitive's."""
+"""The elementwise primitive for each of NumPy's names, for one operand and for two."""
 
 from __future__ import annotations
 

@@ -1,50 +1,53 @@
-"""What a primitive is: one entry of the rule tables.
+"""The record of a primitive: one entry of the rule tables.
 
-An elementwise primitive gives its partial derivatives once; the forward and the reverse rule follow from them. Every
-other primitive gives ``jvp`` and ``vjp``. Zero, not differentiable and not written are three different things: a partial
-is a function, `ZERO` (the derivative is zero wherever it exists) or `REFUSED` (asking for it is an error, code T3xx).
+An elementwise primitive gives its partial derivatives once; the forward and the reverse rule follow from them. Every other
+primitive gives ``jvp`` and ``vjp``. Zero, not differentiable and not written are three different things: a partial is a
+function, `ZERO` (the derivative is zero wherever it exists), `REFUSED` or `UNWRITTEN` (asking for it is an error, code T3xx).
 
-Conventions for rules (``transpile.core.builder.Expr`` is the currency, operators and `transpile.ops.language` build):
+Conventions for rules (they take and return ``transpile.core.builder.Expr``; operators and `transpile.ops.language` build
+these):
 
 - ``partials[k](y, *args)``: d y / d args[k], with the result ``y`` and the operands at hand, all of equal dims.
-- ``jvp(y, args, dots, params)``: the tangent of the result; ``dots[k]`` is None where the operand has no tangent. For
-  a primitive with several results ``y`` is a tuple and a tuple (of Expr or None) is returned.
-- ``vjp(y, y_bar, args, wants, params)``: for each operand None (no contribution), an Expr of the operand's dims, or a
-  `Scatter` into a part of it. ``wants[k]`` says which are asked for. ``y_bar`` is a tuple with None where several results.
+- ``jvp(y, args, dots, params)``: the tangent of the result; ``dots[k]`` is None where the operand has no tangent. For a
+  primitive with several results ``y`` is a tuple and a tuple (of Expr or None) is returned.
+- ``vjp(y, y_bar, args, wants, params)``: for each operand None (no contribution), an Expr of the operand's dims, or a `Scatter`
+  into a part of it. ``wants[k]`` says which are asked for. ``y_bar`` is a tuple with None where several results.
 - ``type_rule(types, params)``: the result's type; raises `RuleError` with a message for the user.
-- ``by_order``: the partials of Python's own ``max`` and ``min`` (``params["py"]``), which keep the first where no comparison holds.
-- ``steep(*args)``: elementwise only, where the slope in the first operand is infinite though the value is not; None: nowhere.
+- ``by_order``: the partials of Python's own ``max`` and ``min`` (``params["py"]``), which keep the first operand where no
+  comparison holds.
+- ``steep(*args)``: elementwise only: the mask of points where the slope in the first operand is infinite though the value is
+  finite; None: nowhere.
 - ``cost``: 0 free (a view, a shape), 1 cheap (arithmetic), 2 dear (transcendental, reduction), 3 very dear (products).
 - ``linear``: the derivative reads no operand and no result, so nothing has to be recorded for it.
-- ``hides``: no derivative passes it, though it hands its operand on; ``constant(params)``: the number that stands in its place
-  after the last derivative (`transpile.transform.chosen_values`); None: its first operand.
-- ``square(params, *args)``: what the square of the result is a smooth function of, with the derivative that it has
-  (`transpile.transform.squares`); ``squares``: it is the square of its operand.
-- ``expansion(*args)``: what it is in terms of others. It stands in its place wherever the primitive is differentiated, batched or
-  printed (`transpile.simplify.expansion`).
-- ``family``: how it is batched, one of `FAMILIES` (their rules: `transpile.transform.batching.families`); that of an
-  elementwise one is its own unless it says otherwise. ``together``: of several operands that differ from lane to lane, or one that
-  all share, it makes all lanes at once.
-- ``skips_nan``: NaN counts as if it was not there. ``place(let, are_equal)``: of what may be a view, the steps of the path to it
-  and their operands; None where it is none. ``are_equal`` says whether two sizes are.
-- ``collective``: what a collective is for all lanes, one of `COLLECTIVES`; ``over``: the primitive that folds an axis as it folds
-  the lanes.
-- ``view``: what NumPy gives: "" is new memory, "writable" or "read_only" a view of its first operand ("alone": writable, if that is
-  the only one), "held" is what a tuple holds.
-- ``operator``, ``names``, ``math``, ``python``: how Python, NumPy (the names of its functions), `math` (a *let* with the param
-  ``via="math"``) and Python's builtins (``py=True``) say it. ``unlike_python``: NumPy's function of Python's numbers gives
-  something else than the operator, or a value where that raises. ``as_calm``: the function of `math` raises nowhere that a
-  function whose partial derivatives have it in them does not.
-- ``form``: how text says it that no template over operands can (`transpile.ops.spelling.Form`). ``joins_lanes``: what text calls
-  broadcasts the lanes of its operands to each other. ``total(types, values)``: of Python's numbers, of which the ``values`` are
-  those that are known, it has a value, and says nothing.
-- ``called``: what a value of it is named; ``said``: what it is named after its operand, as in ``exp_x``.
-- ``lowering``: how it becomes loops and calls, one of the kinds of `transpile.ops.lowering_kinds`, of which `transpile.lower` has a
-  rule each; what the kind of the record says of it need not be said.
-- ``kind``: one of `REQUIRED`, which has the fields that a record of the kind must have; one that is not there is an error when the
+- ``hides``: derivatives stop here, though the value is passed on. ``constant(params)``: the number that replaces the primitive
+  after the last derivative (`transpile.transform.chosen_values`); None: its first operand replaces it.
+- ``square(params, *args)``: a smooth expression for the square of the result; the derivative of a square is taken from it
+  (`transpile.transform.squares`). ``squares``: the primitive is the square of its operand.
+- ``expansion(*args)``: the primitive in terms of others; this replaces it wherever it is differentiated, batched or printed
+  (`transpile.simplify.expansion`).
+- ``family``: how it is batched, one of `FAMILIES` (rules: `transpile.transform.batching.families`); the default for an
+  elementwise primitive is "elementwise". ``together``: one call handles all lanes, whether several operands differ between
+  lanes or one is shared.
+- ``skips_nan``: NaN is left out of the result. ``place(let, are_equal)``: for a possible view, the steps of its path and their
+  operands; None if it is no view. ``are_equal`` tells whether two sizes are equal.
+- ``collective``: the kind of a collective, one of `COLLECTIVES`. ``over``: the reduction that folds an axis as the collective
+  folds the lanes.
+- ``view``: the memory of NumPy's result: "" is new memory, "writable" or "read_only" a view of the first operand ("alone":
+  writable, if it is the only operand), "held" an item of a tuple.
+- ``operator``, ``names``, ``math``, ``python``: the spelling as an operator of Python, the names of NumPy's functions, the
+  spelling in `math` (a *let* with the param ``via="math"``) and as a builtin of Python (``py=True``). ``unlike_python``: on
+  Python's numbers NumPy's function gives another result than the operator, or a value where the operator raises. ``as_calm``:
+  the function of `math` raises only where functions that have it in their partial derivatives raise too.
+- ``form``: a printed form that no template over operands can express (`transpile.ops.spelling.Form`). ``joins_lanes``: the
+  printed call broadcasts the lanes of its operands against each other. ``total(types, values)``: on Python's numbers it neither
+  raises nor warns; ``values`` are the known operands, else None.
+- ``called``: the name for a variable that holds the result; ``said``: a prefix to the operand's name, as in ``exp_x``.
+- ``lowering``: how it becomes loops and calls, one of the kinds of `transpile.ops.lowering_kinds`, each with a rule in
+  `transpile.lower`; the default follows from the kind of the record.
+- ``kind``: a key of `REQUIRED`, which lists the fields that a record of this kind must have; a missing one is an error when the
   tables are built.
 
-What it is as an operation on numbers `transpile.ops.algebra` says, how it is computed `transpile.ops.computation`.
+`transpile.ops.algebra` has its properties as an operation on numbers, `transpile.ops.computation` how it is computed.
 """
 
 from __future__ import annotations
@@ -72,8 +75,8 @@ class Marker:
 
 
 ZERO = Marker("ZERO")  # differentiable almost everywhere, the derivative is zero
-REFUSED = Marker("REFUSED")  # has no derivative that means anything: refuse
-UNWRITTEN = Marker("UNWRITTEN")  # has one, for which there is no rule yet: refuse
+REFUSED = Marker("REFUSED")  # has no meaningful derivative: refuse
+UNWRITTEN = Marker("UNWRITTEN")  # has a derivative, but no rule yet: refuse
 
 
 @dataclass(frozen=True)
@@ -86,8 +89,7 @@ class Scatter:
 
 
 FAMILIES = frozenset(
-    # with "lane" it is computed lane by lane; "place" and "size" are parts of the language itself, and a "collective" is
-    # what lanes know of each other
+    # "lane" is computed lane by lane; "place" and "size" are parts of the language itself; a "collective" combines lanes
     "elementwise rounding axes axis along trailing broadcast stretch dims transpose repeat repeat_each pad tile diag full same "
     "cast join stacked trace query searched matmul outer einsum tensordot solve columns item draw place size collective "
     "lane".split()
@@ -95,7 +97,8 @@ FAMILIES = frozenset(
 
 
 COLLECTIVES = frozenset("folded gathered scattered permuted numbered".split())
-"""What all lanes have of a collective: a fold of what each has, or a part of it; what each has; that of another; its number."""
+"""What a lane gets from a collective: a fold over all lanes, or its part of one ("scattered"); the values of all lanes; the
+value of another lane; its own number."""
 
 REQUIRED: Mapping[str, tuple[str, ...]] = {
     "elementwise": ("render", "partials", "element", "family"),
@@ -113,22 +116,25 @@ REQUIRED: Mapping[str, tuple[str, ...]] = {
     "collective": ("jvp", "vjp", "family", "collective"),
     "structural": ("render", "family", "lowering"),
 }
-"""What a record of each kind must have. ``elementwise``: an element of the result is made of the operands' elements of the same
-index; ``scalar``: the same of numbers, made by lowering and never differentiated; ``fold``: axes are folded; ``scan``: each
-element folds those before it; ``map``: elements stand at other indices, or are told by theirs; ``product``: sums of products;
-``rows``: a call of the runtime for the rows along an axis; ``matrix``: one for each matrix of a stack; ``library``: any other;
-``number``: a call of the runtime that makes numbers of numbers; ``structural``: what the core itself is said in; ``statement``:
-no value is computed."""
+"""The fields that a record of each kind must have. ``elementwise``: each element of the result depends on the operands'
+elements of the same index; ``scalar``: the same for numbers, made by lowering and never differentiated; ``fold``: axes are
+folded; ``scan``: each element folds those before it; ``map``: elements move to other indices, or depend on their own index;
+``product``: sums of products; ``rows``: a runtime call for the rows along an axis; ``matrix``: one for each matrix of a stack;
+``library``: any other runtime call; ``number``: a runtime call from numbers to numbers; ``draw``: random numbers;
+``collective``: combines lanes; ``structural``: part of core itself; ``statement``: no value is computed."""
 
 
 BY_EXPANSION = ("render", "jvp", "vjp", "family")
-"""What is not asked of a primitive that has an expansion."""
+"""The fields that a primitive with an expansion need not have."""
 
 
 @dataclass(frozen=True)
 class Op(Algebra, Computation):
-    """One primitive. ``render`` is its NumPy spelling: a template for ``str.format`` over the printed operands
-    (``"np.tanh({0})"``), an operator (``"op:+"``), or a function of (printed operands as gast nodes, params, types)."""
+    """One primitive.
+
+    ``render`` is its NumPy spelling: a template for ``str.format`` over the printed operands (``"np.tanh({0})"``), an operator
+    (``"op:+"``), or a function of (printed operands as gast nodes, params, types).
+    """
 
     name: str
     type_rule: Callable[[Sequence[Type], Mapping[str, Any]], Type]
@@ -190,44 +196,45 @@ class Op(Algebra, Computation):
 
     @property
     def is_own(self) -> bool:
-        """Whether each lane has another result of a collective."""
+        """Whether the result of the collective differs from lane to lane."""
         return self.collective in ("scattered", "permuted", "numbered")
 
     @property
     def is_call(self) -> bool:
-        """Whether it calls a function of the runtime, on numbers."""
+        """Whether it is a runtime call on numbers."""
         return self.kind == "number"
 
     @property
     def operands(self) -> int:
-        """How many operands an elementwise one has."""
+        """The number of operands of an elementwise primitive."""
         return len(self.partials)
 
     def partials_of(self, params: Mapping[str, Any]) -> tuple[Any, ...]:
+        """The partials for a statement with these params: those of Python's ``max`` and ``min`` with ``py``."""
         return self.by_order if self.by_order and params.get("py") else self.partials
 
     def is_view(self, operands: int) -> bool:
-        """Whether NumPy may give a view of the first of so many operands."""
+        """Whether NumPy may return a view of the first operand, given the number of operands."""
         return self.view in ("writable", "read_only") or self.view == "alone" and operands == 1
 
     @property
     def is_fresh(self) -> bool:
-        """Whether NumPy gives new memory, or may."""
+        """Whether NumPy may return new memory."""
         return self.view in ("", "alone")
 
     @property
     def is_writable(self) -> bool:
-        """Whether a view of what may be written may be written."""
+        """Whether a view of a writable operand is writable."""
         return self.view in ("writable", "alone")
 
     @property
     def is_folding(self) -> bool:
-        """Whether LLVM makes lanes of a loop that folds with it."""
+        """Whether LLVM vectorises a loop that folds with it."""
         return bool(self.folds) or self.in_lanes
 
     @property
     def is_zero(self) -> bool:
-        """Whether no operand ever gets a derivative, without that being an error."""
+        """Whether every derivative is zero, so that asking for one is no error."""
         if self.elementwise:
             return all(p is ZERO for p in self.partials)
         return self.jvp is ZERO

@@ -1,8 +1,8 @@
-"""Reductions: what is left of an array when axes are folded.
+"""Reductions: folds over axes.
 
-Conventions: where several entries tie for ``max`` or ``min``, they share the adjoint equally; the norm at 0 and
-``std`` without spread have derivative 0; ``prod`` is exact with zeros (the product of the others, never a
-quotient).
+Conventions: where several elements tie for ``max`` or ``min``, they share the adjoint equally; the norm at 0 and
+``std`` of equal elements have derivative 0; ``prod`` is exact with zeros (its derivative is the product of the other elements,
+never a quotient).
 """
 
 from __future__ import annotations
@@ -26,11 +26,12 @@ from transpile.ops.structural import reduced_dims
 
 
 def reduced_type(types, params) -> Type:  # type: ignore[no-untyped-def]
+    """The type of a reduction in the dtype of its operand."""
     return Type(types[0].dtype, reduced_dims(types[0].dims, params["axes"], params["keepdims"]))
 
 
 def _summed_type(types, params) -> Type:  # type: ignore[no-untyped-def]
-    """Small integers are summed and multiplied as wide ones."""
+    """The type of a sum or product: narrow integers are widened to 64 bits."""
     dtype = types[0].dtype
     if dtype in ("bool", "int8", "int16", "int32"):
         dtype = "int64"
@@ -64,7 +65,7 @@ def count_nonzero(x: Expr, axes: tuple[int, ...], keepdims: bool = False) -> Exp
 
 
 def _same_reduction(prim: str) -> Any:
-    """The tangent of a linear reduction."""
+    """The forward rule of a linear reduction: the same reduction of the tangent."""
 
     def jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
         return None if dots[0] is None else m.call(prim, dots[0], **params)
@@ -81,15 +82,15 @@ def _mean_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-
 
 
 def _shares(y: Expr, x: Expr, axes: tuple[int, ...], keepdims: bool) -> tuple[Expr, Expr]:
-    """Which entries attain ``y``, and how many do. At least 1, so that NaN divides nothing by zero."""
+    """The mask of elements that equal ``y``, and their number: at least 1, so that no division by zero occurs for NaN."""
     hits = x.eq(m.expand(y, axes, x.dims))
     count = count_nonzero(hits, axes, keepdims)
     return hits, m.maximum(count, 1, py=True) if count.rank == 0 else m.maximum(count, 1)
 
 
 def _attained(is_behind: str, name: str) -> tuple[Any, Any]:
-    """The derivatives of ``max`` and ``min``, of which an entry that ``is_behind`` the result has no part. Nothing is behind a
-    NaN: then all of them share, and what they share is NaN."""
+    """The derivatives of ``max`` and ``min``. An element that ``is_behind`` the result has no share. Nothing is behind a NaN:
+    then all elements share, and each share is NaN."""
 
     def shares(y: Expr, x: Expr, params: Any) -> tuple[Expr, Expr]:
         behind = y.b.elementwise(is_behind, x, m.expand(y, params["axes"], x.dims))
@@ -107,7 +108,7 @@ def _attained(is_behind: str, name: str) -> tuple[Any, Any]:
         (x,) = args
         hits, count = shares(y, x, params)
         is_nan = m.call("isnan", y)
-        if not _is_never_zero(y_bar):  # as in the side of a *where* that is not taken
+        if not _is_never_zero(y_bar):  # the adjoint is 0 in the side of a *where* that is not taken
             is_nan = y.b.elementwise("logical_and", is_nan, y_bar.ne(0.0))
         share = m.where(is_nan, y, y_bar / _as(count, y_bar))
         return (m.where(hits, m.expand(share, params["axes"], x.dims), 0.0),)
@@ -116,7 +117,7 @@ def _attained(is_behind: str, name: str) -> tuple[Any, Any]:
 
 
 def _is_never_zero(x: Expr) -> bool:
-    """Whether all entries are one number that is not 0."""
+    """Whether all elements are known to be one number that is not 0."""
     op = x.op
     while (let := definition(x.b, op)) is not None and let.prim in ("broadcast", "full"):
         op = let.args[0]
@@ -144,7 +145,7 @@ def _extremum_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-unty
 
 
 def _as(count: Expr, like: Expr) -> Expr:
-    """Counts in the dtype of what they divide: float32 / int64 would be float64."""
+    """Counts in the dtype of the numbers that they divide: float32 / int64 would be float64."""
     return count if count.type.weak else count.b.cast(count, like.dtype)
 
 
@@ -152,7 +153,8 @@ def _as(count: Expr, like: Expr) -> Expr:
 
 
 def product_of_others(x: Expr, axes: tuple[int, ...]) -> Expr:
-    """For each entry the product of all others along ``axes``: what stands before it times what stands after it."""
+    """For each element the product of all others along ``axes``: the product of those before it times that of those after
+    it."""
     if len(axes) == 1:
         return _others_on_axis(x, axes[0])
     kept = [k for k in range(x.rank) if k not in axes]
@@ -173,7 +175,7 @@ def _others_on_axis(x: Expr, axis: int) -> Expr:
 
 
 def _exclusive(x: Expr, axis: int) -> Expr:
-    """The cumulative product without the entry itself."""
+    """The cumulative product up to, but without, the element itself."""
     one = x.b.let("full", 1.0, dims=tuple(Dim(1) if k == axis else d for k, d in enumerate(x.dims)), dtype=x.dtype)
     n = x.dims[axis]
     lead = m.call("concatenate", one, x, axis=axis)
@@ -201,13 +203,13 @@ def _centred(x: Expr, axes: tuple[int, ...]) -> Expr:
 
 
 def _freedom(x: Expr, params) -> Expr:  # type: ignore[no-untyped-def]
-    """What the sum of squares is divided by."""
+    """The divisor of the sum of squares: the number of elements minus ``ddof``."""
     n = m.size(x, params["axes"])
     return n - params["ddof"] if params["ddof"] else n
 
 
 def _or_one(y: Expr) -> Expr:
-    """``y``, and 1 where it is 0: what it divides is 0 there, and has no derivative."""
+    """``y``, or 1 where it is 0, as a divisor of numbers that are 0 there; that 1 has derivative NaN."""
     return m.where(y.eq(0), m.chosen(y, 1.0), y)
 
 
@@ -243,7 +245,7 @@ def _norm_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
 
 
 def _norm_text(params: Mapping[str, Any], types: Sequence[Type]) -> str:
-    """``np.linalg.norm`` is that of all elements, of vectors, or of matrices: of more axes, the root of the sum of squares."""
+    """``np.linalg.norm`` over all elements, one axis or two; for more axes, the root of the sum of squares."""
     over = axes_of(params, types)
     if not isinstance(over, tuple) or len(over) < 3:
         return reduction("np.linalg.norm").choose(params, types)
@@ -258,7 +260,7 @@ def _norm_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-
     return (m.expand(y_bar / _or_one(y), axes, x.dims) * x,)
 
 
-# ------------------------------------------------------------------------------------- what leaves NaN out
+# ---------------------------------------------------------------------------------- reductions that skip NaN
 
 
 def _nansum_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
@@ -327,7 +329,7 @@ def _arg(name: str, fold: str, said: str = "") -> Op:
 
 
 def sample(*shape: int, seed: int = 0) -> Any:
-    """A builder of normal numbers."""
+    """A function that returns a normally distributed array, as a tuple of one."""
     return lambda: (np.random.default_rng(seed).standard_normal(shape),)
 
 

@@ -1,4 +1,4 @@
-"""Runs a primitive on NumPy's values by its own spelling."""
+"""Evaluates a primitive on NumPy values by its own spelling."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from transpile.ops.tables import prims
 
 
 def run(name: str, values: Sequence[Any], params: Mapping[str, Any], types: Sequence[Type]) -> Any:
-    """The primitive of a name on values."""
+    """The result of the primitive of this name on these values."""
     return run_spelling(prims()[name].render, values, params, types)
 
 
 def run_spelling(render: Any, values: Sequence[Any], params: Mapping[str, Any], types: Sequence[Type]) -> Any:
-    """Runs the NumPy spelling of a primitive on values."""
+    """The result of a primitive's NumPy spelling on these values."""
     names = [f"_{k}" for k in range(len(values))]
     text = spelling(render, names, params, types)
     return eval(_compiled(text), {**_modules(), **dict(zip(names, values))})
 
 
 def spelling(render: Any, names: Sequence[str], params: Mapping[str, Any], types: Sequence[Type]) -> str:
-    """The text of a primitive's NumPy spelling over operands of these names."""
+    """The text of a primitive's NumPy spelling for operands of these names."""
     if isinstance(render, Spelling):
         return render.choose(params, types).format(*names, **params)
     if callable(render):

@@ -1,6 +1,6 @@
-"""Operations on numbers that lowering and the passes over loops make, and no user writes: they have no derivatives.
+"""Scalar operations that only lowering and the loop passes emit; they have no derivatives.
 
-Of Python's integers in 64 bits: whether a result fits, and what is rounded once where it becomes a float.
+They include overflow tests for Python's integers in 64 bits, and functions of integers whose float result is rounded only once.
 """
 
 from __future__ import annotations
@@ -16,23 +16,24 @@ from transpile.ops.traits import LESS, LESS_EQUAL, RELATIONS, Magnitude, Relatio
 
 
 def scalar(name: str, element: Element | ByType, result: Type, **more: Any) -> Op:
+    """The record of a scalar operation."""
     return Op(name, lambda types, params: result, None, "scalar", element=element, **more)
 
 
 def overflows(prim: str) -> Op:
-    """Whether a result of Python's integers does not fit."""
+    """The record of the test whether the integer result of a primitive exceeds 64 bits."""
     return scalar(f"overflows_{prim}", applied(f"intmath.overflows_{prim}", 2), BOOL, asks=prim)
 
 
 def as_float(prim: str, operands: int) -> Op:
-    """What Python counts, as a float."""
+    """The record of a counting function whose result is a float."""
     return scalar(
         f"{prim}_float", applied(f"intmath.{prim}_float", operands), FLOAT, raises=lambda types, values, result: True
     )
 
 
 def exact(relation: Relation) -> Op:
-    """A comparison of an integer and a float that rounds neither."""
+    """The record of a comparison of an integer and a float that rounds neither."""
     return scalar(f"exact_{relation.name}", applied(f"intmath.exact_{relation.name}", 2), BOOL, in_floats=relation.name)
 
 
@@ -41,7 +42,7 @@ def _vector(types: Sequence[Type], result: Type, params: Mapping[str, Any]) -> E
 
 
 def number(name: str, **more: Any) -> Op:
-    """A function of the runtime of numbers, under its own name; those of two results give a tuple."""
+    """The record of a runtime function of numbers, under its own name; a function with two results returns a tuple."""
     return Op(
         name, lambda types, params: INT, None, "number", element=lambda types, result, params: applied(name, len(types)), work=20,
         **more,
@@ -49,24 +50,24 @@ def number(name: str, **more: Any) -> Op:
 
 
 def draw(name: str, filling: str = "") -> list[Op]:
-    """A random number, and the same with the instructions of a vector."""
+    """The records of a function that draws a random number, and of its version with vector instructions."""
     in_vectors = f"vector.random_{name}"
     return [number(f"random.{name}", in_vectors=in_vectors, filling=filling), number(in_vectors)]
 
 
 def _steps(types: Sequence[Type], values: Sequence[Any], result: Type) -> bool:
-    """By a step that may be 0."""
+    """Whether it may raise: with a step that may be 0."""
     return not values[-1]
 
 
 TABLE = [
-    # of tests, without a branch
+    # the conjunction of two tests, without a branch
     scalar("both", infix("&"), BOOL, implies=lambda holds: ((0, True), (1, True)) if holds else ()),
-    # of integers that are known not to be negative
+    # for integers that are known not to be negative
     scalar("quick_div", infix("//"), INT, interval=intervals.quotient, magnitude=Magnitude(), division="//"),
     scalar("quick_mod", infix("%"), INT, interval=intervals.rest, magnitude=Magnitude(1), division="%", below=LESS),
     scalar("true_divide", applied("intmath.true_divide", 2), FLOAT, in_floats="div"),
-    scalar("vector", _vector, FLOAT),  # a function of vectors that has no counterpart: params["vector"]
+    scalar("vector", _vector, FLOAT),  # a function of vectors without a scalar counterpart: params["vector"]
     *map(overflows, "add sub mul pow left_shift gcd lcm comb perm".split()),
     *map(exact, RELATIONS),
     *(as_float(prim, k) for prim, k in (("factorial", 1), ("comb", 2), ("perm", 2))),

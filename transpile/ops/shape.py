@@ -1,5 +1,4 @@
-"""Rearranging: what moves entries, repeats them or fills around them. All are linear; most are their own kind
-transposed."""
+"""Primitives that move elements, repeat them or pad around them. All are linear, and most transposes are of the same kind."""
 
 from __future__ import annotations
 
@@ -31,7 +30,7 @@ from transpile.ops.traits import GREATER_EQUAL, LESS_EQUAL
 
 
 def linear(prim: str) -> Any:
-    """The tangent of what is linear in its first operand."""
+    """The forward rule of a primitive that is linear in its first operand."""
 
     def jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
         return None if dots[0] is None else m.call(prim, dots[0], *args[1:], **params)
@@ -48,6 +47,7 @@ def _same(types, params) -> Type:  # type: ignore[no-untyped-def]
 
 
 def with_dims(types, params) -> Type:  # type: ignore[no-untyped-def]
+    """The type with the dtype of the first operand and ``params["dims"]``."""
     return Type(types[0].dtype, tuple(params["dims"]))
 
 
@@ -55,7 +55,7 @@ def with_dims(types, params) -> Type:  # type: ignore[no-untyped-def]
 
 
 def _flip_spelling(params, types) -> str:  # type: ignore[no-untyped-def]
-    """As a slice: that is what a person writes, and a view."""
+    """A slice with step -1, as a person writes it; like ``np.flip`` a view."""
     last = max(params["axes"], default=-1)
     inner = ", ".join("::-1" if k in params["axes"] else ":" for k in range(last + 1))
     return f"{{0}}[{inner}]" if inner else "{0}"
@@ -72,7 +72,7 @@ def _flip_place(let: ir.Let, are_equal: Any) -> Any:
 
 
 def _roll_spelling(params, types) -> str:  # type: ignore[no-untyped-def]
-    """roll(x, *shifts): one shift an axis."""
+    """``roll(x, *shifts)``, with one shift for each axis."""
     axes = params["axes"]
     if types[0].rank == 1:
         return "np.roll({0}, {1})"
@@ -91,7 +91,7 @@ def _roll_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-
 
 
 def _tile_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
-    """Each axis falls apart into copies and entries; the copies are summed."""
+    """Each axis is split into copies and elements, and the copies are summed."""
     x = args[0]
     split: list[Dim] = []
     copies: list[int] = []
@@ -126,7 +126,7 @@ NOTHING_TO_PAD = "can't extend empty axis {} using modes other than 'constant' o
 
 
 def _pad_spelling(params, types) -> str:  # type: ignore[no-untyped-def]
-    """pad(x, before, after, before, after, ...[, value])."""
+    """``pad(x, before, after, before, after, ...[, value])``."""
     rank = types[0].rank
     if params.get("even"):
         widths = "{1}"
@@ -159,7 +159,7 @@ def _pad_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-d
         if wants[-1] and len(args) > 2 * rank + 1:
             out[-1] = m.sum(y_bar) - m.sum(inner)
         return tuple(out)
-    # an entry gets what all its images got: the same padding of the positions says which they are
+    # an element gets the sum of the adjoints of all its copies; padding the positions in the same way finds the copies
     places = []
     for axis, d in enumerate(x.dims):
         widths = args[2 * axis + 1 : 2 * axis + 3]
@@ -181,7 +181,7 @@ def _triangle_vjp(prim: str) -> Any:
 
 
 def diagonal_size(n: Dim, width: Dim, offset: int) -> Dim:
-    """How many entries the diagonal of an ``n`` by ``width`` matrix has."""
+    """The length of a diagonal of an ``n`` by ``width`` matrix."""
     rows, columns = (n, width - offset) if offset >= 0 else (n + offset, width)
     return smaller(rows, columns).clip()
 
@@ -212,7 +212,7 @@ def _diagonal_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-unty
     slots = {axis: k for k, axis in enumerate(sorted(at))}
     path = (ir.Index(tuple(ir.Gather(slots[k]) if k in at else ir.Slice() for k in range(x.rank))),)
     low, high = sorted(at)
-    where = low if high == low + 1 else 0  # where NumPy puts the axis of two index arrays
+    where = low if high == low + 1 else 0  # NumPy puts the axis of two index arrays here
     order = [*range(where), x.rank - 2, *range(where, x.rank - 2)]
     return (Scatter(path, tuple(at[k] for k in sorted(at)), m.transpose(y_bar, order)),)
 
@@ -232,7 +232,7 @@ def _diag_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-
 
 
 def _diagonal_place(let: ir.Let, are_equal: Any) -> Any:
-    """The diagonal of two equal axes, moved to the end."""
+    """The place of the main diagonal of two equal axes, moved to the end; None if the axes may differ."""
     dims, axes = let.args[0].type.dims, let.params["axes"]
     if let.params.get("offset", 0) != 0 or not are_equal(dims[axes[0]], dims[axes[1]]):
         return None
@@ -300,7 +300,7 @@ TABLE = [
         (_more(sample(5), 2), {"axes": (0,)}), (_more(sample(3, 4), -1), {"axes": (1,)}),
         (_more(sample(3, 4), 1, 2), {"axes": (0, 1)}),
     ), family="axes"),
-    # tile(x, *times): one count an axis; repeat(x, times)
+    # tile(x, *times): one number of copies for each axis; repeat(x, times)
     Op("tile", with_dims, Spelling(_tile_spelling), kind="map", lowering=Tiled(), jvp=linear("tile"), vjp=_tile_vjp, linear=True,
          examples=(
         (_more(sample(3), 2), {"dims": (Dim(6),)}), (_more(sample(2, 3), 2, 1), {"dims": (Dim(4), Dim(3))}),
@@ -312,7 +312,7 @@ TABLE = [
         Dim(9))}),
         (_more(sample(2, 3), 2), {"axis": 0, "dims": (Dim(4), Dim(3))}),
     ), family="repeat"),
-    # repeat_each(x, times): each entry as often as it says; params["dims"] is the size of the result
+    # repeat_each(x, times): element k is repeated times[k] times; params["dims"] is the size of the result
     Op("repeat_each", with_dims, "np.repeat({0}, {1})", kind="library", lowering=CallWhole(("", "int64")),
          entry="arrays.repeat_each", jvp=ZERO, vjp=ZERO, family="repeat_each"),
     Op("pad", with_dims, Spelling(_pad_spelling), kind="map", lowering=Padded(), jvp=_pad_jvp, vjp=_pad_vjp, linear=True,

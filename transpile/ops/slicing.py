@@ -1,4 +1,4 @@
-"""Parts of values along one axis, for rules and API tables: slices, single entries, gathers."""
+"""Parts of arrays along one axis, for rules and API tables: slices, single entries, gathers."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def on_axis(rank: int, axis: int, item: ir.Item) -> tuple[ir.Index, ...]:
 def at_least(
     b: Builder, size: Dim, least: int, message: str, exception: str = "ValueError", unless_empty: Sequence[Dim] = ()
 ) -> None:
-    """Refuses an axis that is shorter, or makes the program raise an error where only the run knows it.
+    """Checks that a size is at least ``least``: a known shorter one is refused; if unknown, the program raises at run time.
 
-    ``unless_empty``: the sizes of an array that may be as short as it likes where one of them is 0.
+    ``unless_empty``: the sizes of an array that may have any length if one of them is 0.
     """
     if is_nonnegative(size - least) or Dim(0) in unless_empty:
         return
@@ -37,7 +37,7 @@ def at_least(
 
 
 def vector(type_: Type) -> Type:
-    """The type of an operand where NumPy takes a vector only."""
+    """The type itself if it is a vector, else an error: NumPy takes a vector only."""
     if type_.rank == 1:
         return type_
     depth = "too deep" if type_.rank else "of too small depth"
@@ -45,7 +45,7 @@ def vector(type_: Type) -> Type:
 
 
 def raise_if(test: Expr, exception: str, message: str) -> None:
-    """Makes the program raise where a test holds."""
+    """Emits a check that raises ``exception`` if ``test`` holds."""
     if isinstance(test.op, ir.Const) and not test.op.value:
         return
     failed = ir.Raise((), exception, (message,), is_check=True, loc=test.b.loc)
@@ -53,7 +53,7 @@ def raise_if(test: Expr, exception: str, message: str) -> None:
 
 
 def slice_place(b: Builder, dims: Sequence[Dim], axis: int, start: Dim, stop: Dim) -> tuple[Any, tuple[Expr, ...]]:
-    """Path and operands of ``start:stop`` along an axis; bounds that say nothing are left out.
+    """The path and operands of ``start:stop`` along an axis; bounds at the ends of the axis are left out.
 
     Both bounds must lie within the axis.
     """
@@ -69,8 +69,8 @@ def slice_place(b: Builder, dims: Sequence[Dim], axis: int, start: Dim, stop: Di
 
 
 def slice_axis(x: Expr, axis: int, start: Dim | int, stop: Dim | int | None = None, clip: bool = False) -> Expr:
-    """``x[..., start:stop, ...]`` for bounds that are known to lie within the axis and in order, or (``clip``) where
-    the part is empty otherwise."""
+    """``x[..., start:stop, ...]`` for bounds that are known to be ordered and within the axis; with ``clip`` the part is empty
+    where they are not ordered."""
     axis %= x.rank
     start = Dim.of(start)
     stop = x.dims[axis] if stop is None else Dim.of(stop)
@@ -83,26 +83,26 @@ def slice_axis(x: Expr, axis: int, start: Dim | int, stop: Dim | int | None = No
 
 
 def point(x: Expr, axis: int, k: Any) -> Expr:
-    """``x[..., k, ...]``: one entry of an axis, which goes."""
+    """``x[..., k, ...]``: one entry of an axis; the axis is dropped."""
     axis %= x.rank
     dims = tuple(d for j, d in enumerate(x.dims) if j != axis)
     return x.b.let("index", x, x.b.expr(k), path=on_axis(x.rank, axis, ir.Point(0)), dims=dims)
 
 
 def gather(x: Expr, axis: int, indices: Expr) -> Expr:
-    """``x[..., indices, ...]`` by an integer array."""
+    """``x[..., indices, ...]`` for an integer array."""
     axis %= x.rank
     dims = (*x.dims[:axis], *indices.dims, *x.dims[axis + 1 :])
     return x.b.let("index", x, indices, path=on_axis(x.rank, axis, ir.Gather(0)), dims=dims)
 
 
 def new_axis(x: Expr, axis: int) -> Expr:
-    """``x`` with an axis of size 1 put in before ``axis``."""
+    """``x`` with an axis of size 1 inserted before ``axis``."""
     return x.b.let("reshape", x, dims=(*x.dims[:axis], Dim(1), *x.dims[axis:]))
 
 
 def along(b: Builder, dims: Sequence[Dim], axis: int) -> Expr:
-    """``0, 1, ...`` along an axis, of rank so that it broadcasts with an array of ``dims``."""
+    """``0, 1, ...`` along an axis, in a shape that broadcasts with an array of ``dims``."""
     count = arange(b, dims[axis])
     if len(dims) == 1:
         return count
@@ -116,19 +116,19 @@ def arange(b: Builder, n: Dim) -> Expr:
 
 
 def fresh_size(b: Builder, name: str) -> Dim:
-    """A size that only the run knows; `settle_size` says which."""
+    """A new symbol for a size known at run time only; `settle_size` binds it."""
     return b.fresh_symbol(name)
 
 
 def settle_size(b: Builder, x: Expr, axis: int, symbol: Dim) -> Expr:
-    """Binds the symbol to the size of an axis of ``x``."""
+    """``x``, after the symbol is bound to the size of one of its axes."""
     value = b.let("dim", x, axis=axis)
     b.bind_symbol(symbol, value.op)
     return x
 
 
 def at_most(a: Dim, b: Dim) -> bool:
-    """Whether ``a <= b`` is known."""
+    """Whether ``a <= b`` is known to hold."""
     return is_nonnegative(b - a)
 
 

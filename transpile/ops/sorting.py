@@ -1,4 +1,4 @@
-"""Sorting, searching and counting. Ties are kept in their order (stable): the derivative follows the permutation."""
+"""Sorting, searching and counting. Sorts are stable: the derivative follows the permutation."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ def argsort(x: Expr, axis: int) -> Expr:
 
 
 def take_along(x: Expr, indices: Expr, axis: int) -> Expr:
-    """``np.take_along_axis``; of a vector, plain indexing."""
+    """``np.take_along_axis``; for a vector, plain indexing."""
     if x.rank == 1:
         return gather(x, 0, indices)
     return m.call("take_along_axis", x, indices, axis=axis)
 
 
 def scatter_along_axis(x: Expr, indices: Expr, axis: int, value: Expr) -> Scatter:
-    """What ``take_along_axis`` gives back: each value added where it was taken."""
+    """The transpose of ``take_along_axis``: each value is added where it was taken."""
     if x.rank == 1:
         return Scatter((ir.Index((ir.Gather(0),)),), (indices,), value)
     args = [indices if k == axis else along(x.b, x.dims, k) for k in range(x.rank)]
@@ -46,7 +46,7 @@ def _sort_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
 
 def _sort_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
     axis = params["axis"]
-    rank = argsort(argsort(args[0], axis), axis)  # the inverse permutation: where each entry went
+    rank = argsort(argsort(args[0], axis), axis)  # the inverse permutation: where each element went
     return (take_along(y_bar, rank, axis),)
 
 
@@ -70,7 +70,8 @@ def _take_type(types, params) -> Type:  # type: ignore[no-untyped-def]
 
 
 def _partition_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
-    """What ``argpartition`` gives need not be the order of what ``partition`` gave: both sorted, the entries are the same."""
+    """``argpartition`` need not give the order of ``partition``, so both operand and result are sorted, which gives equal
+    elements."""
     axis = params["axis"]
     if dots[0] is None:
         return None
@@ -90,7 +91,7 @@ def _bincount_type(types, params) -> Type:  # type: ignore[no-untyped-def]
 
 
 def _bincount_spelling(params, types) -> str:  # type: ignore[no-untyped-def]
-    """bincount(indices), (indices, weights) or (indices, weights, minlength)."""
+    """``bincount(indices)``, ``(indices, weights)`` or ``(indices, weights, minlength)``."""
     weights = ", weights={1}" if len(types) > 1 else ""
     least = ", minlength={2}" if len(types) > 2 else keywords(params, minlength=0)
     return f"np.bincount({{0}}{weights}{least})"
@@ -112,11 +113,11 @@ def _bincount_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-unty
 
 
 def _segments(x: Expr, xp: Expr, fp: Expr) -> tuple[Expr, Expr, Expr, Expr]:
-    """The segment of each ``x``, whether it lies within, where in its segment, and the slope."""
+    """The segment of each ``x``, whether ``x`` lies in it, its relative position there, and the slope."""
     n = m.size(xp)
     j = m.minimum(m.maximum(m.call("searchsorted", xp, x, side="right") - 1, 0), n - 2)
     left, right = _pick(xp, j), _pick(xp, j + 1)
-    inside = m.logical_and(m.logical_and(x >= left, x <= right), left < right)  # of one point no segment begins
+    inside = m.logical_and(m.logical_and(x >= left, x <= right), left < right)  # a single point has no segment
     width = right - left
     share = m.where(inside, (x - left) / width, m.where(x < left, 0.0, 1.0))
     slope = m.where(inside, (_pick(fp, j + 1) - _pick(fp, j)) / width, 0.0)
@@ -179,7 +180,7 @@ def _places_type(types, params) -> Type:  # type: ignore[no-untyped-def]
 
 
 def _looked_up(dims_of: int, dtype: str = "int64") -> Any:
-    """One result for each entry of an operand, of what is found in the others, which are vectors."""
+    """A type rule: one result for each element of operand ``dims_of``; the other operands must be vectors."""
 
     def rule(types, params) -> Type:  # type: ignore[no-untyped-def]
         for k, type_ in enumerate(types):
@@ -191,13 +192,13 @@ def _looked_up(dims_of: int, dtype: str = "int64") -> Any:
 
 
 def _pairs_type(types, params) -> Type:  # type: ignore[no-untyped-def]
-    """One index array an axis, all of the one size in ``params["dims"]``."""
+    """One index array for each axis, all of the size in ``params["dims"]``."""
     one = Type("int64", tuple(params["dims"]))
     return Type("int64", (), kind="tuple", items=(one,) * max(types[0].rank, 1))
 
 
 def _unique_type(types, params) -> Type:  # type: ignore[no-untyped-def]
-    """Values, then what was asked for: first positions, the way back, counts."""
+    """The values, then the results asked for: first indices, inverse indices, counts."""
     dims = tuple(params["dims"])
     values = Type(types[0].dtype, dims)
     more = {"return_index": dims, "return_inverse": types[0].dims, "return_counts": dims}
@@ -230,7 +231,7 @@ TABLE = [
          called="ascending", jvp=_sort_jvp, vjp=_sort_vjp, cost=3, examples=_CASES, family="axis"),
     Op("argsort", _places_type, on_last_axis("np.argsort({0})", kind=None), kind="rows", entry="arrays.argsort", said="order",
          called="order", jvp=ZERO, vjp=ZERO, cost=3, family="axis"),
-    # a sorted array is partitioned at every place
+    # compiled code sorts: a sorted array is partitioned at every index
     Op("partition", lambda types, params: types[0].strong, _partition_spelling("np.partition"),
          kind="rows", entry="arrays.sort", jvp=_partition_jvp, vjp=_partition_vjp, cost=3,
          examples=tuple((args, {**params, "kth": 1}) for args, params in _CASES), family="axis"),
@@ -254,7 +255,7 @@ TABLE = [
          size="minlength"), entry=lambda params, n: "arrays.bincount_weighted" if n > 1 else "arrays.bincount", jvp=_bincount_jvp,
          vjp=_bincount_vjp, cost=1, linear=True, examples=((lambda: (np.array([0, 2, 2, 1]), np.array([0.5, 1.5, -2.0, 3.0])),
          {"minlength": 4, "dims": (Dim(4),)}),), family="lane"),
-    # scatter_add(indices, weights, n): the weights summed by index, for indices below n
+    # scatter_add(indices, weights, n): the sum of the weights for each index below n
     Op("scatter_add", lambda types, params: Type(types[1].dtype, tuple(params["dims"])),
          "np.bincount({0}, weights={1}, minlength={2})", kind="library", lowering=CallWhole(("int64", ""), ("", "weights")),
          entry="arrays.scatter_add", jvp=_scatter_jvp, vjp=_scatter_vjp, linear=True, examples=((lambda: (np.array([0, 2, 2, 1]),

@@ -1,10 +1,10 @@
 """``scipy.special``: functions of gamma, error, entropy, probability and Bessel type with their partial derivatives.
 
-Derivatives with respect to the shape parameters of the incomplete gamma and beta functions are central moments of
-log-gamma and log-beta variables, computed by quadrature in `transpile_runtime.special`; those moments are closed under
-differentiation, so every order is there. Conventions: ``xlogy``, ``xlog1py``, ``rel_entr`` at (0, 0) have derivative
-0 in both arguments, ``kl_div`` 0 and 1; ``entr`` at 0 has the infinite one-sided limit; the order of Bessel functions
-has no derivative (refused).
+Derivatives with respect to the shape parameters of the incomplete gamma and beta functions are central moments of log-gamma and
+log-beta variables, computed by quadrature in `transpile_runtime.special`. These moments are closed under differentiation; there
+are records up to order `ORDERS`. Conventions: ``xlogy``, ``xlog1py``, ``rel_entr`` at (0, 0) have derivative 0 in both
+arguments, ``kl_div`` 0 and 1; ``entr`` at 0 has the infinite one-sided limit; the derivative in the order of a Bessel function
+is not written (refused).
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from transpile.ops.language import elementwise, exp, log, log1p, sign, where
 from transpile.ops.record import UNWRITTEN, ZERO, Op
 from transpile.ops.traits import Vector, near
 
-# SciPy's dtype depends on which loop of the ufunc stands first: ``erfinv(int8)`` is a float32, ``erf(int8)`` a float64.
+# SciPy's dtype depends on which loop of the ufunc comes first: ``erfinv(int8)`` is a float32, ``erf(int8)`` a float64.
 _PREFER_SINGLE = frozenset("erfinv erfcinv ndtri entr rel_entr kl_div iv ive jv betainc betaincc".split())
 
 
 def special(name: str, *partials: Any, **more: Any) -> Op:
-    """A function that scipy.special has under this name."""
+    """The record of a function that `scipy.special` has under this name."""
     slots = ", ".join(f"{{{k}}}" for k in range(len(partials)))
     more.setdefault("render", f"scipy.special.{name}({slots})")
     more.setdefault("type_rule", same)
@@ -35,11 +35,12 @@ def special(name: str, *partials: Any, **more: Any) -> Op:
 
 
 def in_math(name: str, own: str, partial: Any, **more: Any) -> Op:
-    """A function that `math` has under its ``own`` name."""
+    """The record of such a function that `math` has under its ``own`` name."""
     return special(name, partial, element=applied(f"math.{own}", 1), math=f"math.{own}({{0}})", **more)
 
 
 def f(name: str, *args: Any, **params: Any) -> Any:
+    """The result of an elementwise primitive, by name."""
     return elementwise(name, *args, **params)
 
 
@@ -52,7 +53,7 @@ def _polygamma_type(types, params) -> Type:  # type: ignore[no-untyped-def]
 
 
 def polygamma(n: int, x: Any) -> Any:
-    """The n-th derivative of digamma in the dtype of ``x`` (SciPy always gives float64)."""
+    """The n-th derivative of digamma, in the dtype of ``x`` (SciPy always gives float64)."""
     return x.b.cast(f("polygamma", n, x), x.dtype)
 
 
@@ -74,7 +75,7 @@ GAMMA = [
 # --------------------------------------------------------------------------------- incomplete gamma and beta
 
 ORDERS = 4
-"""How many derivatives with respect to shape parameters are there."""
+"""The number of derivatives with respect to shape parameters that have a record."""
 
 
 def gamma_density(a, x):  # type: ignore[no-untyped-def]
@@ -83,6 +84,7 @@ def gamma_density(a, x):  # type: ignore[no-untyped-def]
 
 
 def beta_density(a, b, x):  # type: ignore[no-untyped-def]
+    """The density of the beta distribution."""
     return exp(f("xlogy", a - 1, x) + f("xlog1py", b - 1, -x) - f("betaln", a, b))
 
 
@@ -91,14 +93,15 @@ def _gamma_moment(n: int, a, x):  # type: ignore[no-untyped-def]
 
 
 def _gamma_moment_prim(n: int) -> Op:
-    """C_n(a, x) = the integral from 0 to x of (log t - digamma(a))**n times the density: d gammainc / d a = C_1."""
+    """The record of C_n(a, x), the integral from 0 to x of (log t - digamma(a))**n times the density; d gammainc / d a =
+    C_1."""
 
     def da(y, a, x):  # type: ignore[no-untyped-def]
         step = _gamma_moment(n + 1, a, x)
         return step if n == 0 else step - n * (polygamma(1, a) * _gamma_moment(n - 1, a, x))
 
     def dx(y, a, x):  # type: ignore[no-untyped-def]
-        # t**(a - 1) log(t)**n has no limit that a float could hold at t = 0
+        # t**(a - 1) log(t)**n has no finite limit at t = 0
         centred = log(where(x.eq(0), 1.0, x)) - f("digamma", a)
         return centred**n * gamma_density(a, x)
 
@@ -112,11 +115,11 @@ def _beta_moment(m: int, n: int, a, b, x):  # type: ignore[no-untyped-def]
 
 
 def _beta_moment_prim(m: int, n: int) -> Op:
-    """C_mn(a, b, x) = the integral from 0 to x of (log t - l_a)**m (log(1-t) - l_b)**n times the density, where l_a
-    and l_b are the means of the two logarithms: d betainc / d a = C_10, d betainc / d b = C_01."""
+    """The record of C_mn(a, b, x), the integral from 0 to x of (log t - l_a)**m (log(1-t) - l_b)**n times the density, where
+    l_a and l_b are the means of the two logarithms; d betainc / d a = C_10, d betainc / d b = C_01."""
 
     def shape(first: int, second: int, a, b, x, mine, step):  # type: ignore[no-untyped-def]
-        # the derivative of the means: trigamma(mine) - trigamma(a + b) of one, -trigamma(a + b) of the other
+        # the derivatives of the means: trigamma(mine) - trigamma(a + b) for one, -trigamma(a + b) for the other
         total = step
         if first:
             down = _beta_moment(m - 1, n, a, b, x) if mine is a else _beta_moment(m, n - 1, a, b, x)
@@ -222,7 +225,7 @@ def _one_at(mask, y):  # type: ignore[no-untyped-def]
 
 
 def _outside(x, y, end):  # type: ignore[no-untyped-def]
-    """Where x = 0 makes the function 0 although log(y) is not there."""
+    """The mask where x = 0 makes the function 0 although log(y) does not exist."""
     return x.eq(0) & (y <= end)
 
 
@@ -268,7 +271,7 @@ def _half_sum(a, b):  # type: ignore[no-untyped-def]
 
 BESSEL = [
     special("i0", lambda y, x: f("i1", x)),
-    # i1(x) / x is 0/0 at 0: the neighbours i0 and i2 instead
+    # i1(x) / x is 0/0 at 0, so the recurrence with i0 and i2 is used
     special("i1", lambda y, x: _half_sum(f("i0", x), f("iv", 2.0, x))),
     special("iv", UNWRITTEN, lambda y, v, x: _half_sum(f("iv", v - 1, x), f("iv", v + 1, x))),
     special("i0e", lambda y, x: f("i1e", x) - sign(x) * y),
@@ -281,11 +284,11 @@ BESSEL = [
 
 # ----------------------------------------------------------------------------------------------------- others
 
-FAR = 30.0  # beyond it, 1 - 2 x dawsn(x) has lost four digits, and six terms of the asymptotic series have all
+FAR = 30.0  # from here on, 1 - 2 x dawsn(x) loses four digits, and six terms of the asymptotic series give all digits
 
 
 def _dawson_slope(y, x):  # type: ignore[no-untyped-def]
-    """1 - 2 x y; far out the series of it, (2k - 1)!! / (2 x**2)**k (Abramowitz and Stegun, 7.1.23 at imaginary arguments)."""
+    """1 - 2 x y; for large |x| its series, (2k - 1)!! / (2 x**2)**k (Abramowitz and Stegun, 7.1.23 at imaginary arguments)."""
     is_far = (x > FAR) | (x < -FAR)
     near_x, far_x = where(is_far, 0.0, x), where(is_far, x, FAR)
     t = 0.5 / (far_x * far_x)

@@ -1,7 +1,7 @@
-"""Spellings that depend on the params of a primitive, said as templates.
+"""Spellings that depend on the params of a primitive, as templates.
 
-A template is Python text over ``{0}``, ``{1}``: the operands. The renderer parses it once and puts the nodes of the
-operands in, so that nothing is ever printed and parsed again.
+A template is Python text over ``{0}``, ``{1}``: the operands. The renderer parses it once and inserts the nodes of the
+operands, so nothing is printed and parsed again.
 
 >>> with_keywords("np.tril({0})", k=0).choose({"k": -1}, [])
 'np.tril({0}, k=-1)'
@@ -16,11 +16,11 @@ from typing import Any
 
 from transpile.core.types import Type
 
-PLAIN = ("float64", "int64", "bool")  # dtypes of which a Python literal is as good as a NumPy scalar
+PLAIN = ("float64", "int64", "bool")  # dtypes that NumPy gives to Python literals
 
 
 class Form(Enum):
-    """What text says of more than operands and params: of places, sizes and dtypes. The printer has one way to write each."""
+    """A printed form that needs more than operands and params: places, sizes or dtypes. The printer has one rule for each."""
 
     PLACE = "its operand, subscripted"
     CONVERSION = "in another dtype"
@@ -37,27 +37,27 @@ class Form(Enum):
 
 
 class Spelling:
-    """A spelling that is chosen by params and operand types; ``says_dtype``: that of all operands, so that those may be plain
-    numbers."""
+    """A spelling chosen by params and operand types; ``says_dtype``: the text gives the dtype of the operands, so they may be
+    plain numbers."""
 
     def __init__(self, choose: Callable[[Mapping[str, Any], Sequence[Type]], str], says_dtype: bool = False) -> None:
         self.choose, self.says_dtype = choose, says_dtype
 
 
 def keywords(params: Mapping[str, Any], **defaults: Any) -> str:
-    """``, name=value`` for each param that differs from the default that NumPy gives it."""
+    """``, name=value`` for each param that differs from NumPy's default."""
     return "".join(f", {k}={_text(params[k])}" for k, default in defaults.items() if params.get(k, default) != default)
 
 
 def _text(value: Any) -> str:
-    """The value as Python text: an infinity or a NaN has no literal."""
+    """The value as Python text; infinities and NaN, which have no literal, as ``np.inf`` and ``np.nan``."""
     if isinstance(value, float) and not math.isfinite(value):
         return f"-np.{-value}" if value < 0 else f"np.{value}"
     return repr(value)
 
 
 def with_value(call: str) -> Spelling:
-    """A spelling with the param ``value`` in the place of ``{value}``.
+    """A spelling with the param ``value`` in place of ``{value}``.
 
     >>> with_value("np.full_like({0}, {value})").choose({"value": math.inf}, [])
     'np.full_like({0}, np.inf)'
@@ -66,12 +66,12 @@ def with_value(call: str) -> Spelling:
 
 
 def with_keywords(call: str, **defaults: Any) -> Spelling:
-    """``np.f({0})`` with those params as keywords that are not what NumPy takes by default."""
+    """``np.f({0})`` with a keyword for each param that differs from NumPy's default."""
     return Spelling(lambda params, types: f"{call[:-1]}{keywords(params, **defaults)})")
 
 
 def on_last_axis(call: str, **defaults: Any) -> Spelling:
-    """As `with_keywords`, with an ``axis`` that is the last one unless it is said."""
+    """As `with_keywords`, with an ``axis`` whose default is the last one."""
     return Spelling(lambda params, types: f"{call[:-1]}{keywords(params, axis=types[0].rank - 1, **defaults)})")
 
 
@@ -82,7 +82,7 @@ def sequence(count: int, start: int = 0) -> str:
 
 
 def axes_of(params: Mapping[str, Any], types: Sequence[Type]) -> Any:
-    """The ``axis`` argument that says ``params["axes"]``: None (all), a number or a tuple."""
+    """The ``axis`` argument for ``params["axes"]``: None (all), a number or a tuple."""
     axes = tuple(params["axes"])
     if axes == tuple(range(types[0].rank)):
         return None
@@ -90,7 +90,7 @@ def axes_of(params: Mapping[str, Any], types: Sequence[Type]) -> Any:
 
 
 def reduction(call: str, **defaults: Any) -> Spelling:
-    """``np.f({0}, axis=..., keepdims=...)`` for a primitive with ``axes`` and ``keepdims``; more params as keywords."""
+    """``np.f({0}, axis=..., keepdims=...)`` for a primitive with ``axes`` and ``keepdims``; further params as keywords."""
 
     def choose(params: Mapping[str, Any], types: Sequence[Type]) -> str:
         axis = axes_of(params, types)

@@ -1,4 +1,4 @@
-"""The structural primitives that the core itself needs: index, broadcast, reshape, transpose, sum, full, copy, item, dim."""
+"""The structural primitives that core itself needs: index, broadcast, reshape, transpose, sum, full, copy, item, dim."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _dims_type(types, params) -> Type:  # type: ignore[no-untyped-def]
 
 
 def unbroadcast(x_bar: m.Expr, dims: tuple[Dim, ...]) -> m.Expr:
-    """The adjoint of what was broadcast: summed over the axes that broadcasting added or stretched."""
+    """The adjoint of an operand that was broadcast: the sum over the axes that broadcasting added or stretched."""
     lead = x_bar.rank - len(dims)
     stretched = tuple(k + lead for k, d in enumerate(dims) if d.is_one and not x_bar.dims[k + lead].is_one)
     summed = m.sum(x_bar, (*range(lead), *stretched))
@@ -73,7 +73,8 @@ def _sized_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped
 
 
 def shrunk(x_bar: m.Expr, axis: int, size: Dim) -> m.Expr:
-    """The adjoint of an axis of this size that was broadcast if it is 1: summed along it, if it is."""
+    """The adjoint of an operand whose axis has this size and is broadcast if the size is 1 at run time: summed along the axis
+    in that case."""
     b = x_bar.b
     dims = (*x_bar.dims[:axis], size, *x_bar.dims[axis + 1 :])
     summed, kept = ir.Block(), ir.Block()
@@ -110,6 +111,7 @@ def _transpose_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-unt
 
 
 def reduced_dims(dims: tuple[Dim, ...], axes: tuple[int, ...], keepdims: bool) -> tuple[Dim, ...]:
+    """The sizes left after a reduction over ``axes``."""
     if keepdims:
         return tuple(Dim(1) if k in axes else d for k, d in enumerate(dims))
     return tuple(d for k, d in enumerate(dims) if k not in axes)
@@ -168,14 +170,14 @@ TABLE = [
     # index: the place `args[0][path]`; args[1:] are the operands of the path; params["dims"] are the dims of the result.
     Op("index", _index_type, "index", kind="structural", lowering=Subscripted(), form=Form.PLACE, exact=True, jvp=_index_jvp,
          vjp=_index_vjp, cost=0, linear=True, view="writable", family="place"),
-    # broadcast to params["dims"]; the renderer leaves it out wherever NumPy broadcasts by itself
+    # broadcast to params["dims"]; the printer leaves it out wherever NumPy broadcasts by itself
     Op("broadcast", _dims_type, "broadcast", kind="structural", lowering=Broadcast(), form=Form.SPREAD, exact=True,
          jvp=_linear_jvp("broadcast"), vjp=_broadcast_vjp, cost=0, linear=True, view="read_only", family="broadcast"),
-    # stretch: params["axis"], which has the size that params["dims"] says or is 1 when the function runs, broadcast to that size;
-    # params["parts"]: operands of an elementwise primitive that have all these sizes on the axis broadcast to it by themselves
+    # stretch: broadcasts params["axis"], which at run time has either its size in params["dims"] or size 1, to the former;
+    # params["parts"]: if all these sizes occur among the operands of an elementwise primitive, these broadcast by themselves
     Op("stretch", _dims_type, "stretch", kind="structural", lowering=Stretched(), form=Form.SPREAD, exact=True,
          jvp=_linear_jvp("stretch"), vjp=_stretch_vjp, cost=0, linear=True, view="read_only", family="stretch"),
-    # sized: the array itself, whose sizes are said otherwise: they are equal where it runs
+    # sized: the array itself with its sizes in another symbolic form; the two are equal at run time
     Op("sized", _dims_type, "{0}", kind="structural", lowering=Same(), exact=True, same=True, jvp=_linear_jvp("sized"),
          vjp=_sized_vjp, cost=0, linear=True, view="read_only", family="dims"),
     Op("reshape", _dims_type, "reshape", kind="structural", lowering=Reshaped(), form=Form.RESHAPED, exact=True,
@@ -197,7 +199,7 @@ TABLE = [
     Op("identity", lambda types, params: types[0], "{0}", kind="structural", lowering=Same(), element=SAME, same=True,
          interval=intervals.as_it_is, vanishes=(0,), magnitude=Magnitude(), exact=True, jvp=_linear_jvp("identity"),
          vjp=_copy_vjp, cost=0, linear=True, view="writable", family="same"),
-    # item: result params["k"] of a primitive with several results; reverse.py knows its adjoint
+    # item: result params["k"] of a primitive with several results; `transpile.transform.sweep` has its adjoint
     Op("item", _item_type, "item", kind="structural", lowering=Part(), form=Form.ITEM, work=0, jvp=None, vjp=None, cost=0,
          linear=True, view="held", family="item"),
     # for checks of sizes in printed text (transpile.codegen.size_guards): x.shape != (n, d), x.shape, (n, d)
@@ -207,7 +209,7 @@ TABLE = [
          family="lane"),
     Op("shape_tuple", _shape_type, _shape_tuple, kind="structural", lowering=NOT_LOWERED, jvp=ZERO, vjp=ZERO, cost=0, linear=True,
          family="lane"),
-    # for loops of which printed text needs how many trips they had
+    # the trip count of a loop, where printed text needs it
     Op("range_length", lambda types, params: INT, "len(range({0}, {1}, {2}))", kind="structural", lowering=NOT_LOWERED,
          form=Form.LENGTH, jvp=ZERO, vjp=ZERO, linear=True, family="lane"),
     # dim: the run-time size of axis params["axis"]

@@ -1,4 +1,4 @@
-"""The table of all primitives: those of the modules together; a name that stands in two of them is an error."""
+"""The table of all primitives, merged from those of the modules; a name that occurs twice is an error."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ MODULES = (
 
 
 def joined(pairs: Iterable[tuple[str, T]], what: str = "") -> dict[str, T]:
-    """One table of several; a name may stand in one of them only."""
+    """One table from pairs of names and entries; a name may occur only once."""
     found: dict[str, T] = {}
     for name, entry in pairs:
         if name in found:
@@ -67,17 +67,17 @@ def prims() -> dict[str, Op]:
 
 @cache
 def records() -> dict[str, Op]:
-    """All of both dialects: with the operations on numbers that lowering makes."""
+    """All records of both dialects: the primitives and the scalar operations that lowering emits."""
     return {**prims(), **{prim.name: prim for prim in SCALARS}}
 
 
 def of_dialect(dialect: str) -> dict[str, Op]:
-    """The primitives that statements of a dialect may have."""
+    """The primitives that statements of a dialect may use."""
     return records() if dialect == "loops" else prims()
 
 
 UNKNOWN = Op("", lambda types, params: BOOL, None, "statement")
-"""What is known of a *let* that views or takes: nothing."""
+"""The record of a statement whose name is no primitive, such as a view; it claims nothing."""
 
 
 _RECORDS = records()
@@ -90,19 +90,19 @@ def record_of(let: Any) -> Op:
 
 @cache
 def by_token() -> dict[str, Op]:
-    """Those that are operators of Python's, by the names of their classes in `ast`."""
+    """The primitives that are operators of Python, by the names of their classes in `ast`."""
     return {p.operator.token: p for p in prims().values() if p.operator is not None and p.operator.token}
 
 
 def neutral_of(prim: str, dtype: str) -> Any:
-    """What changes nothing if it is folded with by a primitive."""
+    """The neutral element of a fold with a primitive, for a dtype."""
     neutral = prims()[prim].neutral
     assert neutral is not None, prim
     return neutral(dtype)
 
 
 def operator_of(prim: str) -> Operator:
-    """The operator of Python's that a primitive is."""
+    """The operator of Python that a primitive is."""
     found = prims()[prim].operator
     assert found is not None, prim
     return found

@@ -1,5 +1,4 @@
-"""What a record says of a primitive beside its types and derivatives: small values, each asked for by somebody who does not know
-the primitive by its name."""
+"""Small value classes for the fields of a record, other than types and derivatives."""
 
 from __future__ import annotations
 
@@ -12,7 +11,8 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Operator:
-    """Python's operator: its sign, the name of its class in `ast`, and of its special method (and its function in `operator`)."""
+    """An operator of Python: its sign, the name of its class in `ast`, and of its special method (and function in
+    `operator`)."""
 
     sign: str
     token: str
@@ -20,12 +20,12 @@ class Operator:
 
     @property
     def name(self) -> str:
-        """That of its function in `operator`."""
+        """The name of its function in `operator`."""
         return f"{self.method}_" if iskeyword(self.method) else self.method
 
     @property
     def augmented(self) -> str:
-        """How Python says it of what gets the result; "" where it has no such sign."""
+        """The sign of the augmented assignment, such as ``+=``; "" if there is none."""
         return f"{self.sign}=" if hasattr(operator, f"i{self.method}") else ""
 
     @property
@@ -36,7 +36,7 @@ class Operator:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """A comparison, by in which of three cases of two numbers it holds. ``name`` is that of its primitive."""
+    """A comparison of two numbers, by the cases in which it holds. ``name`` is the name of its primitive."""
 
     name: str
     less: bool = False
@@ -49,12 +49,12 @@ class Relation:
 
     @property
     def negated(self) -> Relation:
-        """What holds where this does not."""
+        """The relation that holds where this one does not."""
         return _of_cases(not self.less, not self.equal, not self.greater)
 
     @property
     def turned(self) -> Relation:
-        """The same, said of ``b`` and ``a``."""
+        """The same relation between ``b`` and ``a``."""
         return _of_cases(self.greater, self.equal, self.less)
 
 
@@ -75,11 +75,12 @@ def _of_cases(*cases: bool) -> Relation:
 
 @dataclass(frozen=True, slots=True)
 class Vector:
-    """The function of `transpile_runtime.compiled.vector` that computes the same of floats, to ``ulps`` units in the last place.
+    """The function of `transpile_runtime.compiled.vector` that computes the same for floats, to ``ulps`` units in the last
+    place.
 
-    ``alone``: as fast outside of a loop that LLVM vectorises as in one; the others gain several times their own time there, so that
-    they must not end up in a loop that has no vectors. ``near``: a function that is right, or still faster, where a test of the
-    arguments holds, and the test. Without a ``name`` there is only that one.
+    ``alone``: as fast outside a vectorised loop as inside. The others are several times faster inside one, so that
+    they must not end up in a loop that is not vectorised. ``near``: a function that is accurate, or faster, where a test of the
+    arguments holds, and that test. Without a ``name`` there is only that one.
     """
 
     name: str = ""
@@ -90,12 +91,13 @@ class Vector:
 
 @dataclass(frozen=True, slots=True)
 class Magnitude:
-    """What the absolute value of an integer result is at most: those of the operands from number ``first`` on, joined by a
-    primitive; without one that of the ``first``."""
+    """A bound on the absolute value of an integer result: the absolute values of the operands from number ``first`` on, joined
+    by a primitive; without a primitive, that of operand ``first``."""
 
     first: int = 0
     joined: str = ""
 
 
 def near(function: str, test: str, ulps: float = 2.0) -> Vector:
+    """The record of a vector function that is valid only where a test of its arguments holds."""
     return Vector(near=(function, test), ulps=ulps)
