@@ -1,4 +1,5 @@
-"""The axes of `transpile.vmap`: trees of ints and None, which stand for all that is below them in the tree of an argument.
+"""The axes of `transpile.vmap`: trees of ints and None; each int or None applies to the whole subtree of the argument at its
+place.
 
 >>> axes = axes_tree({"w": 0, "b": None}, "in_axes")
 >>> from transpile.aggregates import flatten
@@ -23,8 +24,8 @@ Axis = int | None
 
 
 def axes_tree(given: Any, what: str) -> Axes:
-    """The axes that a user wrote; T601 where that is no tree of ints and None. A list stands for a tuple. What a class was
-    registered with as part of its structure is no axis."""
+    """The user's axes as a tree; T601 if they are no tree of ints and None. A list counts as a tuple. The auxiliary data of a
+    registered class are no axes."""
     if isinstance(given, (Static, Node)):  # of transformed code
         return given
     if given is None or type(given) is Meta:
@@ -45,7 +46,7 @@ def axes_tree(given: Any, what: str) -> Axes:
 
 
 def axes_text(axes: Axes) -> str:
-    """What the user would write for it."""
+    """The axes as the user would write them."""
     return structure_text(axes)
 
 
@@ -68,7 +69,7 @@ def of_arguments(axes: Axes, args: Sequence[Tree]) -> list[Axis]:
 
 
 def spread(axes: Axes, tree: Tree, where: str, loc: Loc = NOWHERE) -> list[Axis]:
-    """The axis of each leaf of a tree, of which that of the axes is a prefix; ``loc`` is where the tree comes from."""
+    """The axis of each leaf of a tree; the tree of the axes is a prefix of it. ``loc`` is the source of the tree."""
     if isinstance(axes, Static):
         return [axes.value for _ in walk_leaves(tree)]
     if not isinstance(tree, Node) or not _fits(axes, tree):

@@ -1,4 +1,5 @@
-"""The names of axes that `transpile.vmap` gives, while the function under it is lifted: what collectives (`transpile.lax`) mean."""
+"""The axis names that `transpile.vmap` gives, known while the function below it is lifted: collectives (`transpile.lax`) refer
+to them."""
 
 from __future__ import annotations
 
@@ -13,9 +14,10 @@ HINT = "vmap(f, axis_name=...) gives an axis a name"
 
 
 class NamedAxis:
-    """The lanes of one `vmap`: of ``size`` many in the example, if there is one; ``fixed`` if there are always as many.
+    """The lanes of one `vmap`; ``size`` is their number in the example, if there is one, and ``fixed`` says that it never
+    changes.
 
-    In the function of a lane it is a hidden parameter, an array with one entry for each lane, that only collectives have.
+    In the function of a lane it is a hidden parameter, an array with one element for each lane, which only collectives take.
     """
 
     __slots__ = ("fixed", "name", "size")
@@ -25,7 +27,7 @@ class NamedAxis:
 
     @property
     def label(self) -> str:
-        """What the size is called."""
+        """The name of the symbol for the number of lanes."""
         name = self.name
         return name if isinstance(name, str) and name.isidentifier() and len(name) > 1 else "batch"
 
@@ -34,13 +36,13 @@ _bound: ContextVar[tuple[NamedAxis, ...]] = ContextVar("axes", default=())
 
 
 def bound() -> tuple[NamedAxis, ...]:
-    """The axes that have names here, the innermost last."""
+    """The named axes in scope, the innermost last."""
     return _bound.get()
 
 
 @contextmanager
 def binding(axis: NamedAxis | None) -> Iterator[None]:
-    """The axis has its name inside."""
+    """A context in which the axis has its name."""
     token = _bound.set((*_bound.get(), axis) if axis is not None else _bound.get())
     try:
         yield
@@ -49,7 +51,7 @@ def binding(axis: NamedAxis | None) -> Iterator[None]:
 
 
 def unbound(name: Any, known: tuple[NamedAxis, ...] = ()) -> tuple[str, str]:
-    """What is said of a name that no axis has, and the way out."""
+    """The message and hint of the error about a name that no axis has."""
     names = ", ".join(repr(a.name) for a in known)
     return f"no axis is named {name!r} here", f"{HINT}; those of this place are {names}" if names else HINT
 

@@ -1,6 +1,6 @@
-"""Where `transpile_runtime` is found: in a checkout under ``runtime/`` beside this package, else wherever it is installed.
+"""Finds `transpile_runtime`: in a checkout under ``runtime/`` beside this package, else wherever it is installed.
 
-So that a tree that is not installed runs with its own runtime, and not with that of another version which is.
+So a checkout that is not installed runs with its own runtime, and not with another version that is installed.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import time
 from pathlib import Path
 
 NAME = "transpile_runtime"
-STARTED = time.time()  # a source of ours that is newer is not what runs
+STARTED = time.time()  # source files of ours that are newer are not the code that runs
 
 
 def find_runtime(folder: Path) -> None:
-    """Makes the package in ``folder``, if it is there, the one of that name. ImportError where another one is imported already."""
+    """Imports the runtime from ``folder``, if it is there. ImportError if another runtime is imported already."""
     start = folder / NAME / "__init__.py"
     if not start.is_file():
         return

@@ -1,4 +1,4 @@
-"""Values from outside the function that each call reads anew: where they stand, how they are read, and how `vjp` holds them."""
+"""Captured values, which each call reads anew: where they are, how they are read, and how `vjp` freezes them."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from transpile.base.signature import collect
 
 
 class Stale(Exception):
-    """What stands outside the function is of another type than when it was lifted, or a flag or function has changed."""
+    """A captured value has another type than when the function was lifted, or a flag or function has changed."""
 
 
 class Place:
-    """A variable of a module ("global"), a cell or an object, and ``steps`` from there: ("attr", name) or ("item", key)."""
+    """Where a captured value is: a global variable of a module ("global"), a cell ("cell") or an object, and ``steps`` from
+    there: ("attr", name) or ("item", key)."""
 
     __slots__ = ("holder", "kind", "name", "steps")
 
@@ -27,12 +28,12 @@ class Place:
 
     @staticmethod
     def of(captured: Any) -> Place:
-        """Of a `transpile.frontend.resolve.bindings.Captured`."""
+        """The place of a `transpile.frontend.resolve.bindings.Captured`."""
         root = captured.root
         return Place(root.kind, root.holder, root.name, captured.steps)
 
     def read(self) -> Any:
-        """What stands there now."""
+        """The current value."""
         value = self.holder
         if self.kind == "global":
             value = value[self.name]
@@ -43,6 +44,7 @@ class Place:
         return value
 
     def key(self) -> tuple[Any, ...]:
+        """Equal keys mean the same place."""
         return (self.kind, id(self.holder), self.name if self.kind == "global" else "", self.steps)
 
     def __eq__(self, other: object) -> bool:
@@ -53,7 +55,8 @@ class Place:
 
 
 def reader(places: Sequence[Place]) -> Callable[[], list[Any]] | None:
-    """Reads the values, in order, and raises `Stale` if one is not of the type that it has now."""
+    """A function that returns the current values, in order, and raises `Stale` if one no longer has its present type; None if
+    there are no places."""
     if not places:
         return None
     expected = _key_of([_read(p) for p in places])
@@ -61,7 +64,7 @@ def reader(places: Sequence[Place]) -> Callable[[], list[Any]] | None:
     def read() -> list[Any]:
         try:
             values = [_read(p) for p in places]
-        except (AttributeError, LookupError, ValueError, TypeError):  # nothing stands there: lifting says so
+        except (AttributeError, LookupError, ValueError, TypeError):  # the value is gone: lifting again reports it
             raise Stale from None
         if _key_of(values) != expected:
             raise Stale
@@ -82,7 +85,7 @@ _held: ContextVar[dict[Place, Any] | None] = ContextVar("held", default=None)
 
 
 class _Holders:
-    """How many `holding` blocks are open, of all threads: where there is none, nobody has to ask."""
+    """The number of open `holding` blocks, over all threads; if it is 0, the context variable need not be read."""
 
     def __init__(self) -> None:
         self.open = 0
@@ -92,7 +95,7 @@ HOLDERS = _Holders()
 
 
 def _read(place: Place) -> Any:
-    """What a captured value is now; inside `holding`, what it was when it was first read there."""
+    """The current value of a place; inside `holding`, the value when it was first read there."""
     held = _held.get()
     if held is None:
         return place.read()
@@ -104,7 +107,8 @@ def _read(place: Place) -> Any:
 
 @contextmanager
 def holding(held: dict[Any, Any]) -> Iterator[None]:
-    """Captured values are as they are in ``held``, which keeps copies of what is read for the first time."""
+    """A context in which captured values are those in ``held``; a value read for the first time is added to it, arrays as
+    copies."""
     token = _held.set(held)
     HOLDERS.open += 1
     try:

@@ -1,7 +1,7 @@
-"""Functions that another process has sent by value: cloudpickle carries a function as its code alone, without its text.
+"""Functions that another process sent by value: cloudpickle carries a function's code, but not its source text.
 
-A transformed function takes its texts along (`transpile.frontend.sources.texts_to_carry`); `take` makes them known in the process
-that it comes to, and `texts` gives those that a function may be written in.
+A transformed function carries its texts itself (`transpile.frontend.sources.texts_to_carry`); `take` registers them in the
+receiving process, and `texts` lists those in which a function may be defined.
 """
 
 from __future__ import annotations
@@ -11,30 +11,30 @@ import os
 import types
 from collections.abc import Iterable, Iterator
 
-DYNAMIC = "<dynamic-code>"  # the file that cloudpickle says
+DYNAMIC = "<dynamic-code>"  # cloudpickle's file name for code
 
 _taken: dict[tuple[str, str], None] = {}
 
 
 def take(carried: Iterable[tuple[str, str]]) -> None:
-    """Makes texts known that came from another process, each with the name of its file or cell."""
+    """Registers texts from another process, each with the name of its file or cell."""
     for file, text in carried:
         _taken[file, text] = None
-        if not linecache.getlines(file):  # diagnostics show its lines
+        if not linecache.getlines(file):  # diagnostics read its lines there
             linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
 
 
 def texts(fn: types.FunctionType) -> Iterator[tuple[str, str]]:
-    """The texts that a function may come from which was carried here, the latest first, and the names of their files."""
+    """The texts in which a carried function may be defined, the latest first, each with the name of its file."""
     yield from reversed(_taken)
-    file = fn.__globals__.get("__file__")  # cloudpickle takes it along: the script, if it is the same machine
+    file = fn.__globals__.get("__file__")  # cloudpickle carries it: the script, if it is the same machine
     if fn.__code__.co_filename == DYNAMIC and isinstance(file, str) and os.path.isfile(file):
         linecache.checkcache(file)
         yield file, "".join(linecache.getlines(file))
 
 
 def is_by_value(frame: types.FrameType | None) -> bool:
-    """Whether cloudpickle is at work, itself or a copy of it in another package: it looks for nothing in ``__main__``."""
+    """Whether cloudpickle, or a copy of it in another package, is pickling here; it finds nothing by name in ``__main__``."""
     while frame is not None:
         pickler = frame.f_locals.get("self") if frame.f_code.co_name == "dump" else None
         if any(cls.__module__.endswith("cloudpickle") for cls in type(pickler).__mro__):

@@ -1,7 +1,7 @@
-"""What a value holds, all the way down: how what belongs to a structure (beside the children of a node) is compared and kept.
+"""The deep content of a value: static parts of a structure, which are not children of a node, are compared and copied by it.
 
-Two values have one content if they are of one type and hold the same: entries of arrays, items of lists and dicts, attributes of
-objects whose class says which of them are equal. Functions, classes and objects of other classes are themselves, and nothing else.
+Two values have the same content if they have one type and the same parts: elements of arrays, items of lists and dicts,
+attributes of objects whose class defines equality. Functions, classes and objects of other classes equal only themselves.
 
 >>> content([1, {"a": np.zeros(2)}]) == content([1, {"a": np.zeros(2)}])
 True
@@ -23,7 +23,7 @@ import numpy as np
 
 
 class Itself:
-    """An object that is equal to no other; it is held, so that no other has its address."""
+    """An object compared by identity; the reference keeps it alive, so that no other object gets its address."""
 
     __slots__ = ("held",)
 
@@ -38,7 +38,8 @@ class Itself:
 
 
 class Parts(NamedTuple):
-    """What a value is made of: its parts, how one is made of others, and whether they may be replaced in place."""
+    """The parts of a value, a function that builds such a value from other parts, and whether the parts can be replaced in
+    place."""
 
     items: Sequence[Any]
     again: Callable[[list[Any]], Any]
@@ -51,7 +52,7 @@ _ATOMS = frozenset(
 
 
 def content(value: Any) -> Any:
-    """What the value holds, as something that can be hashed and compared."""
+    """The content of a value, hashable and comparable."""
     return _content(value, {})
 
 
@@ -83,7 +84,7 @@ def _inside(value: Any, around: dict[int, int]) -> Any:
 
 
 def is_hashed(value: Any) -> bool:
-    """Whether the value has a hash."""
+    """Whether the value is hashable."""
     try:
         hash(value)
     except (TypeError, ValueError):  # ValueError: a memoryview that may be written
@@ -92,7 +93,7 @@ def is_hashed(value: Any) -> bool:
 
 
 def lasts(value: Any) -> bool:
-    """Whether nothing in the value can be changed in place, so that the same object always has one content."""
+    """Whether the value is deeply immutable, so that the same object always has the same content."""
     return _lasts(value, set())
 
 
@@ -108,7 +109,7 @@ def _lasts(value: Any, around: set[int]) -> bool:
 
 
 def copied(value: Any) -> Any:
-    """A value of the same content, which later changes of this one do not reach; the value itself where there can be none."""
+    """A deep copy with the same content, safe from later changes; the value itself if nothing in it can change."""
     return _copied(value, set())
 
 
@@ -125,7 +126,7 @@ def _copied(value: Any, around: set[int]) -> Any:
 
 
 def parts(value: Any) -> Parts | None:
-    """The parts of a value that is compared by them; None of one that is what it is."""
+    """The parts by which a value is compared; None if it is compared by identity or by its own hash."""
     cls = type(value)
     rule = _PARTS.get(cls)
     if rule is not None:
@@ -178,7 +179,7 @@ _PARTS: dict[type, Callable[[Any], Parts]] = {
 
 
 def is_compared_by_state(cls: type) -> bool:
-    """Whether a class is written in Python, says itself which of its objects are equal, and has nothing but attributes."""
+    """Whether a class is written in Python, defines ``__eq__``, and has no state but attributes."""
     known = _BY_STATE.get(cls)
     if known is None:
         own = isinstance(cls.__eq__, FunctionType) and not cls.__module__.startswith("transpile.frontend")
@@ -190,7 +191,7 @@ _BY_STATE: dict[type, bool] = {}
 
 
 def _is_plain(cls: type) -> bool:
-    """Whether the objects of a class have no memory but attributes and slots: it does not come from one that is made in C."""
+    """Whether the objects of a class have no memory but attributes and slots: no base class is written in C."""
     return cls.__module__ == "typing" or type(cls) in (type, ABCMeta) and cls.__flags__ & _HEAP != 0
 
 
@@ -198,14 +199,14 @@ _HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 
 
 def state(value: Any) -> dict[str, Any]:
-    """The attributes that an object holds itself, not what it has computed of others and kept."""
+    """The attributes that an object holds itself, without cached properties."""
     return {
         n: v for n, v in attributes(value).items() if not isinstance(getattr(type(value), n, None), cached_property)
     }
 
 
 def attributes(value: Any) -> dict[str, Any]:
-    """The attributes that an object holds itself, those in slots too."""
+    """The attributes that an object holds itself, including those in slots."""
     found: dict[str, Any] = {}
     for cls in reversed(type(value).__mro__):
         for name, member in vars(cls).items():
@@ -213,12 +214,12 @@ def attributes(value: Any) -> dict[str, Any]:
                 try:
                     found[name] = member.__get__(value)
                 except AttributeError:
-                    continue  # it has no value yet
+                    continue  # the slot is empty
     return {**found, **getattr(value, "__dict__", {})}
 
 
 def with_state(cls: type, held: Mapping[str, Any]) -> Any:
-    """An object of a class with these attributes; nothing of the class's own runs."""
+    """An object of a class with these attributes; no code of the class runs."""
     made: Any = object.__new__(cls)
     for name, value in held.items():
         object.__setattr__(made, name, value)

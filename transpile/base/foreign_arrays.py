@@ -1,5 +1,6 @@
-"""Arrays of other libraries among the arguments (PyTorch, JAX, pandas, xarray): NumPy arrays where that copies nothing to or from a
-device. The results are NumPy's.
+"""Arrays of other libraries as arguments (PyTorch, JAX, pandas, xarray), converted to NumPy arrays if they are in host memory.
+
+The results are NumPy's.
 
 >>> class Series:
 ...     dtype, shape = np.dtype(float), (2,)
@@ -19,15 +20,16 @@ import numpy as np
 from transpile.aggregates import Node, close_node, open_node
 from transpile.errors import error
 
-ON_THE_HOST = (1, 3, 11)  # DLPack's numbers of devices: CPU, and memory of it that CUDA or ROCm has pinned
+ON_THE_HOST = (1, 3, 11)  # DLPack's device types: CPU, and host memory pinned by CUDA or ROCm
 
 
 class Foreign(Exception):
-    """There is an array of another library among the arguments."""
+    """An array of another library is among the arguments."""
 
 
 def is_foreign(cls: type) -> bool:
-    """Whether objects of a class are arrays of another library: by DLPack, or by NumPy's protocol, a dtype and a shape."""
+    """Whether objects of a class are arrays of another library: they support DLPack, or have ``__array__``, a dtype and a
+    shape."""
     if cls not in _KNOWN:
         numpys = issubclass(cls, (np.ndarray, np.generic))
         protocol = hasattr(cls, "__dlpack__") or all(hasattr(cls, name) for name in ("__array__", "dtype", "shape"))
@@ -39,7 +41,7 @@ _KNOWN: WeakKeyDictionary[type, bool] = WeakKeyDictionary()
 
 
 def as_arrays(value: Any) -> Any:
-    """The value with NumPy's arrays for those of other libraries."""
+    """The value with NumPy arrays in place of those of other libraries."""
     opened = open_node(value)
     if opened is not None:
         kind, children, keys, cls = opened
@@ -51,7 +53,7 @@ def as_arrays(value: Any) -> Any:
 
 
 def as_array(value: Any) -> np.ndarray:
-    """The array; T409 for one that lies on another device, or that NumPy does not take."""
+    """The array as NumPy's; T409 if it is on another device, or if NumPy cannot convert it."""
     shown = f"{type(value).__module__.partition('.')[0]}.{type(value).__name__}"
     device = getattr(value, "__dlpack_device__", lambda: ON_THE_HOST)()
     if device[0] not in ON_THE_HOST:

@@ -1,4 +1,4 @@
-"""The functions that `vjp` and `linearize` give: of a derivative, with the primals that it is taken at."""
+"""The functions that `vjp` and `linearize` return: a derivative at fixed primals."""
 
 from __future__ import annotations
 
@@ -7,8 +7,12 @@ from typing import Any, ClassVar
 
 
 class Held:
-    """What `vjp` and `linearize` give, as a function that is transformed: ``fn(primals, ...)``, what it reads outside itself as it
-    was. ``check`` raises where that cannot be; the argument, or, with ``several``, the tuple of arguments is ``like`` this."""
+    """A function returned by `vjp` or `linearize`, which can be transformed itself: ``fn(primals, ...)`` with the captured
+    values in ``held``.
+
+    ``check`` raises where the argument is invalid. The argument, or with ``several`` the tuple of arguments, has the structure
+    of ``like``.
+    """
 
     __lifter_methods__: ClassVar = {"__call__": "transpile.base.held.Held.__call__"}
 

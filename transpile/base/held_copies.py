@@ -1,7 +1,7 @@
-"""Copies of arrays that pullbacks keep: one for all that were made while the array stayed as it was.
+"""Copies of arrays that pullbacks keep; pullbacks share one copy as long as the array does not change.
 
-A pullback differentiates at what the function read outside itself when it was made, and nothing tells whether an array is written
-later. So a large array is compared with its last copy, which is read as fast as the array, and copied only where they differ.
+A pullback differentiates at the captured values as they were when it was made, and nothing signals a later write to an array.
+So a large array is compared with its last copy, which takes as long as reading both, and copied again only if they differ.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ import weakref
 
 import numpy as np
 
-_SMALL = 1 << 16  # bytes, below which a copy is as cheap
+_SMALL = 1 << 16  # bytes, below which a copy costs no more than a comparison
 _BLOCK = 1 << 20  # bytes that are compared at a time
 
-_last: dict[int, tuple[weakref.ref[np.ndarray], weakref.ref[np.ndarray]]] = {}  # by the number of the array
+_last: dict[int, tuple[weakref.ref[np.ndarray], weakref.ref[np.ndarray]]] = {}  # by the id of the array
 
 
 def copy_of(array: np.ndarray) -> np.ndarray:
-    """An array with these entries that nobody writes; perhaps one that others have too."""
+    """A copy of the array that nobody writes; it may be shared with earlier callers."""
     if array.nbytes < _SMALL or type(array) is not np.ndarray or not array.flags.c_contiguous or array.dtype.hasobject:
         return array.copy()
     original, copy = (ref() for ref in _last.get(id(array), (_nothing, _nothing)))
@@ -39,7 +39,7 @@ def _forget(number: int, gone: weakref.ref[np.ndarray]) -> None:
 
 
 def _same(a: np.ndarray, b: np.ndarray) -> bool:
-    """Whether two arrays in C order are the same, bit for bit."""
+    """Whether two arrays in C order are equal bit for bit."""
     if (a.dtype, a.shape) != (b.dtype, b.shape):
         return False
     x, y = a.reshape(-1).view(np.uint8), b.reshape(-1).view(np.uint8)

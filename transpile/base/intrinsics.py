@@ -1,4 +1,4 @@
-"""Functions that the frontend knows by name: what text of ours says that is lifted, and no plain Python can do."""
+"""Functions that the frontend knows by name: our own lifted source calls them for tasks that plain Python cannot do."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 def stop_gradient(x: T) -> T:
-    """``x``, taken as a constant by every derivative; arrays and containers are copies, which may be written."""
+    """``x`` as a constant for every derivative; arrays and containers are copies, which may be written."""
     if isinstance(x, (int, float)):
         return x
     leaves, tree = flatten(x)
@@ -22,10 +22,10 @@ def stop_gradient(x: T) -> T:
 
 
 def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-    """`transpile.jvp`, in text that is only lifted."""
+    """`transpile.jvp`, for source that is only lifted."""
     raise NotImplementedError
 
 
 def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], Any]]:
-    """`transpile.vjp`, in text that is only lifted."""
+    """`transpile.vjp`, for source that is only lifted."""
     raise NotImplementedError

@@ -1,4 +1,4 @@
-"""Names of JAX's modules that ours do not have: what is written instead.
+"""Hints for names of JAX's modules that ours do not have.
 
 >>> way_out("transpile.lax", "exp"), way_out("transpile.tree", "tree_map"), way_out("transpile", "tree_map")
 ('write np.exp', 'write tree.map', 'write tree.map')
@@ -54,7 +54,8 @@ _INSTEAD = {
 
 
 def way_out(module: str, name: str, has: Iterable[str] = ()) -> str:
-    """The hint for a name that a module of ours does not have: where it is, or the nearest of those that it ``has``."""
+    """The hint for a name that one of our modules lacks: the replacement, or the closest of the names that the module ``has``;
+    "" if none."""
     known = _INSTEAD.get(module, {}).get(name)
     if known is not None:
         return known
@@ -75,6 +76,6 @@ def _public(module: str) -> frozenset[str]:
 
 
 def missing(module: str, name: str) -> AttributeError:
-    """What a module of ours raises for a name that it does not have."""
+    """The AttributeError for a name that one of our modules lacks."""
     hint = way_out(module, name, getattr(sys.modules[module], "__all__", ()))
     return AttributeError(f"module {module!r} has no attribute {name!r}" + f": {hint}" * bool(hint))

@@ -1,7 +1,7 @@
-"""The levels of a stack of transforms, as data: what each is asked for. How it lifts stands in `transpile.driver.lifts`.
+"""The levels of a stack of transforms, as data: their options. `transpile.driver.lifts` lifts them.
 
-These are plain classes, not dataclasses, and import nothing: a process that finds its compiled code on disk makes levels, and lifts
-none.
+These are plain classes, not dataclasses, and import nothing: a process that finds its compiled code on disk makes levels, but
+lifts none.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from contextvars import ContextVar
 from types import MethodType
 from typing import Any
 
-Lift = Callable[..., Any]  # of a target and the trees of its arguments, to its core function
+Lift = Callable[..., Any]  # (target, trees of its arguments) -> core function
 Numbers = int | tuple[int, ...] | None
 Names = str | tuple[str, ...] | None
-COMPILED: ContextVar[bool] = ContextVar("compiled", default=False)  # whether what is lifted now is to be compiled
+COMPILED: ContextVar[bool] = ContextVar("compiled", default=False)  # whether the function now lifted will be compiled
 
 
 class Level:
@@ -23,11 +23,11 @@ class Level:
     __slots__: tuple[str, ...] = ()
     suffix = ""
     is_derivative = False
-    is_plain = True  # whether what it gives is called as the function itself is
+    is_plain = True  # whether the result has the signature of the function
 
     @property
     def options(self) -> tuple[Any, ...]:
-        """The values of its options, in their order."""
+        """The values of its options, in order."""
         return tuple([getattr(self, name) for name in self.__slots__])
 
     def __eq__(self, other: object) -> bool:
@@ -42,7 +42,7 @@ class Level:
 
 
 class Jit(Level):
-    """Compiled by Numba; the core is that of what it wraps."""
+    """Compilation to machine code; the core is that of the wrapped function."""
 
     __slots__ = ("cache", "fastmath", "parallel", "static_argnames", "static_argnums", "target")
     suffix = "jit"
@@ -88,7 +88,7 @@ class Pushforward(Level):
 
 
 class Pullback(Level):
-    """``(primals, cotangent) -> adjoints``, one for each primal; None for what is not of floating point."""
+    """``(primals, cotangent) -> adjoints``, one for each primal; None for primals that are not of floating point."""
 
     __slots__ = ("has_aux",)
     suffix = "vjp"
@@ -99,14 +99,14 @@ class Pullback(Level):
 
 
 class Transpose(Pullback):
-    """``(primals, cotangent) -> cotangents``, of a function that is linear in its primals, which are not read."""
+    """``(primals, cotangent) -> cotangents`` for a function that is linear in its primals; these are not read."""
 
     __slots__ = ()
     suffix = "transpose"
 
 
 class Jacobian(Level):
-    """The Jacobian by a loop over directions: ``forward`` over those of the arguments, else over those of the results."""
+    """The Jacobian by a loop over directions: with ``forward`` those of the arguments, else those of the results."""
 
     __slots__ = ("argnames", "argnums", "forward", "has_aux")
     suffix = "jac"
@@ -117,7 +117,8 @@ class Jacobian(Level):
 
 
 class Flat(Level):
-    """``f_jvp(x, y, x_dot)`` or ``f_vjp(x, y, z_bar)``: what an emitted module offers, without tuples around the arguments."""
+    """``f_jvp(x, y, x_dot)`` or ``f_vjp(x, y, z_bar)``: the signature in an emitted module, without tuples around the
+    arguments."""
 
     __slots__ = ("argnames", "argnums", "forward", "value")
     is_derivative, is_plain = True, False
@@ -141,7 +142,7 @@ class Vmap(Level):
 
 
 class Stacked:
-    """A function under one more transform, as data: where nobody calls it, but what calls it is lifted."""
+    """A function under one more transform, as data: for functions that are not called but occur in code that is lifted."""
 
     __slots__ = ("__name__", "__qualname__", "__transpile_level__", "__wrapped__")
 
@@ -156,10 +157,10 @@ class Stacked:
 
 
 def level_of(target: Any) -> Level | None:
-    """How a transformed function, or a method that is one, is transformed; None for all else, also for an object that has an
-    answer to every name."""
+    """The transform of a transformed function, or of a method that is one; None for anything else, even an object that answers
+    to every attribute name."""
     held = target.__func__ if isinstance(target, MethodType) else target
-    # asked of the class: a __getattr__ of the user's may raise anything for a name that it does not know
+    # looked up on the class: a __getattr__ of the user's may raise anything for a name that it does not know
     level = getattr(held, "__transpile_level__", None) if hasattr(type(held), "__transpile_level__") else None
     return level if isinstance(level, Level) else None
 
@@ -174,15 +175,15 @@ def is_derivative(target: Any) -> bool:
 
 
 def may_write(target: Any) -> bool:
-    """Whether what stands under the stack writes into the arguments that it is given: not where a derivative gives it copies, but
-    for lanes, where it is asked what they share."""
+    """Whether the function under the stack may write into the caller's arguments. It cannot if a derivative gives it copies;
+    under `Vmap` it may write to arguments that the lanes share."""
     levels, _ = peeled(target)
     last = max((k for k, level in enumerate(levels) if level.is_derivative), default=-1)
     return any(isinstance(level, Vmap) or last < 0 and isinstance(level, Jit) for level in levels[last + 1 :])
 
 
 def jit_level(target: Any) -> Any:
-    """The outermost `Jit` of the stack, or None: what a compiled function is part of is compiled."""
+    """The outermost `Jit` of the stack, or None: any function around it is then compiled too."""
     while (level := level_of(target)) is not None:
         if isinstance(level, Jit):
             return level
@@ -191,7 +192,7 @@ def jit_level(target: Any) -> Any:
 
 
 def peeled(target: Any) -> tuple[list[Level], Any]:
-    """The levels of the stack, from the outside, and what stands under all of them."""
+    """The levels of the stack, from the outside in, and the function under all of them."""
     levels: list[Level] = []
     while not isinstance(target, MethodType) and (level := level_of(target)) is not None:
         levels.append(level)

@@ -1,4 +1,4 @@
-"""Places in the user's source: what statements and messages carry."""
+"""Places in the user's source, which statements and messages carry."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Loc:
-    """Where in the user's source a statement comes from; ``caller`` is the call it was inlined at."""
+    """The place in the user's source that a statement comes from; ``caller`` is the call at which its function was inlined."""
 
     file: str
     line: int

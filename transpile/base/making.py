@@ -1,4 +1,4 @@
-"""How Python makes the instances of a dataclass or a named tuple: what is ours to make from the fields alone, and what is not."""
+"""How Python builds instances of a dataclass or a named tuple: whether they can be built from the fields alone."""
 
 from __future__ import annotations
 
@@ -8,30 +8,30 @@ from collections.abc import Iterable
 from typing import Any
 
 MAKING = ("__new__", "__setattr__", "__getattribute__")
-"""The special methods that decide what an instance holds and what is read of it."""
+"""The special methods that decide what an instance holds and what reading it gives."""
 
 
 def is_generated(cls: type, name: str) -> bool:
-    """Whether what a class has under a name was made by ``dataclass`` or ``namedtuple``: it has no source."""
+    """Whether ``dataclass`` or ``namedtuple`` generated this member of a class: it has no source."""
     found = vars(cls).get(name)
     code: Any = getattr(getattr(found, "__func__", found), "__code__", None)
     if getattr(code, "co_filename", "") != "<string>":
         return False
-    if code.co_name == "<lambda>":  # of a named tuple
+    if code.co_name == "<lambda>":  # a named tuple
         return True
-    # a dataclass makes them in a function, up to Python 3.12 on its second line; what `python -c` defines has the same file name
+    # a dataclass defines them in a function, up to Python 3.12 on its second line; code of `python -c` has the same file name
     if hasattr(code, "co_qualname"):
         return bool(code.co_qualname.startswith("__create_fn__.<locals>."))
     return code.co_firstlineno <= 2 and bool(code.co_flags & inspect.CO_NESTED)
 
 
 def owner(cls: type, name: str) -> type:
-    """The class whose method it is."""
+    """The class in the method resolution order that defines the member."""
     return next(c for c in cls.__mro__ if name in vars(c))
 
 
 def unusual(cls: type) -> str | None:
-    """The special method of the user's that makes the instances of a class other than from its fields, if there is one."""
+    """The user's special method that keeps instances from being built from their fields, or None."""
     for c in cls.__mro__:
         if c not in (object, tuple):
             for name in (*MAKING, "__init__") if issubclass(cls, tuple) else MAKING:
@@ -41,18 +41,18 @@ def unusual(cls: type) -> str | None:
 
 
 def is_descriptor(cls: Any, name: str) -> bool:
-    """Whether reading the attribute of an instance asks something of its class that is written in Python: a property, say."""
+    """Whether reading this attribute of an instance may run Python code of its class, such as a property."""
     place = next((c for c in getattr(cls, "__mro__", ()) if name in vars(c)), None)
     if place is None or type(vars(place)[name]).__name__ in ("_tuplegetter", "member_descriptor", "getset_descriptor"):
         return False
-    # a named tuple holds its fields as a tuple: whatever a subclass has under the name is what is read
+    # a named tuple holds its fields as a tuple, so any member of a subclass with this name is read instead
     held = type(vars(place)[name])
     return issubclass(cls, tuple) or hasattr(held, "__set__") or hasattr(held, "__delete__")
 
 
 def is_made_by_keywords(cls: Any, keys: Iterable[str]) -> bool:
-    """Whether ``cls(**fields)`` is the instance that holds these fields: nothing else runs."""
-    if not isinstance(cls, type):  # of a module that is not executed
+    """Whether ``cls(**fields)`` gives the instance with exactly these fields, and runs no other code."""
+    if not isinstance(cls, type):  # a class in a module that is not executed
         return True
     if unusual(cls) is not None or any(is_descriptor(cls, k) for k in keys):
         return False
@@ -70,5 +70,5 @@ def is_instance_field(field: Any) -> bool:
 
 
 def is_init_variable(field: Any) -> bool:
-    """Whether it is an ``InitVar``: ``__init__`` hands it to ``__post_init__``."""
+    """Whether it is an ``InitVar``, which ``__init__`` passes to ``__post_init__``."""
     return field._field_type is dataclasses._FIELD_INITVAR  # type: ignore[attr-defined]

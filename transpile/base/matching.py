@@ -1,4 +1,4 @@
-"""Which leaf of a call each parameter of a core function is: the function's tree of arguments beside that of the call."""
+"""Matches the parameters of a core function with the leaves of a call, by their trees of arguments."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from transpile.aggregates import ArgSpec, Leaf, Node, Tree
 
 
 def call_trees(specs: Sequence[ArgSpec], count: int) -> tuple[list[Tree], dict[str, Tree]]:
-    """The trees of the first ``count`` positional arguments of a call, and of all that can be given by name."""
+    """The trees of the first ``count`` positional arguments of a call, and of all arguments that can be passed by name."""
     positional: list[Tree] = []
     named: dict[str, Tree] = {}
     for spec in specs:
@@ -24,7 +24,8 @@ def call_trees(specs: Sequence[ArgSpec], count: int) -> tuple[list[Tree], dict[s
 
 
 def leaf_sources(specs: Sequence[ArgSpec], args: Sequence[Tree], kwargs: Mapping[str, Tree]) -> dict[int, int]:
-    """For each parameter of a core function the number of the leaf of a call that it is; leaves that are not read are left out."""
+    """For each parameter of a core function, the number of its leaf in the call; leaves that the function does not read are
+    left out."""
     positional, named = call_trees(specs, len(args))
     found: dict[int, int] = {}
     for mine, given in zip(positional, args):

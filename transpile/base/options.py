@@ -1,4 +1,4 @@
-"""What the options of a transform ask for, as levels: checked, and in the form in which equal ones are equal.
+"""The options of a transform as levels, checked and normalised so that equal options compare equal.
 
 >>> grad(argnums=[0, 1])
 (Grad(argnames=None, argnums=(0, 1), has_aux=False, value=False),)
@@ -21,7 +21,7 @@ class _First:
         return "0"
 
 
-FIRST: Any = _First()  # the first argument, where nothing else says which
+FIRST: Any = _First()  # the first argument, unless argnames are given
 
 
 def grad(argnums: Any = FIRST, argnames: Any = None, has_aux: bool = False) -> Levels:
@@ -83,7 +83,8 @@ BY_NAME = {f.__name__: f for f in (grad, value_and_grad, jacfwd, jacrev, hessian
 
 
 def which(argnums: Any, argnames: Any) -> tuple[Any, Any]:
-    """As in JAX, argnames alone mean those alone; nothing given means the first argument."""
+    """The normalised argnums and argnames. As in JAX, argnames alone mean only those; with neither, it is the first
+    argument."""
     if argnums is FIRST:
         argnums = 0 if argnames is None else None
     return _numbers(argnums), _names(argnames)

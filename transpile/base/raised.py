@@ -1,4 +1,4 @@
-"""What a ``raise`` of generated text says, as data: nobody reads it from the message."""
+"""The error of a ``raise`` in generated text, as data, so that nobody parses its message."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 
 class Raised(NamedTuple):
-    """Whether sizes do not agree, which is so in all lanes alike; the numbers of lanes that end the message, as written there."""
+    """Whether it reports sizes that disagree, which holds for all lanes alike, and the lane numbers at the end of the message,
+    as expressions."""
 
     is_of_sizes: bool
     lanes: tuple[ast.expr, ...] = ()

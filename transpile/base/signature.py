@@ -1,7 +1,7 @@
-"""The key that a call is cached under.
+"""The key under which a call is cached.
 
-The key holds the structure of the arguments, per leaf its dtype and rank (or, where a size is 1, which sizes are), and static
-values. It is made on every call, so it is made of objects that are at hand: dtypes, types, small ints.
+The key holds the structure of the arguments, for each leaf its dtype and rank (or, if some size is 1, which sizes are), and the
+static values. It is built on every call, so it consists of existing objects: dtypes, types, small ints.
 
 >>> leaves, key = [], []
 >>> collect((np.ones((2, 1)), 1.5, {"n": 3}), leaves, key)
@@ -24,7 +24,7 @@ ndarray = np.ndarray
 
 
 def collect(values: Iterable[Any], leaves: list[Any], key: list[Any]) -> None:
-    """Appends the leaves of ``values`` and the parts of the key."""
+    """Appends the leaves of ``values`` to ``leaves`` and their part of the key to ``key``."""
     for v in values:
         t = type(v)
         if t is ndarray:
@@ -72,7 +72,7 @@ _MEANING = (
 
 
 def plain_array(v: Any) -> np.ndarray:
-    """An instance of a subclass of ndarray as a plain one; those that mean something else by ``*`` are refused."""
+    """An instance of a subclass of ndarray as a plain array; T409 if its class redefines operators."""
     if type(v) is ndarray:
         return v
     if any(getattr(type(v), name) is not getattr(ndarray, name) for name in _MEANING):

@@ -1,4 +1,4 @@
-"""The second result of `transpile.tree.ravel_pytree`."""
+"""The function that `transpile.tree.ravel_pytree` returns as its second result."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from transpile.base.treedef import TreeDef
 
 
 def unravelled(treedef: TreeDef, shapes: Any, dtypes: Any, flat: Any) -> Any:
-    """What `Unravel` does; transformed code has these lines."""
+    """The tree of a flat array; transformed code contains these lines."""
     size = sum([math.prod(shape) for shape in shapes])
     if np.shape(flat) != (size,):
         raise ValueError(f"unravel was given an array of shape {np.shape(flat)}, expected {(size,)}")
@@ -29,7 +29,7 @@ def unravelled(treedef: TreeDef, shapes: Any, dtypes: Any, flat: Any) -> Any:
 
 
 class Unravel:
-    """The tree of a flat array, as the tree that was made flat."""
+    """A function from a flat array to a tree with the structure, shapes and dtypes of the original one."""
 
     __lifter_methods__: ClassVar = {"__call__": "transpile.base.unravel.Unravel.__call__"}
 

@@ -1,6 +1,6 @@
-"""What functions would give that a plain run does not call: the branches of a `cond` that are not taken.
+"""The result structures of functions that a plain run does not call: the branches of a `cond` that are not taken.
 
-The compiler stands above those who ask; `transpile.api` hands it over.
+The compiler is a layer above the callers, so `transpile.api` sets `inspect`.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 inspect: Callable[..., Any] | None = None
-"""``inspect(f, args, make)``: the structure of what ``f(*args)`` gives, with ``make(shape, dtype, is_weak)`` for each leaf; a
-size is None where only the run knows it. ``f`` does not run."""
+"""``inspect(f, args, make)``: the structure of the result of ``f(*args)``, with ``make(shape, dtype, is_weak)`` for each leaf;
+a size is None if it is known at run time only. ``f`` does not run."""
 
 Side = tuple[Any, Sequence[Any]]  # a function and its arguments
 _MANY = 4096
@@ -21,29 +21,29 @@ _passed: set[Any] = set()
 
 
 def structures(sides: Sequence[Side], make: Any) -> list[Any]:
-    """What each of the functions gives; nothing where these kinds of functions and arguments were `passed` before, and nothing of
-    those that the compiler cannot read."""
+    """The result structure of each function, with its number. Empty if functions and arguments of these kinds have `passed`
+    before; functions that the compiler cannot read are left out."""
     key = _key(sides)
     if inspect is None or key is None or key in _passed:
         return []
-    _passed.add(key)  # what comes again inside them is not asked again
+    _passed.add(key)  # the same question inside these functions is not asked again
     found = []
     for k, (f, args) in enumerate(sides):
         try:
             found.append((k, inspect(_called(f), args, make)))
-        except Exception:  # the run says what is wrong, if it comes there
+        except Exception:  # the run reports the error, if it calls this function
             continue
     _passed.discard(key)
     return found
 
 
 def _called(f: Any) -> Any:
-    """A function of one's own for what is called: a class, an object, a method."""
+    """A plain function that calls ``f``, which may be a class, an object or a method."""
     return lambda *args: f(*args)
 
 
 def passed(sides: Sequence[Side]) -> None:
-    """Notes that what these functions give is alike."""
+    """Records that the results of these functions have the same structure."""
     key = _key(sides)
     if key is not None:
         if len(_passed) >= _MANY:
@@ -61,7 +61,7 @@ def _key(sides: Sequence[Side]) -> Any:
 
 
 def _kind(value: Any) -> Any:
-    """What the structure and the types of a result may depend on."""
+    """Everything in an argument or function on which the structure and types of a result may depend."""
     kind = type(value)
     if kind in _NUMBERS:
         return kind

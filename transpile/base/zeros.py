@@ -1,4 +1,4 @@
-"""Zero and minus zero: Python says that they are equal, and yet a program may tell one from the other."""
+"""Zero and minus zero: equal in Python, though a program can tell them apart."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 
 
 def are_one(a: object, b: object) -> bool:
-    """Whether two values are equal, zeros with their sign."""
+    """Whether two values are equal, including the signs of zeros."""
     return a is b or bool(a == b and is_minus_zero(a) == is_minus_zero(b))
 
 

@@ -1,4 +1,4 @@
-"""Reads the arguments of NumPy calls: arrays and what NumPy takes as such, axes, shapes, dtypes."""
+"""Reads the arguments of NumPy calls: arrays and array-likes, axes, shapes, dtypes."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from transpile.ops.slicing import point
 
 
 def array(b: Builder, value: Any) -> Expr:
-    """An array argument: an Expr as it is, a (nested) sequence as an array."""
+    """An array argument: an Expr unchanged, a (nested) sequence as a new array."""
     return from_nested(b, value) if isinstance(value, (list, tuple)) else b.expr(value)
 
 
 def arrays(b: Builder, values: Any) -> list[Expr]:
-    """A sequence of arrays; the rows of an array, where that is given instead and its length is known."""
+    """A sequence of arrays; an array of known length gives its rows."""
     if isinstance(values, (list, tuple)):
         return [array(b, v) for v in values]
     x = b.expr(values)
@@ -33,7 +33,7 @@ def arrays(b: Builder, values: Any) -> list[Expr]:
 
 
 def from_nested(b: Builder, nested: Any, dtype: str | None = None) -> Expr:
-    """``np.array(nested, dtype)``: of a (nested) list or tuple of Exprs and numbers a new array; of an Expr its value."""
+    """``np.array(nested, dtype)``: a new array from a (nested) list or tuple of Exprs and numbers; an Expr itself."""
     if not isinstance(nested, (list, tuple)):
         x = b.expr(nested)
         return x if dtype is None else b.cast(x, dtype)
@@ -53,8 +53,8 @@ def stack(b: Builder, parts: Sequence[Expr], axis: int, code: str = "T202") -> E
 
 
 def same_dtype(b: Builder, parts: Sequence[Expr], weak: bool = False) -> list[Expr]:
-    """The parts in their common dtype; Python numbers count as arrays of float64 or int64, as ``np.asarray`` makes
-    them, or, ``weak``, as numbers."""
+    """The parts cast to their common dtype; Python numbers count as float64 or int64, as in ``np.asarray``, or with ``weak`` as
+    numbers."""
     common = promote(*(p.type if weak else strong_type(p) for p in parts))
     made = [b.cast(p, common.dtype) for p in parts]
     others = b.other_dtypes(
@@ -71,17 +71,17 @@ def numeric(b: Builder, *values: Any) -> list[Expr]:
 
 
 def floats(b: Builder, *values: Any) -> list[Expr]:
-    """Arrays in their common float dtype: integers become float64 (linear algebra)."""
+    """Arrays in their common float dtype, for linear algebra: integers become float64."""
     return [b.floating(p) for p in numeric(b, *values)]
 
 
 def strong(x: Expr) -> Expr:
-    """A NumPy scalar where there is a Python one."""
+    """``x`` as a NumPy value: a Python scalar becomes a NumPy scalar."""
     return x.b.cast(x, strong_type(x))
 
 
 def strong_type(x: Expr) -> Type:
-    """The type of the array that NumPy makes of it: an integer of Python's that only uint64 holds is one."""
+    """The type that ``np.asarray`` gives; a Python integer that fits only uint64 becomes uint64."""
     is_large = isinstance(x.op, ir.Const) and x.type.weak and x.type.is_int and 2**63 <= x.op.value < 2**64
     return Type("uint64") if is_large else x.type.strong
 
@@ -95,7 +95,7 @@ def shape_text(dims: Sequence[Dim]) -> str:
 
 
 def axis_of(axis: Any, rank: int) -> int:
-    """One axis, counted from the front."""
+    """One axis, counted from the front; T201 or T208 if it is invalid."""
     if not isinstance(axis, (int, np.integer)) or isinstance(axis, bool):
         raise RuleError(f"an axis is an integer, not {axis!r}", "T201")
     if not -rank <= axis < rank:
@@ -118,14 +118,14 @@ def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
 
 
 def one_of(what: str, name: str, value: Any, *allowed: Any) -> None:
-    """Refuses a value of an argument that names a choice."""
+    """Raises T131 unless the value of the argument is among ``allowed``."""
     if value not in allowed:
         listed = ", ".join(map(repr, allowed))
         raise RuleError(f"{what}: {name}={value!r} is not one of {listed}", "T131")
 
 
 def refuse_options(what: str, **given: tuple[Any, Any]) -> None:
-    """Refuses arguments that would change the result and are not served: each is a pair of its value and what is fine."""
+    """Raises T131 for unsupported options; each is given as a pair of its value and the supported value."""
     for name, (value, fine) in given.items():
         if isinstance(value, Expr) or value != fine:
             shown = "" if isinstance(value, Expr) else f"={value!r}"
@@ -133,14 +133,14 @@ def refuse_options(what: str, **given: tuple[Any, Any]) -> None:
 
 
 def demand_integers(what: str, *values: Expr) -> None:
-    """Refuses floats where NumPy raises, or cuts off in one function what it rounds in another."""
+    """Raises T201 for floats, where NumPy raises, or truncates in one function and rounds in another."""
     for x in values:
         if x.type.is_float:
             raise RuleError(f"{what} is an integer, not {x.type}", "T201", "convert it with int(...), or .astype(int)")
 
 
 def places_of(b: Builder, what: str, value: Any) -> Expr:
-    """Places in an array: integers or truth values; floats are none."""
+    """An array of indices: integers or booleans; T201 for floats, unless the array is empty."""
     found = array(b, value)
     if found.type.is_float and found.rank and found.dims[0] == Dim(0):
         return b.cast(found, "int64")
@@ -153,7 +153,7 @@ def places_of(b: Builder, what: str, value: Any) -> Expr:
 
 
 def size_of(b: Builder, value: Any) -> Dim:
-    """An integer argument as a dimension."""
+    """An integer argument as a size; T203 if it is known to be negative."""
     x = b.expr(value)
     if x.dims or not (x.type.is_int or x.type.is_bool):
         raise RuleError(f"a size is an integer, not {x.type}", "T201")
@@ -164,7 +164,7 @@ def size_of(b: Builder, value: Any) -> Dim:
 
 
 def shape_of(b: Builder, shape: Any) -> tuple[Dim, ...]:
-    """A shape argument: a number or a sequence of numbers; negative ones are refused."""
+    """A shape argument, a number or a sequence of numbers, as sizes; T203 if one is known to be negative."""
     if any(b.expr(s).type.is_bool for s in (shape if isinstance(shape, (list, tuple)) else (shape,))):
         raise RuleError("a size is an integer, not a truth value", "T201")
     if not isinstance(shape, (list, tuple)):
@@ -174,14 +174,14 @@ def shape_of(b: Builder, shape: Any) -> tuple[Dim, ...]:
 
 
 def held(b: Builder, shape: Expr) -> list[Expr]:
-    """The sizes in an array."""
+    """The sizes in an array of known length."""
     if not shape.dims[0].is_const:
         raise RuleError("a shape held in an array must be of known length", "T203", "pass a tuple")
     return [point(shape, 0, k) for k in range(shape.dims[0].const)]
 
 
 def _factors(dim: Dim) -> tuple[int, list[Dim]]:
-    """A number and what multiplies it, products taken apart."""
+    """A size as an integer and a list of other factors, with products taken apart."""
     if dim.is_const:
         return dim.const, []
     if dim.const == 0 and len(dim.terms) == 1:
@@ -194,7 +194,7 @@ def _factors(dim: Dim) -> tuple[int, list[Dim]]:
 
 
 def _taken_apart(dims: Sequence[Dim]) -> tuple[int, list[Dim]]:
-    """The product of sizes as a number and a list of factors."""
+    """The product of sizes as an integer and a list of other factors."""
     number, factors = 1, []
     for d in dims:
         n, rest = _factors(d)
@@ -204,7 +204,7 @@ def _taken_apart(dims: Sequence[Dim]) -> tuple[int, list[Dim]]:
 
 
 def divide(total: Sequence[Dim], by: Sequence[Dim]) -> Dim:
-    """The quotient of two products of sizes, exact where the factors say so."""
+    """The quotient of two products of sizes; exact if the factors show it, else a floor division."""
     number, left = _taken_apart(total)
     divisor, down = _taken_apart(by)
     right: list[Dim] = []
@@ -219,7 +219,7 @@ def divide(total: Sequence[Dim], by: Sequence[Dim]) -> Dim:
 
 
 def integer(value: Any) -> int | None:
-    """The number that an argument is known to be."""
+    """The integer that an argument is known to be, else None."""
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
         return int(value)
     op = getattr(value, "op", value)
@@ -230,14 +230,14 @@ def integer(value: Any) -> int | None:
 
 
 def diagonal(k: Any) -> Any:
-    """How far a diagonal is from the main one."""
+    """The number of a diagonal, checked; 0 is the main one."""
     if isinstance(k, (Expr, bool)) or integer(k) is not None:
         return k
     raise RuleError(f"a diagonal has an integer for its number, not {k!r}", "T201")
 
 
 def known_integer(value: Any, what: str) -> int:
-    """As `integer`, or an error."""
+    """As `integer`, but T203 if it is not known."""
     found = integer(value)
     if found is None:
         raise RuleError(f"{what} must be known when the function is transformed", "T203", "pass a literal number")
@@ -245,7 +245,7 @@ def known_integer(value: Any, what: str) -> int:
 
 
 def is_one(b: Builder, dim: Dim, what: str, hint: str) -> bool:
-    """Whether a size that decides how many axes a result has is 1."""
+    """Whether a size is 1, where this decides the rank of the result; T210 if it is known at run time only."""
     found = b.decide(dim, Dim(1))
     if found is None:
         raise RuleError(f"{what}: how many axes the result has depends on whether the size {dim} is 1, which only the run knows",
@@ -254,7 +254,7 @@ def is_one(b: Builder, dim: Dim, what: str, hint: str) -> bool:
 
 
 def must_agree(b: Builder, x: Expr, y: Expr, message: str) -> None:
-    """Refuses arrays of different shape where NumPy does not broadcast."""
+    """Raises T202 for arrays of different shapes, where NumPy does not broadcast."""
     fits = x.rank == y.rank and all(d == e or b.same(d, e) for d, e in zip(x.dims, y.dims))
     if not fits:
         raise RuleError(f"{message}: {shape_text(x.dims)} and {shape_text(y.dims)}", "T202")
@@ -285,7 +285,7 @@ def into(value: Any, x: Expr) -> Expr:
 
 
 def full(b: Builder, value: Any, dims: Sequence[Dim], dtype: str) -> Expr:
-    """``np.full(dims, value, dtype)``; of rank 0, the number."""
+    """``np.full(dims, value, dtype)``; for rank 0 the number itself."""
     kind = np.dtype(dtype).kind
     if isinstance(value, (int, float, bool)):
         value = {"b": bool, "f": float}.get(kind, int)(value)

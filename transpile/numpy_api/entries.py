@@ -1,4 +1,4 @@
-"""The callables that user code may name, as one table; a name that stands in two of the modules is an error.
+"""All callables that user code may name, merged into one table; a name that occurs in two modules is an error.
 
 >>> entries()["numpy.tanh"].elementwise
 'tanh'

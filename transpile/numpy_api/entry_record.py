@@ -1,10 +1,10 @@
-"""What is known of a callable that user code may name: its `Entry`.
+"""The record of a callable that user code may name: its `Entry`.
 
 Each module of this package holds a ``TABLE: dict[str, Entry]``; `transpile.numpy_api.entries` merges them. A dotted name is
-where the callable lives for its users: ``numpy.tanh``, ``math.tanh``, ``scipy.special.gammaln``, ``numpy.linalg.solve``,
-``builtins.abs``. Methods and attributes of arrays are found by `METHODS`, which gives the dotted name of the function
-that takes the array first; a method whose arguments are not those of the NumPy function (``x.reshape(2, 3)``) has an
-entry ``ndarray.reshape`` of its own.
+the public name of the callable: ``numpy.tanh``, ``math.tanh``, ``scipy.special.gammaln``, ``numpy.linalg.solve``,
+``builtins.abs``. Methods and attributes of arrays are looked up in `METHODS`, which gives the dotted name of the function
+that takes the array first; a method whose arguments differ from those of the NumPy function (``x.reshape(2, 3)``) has its
+own entry ``ndarray.reshape``.
 
 >>> METHODS["sum"], METHODS["T"], "T" in PROPERTIES
 ('numpy.sum', 'ndarray.T', True)
@@ -25,30 +25,30 @@ import numpy as np
 class Entry:
     """One callable.
 
-    ``build(b, x, axis=None, ...)`` emits it. It takes the arguments that it knows, by the names that NumPy gives them
-    (`signatures.signature`), and those that have no name for callers by position. Others are refused, but for ``out``, ``where``,
-    ``dtype`` and ``casting`` of ufuncs, which the frontend serves, and those that change no value: `IDLE` ones, and those that the
-    entry names in ``idle``. Arguments named in ``static`` arrive as plain Python objects (None, int, tuple, str, bool, a dtype's
-    name); all others as `Expr`, as (nested) lists or tuples of `Expr`, or as the default. The result is an `Expr`, a tuple of
-    `Expr`, or a static Python object. It may raise `RuleError`.
+    ``build(b, x, axis=None, ...)`` emits it. Its parameters have NumPy's names (`signatures.signature`), or are positional if
+    the argument has no name for callers. Other arguments are refused, except ``out``, ``where``, ``dtype`` and ``casting`` of
+    ufuncs, which the frontend handles, and those that change no value: `IDLE`, and the entry's own ``idle``. Arguments named in
+    ``static`` arrive as plain Python objects (None, int, tuple, str, bool, a dtype's name); all others as `Expr`, as (nested)
+    lists or tuples of `Expr`, or as the default. The result is an `Expr`, a tuple of `Expr`, or a static Python object. It may
+    raise `RuleError`.
 
     ``elementwise`` names the primitive if the entry is a plain ufunc, so that ``outer reduce accumulate at``,
     ``out=``, ``where=`` work on it. ``source`` names a plain Python function of ``numpy_api/library.py`` that is lifted
     like user code instead of ``build``. ``via`` ("math", "builtins") says that the result is a Python scalar, printed
     in that module's spelling.
 
-    ``rows``: an array that is given for ``arrays`` or ``tup`` is the sequence of its rows.
+    ``rows``: an array given for ``arrays`` or ``tup`` counts as the sequence of its rows.
 
-    ``memory`` says what NumPy gives:
+    ``memory`` is the memory of NumPy's result:
 
-    * "new" memory; "array": an array even of rank 0; "C": one in C order; "like": in C order if the arguments are;
-    * of several results "itself": what is one of the arguments as it is, the others new;
+    * "new" memory; "array": an array even of rank 0; "C": new memory in C order; "like": in C order if the arguments are;
+    * "itself": of several results, those that equal an argument are that argument, the others are new;
     * a "view"; a "read-only" view; "place": the argument or a view of it if there is nothing to compute, else new; "same": as
-      "place", and an array even of rank 0; "part": a read-only array of an array, a number of a number;
-    * by the layout of the argument a view or a copy: "either" is a view where the shape allows it whatever the layout,
-      "ordered" one only of what is in C order, of "layout" it is never known.
+      "place", and an array even of rank 0; "part": a read-only array for an array, a number for a number;
+    * a view or a copy, by the layout of the argument: "either" is a view if the shape allows it for any layout, "ordered"
+      only if the argument is in C order, "layout" is unknown.
 
-    A function of the arguments says which where they decide: of all that NumPy has, those that are not given as NumPy has them.
+    If it depends on the arguments, ``memory`` is a function of all arguments of NumPy's signature, with NumPy's defaults.
     """
 
     build: Callable[..., Any] | None = None
@@ -63,7 +63,7 @@ class Entry:
 
     @cached_property
     def takes(self) -> inspect.Signature:
-        """The parameters of ``build`` without the builder."""
+        """The signature of ``build`` without the builder."""
         assert self.build is not None
         found = inspect.signature(self.build)
         return found.replace(parameters=list(found.parameters.values())[1:])
@@ -74,18 +74,19 @@ class Entry:
 
 
 IDLE = frozenset("device like subok overwrite_a overwrite_b overwrite_x overwrite_input".split())
-"""Arguments that change the value of no call."""
+"""Arguments that change no value in any call."""
 
 MEMORY = frozenset("new array C like view read-only place same part either ordered layout".split())
 
 
 def copied_unless(kind: str) -> Callable[[Mapping[str, Any]], str]:
-    """New memory where the argument ``copy`` says so, else ``kind``."""
+    """A ``memory`` function: new memory if the argument ``copy`` is true, else ``kind``."""
     return lambda bound: "array" if bound["copy"] else kind
 
 
 def in_order(kind: str) -> Callable[[Mapping[str, Any]], str]:
-    """Of what is made anew: C order if ``order`` says so, ``kind`` where it is K (that of the argument)."""
+    """A ``memory`` function for new arrays: C order if ``order`` is C, ``kind`` if it is K or A (the argument's layout), else
+    unknown."""
     found = {"C": "C", "K": kind, "A": kind, None: kind}
     return lambda bound: found.get(bound["order"], "array")
 
@@ -107,5 +108,5 @@ METHODS: dict[str, str] = {
     **{name: f"ndarray.{name}" for name in _OWN if hasattr(np.ndarray, name)},
     "__abs__": "builtins.abs",
 }
-"""Array method or property, of those that this NumPy has -> dotted name. ``sort`` and ``fill`` write in place: the frontend
-stores what they give."""
+"""Array method or property -> dotted name, for those that this NumPy version has. ``sort`` and ``fill`` write in place: the
+frontend stores their result."""

@@ -1,4 +1,4 @@
-"""Functions that are said in terms of other NumPy: plain Python, lifted like user code (``Entry(source=...)``)."""
+"""Functions written in terms of other NumPy functions: plain Python, lifted like user code (``Entry(source=...)``)."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Functional updates (`transpile.at`): plain Python, lifted like user code.
 
-``out`` is the caller's own copy of the array. ``index`` has an item for each axis; ``is_array`` says which of them are arrays, all
-of one shape, and ``axis`` where their axes stand in the part. ``inside`` says what is in range: a truth value or, beside arrays,
-one for each of their entries. ``values`` is what a function gets beside what stands in the array: one value, or none (``apply``);
-beside arrays a number, or as large as the part.
+``out`` is the caller's own copy of the array. ``index`` has an item for each axis; ``is_array`` says which items are arrays,
+all of one shape, and ``axis`` where their axes are in the indexed part. ``inside`` says which indices are in range: a boolean
+or, with index arrays, one for each element. ``values`` are further arguments of the function, after the element: one value, or
+none (``apply``); with index arrays a number, or an array of the shape of the part.
 """
 
 from __future__ import annotations
@@ -12,40 +12,41 @@ import numpy as np
 
 
 def put(out, index, value, inside=True):  # type: ignore[no-untyped-def]
-    """``out[index] = value``, if that is in range."""
+    """``out[index] = value``, if the index is in range."""
     if inside:
         out[index] = value
 
 
 def change(function, out, index, values, inside=True):  # type: ignore[no-untyped-def]
-    """``out[index] = function(out[index], *values)``, if that is in range."""
+    """``out[index] = function(out[index], *values)``, if the index is in range."""
     if inside:
         out[index] = function(out[index], *values)
 
 
 def put_kept(out, index, is_array, value, inside, axis):  # type: ignore[no-untyped-def]
-    """``out[index] = value`` of those entries of the index arrays that are in range."""
+    """``out[index] = value`` for those elements of the index arrays that are in range."""
     out[kept(index, is_array, inside)] = kept_value(value, inside, axis)
 
 
 def change_kept(function, out, index, is_array, values, inside, axis):  # type: ignore[no-untyped-def]
-    """``out[index] = function(out[index], *values)`` of the entries that are in range, none of which is repeated."""
+    """``out[index] = function(out[index], *values)`` for the indices in range, none of which is repeated."""
     place = kept(index, is_array, inside)
     out[place] = function(out[place], *(kept_value(v, inside, axis) for v in values))
 
 
 def kept(index, is_array, inside):  # type: ignore[no-untyped-def]
-    """The index of the entries that are in range."""
+    """The index with only those elements that are in range."""
     return tuple(part[inside] if array else part for part, array in zip(index, is_array))
 
 
 def kept_value(value, inside, axis):  # type: ignore[no-untyped-def]
-    """What a value has for the entries that are in range."""
+    """The part of a value that belongs to the indices in range."""
     return value if np.ndim(value) == 0 else value[(slice(None),) * axis + (inside,)]
 
 
 def change_each(function, out, index, is_array, values, inside, axis):  # type: ignore[no-untyped-def]
-    """``out[index] = function(out[index], *values)``, one entry of the index arrays after the other: repeated ones all count."""
+    """``out[index] = function(out[index], *values)`` for each element of the index arrays in turn, so that repeated indices all
+    count."""
     first = [part for part, array in zip(index, is_array) if array][0]  # noqa: RUF015
     flat = tuple(np.ravel(part) if array else part for part, array in zip(index, is_array))
     parts = tuple(v if np.ndim(v) == 0 else rows(v, axis, first.ndim) for v in values)
@@ -57,7 +58,7 @@ def change_each(function, out, index, is_array, values, inside, axis):  # type: 
 
 
 def rows(x, axis, rank):  # type: ignore[no-untyped-def]
-    """``x`` with the ``rank`` axes from ``axis`` on made one, the first."""
+    """``x`` with the ``rank`` axes from ``axis`` on merged into one, which comes first."""
     if rank == 1 and axis == 0:
         return x
     x = np.moveaxis(x, tuple(range(axis, axis + rank)), tuple(range(rank)))
@@ -65,5 +66,5 @@ def rows(x, axis, rank):  # type: ignore[no-untyped-def]
 
 
 def get(x, index, fill, inside):  # type: ignore[no-untyped-def]
-    """The number ``x[index]``, or ``fill`` if that is out of range."""
+    """The number ``x[index]``, or ``fill`` if the index is out of range."""
     return x[index] if inside else fill

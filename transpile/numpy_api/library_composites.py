@@ -1,9 +1,9 @@
-"""Functions of NumPy that only say other functions of NumPy: plain Python, lifted like user code.
+"""Functions of NumPy that are compositions of other NumPy functions: plain Python, lifted like user code.
 
-What decides whether a function stands here or is built (a function that emits primitives): what is printed must be as good, and bad
-input must be told as well. So stay built those that ask whether sizes agree with a message of their own (`np.average`, `np.cov`,
-`np.gradient`), those whose number of axes or dtype hangs on what only the builder knows (`np.kron`, `np.vander`), and those that
-are one primitive for most arguments (`np.var`).
+A function belongs here if the printed result and the error messages are as good as with a builder (a function that emits
+primitives). Built instead are those that report sizes that disagree in their own words (`np.average`, `np.cov`, `np.gradient`),
+those whose rank or dtype depends on facts that only the builder has (`np.kron`, `np.vander`), and those that are one primitive
+for most arguments (`np.var`).
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def ediff1d(ary, to_end=None, to_begin=None):  # type: ignore[no-untyped-def]
 
 
 def trapezoid(y, x=None, dx=1.0, axis=-1):  # type: ignore[no-untyped-def]
-    """``np.trapezoid``: even steps, or widths that broadcast along the other axes."""
+    """``np.trapezoid``: with constant steps, or widths that broadcast along the other axes."""
     y = np.asarray(y)
     if y.ndim == 0:
         raise TypeError("np.trapezoid takes an array, not a number")
@@ -71,7 +71,7 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):  # type: ignore[no-untyped-def]
 
 
 def _halves(parts):  # type: ignore[no-untyped-def]
-    """What NumPy halves before it adds: integers are added as floats."""
+    """The terms that NumPy halves after adding; integers are added as floats."""
     return parts if np.issubdtype(parts.dtype, np.floating) else parts * 1.0
 
 
@@ -81,7 +81,7 @@ def diag_indices(n, ndim=2):  # type: ignore[no-untyped-def]
 
 
 def multi_dot(arrays):  # type: ignore[no-untyped-def]
-    """``np.linalg.multi_dot``: from the side that stays small, a vector at the end first."""
+    """``np.linalg.multi_dot``: from left to right, or from right to left if the last operand is a vector."""
     if len(arrays) < 2:
         raise ValueError("Expecting at least two arrays.")
     parts = [np.asarray(a) for a in arrays]

@@ -1,5 +1,8 @@
 """Derivatives of solutions by the implicit function theorem (`transpile.lax.custom_root`, `custom_linear_solve`): plain Python,
-lifted. ``f(params, x)`` is the user's function with all that it reads around it as an argument."""
+lifted.
+
+``f(params, x)`` is the user's function, with its captured values as an argument.
+"""
 
 from __future__ import annotations
 
@@ -15,18 +18,18 @@ Function = Callable[..., Any]
 
 
 def root_tangent(f: Function, tangent_solve: Function, params: Any, x: Any, params_dot: Any) -> Any:
-    """``f(p, x(p)) = 0``: ``x_dot`` solves ``f_x x_dot = -f_p p_dot``."""
+    """The tangent of a root ``x(p)`` of ``f(p, x(p)) = 0``: ``x_dot`` solves ``f_x x_dot = -f_p p_dot``."""
     _, y = jvp(lambda p: f(p, x), (params,), (params_dot,))
     return tree.map(np.negative, tangent_solve(lambda v: jvp(lambda z: f(params, z), (x,), (v,))[1], y))
 
 
 def transposed_solution(matvec: Function, solve: Function, x_bar: Any) -> Any:
-    """The solution of ``A^T b_bar = x_bar``; ``matvec`` is linear, so that it makes no difference where it is differentiated."""
+    """The solution of ``A^T b_bar = x_bar``; ``matvec`` is linear, so it may be differentiated at any point."""
     return solve(lambda v: vjp(matvec, x_bar)[1](v)[0], x_bar)
 
 
 def transposed_by_entries(matvec: Function, solve: Function, x_bar: Any) -> Any:
-    """The same where only ``solve`` is there and cannot be transposed: as many solutions as there are unknowns."""
+    """As `transposed_solution`, if only ``solve`` exists and cannot be transposed: one solve for each unknown."""
     flat, unravel = tree.ravel_pytree(x_bar)
     b_bar = np.zeros_like(flat)
     for k in range(len(flat)):

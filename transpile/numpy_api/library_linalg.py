@@ -1,4 +1,4 @@
-"""Functions of ``numpy.linalg`` that are said in terms of other NumPy: plain Python, lifted like user code."""
+"""Functions of ``numpy.linalg`` written in terms of other NumPy functions: plain Python, lifted like user code."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ def tensorinv(a, ind=2):  # type: ignore[no-untyped-def]
 
 
 def tensorsolve(a, b, axes=None):  # type: ignore[no-untyped-def]
-    """``np.linalg.tensorsolve``: ``x`` with ``np.tensordot(a, x, x.ndim) == b``; ``axes`` of ``a`` go to its end before."""
+    """``np.linalg.tensorsolve``: ``x`` with ``np.tensordot(a, x, x.ndim) == b``; ``axes`` of ``a`` are moved to its end
+    first."""
     a, b = np.asarray(a), np.asarray(b)
     if axes is not None:
         a = np.transpose(a, [k for k in range(a.ndim) if k not in axes] + list(axes))
@@ -30,7 +31,7 @@ def tensorsolve(a, b, axes=None):  # type: ignore[no-untyped-def]
 
 
 def _count(shape):  # type: ignore[no-untyped-def]
-    """How many elements an array of this shape has."""
+    """The number of elements of an array of this shape."""
     count = 1
     for size in shape:
         count *= size

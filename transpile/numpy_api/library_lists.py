@@ -1,6 +1,6 @@
-"""Methods and operators of lists of which only the run knows how many elements they have: plain Python, lifted like user code.
+"""Methods and operators of lists whose length is known at run time only: plain Python, lifted like user code.
 
-Numbers have no identity here: what Python finds in a list by `is` is found by `==`.
+Numbers have no identity here: where Python compares list items by `is` first, these use `==` alone.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def equal(a, b):  # type: ignore[no-untyped-def]
 
 
 def ordered(a, b, test):  # type: ignore[no-untyped-def]
-    """``a < b`` and its like: the first elements that differ decide, then the lengths."""
+    """``a < b`` and the other orderings: the first elements that differ decide, then the lengths."""
     for k in range(min(len(a), len(b))):
         if a[k] != b[k]:
             return test(a[k], b[k])
@@ -57,7 +57,7 @@ def ordered(a, b, test):  # type: ignore[no-untyped-def]
 
 
 def largest(items, key=None):  # type: ignore[no-untyped-def]
-    """``max(items, key=key)``: the first of equal ones."""
+    """``max(items, key=key)``; of equal items the first."""
     if len(items) == 0:
         raise ValueError("max() iterable argument is empty")
     best = items[0]
@@ -71,7 +71,7 @@ def largest(items, key=None):  # type: ignore[no-untyped-def]
 
 
 def smallest(items, key=None):  # type: ignore[no-untyped-def]
-    """``min(items, key=key)``: the first of equal ones."""
+    """``min(items, key=key)``; of equal items the first."""
     if len(items) == 0:
         raise ValueError("min() iterable argument is empty")
     best = items[0]
@@ -109,7 +109,7 @@ def repeated(items, times):  # type: ignore[no-untyped-def]
 
 
 def extend(items, more):  # type: ignore[no-untyped-def]
-    """``items.extend(more)``; of itself, what it had."""
+    """``items.extend(more)``; a list extended by itself is doubled."""
     for item in more[:] if more is items else more:
         items.append(item)
 
@@ -125,7 +125,7 @@ def pop(items, k):  # type: ignore[no-untyped-def]
 
 
 def insert(items, k, item):  # type: ignore[no-untyped-def]
-    """``items.insert(k, item)``: beyond an end is at that end."""
+    """``items.insert(k, item)``; an index beyond an end means that end."""
     many = len(items)
     at = max(k + many, 0) if k < 0 else min(k, many)
     items.append(item)
@@ -154,7 +154,7 @@ def reverse(items):  # type: ignore[no-untyped-def]
 
 
 def sort(items, *, key=None, reverse=False):  # type: ignore[no-untyped-def]
-    """``items.sort()`` of what is no number: by insertion, equal ones stay in order."""
+    """``items.sort()`` for items that are no numbers: a stable insertion sort."""
     for k in range(1, len(items)):
         item = items[k]
         at = k

@@ -1,4 +1,4 @@
-"""Functions of NumPy that are said in terms of other NumPy: plain Python, lifted like user code."""
+"""Functions of NumPy written in terms of other NumPy functions: plain Python, lifted like user code."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from transpile.base.intrinsics import stop_gradient
 
 
 def piecewise(x, condlist, funclist):  # type: ignore[no-untyped-def]
-    """``np.piecewise``: a function gets the entries where its condition holds; of several that hold the last one counts; one more
-    entry is for where none holds."""
+    """``np.piecewise``: each function gets the elements where its condition holds; if several hold, the last one counts; one
+    further function is for elements where none holds."""
     if len(funclist) not in (len(condlist), len(condlist) + 1):
         raise ValueError("np.piecewise takes a function for each condition, and one for where none holds")
     tests = list(condlist)
@@ -34,12 +34,12 @@ def _piece_of_number(x, tests, funclist):  # type: ignore[no-untyped-def]
 
 
 def fromfunction(function, shape, dtype=float):  # type: ignore[no-untyped-def]
-    """``np.fromfunction``: a function of the positions."""
+    """``np.fromfunction``: a function of the index arrays."""
     return function(*np.indices(shape, dtype=dtype))
 
 
 def fromiter(iter, dtype, count=-1):  # type: ignore[no-untyped-def]
-    """``np.fromiter``: the items as an array; of a count the first ones, and no more are taken."""
+    """``np.fromiter``: the items as an array; with a count only the first ones, and no more are consumed."""
     found = list(iter) if count < 0 else [item for _, item in zip(range(count), iter)]
     if len(found) < count:
         raise ValueError(f"iterator too short: Expected {count} but iterator had only {len(found)} items.")
@@ -47,13 +47,13 @@ def fromiter(iter, dtype, count=-1):  # type: ignore[no-untyped-def]
 
 
 def ndarray(shape, dtype=float):  # type: ignore[no-untyped-def]
-    """``np.ndarray(shape, dtype)``: memory that nothing is written into yet."""
+    """``np.ndarray(shape, dtype)``: uninitialised memory."""
     return np.empty(shape, dtype=dtype)
 
 
 def joined(parts, axis, least, place):  # type: ignore[no-untyped-def]
-    """``np.r_[parts]`` and ``np.c_[parts]``: of ranks ``least`` or more, new axes in front of the old ones or, from ``place`` on,
-    behind them."""
+    """``np.r_[parts]`` and ``np.c_[parts]``: parts have rank ``least`` or more; new axes go before the old ones or, from
+    ``place`` on, after them."""
     dtype = np.result_type(*parts)
     return np.concatenate([_of_rank(np.asarray(part, dtype=dtype), least, place) for part in parts], axis=axis)
 
@@ -70,13 +70,13 @@ def _of_rank(a, least, place):  # type: ignore[no-untyped-def]
 
 
 def mgrid(axes):  # type: ignore[no-untyped-def]
-    """``np.mgrid``: the coordinates of each point of a grid, along the first axis."""
+    """``np.mgrid``: the coordinates of each grid point, along the first axis."""
     dtype = np.result_type(*axes)
     return np.stack(np.meshgrid(*[np.asarray(a, dtype=dtype) for a in axes], indexing="ij"))
 
 
 def ogrid(axes):  # type: ignore[no-untyped-def]
-    """``np.ogrid``: for each axis of a grid its coordinates, as an array that broadcasts along the others."""
+    """``np.ogrid``: the coordinates along each axis of a grid, as an array that broadcasts along the others."""
     dtype = np.result_type(*axes)
     return tuple(_along(np.asarray(a, dtype=dtype), k, len(axes)) for k, a in enumerate(axes))
 
@@ -86,7 +86,7 @@ def _along(a, k, rank):  # type: ignore[no-untyped-def]
 
 
 def apply_along_axis(func1d, axis, arr, *args):  # type: ignore[no-untyped-def]
-    """``np.apply_along_axis``: a function of each row along an axis."""
+    """``np.apply_along_axis``: a function applied to each row along an axis."""
     x = np.moveaxis(np.asarray(arr), axis, -1)
     rows = np.reshape(x, (-1, x.shape[-1]))
     found = np.stack([func1d(row, *args) for row in rows])
@@ -96,7 +96,7 @@ def apply_along_axis(func1d, axis, arr, *args):  # type: ignore[no-untyped-def]
 
 
 def apply_over_axes(func, a, axes):  # type: ignore[no-untyped-def]
-    """``np.apply_over_axes``: one axis after the other, each kept with length 1."""
+    """``np.apply_over_axes``: one axis after another, each kept with size 1."""
     a = np.asarray(a)
     for axis in axes:
         y = func(a, axis)
@@ -105,7 +105,7 @@ def apply_over_axes(func, a, axes):  # type: ignore[no-untyped-def]
 
 
 def choose(a, choices, mode="raise"):  # type: ignore[no-untyped-def]
-    """``np.choose``: which of the choices each place takes."""
+    """``np.choose``: each element comes from the choice that ``a`` names."""
     which, count = np.asarray(a), len(choices)
     if which.dtype.kind == "f":
         raise TypeError(f"Cannot cast array data from {which.dtype!r} to dtype('int64') according to the rule 'safe'")
@@ -136,23 +136,23 @@ def vecmat(x1, x2):  # type: ignore[no-untyped-def]
 
 
 def angle(z, deg=False):  # type: ignore[no-untyped-def]
-    """``np.angle`` of real numbers."""
+    """``np.angle``, for real numbers."""
     y = np.arctan2(np.zeros_like(z), z)
     return np.degrees(y) if deg else y
 
 
 def isreal(x):  # type: ignore[no-untyped-def]
-    """``np.isreal`` of real numbers."""
+    """``np.isreal``, for real numbers."""
     return np.full(np.shape(x), True)
 
 
 def iscomplex(x):  # type: ignore[no-untyped-def]
-    """``np.iscomplex`` of real numbers."""
+    """``np.iscomplex``, for real numbers."""
     return np.full(np.shape(x), False)
 
 
 def unwrap(p, discont=None, axis=-1, *, period=2 * np.pi):  # type: ignore[no-untyped-def]
-    """``np.unwrap``: whole periods are added, which have no derivative."""
+    """``np.unwrap``: adds whole periods, which have derivative 0."""
     p = np.asarray(p)
     steps = stop_gradient(np.diff(p, axis=axis))
     dtype = np.result_type(steps, period)
@@ -189,9 +189,9 @@ def setdiff1d(ar1, ar2):  # type: ignore[no-untyped-def]
 
 
 def polyadd(a1, a2):  # type: ignore[no-untyped-def]
-    """``np.polyadd``: the shorter one is padded in front."""
+    """``np.polyadd``: the shorter operand is padded in front."""
     a1, a2 = np.atleast_1d(a1), np.atleast_1d(a2)
-    if a1.ndim > 1 or a2.ndim > 1:  # no polynomials, of which NumPy adds what has as many rows
+    if a1.ndim > 1 or a2.ndim > 1:  # no polynomials: NumPy adds arrays that have the same number of rows
         if len(a1) != len(a2):
             raise ValueError("all the input array dimensions must match exactly")
         return a1 + a2
@@ -205,7 +205,7 @@ def polysub(a1, a2):  # type: ignore[no-untyped-def]
 
 
 def _window(M):  # type: ignore[no-untyped-def]
-    """How many points, of a number that need not be whole, and what lies between the first and the last."""
+    """The number of points, from a number that need not be whole, and the distance from the first to the last."""
     if isinstance(M, int):
         return M, np.maximum(M - 1, 1)
     return (M if M >= 1 else 0), (M - 1 if M != 1 else 1)

@@ -1,4 +1,4 @@
-"""Functions of ``scipy.special`` that are said in terms of other NumPy: plain Python, lifted like user code.
+"""Functions of ``scipy.special`` written in terms of NumPy functions: plain Python, lifted like user code.
 
 The shift by the largest element is hidden from the derivative (`stop_gradient`): the result does not depend on it.
 """
@@ -32,7 +32,7 @@ def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):  # type:
 
 
 def _bounded(above, b):  # type: ignore[no-untyped-def]
-    """What lies above the largest that counts; of what does not count, no more than an exponential can bear."""
+    """The exponents ``above``; those of terms with ``b == 0`` that would overflow are set to 0."""
     return np.where((b == 0) & ~(above < 80.0), 0.0, above)
 
 
@@ -70,7 +70,7 @@ def pseudo_huber(delta, r):  # type: ignore[no-untyped-def]
 
 
 def _both_floats(x, y):  # type: ignore[no-untyped-def]
-    """As a ufunc of floats takes them: small integers as float32."""
+    """Both operands as floats, promoted as a float ufunc does: small integers become float32."""
     dtype = np.result_type(x, y)
     if not np.issubdtype(dtype, np.floating):
         dtype = np.result_type(dtype, np.float32)

@@ -1,5 +1,7 @@
-"""Methods of ufuncs that no primitive stands for: plain Python, lifted like user code. Arrays come in the dtype that is computed
-in."""
+"""Methods of ufuncs for which there is no primitive: plain Python, lifted like user code.
+
+Arrays arrive in the dtype of the computation.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ def reduce(function, array, axis=0, dtype=None, keepdims=False, initial=None):  
 
 
 def accumulate(function, array, axis=0, dtype=None):  # type: ignore[no-untyped-def]
-    """``function.accumulate``: the fold, each step kept."""
+    """``function.accumulate``: the fold with all intermediate results."""
     x = np.asarray(array)
     y = np.moveaxis(x, axis, 0).copy()
     for k in range(1, y.shape[0]):
@@ -30,7 +32,7 @@ def accumulate(function, array, axis=0, dtype=None):  # type: ignore[no-untyped-
 
 
 def reduceat(function, array, indices, axis=0, dtype=None):  # type: ignore[no-untyped-def]
-    """``function.reduceat``: a fold of each stretch that begins at an index and ends before the next."""
+    """``function.reduceat``: a fold of each segment from one index to just before the next."""
     x = np.asarray(array)
     rows = np.moveaxis(x, axis, 0)
     starts = np.asarray(indices)
@@ -45,7 +47,7 @@ def reduceat(function, array, indices, axis=0, dtype=None):  # type: ignore[no-u
 
 
 def at(function, a, indices, b):  # type: ignore[no-untyped-def]
-    """``function.at`` of two operands: one element after the other, so that repeated indices all count."""
+    """``function.at`` for two operands, one element after another, so that repeated indices all count."""
     places = np.arange(a.size).reshape(a.shape)[indices]
     values = np.broadcast_to(b, np.shape(places)).ravel()
     places = np.ravel(places)
@@ -55,7 +57,7 @@ def at(function, a, indices, b):  # type: ignore[no-untyped-def]
 
 
 def at_alone(function, a, indices):  # type: ignore[no-untyped-def]
-    """``function.at`` of one operand."""
+    """``function.at`` for one operand."""
     places = np.ravel(np.arange(a.size).reshape(a.shape)[indices])
     for k in range(places.shape[0]):
         place = np.unravel_index(places[k], a.shape)

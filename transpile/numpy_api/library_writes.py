@@ -14,12 +14,12 @@ def copyto(dst, src, casting="same_kind", where=True):  # type: ignore[no-untype
 
 
 def set_flat(a, values):  # type: ignore[no-untyped-def]
-    """``a.flat = values``: they are repeated to the size of the array."""
+    """``a.flat = values``: the values are repeated to the size of the array."""
     a[...] = values if np.ndim(values) == 0 else np.resize(values, a.shape)
 
 
 def putmask(a, mask, values):  # type: ignore[no-untyped-def]
-    """``np.putmask``: the values are repeated to the size of the array; where there are none, nothing is written."""
+    """``np.putmask``: the values are repeated to the size of the array; if there are none, nothing is written."""
     if np.size(mask) != a.size:
         raise ValueError("putmask: mask and data must be the same size")
     _check_safe(values, a)
@@ -33,14 +33,14 @@ def _check_safe(values, a):  # type: ignore[no-untyped-def]
 
 
 def place(arr, mask, vals):  # type: ignore[no-untyped-def]
-    """``np.place``: the values are used in turn, and again from the first."""
+    """``np.place``: the values are used in turn, starting again at the end."""
     _check_safe(vals, arr)
     mask = np.asarray(mask, dtype=bool)
     arr[mask] = np.resize(vals, (np.count_nonzero(mask),))
 
 
 def put(a, ind, v, mode="raise"):  # type: ignore[no-untyped-def]
-    """``np.put``: places are counted through the array, the values used in turn; where there are none, nothing is written."""
+    """``np.put``: indices are into the flattened array, the values are used in turn; if there are none, nothing is written."""
     if np.size(ind) > 0 and np.size(v) > 0:
         _put(a, np.ravel(ind), v, mode)
 
@@ -63,6 +63,6 @@ def put_along_axis(arr, indices, values, axis):  # type: ignore[no-untyped-def]
 
 
 def fill_diagonal(a, val, wrap=False):  # type: ignore[no-untyped-def]
-    """``np.fill_diagonal`` of a matrix that is not square."""
+    """``np.fill_diagonal`` for a matrix that is not square."""
     k = np.arange(min(a.shape[0], a.shape[1]))
     a[k, k] = np.resize(val, k.shape)

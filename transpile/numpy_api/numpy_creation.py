@@ -1,4 +1,4 @@
-"""Arrays out of numbers, shapes and other arrays, by dotted name."""
+"""NumPy's functions that create arrays from numbers, shapes and other arrays, by dotted name."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ from transpile.ops import language as m
 from transpile.ops.slicing import along, at_least, fresh_size, new_axis, point, raise_if, settle_size
 
 _STATIC = ("dtype", "order", "copy", "ndmin")
-_IDLE = ("order",)  # the layout decides what is shared, and no value
+_IDLE = ("order",)  # the layout decides which memory is shared, but no value
 
 
 def _check_order(order: Any) -> None:
-    """Refuses an order in memory that NumPy does not give to what is made from nothing."""
+    """Raises T131 for a memory order that NumPy refuses for a new array."""
     if order is not None and order not in "CFcf":
         raise RuleError(f"only 'C' or 'F' order is permitted, not {order!r}", "T131")
 
@@ -82,12 +82,12 @@ def _full(b: Builder, shape: Any, fill_value: Any, dtype: Any = None, order: str
 
 
 def _to_fill(value: Expr) -> Expr:
-    """A float is cast as an array is, not as ``int`` does it; an integer of Python's has to fit."""
+    """The fill value; a float is cast like an array, not as ``int`` does it, while a Python integer has to fit."""
     return strong(value) if value.type.is_float else value
 
 
 def _everywhere(b: Builder, value: Expr, dims: tuple[Dim, ...]) -> Expr:
-    """An array of the value everywhere; NumPy leaves out leading axes of one that are too many."""
+    """An array filled with the value; like NumPy it drops surplus leading axes of size 1."""
     while value.rank > len(dims) and value.dims[0] == Dim(1):
         value = point(value, 0, 0)
     if value.rank > len(dims):
@@ -129,7 +129,8 @@ def _contiguous(b: Builder, a: Any, dtype: Any = None) -> Expr:
 
 
 def _array_memory(order: Any = None) -> Callable[[Mapping[str, Any]], str]:
-    """What ``np.array`` and its like share: a copy (True), or the argument itself if it is as wanted (None)."""
+    """The ``memory`` function of ``np.array`` and its variants: a copy (copy=True), or the argument itself if it already fits
+    (copy=None)."""
 
     def shares(bound: Mapping[str, Any]) -> str:
         x, wanted = bound.get("object", bound.get("a")), bound.get("order", order)
@@ -170,11 +171,11 @@ def _arange(b: Builder, start: Any = None, stop: Any = None, step: Any = None, d
 
 
 def _float_of(given: list[Expr]) -> str:
-    return promote(*(v.type for v in given), INT64).dtype  # as of an int64: that of a float32 is float64
+    return promote(*(v.type for v in given), INT64).dtype  # promoted with int64, which turns float32 into float64
 
 
 def _range_size(b: Builder, args: list[Expr]) -> Dim | None:
-    """How many numbers a range has, if that is known or linear in what is."""
+    """The number of elements of a range, if it is known or linear in known sizes; else None."""
     if all(isinstance(a.op, ir.Const) for a in args):
         return Dim(len(np.arange(*(a.op.value for a in args))))  # type: ignore[union-attr]
     ends = [_whole(b, a) for a in args]
@@ -192,7 +193,7 @@ def _range_size(b: Builder, args: list[Expr]) -> Dim | None:
 
 
 def _whole(b: Builder, x: Expr) -> Dim | None:
-    """A number that is an integer by type or by value."""
+    """A number as a size, if it is an integer by type or by value; else None."""
     if isinstance(x.op, ir.Const):
         return Dim(int(x.op.value)) if float(x.op.value).is_integer() else None
     return b.form(x) if x.type.is_int or x.type.is_bool else None
@@ -230,14 +231,14 @@ def _linspace(
 
 
 def _between(b: Builder, first: Expr, last: Expr, num: Any, endpoint: bool) -> Expr:
-    """``linspace`` of arrays: the points along a new first axis."""
+    """``linspace`` between arrays: the points lie along a new first axis."""
     n = size_of(b, num)
     count = b.expr(num) - 1 if endpoint else b.expr(num)
     dims = (n, *first.dims)
     steps = m.maximum(count, 1, py=True)
     place = along(b, dims, 0)
     y = first + b.cast(place, first.dtype) * ((last - first) / steps)
-    return m.where(place.eq(steps), last, y) if endpoint else y  # the last one is exact
+    return m.where(place.eq(steps), last, y) if endpoint else y  # the last point is exact
 
 
 def _logspace(
@@ -262,7 +263,7 @@ def _logspace(
 def _geomspace(
     b: Builder, start: Any, stop: Any, num: Any = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0
 ) -> Expr:
-    """Even steps of the logarithm; both ends have one sign."""
+    """``np.geomspace``: constant steps of the logarithm; both ends must have the same sign."""
     first, last = numeric(b, start, stop)
     within = np.result_type(first.dtype, last.dtype, dtype_of(dtype, "float64"))
     first, last = (b.cast(x, within.name if within.kind == "f" else "float64") for x in (first, last))
@@ -280,7 +281,7 @@ def _geomspace(
 
 
 def _matrix(prim: str) -> Callable[..., Expr]:
-    """``np.eye`` and ``np.tri``."""
+    """The builder of ``np.eye`` or ``np.tri``."""
 
     def build(b: Builder, N: Any, M: Any = None, k: int = 0, dtype: Any = float) -> Expr:
         n = b.expr(N)
@@ -301,7 +302,7 @@ def _identity(b: Builder, n: Any, dtype: Any = None) -> Expr:
 
 
 def _vander(b: Builder, x: Any, N: Any = None, increasing: bool = False) -> Expr:
-    """Powers of a vector, one a column."""
+    """``np.vander``: the powers of a vector, one in each column."""
     v = array(b, x)
     if v.rank != 1:
         raise RuleError("x must be a one-dimensional array or sequence.", "T201")

@@ -1,4 +1,4 @@
-"""Cumulative sums and products, differences along an axis and the trapezoidal rule of NumPy by dotted name."""
+"""Cumulative sums and products, differences along an axis and the trapezoidal rule of NumPy, by dotted name."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _nan_cumulative(prim: str, neutral: float) -> Callable[..., Expr]:
 
 
 def _cumulative_array(prim: str, neutral: float) -> Callable[..., Expr]:
-    """``cumulative_sum`` and ``cumulative_prod``."""
+    """The builder of ``np.cumulative_sum`` or ``np.cumulative_prod``."""
 
     def build(b: Builder, x: Any, axis: Any = None, dtype: Any = None, include_initial: bool = False) -> Expr:
         y = array(b, x)
@@ -57,7 +57,7 @@ def _diff(b: Builder, a: Any, n: Any = 1, axis: int = -1, prepend: Any = None, a
     axis = axis_of(axis, x.rank)
     if n < 0:
         raise RuleError(f"np.diff: n={n} is negative", "T131")
-    if not n:  # nothing is put before it then either
+    if not n:  # prepend and append are ignored too
         return x
     parts = [x]
     for extra, at in ((prepend, 0), (append, len(parts))):
@@ -75,7 +75,7 @@ def _diff(b: Builder, a: Any, n: Any = 1, axis: int = -1, prepend: Any = None, a
 
 
 def _accumulated(prim: str) -> Callable[..., Expr]:
-    """``np.add.accumulate``."""
+    """The builder of a method such as ``np.add.accumulate``."""
 
     def build(b: Builder, array: Any, axis: Any = 0, dtype: Any = None) -> Expr:
         if axis is None:

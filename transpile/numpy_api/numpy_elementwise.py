@@ -1,6 +1,6 @@
 """The elementwise callables of NumPy, ``math`` and the builtins, by dotted name.
 
-NumPy functions give NumPy scalars (strong), those of ``math`` Python scalars (weak), whatever they are given.
+NumPy functions return NumPy scalars (strong), those of ``math`` Python scalars (weak), whatever the type of the arguments.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from transpile.ops.tables import prims
 
 
 def operand(b: Builder, x: Any) -> Expr:
-    """An argument that may be a (nested) list or tuple, as for ``np.asarray``; a Python bool is a NumPy bool here."""
+    """An argument that may be a (nested) list or tuple, as in ``np.asarray``; a Python bool becomes a NumPy bool."""
     if isinstance(x, (list, tuple)):
         return from_nested(b, x)
     x = b.expr(x)
@@ -36,7 +36,7 @@ def operand(b: Builder, x: Any) -> Expr:
 
 
 def ufunc(prim: str, arity: int) -> Entry:
-    """The NumPy function that is the primitive."""
+    """The entry of a NumPy function that equals the primitive."""
 
     def one(b: Builder, x: Any) -> Expr:
         return b.elementwise(prim, operand(b, x), strong=True)
@@ -71,7 +71,7 @@ def _round(b: Builder, a: Any, decimals: int = 0) -> Expr:
         x = b.cast(x, "float16")
     if decimals == 0:
         return b.elementwise("round", x, strong=True)
-    if x.type.is_int and decimals < 0:  # NumPy computes it in floats
+    if x.type.is_int and decimals < 0:  # NumPy computes this in floats
         return b.cast(b.elementwise("round_to", b.cast(x, "float64"), decimals=decimals), x.dtype)
     return b.elementwise("round_to", x, strong=True, decimals=decimals)
 
@@ -118,7 +118,7 @@ def _largest(type_: Type) -> tuple[float, float]:
 
 
 def isclose(build: Builder, a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, equal_nan: bool = False) -> Expr:
-    """As NumPy says it in its documentation where the run knows a tolerance."""
+    """``np.isclose``: one primitive if the tolerances are known, else NumPy's documented formula."""
     x, y = operand(build, a), operand(build, b)
     if not x.type.is_float and not y.type.is_float:
         y = build.cast(y, "float64")
@@ -132,7 +132,7 @@ def isclose(build: Builder, a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, 
 
 
 def _known(*numbers: Expr) -> list[float] | None:
-    """Numbers that the text can name; None where one of them is the run's, or infinite."""
+    """The values of literal finite numbers; None if one of them is infinite or known at run time only."""
     found = [x.op.value for x in numbers if isinstance(x.op, ir.Const) and np.isfinite(x.op.value)]
     return found if len(found) == len(numbers) else None
 
@@ -151,7 +151,7 @@ def _float_power(b: Builder, x1: Any, x2: Any) -> Expr:
 
 
 def float_operand(b: Builder, x: Any) -> Expr:
-    """The argument as a float, integers as NumPy's ``exp`` turns them."""
+    """The argument as a float; integers are converted as by NumPy's ``exp``."""
     x = operand(b, x)
     (wanted,) = OPERAND_TYPES["float"]([x.type])
     return b.cast(x, wanted.strong)
@@ -208,7 +208,7 @@ def _is_infinity(sign: float) -> Callable[..., Expr]:
 
 NUMPY: dict[str, Entry] = {
     **{name: ufunc(prim, 1) for name, prim in UNARY.items()},
-    "i0": Entry(ufunc(UNARY["i0"], 1).build, memory="array"),  # a function of NumPy's, not a ufunc
+    "i0": Entry(ufunc(UNARY["i0"], 1).build, memory="array"),  # an ordinary function of NumPy, no ufunc
     **{name: ufunc(prim, 2) for name, prim in BINARY.items()},
     "clip": Entry(_clip),
     "round": Entry(_round, static=("decimals",)),
@@ -247,7 +247,7 @@ def number(b: Builder, x: Any, name: str, to: Type = FLOAT) -> Expr:
 
 
 def scalar(prim: str, arity: int, name: str, to: Type = FLOAT) -> Entry:
-    """A function of ``math`` on floats that gives a float (or a bool)."""
+    """The entry of a function of ``math`` on floats that returns a float (or a bool)."""
 
     def one(b: Builder, x: Any) -> Expr:
         return b.elementwise(prim, number(b, x, name, to), via="math")
@@ -259,7 +259,7 @@ def scalar(prim: str, arity: int, name: str, to: Type = FLOAT) -> Entry:
 
 
 def integers(prim: str, arity: int, name: str, to: Type = INT) -> Entry:
-    """A function of ``math`` that gives an int and is printed as it is."""
+    """The entry of a function of ``math`` that returns an int and is printed under its own name."""
 
     def one(b: Builder, x: Any) -> Expr:
         return b.elementwise(prim, number(b, x, name, to))
@@ -324,7 +324,7 @@ def _reduced(b: Builder, values: Any, name: str, prim: str, empty: Any) -> Expr:
             total = x if k == 0 and not x.type.is_bool else b.elementwise(prim, total, x)
         return total
     total = b.let({"add": "sum", "mul": "prod"}[prim], found, axes=(0,), keepdims=False)
-    return total if found.type.is_bool else b.cast(total, found.dtype)  # narrow integers wrap round, one after another
+    return total if found.type.is_bool else b.cast(total, found.dtype)  # narrow integers wrap at each step
 
 
 def _fsum(b: Builder, seq: Any) -> Expr:
@@ -349,7 +349,9 @@ def _sumprod(b: Builder, p: Any, q: Any) -> Expr:
 
 
 def _ulp(b: Builder, x: Any) -> Expr:
-    return b.elementwise("spacing", b.elementwise("fabs", number(b, x, "ulp")))  # NumPy's has the sign of its argument
+    return b.elementwise(
+        "spacing", b.elementwise("fabs", number(b, x, "ulp"))
+    )  # np.spacing has the sign of its argument
 
 
 def _fma(b: Builder, x: Any, y: Any, z: Any) -> Expr:
@@ -389,7 +391,7 @@ def _math_isclose(build: Builder, a: Any, b: Any, *, rel_tol: Any = 1e-9, abs_to
 
 
 def _chained(prim: str) -> Callable[..., Expr]:
-    """``math.gcd`` and ``math.lcm`` of any number of integers."""
+    """The builder of ``math.gcd`` or ``math.lcm``, for any number of integers."""
 
     def build(b: Builder, *numbers: Any) -> Expr:
         total = b.expr(0 if prim == "gcd" else 1)
@@ -402,7 +404,7 @@ def _chained(prim: str) -> Callable[..., Expr]:
 
 
 def _whole(prim: str) -> Callable[..., Expr]:
-    """``math.floor`` and ``math.ceil``: of an int, the int."""
+    """The builder of ``math.floor`` or ``math.ceil``; an int stays itself."""
 
     def build(b: Builder, x: Any) -> Expr:
         e = b.expr(x)
@@ -412,7 +414,7 @@ def _whole(prim: str) -> Callable[..., Expr]:
 
 
 _IN_MATH = {r.math.partition("(")[0].removeprefix("math."): r for r in prims().values() if r.math}
-_FLOATS = {name: r for name, r in _IN_MATH.items() if r.math.endswith(")")}  # the others give a part of a result
+_FLOATS = {name: r for name, r in _IN_MATH.items() if r.math.endswith(")")}  # the others are one item of a result
 
 MATH: dict[str, Entry] = {
     **{name: scalar(r.name, r.operands, name) for name, r in _FLOATS.items()},

@@ -1,4 +1,4 @@
-"""Joining and splitting of NumPy by dotted name: all said in terms of ``concatenate``, ``stack`` and slices."""
+"""NumPy's functions that join and split arrays, by dotted name; all are built from ``concatenate``, ``stack`` and slices."""
 
 from __future__ import annotations
 
@@ -79,7 +79,8 @@ def _stack(b: Builder, arrays: Any, axis: int = 0, dtype: Any = None, casting: A
 
 
 def _as_matrices(b: Builder, parts: list[Expr], at: int) -> Expr:
-    """Vectors get a new axis ``at``, so that they are rows (``vstack``) or columns (``column_stack``); all are joined along it."""
+    """Arrays joined along axis ``at``; vectors get this axis first, so that they are rows (``vstack``) or columns
+    (``column_stack``)."""
     if all(p.rank == 1 for p in parts):
         return stack(b, parts, at)
     return concatenate(b, [_matrix(p, at) for p in parts], at)
@@ -111,7 +112,7 @@ def _dstack(b: Builder, tup: Any) -> Expr:
 
 
 def _block(b: Builder, arrays: Any) -> Expr:
-    """Innermost lists along the last axis, outer ones along those before."""
+    """``np.block``: innermost lists are joined along the last axis, outer lists along the axes before it."""
 
     def depth(v: Any) -> int:
         return 1 + max(map(depth, v)) if isinstance(v, (list, tuple)) else 0
@@ -140,7 +141,7 @@ def _raised(x: Expr, rank: int) -> Expr:
 
 
 def _cut(x: Expr, axis: int, sections: Any, exact: bool) -> list[Expr]:
-    """Into that many parts, or at those places."""
+    """The parts of an axis, split into a number of sections or at given indices."""
     n = x.dims[axis]
     if not isinstance(sections, (tuple, list)):
         places = _even(x.b, n, integer(sections), exact)
@@ -153,7 +154,7 @@ def _cut(x: Expr, axis: int, sections: Any, exact: bool) -> list[Expr]:
 
 
 def _between(x: Expr, axis: int, start: int | None, stop: int | None) -> Expr:
-    """A slice of an axis whose length only the run knows."""
+    """A slice of an axis whose size is known at run time only."""
     args = [x.b.expr(k) for k in (start, stop) if k is not None]
     item = ir.Slice(None if start is None else 0, None if stop is None else len(args) - 1)
     return x.b.read(x, on_axis(x.rank, axis, item), args, name="part")
@@ -224,13 +225,13 @@ def _insert(b: Builder, arr: Any, obj: Any, values: Any, axis: Any = None) -> Ex
         return _insert_several(b, x, at, v, axis)
     place = _within(b, at, x.dims[axis], x.dims[axis] + 1)
     v = _raised(v, x.rank)
-    v = moved(v, 0, axis) if is_number else v  # as NumPy does: a[:, 0] = v and a[:, [0]] = v
+    v = moved(v, 0, axis) if is_number else v  # as in NumPy, where a[:, 0] = v and a[:, [0]] = v differ
     v = b.broadcast(v, tuple(v.dims[axis] if k == axis else d for k, d in enumerate(x.dims)))
     return concatenate(b, [slice_axis(x, axis, 0, place), v, slice_axis(x, axis, place)], axis)
 
 
 def _insert_several(b: Builder, x: Expr, at: Expr, v: Expr, axis: int) -> Expr:
-    """Sorted in among the entries, each before the one at its place."""
+    """``np.insert`` at several indices: new elements are sorted in, each before the element at its index."""
     n, count = x.dims[axis], at.dims[0]
     _check_inside(at, b.dim(n), b.dim(n + 1))
     at = m.where(at < 0, at + b.dim(n), at)
@@ -241,7 +242,8 @@ def _insert_several(b: Builder, x: Expr, at: Expr, v: Expr, axis: int) -> Expr:
 
 
 def _within(b: Builder, at: Expr, n: Dim, end: Dim) -> Dim:
-    """The place that a number says, which lies before ``end`` and, if negative, within ``n`` of it."""
+    """The index as a size counted from the front; a check raises IndexError unless it is less than ``end`` and at least
+    ``-n``."""
     k = integer(at)
     if k is None:
         _check_inside(at, b.dim(n), b.dim(end))

@@ -1,4 +1,4 @@
-"""``numpy.linalg`` by dotted name."""
+"""The functions of ``numpy.linalg``, by dotted name."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from transpile.ops.linalg import eye
 from transpile.ops.slicing import new_axis
 from transpile.ops.sorting import take_along
 
-try:  # what these functions return, since NumPy 1.25
+try:  # the named tuples that these functions return since NumPy 1.25
     from numpy.linalg import _linalg as _results
 except ImportError:  # NumPy before 2.0 keeps them elsewhere
     from numpy.linalg import linalg as _results  # type: ignore[attr-defined, no-redef]
@@ -46,7 +46,7 @@ SVDResult: Any = _results.SVDResult
 
 
 def matrix(b: Builder, a: Any, what: str, square: bool = True) -> Expr:
-    """An argument that is a matrix or a stack of them, as floats."""
+    """An argument that is a matrix or a stack of matrices, as floats; T202 if it is not (or not square)."""
     (x,) = floats(b, a)
     if x.rank < 2:
         raise RuleError(f"{what} takes a matrix, not {x.type}", "T202")
@@ -56,6 +56,7 @@ def matrix(b: Builder, a: Any, what: str, square: bool = True) -> Expr:
 
 
 def items(found: Expr) -> tuple[Expr, ...]:
+    """The items of a tuple."""
     return tuple(found.b.let("item", found, k=k) for k in range(len(found.type.items)))
 
 
@@ -86,7 +87,7 @@ def _norm(b: Builder, x: Any, ord: Any = None, axis: Any = None, keepdims: bool 
 
 
 def _order(ord: Any) -> Any:
-    """The order as None, a name or a number."""
+    """The order of the norm as None, a name or a number."""
     return ord.op.value if isinstance(ord, Expr) and isinstance(ord.op, ir.Const) else ord
 
 
@@ -112,7 +113,7 @@ def vector_norm(x: Expr, order: Any, axis: int, keepdims: bool) -> Expr:
 
 
 def _power_norm(x: Expr, order: Any, axis: int, keepdims: bool) -> Expr:
-    """Scaled by nothing, as NumPy does it; at 0 the derivative is 0."""
+    """The norm of any order, unscaled as in NumPy; its derivative at 0 is 0."""
     total = reduce("sum", m.pow(m.absolute(x), order), axis, keepdims)
     none = total.eq(0)
     exponent, there = 1.0 / order, 0.0 if order > 0 else np.inf
@@ -164,7 +165,7 @@ def _solve(build: Builder, a: Any, b: Any) -> Expr:
 
 
 def general(build: Builder, x: Expr, y: Expr) -> Expr:
-    """``solve``: of one system or a stack. A right side of rank 1 is one vector, all else a matrix."""
+    """``solve`` for one system or a stack. A right side of rank 1 is one vector, any other is a matrix."""
     if y.rank > 1:
         batch = build.broadcast_dims([x.dims[:-2], y.dims[:-2]])
         return build.let("solve", *(build.stretched(v, (*batch, *v.dims[-2:])) if batch else v for v in (x, y)))
@@ -175,7 +176,7 @@ def general(build: Builder, x: Expr, y: Expr) -> Expr:
 
 
 def stacked(build: Builder, x: Expr, y: Expr, solution: Callable[[Expr, Expr], Expr]) -> Expr:
-    """``solution`` of one system or a stack, the matrices and the right sides broadcast against each other before."""
+    """The ``solution`` of one system or a stack; matrices and right sides are broadcast against each other first."""
     if x.rank == 2 and y.rank <= 2:
         return solution(x, y)
     if y.rank == 1:
@@ -232,7 +233,8 @@ def _svd(b: Builder, a: Any, full_matrices: bool = True, compute_uv: bool = True
 
 
 def _of_eigenvectors(values: Expr, vectors: Expr) -> tuple[Expr, Expr, Expr]:
-    """The singular values of a symmetric matrix and its vectors: those of its eigenvalues, which give the signs."""
+    """The singular value decomposition of a symmetric matrix, from its eigenvalues and eigenvectors; the eigenvalues give the
+    signs."""
     last = values.rank - 1
     order = flip(m.call("argsort", m.absolute(values), axis=last), last)
     sizes, signs = (take_along(v, order, last) for v in (m.absolute(values), m.elementwise("copysign", 1.0, values)))
@@ -255,7 +257,7 @@ def _eigvalsh(b: Builder, a: Any, UPLO: str = "L") -> Expr:
 
 
 def _side(UPLO: Any) -> str:
-    """The triangle that is read, which NumPy takes in small letters too."""
+    """The triangle that is read, "L" or "U"; like NumPy it accepts small letters."""
     side = UPLO.upper() if isinstance(UPLO, str) else UPLO
     one_of("np.linalg", "UPLO", side, "L", "U")
     return str(side)
@@ -275,7 +277,7 @@ def _pinv(b: Builder, a: Any, rcond: Any = None, hermitian: Any = False, *, rtol
 
 
 def inverse_above(x: Expr, share: Expr, least: Any = None) -> tuple[Expr, Expr]:
-    """The pseudoinverse and the rank, where singular values are 0 that are not larger than `_are_above` asks for."""
+    """The pseudoinverse and the rank; singular values that fail `_are_above` count as 0."""
     u, values, vt = items(x.b.let("svd", x, full_matrices=False))
     counts = _are_above(values, share, least)
     inverses = m.where(counts, 1 / m.where(counts, values, 1), 0)
@@ -284,25 +286,25 @@ def inverse_above(x: Expr, share: Expr, least: Any = None) -> tuple[Expr, Expr]:
 
 
 def rounding(x: Expr) -> Expr:
-    """What NumPy takes for the relative rounding errors of a matrix."""
+    """NumPy's estimate of the relative rounding error of a matrix."""
     rows, columns = (x.b.dim(d) for d in x.dims[-2:])
     return m.maximum(rows, columns, py=True) * float(np.finfo(x.dtype).eps)
 
 
 def _are_above(values: Expr, share: Expr, least: Any = None) -> Expr:
-    """Which singular values are larger than a share of the largest of their matrix, and what is the least."""
+    """Which singular values exceed ``share`` times the largest of their matrix plus ``least``."""
     bound = _beside(share) * reduce("max", values, -1, values.rank > 1, initial=0.0)
     return values > (bound if least is None else bound + least)
 
 
 def _beside(x: Expr) -> Expr:
-    """One number a matrix, beside its singular values."""
+    """One number for each matrix, with an axis to broadcast against its singular values."""
     return new_axis(x, x.rank) if x.rank else x
 
 
 def _lstsq(build: Builder, a: Any, b: Any, rcond: Any = None) -> tuple[Expr, ...]:
-    """Solution, sums of squares (none where the rows do not say more than the columns ask), rank, singular values; those that
-    are not used vanish again."""
+    """The solution, sums of squared residuals (empty unless there are more rows than columns and the rank is full), rank, and
+    singular values. Dead code elimination removes the unused ones."""
     x, y = floats(build, a, b)
     if rcond != -1:
         refuse_options("np.linalg.lstsq", rcond=(rcond, None))
@@ -316,8 +318,8 @@ def _lstsq(build: Builder, a: Any, b: Any, rcond: Any = None) -> tuple[Expr, ...
 
 
 def least_squares(x: Expr, y: Expr, rcond: float | None) -> tuple[Expr, ...]:
-    """The solution, the sums of squares of what it leaves and whether LAPACK gives them, the rank, the singular values. Of these
-    those count as 0 that are no larger than ``rcond`` times the largest; None stands for NumPy's default, -1 for LAPACK's."""
+    """The solution, the sums of squared residuals and whether LAPACK returns them, the rank, the singular values. Singular
+    values that are at most ``rcond`` times the largest count as 0; None means NumPy's default, -1 LAPACK's."""
     found, values = m.call("lstsq", x, y, rcond=rcond), m.call("svdvals", x)
     rank = m.call("matrix_rank", x) if rcond is None else _rank_of(values, rcond)
     rest = y - m.matmul(x, found)
@@ -332,11 +334,11 @@ def _rank_of(values: Expr, share: float) -> Expr:
 
 
 def _matrix_power(b: Builder, a: Any, n: int) -> Expr:
-    """By repeated squaring."""
+    """``np.linalg.matrix_power`` by repeated squaring."""
     x = matrix(b, a, "np.linalg.matrix_power")
     if not isinstance(n, (int, np.integer)):
         raise RuleError("exponent must be an integer", "T201")
-    x = x if n < 0 else array(b, a)  # of integers, as long as nothing is inverted
+    x = x if n < 0 else array(b, a)  # integers stay integers unless the matrix is inverted
     if n == 0:
         return b.broadcast(eye(x), x.dims)
     if n < 0:

@@ -1,4 +1,4 @@
-"""Differences, covariances, comparisons of whole arrays, windows and polynomials of NumPy by dotted name."""
+"""Differences, covariances, comparisons of whole arrays, windows and polynomials of NumPy, by dotted name."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _gradient(b: Builder, f: Any, *varargs: Any, axis: Any = None, edge_order: i
 
 
 def _along(b: Builder, x: Expr, axis: int, spacing: Any, edge_order: int) -> Expr:
-    """Second-order differences inside, one-sided ones at the ends."""
+    """The gradient along one axis: second-order differences inside, one-sided ones at the ends."""
     n = x.dims[axis]
     message = (
         "Shape of array too small to calculate a numerical gradient, at least (edge_order + 1) elements are required."
@@ -158,14 +158,14 @@ def _cov(
 
 
 def _freedom(count: Expr, lost: Any) -> Expr:
-    """What is divided by: nothing is left where as many are lost, or more."""
+    """The divisor: the count minus the lost degrees of freedom, at least 0."""
     if isinstance(lost, int) and not lost:
         return count
     return count.b.elementwise("maximum", count - lost, 0, py=not count.rank and count.type.weak)
 
 
 def _variables(b: Builder, x: Any, y: Any, rowvar: bool) -> Expr:
-    """One variable a row."""
+    """A matrix with one variable in each row."""
     parts = [v for v in (x, y) if v is not None]
     rows = []
     for name, v in zip("my", (b.cast(array(b, p), "float64") for p in parts)):
@@ -220,7 +220,7 @@ def _all_equal(b: Builder, x: Expr, y: Expr, equal_nan: bool) -> Expr:
 
 
 def _windows(b: Builder, x: Any, window_shape: Any, axis: Any = None) -> Expr:
-    """``sliding_window_view``."""
+    """The builder of ``sliding_window_view``."""
     v = array(b, x)
     sizes = list(window_shape) if isinstance(window_shape, (tuple, list)) else [window_shape]
     axes: Sequence[int] = (
@@ -245,7 +245,7 @@ def _windows(b: Builder, x: Any, window_shape: Any, axis: Any = None) -> Expr:
 
 
 def _polyfit(b: Builder, x: Any, y: Any, deg: int, w: Any = None) -> Expr:
-    """Least squares on the powers, highest first."""
+    """``np.polyfit``: least squares in the powers, highest first."""
     at, values = (b.cast(array(b, v), "float64") for v in (x, y))
     must_agree(b, at, values if values.rank == 1 else point(values, 1, 0), "expected x and y to have same length")
     if not isinstance(deg, (int, np.integer)):
@@ -261,7 +261,7 @@ def _polyfit(b: Builder, x: Any, y: Any, deg: int, w: Any = None) -> Expr:
         values = values * (weights if values.rank == 1 else new_axis(weights, 1))
     scale = m.sqrt(
         b.let("sum", columns * columns, axes=(0,), keepdims=False)
-    )  # as NumPy does: it decides where points are too few
+    )  # as NumPy does: the scale decides which singular values count if there are too few points
     found = b.let("lstsq", columns / scale, values, rcond=None)
     return found / (scale if values.rank == 1 else new_axis(scale, 1))
 
@@ -297,7 +297,7 @@ def _polyint(b: Builder, p: Any, m: int = 1, k: Any = None) -> Expr:
 
 
 def _polymul(b: Builder, a1: Any, a2: Any) -> Expr:
-    """NumPy leaves out first coefficients that are 0, which is refused: the length would depend on them."""
+    """``np.polymul``; a first coefficient of 0, which NumPy drops, is refused, since the length would depend on it."""
     factors = numeric(b, *(as_vector(array(b, v)) for v in (a1, a2)))
     for x in factors:
         if x.rank == 1 and not x.dims[0].is_one:

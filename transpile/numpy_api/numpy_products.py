@@ -1,4 +1,4 @@
-"""Products of NumPy by dotted name: ``dot`` of any rank, ``matmul``, ``einsum``, ``tensordot``, ``kron``,
+"""Products of NumPy, by dotted name: ``dot`` of any rank, ``matmul``, ``einsum``, ``tensordot``, ``kron``,
 ``cross``, ``convolve``."""
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from transpile.ops.slicing import at_least, point
 
 
 def _agree(b: Builder, x: Expr, y: Expr, k: int, j: int, what: str) -> None:
-    """Refuses a contraction of axes of different size."""
+    """Raises T202 if axes of different sizes would be contracted."""
     if not (x.dims[k] == y.dims[j] or b.same(x.dims[k], y.dims[j])):
         raise RuleError(
             f"{what} of shapes {shape_text(x.dims)} and {shape_text(y.dims)}: {x.dims[k]} is not {y.dims[j]}", "T202"
@@ -67,7 +67,7 @@ def _outer(build: Builder, a: Any, b: Any) -> Expr:
 
 
 def _outer_of_vectors(build: Builder, x1: Any, x2: Any) -> Expr:
-    """As the array API has it: of vectors alone."""
+    """``np.linalg.outer`` of the array API, which takes vectors only."""
     x, y = numeric(build, x1, x2)
     if x.rank != 1 or y.rank != 1:
         raise RuleError("Input arrays must be one-dimensional", "T202")
@@ -128,7 +128,7 @@ def _einsum(b: Builder, *operands: Any, dtype: Any = None, casting: Any = "safe"
 
 
 def _einsum_memory(bound: Mapping[str, Any]) -> str:
-    """Of one operand, without a sum, ``einsum`` gives a view."""
+    """The memory of ``einsum``: a view if there is one operand and no sum."""
     subscripts, operands = _with_letters(bound["operands"])
     inputs, _, output = subscripts.replace(" ", "").partition("->")
     one = len(operands) == 1 and isinstance(operands[0], Expr)
@@ -138,7 +138,7 @@ def _einsum_memory(bound: Mapping[str, Any]) -> str:
 
 
 def _with_letters(args: Sequence[Any]) -> tuple[str, tuple[Any, ...]]:
-    """Subscripts and operands; those of the form ``einsum(a, [0, 1], b, [1, 2], [0, 2])`` with letters."""
+    """Subscripts and operands; the form ``einsum(a, [0, 1], b, [1, 2], [0, 2])`` is translated to letters."""
     if isinstance(args[0], str):
         return args[0], tuple(args[1:])
 
@@ -153,7 +153,7 @@ def _with_letters(args: Sequence[Any]) -> tuple[str, tuple[Any, ...]]:
 
 
 def _explicit(text: str, xs: Sequence[Expr]) -> tuple[list[str], str]:
-    """Subscripts with the ellipsis spelled out and the output said."""
+    """Subscripts of the inputs and the output, with letters for the ellipsis and an explicit output."""
     left, arrow, output = text.partition("->")
     inputs = left.split(",")
     if len(inputs) != len(xs):
@@ -177,7 +177,7 @@ def _sizes(b: Builder, inputs: Sequence[str], xs: Sequence[Expr]) -> dict[str, D
     sizes: dict[str, Dim] = {}
     for s, x in zip(inputs, xs):
         for c, d in zip(s, x.dims):
-            first = x.dims[s.index(c)]  # of one operand they are equal, of several they are broadcast together
+            first = x.dims[s.index(c)]  # axes of one operand must be equal, those of several are broadcast together
             if not b.same(first, d):
                 raise RuleError(f"einsum: the sizes {first} and {d} of {c!r} do not agree", "T202")
             (sizes[c],) = b.broadcast_dims([(sizes.get(c, Dim(1)),), (d,)])
@@ -185,7 +185,7 @@ def _sizes(b: Builder, inputs: Sequence[str], xs: Sequence[Expr]) -> dict[str, D
 
 
 def _without_ones(subscripts: str, x: Expr, sizes: dict[str, Dim]) -> tuple[str, Expr]:
-    """Axes of size 1 that meet a longer one are dropped: what is left never broadcasts."""
+    """The subscripts and operand without axes of size 1 that meet a longer axis, so that no axis is left to broadcast."""
     drop = [k for k, (c, d) in enumerate(zip(subscripts, x.dims)) if d.is_one and not sizes[c].is_one]
     if not drop:
         return subscripts, x
@@ -238,7 +238,7 @@ def _correlate(b: Builder, a: Any, v: Any, mode: str = "valid") -> Expr:
 
 
 def _polyval(b: Builder, p: Any, x: Any) -> Expr:
-    """Horner's scheme, over the known number of coefficients or in a matrix of powers."""
+    """``np.polyval`` by Horner's scheme if the number of coefficients is known, else by a matrix of powers."""
     coefficients, at = numeric(b, p, x)
     if coefficients.rank != 1:
         raise RuleError(f"np.polyval takes a vector of coefficients, not {coefficients.type}", "T203")

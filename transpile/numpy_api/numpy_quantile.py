@@ -1,4 +1,4 @@
-"""Medians, quantiles and percentiles of NumPy by dotted name: all by sorting."""
+"""Medians, quantiles and percentiles of NumPy, by dotted name; all sort."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from transpile.ops.sorting import take_along
 
 
 def _sorted_along(x: Expr, axis: Axis) -> tuple[Expr, tuple[int, ...]]:
-    """``x`` sorted along the reduced axes, which are merged into the last one."""
+    """``x`` sorted along the reduced axes, which are merged into a last one, and these axes."""
     axes = axes_of(axis, x.rank)
     return _sorted(_rows(x, axes)), axes
 
@@ -30,7 +30,7 @@ def _sorted(rows: Expr) -> Expr:
 
 
 def _rows(x: Expr, axes: Sequence[int]) -> Expr:
-    """The reduced axes merged into a last one."""
+    """``x`` with the reduced axes merged into a last one."""
     kept = [k for k in range(x.rank) if k not in axes]
     moved = m.transpose(x, [*kept, *axes])
     if len(axes) == 1:
@@ -45,7 +45,7 @@ def _kept(y: Expr, x: Expr, axes: Sequence[int], keepdims: bool) -> Expr:
 
 
 def _check_shares(b: Builder, q: Any, scale: float) -> None:
-    """Refuses shares that are out of range, or makes the program raise where only the run knows them."""
+    """Raises T131 for known shares out of range; for others emits a check that raises ValueError."""
     for given in q if isinstance(q, (list, tuple)) else [q]:
         share = array(b, given)
         value = share.op.value if isinstance(share.op, ir.Const) else None
@@ -59,7 +59,7 @@ def _check_shares(b: Builder, q: Any, scale: float) -> None:
 
 
 def _between(alpha: float, beta: float) -> Callable[[Expr, Expr], Expr]:
-    """By the plotting positions alpha, beta of Hyndman & Fan (1996)."""
+    """The position for plotting parameters alpha and beta of Hyndman & Fan (1996)."""
     return lambda q, n: _inside(q * (n + (1 - alpha - beta)) + (alpha - 1), n)
 
 
@@ -68,14 +68,15 @@ def _inside(place: Expr, n: Expr) -> Expr:
 
 
 def _averaged(q: Expr, n: Expr) -> Expr:
-    """Half way to the next entry from a place that is one, or else the next entry."""
+    """Position of ``averaged_inverted_cdf``: midway to the next element if q * n is whole, else the next element."""
     place = q * n - 1
     low = m.floor(place)
     return _inside(m.where(place > low, low + 1, place + 0.5), n)
 
 
 def _closest(q: Expr, n: Expr) -> Expr:
-    """The entry after the place, but that at the place if it is one of an odd number (from 0)."""
+    """Position of ``closest_observation``: the next element, or the element at the position if this is an odd whole number
+    (from 0)."""
     place = q * n - 1.5
     low = m.floor(place)
     return m.maximum(m.where(m.logical_or(place > low, m.elementwise("mod", low, 2).eq(0)), low + 1, low), 0.0)
@@ -96,7 +97,7 @@ _INTERPOLATED: dict[str, Callable[[Expr, Expr], Expr]] = {
     "median_unbiased": _between(1 / 3, 1 / 3),
     "normal_unbiased": _between(3 / 8, 3 / 8),
 }
-"""Where among n sorted entries the share q of them ends, from 0: at one of them or between two."""
+"""The position of the share q among n sorted elements, from 0; it may lie between two elements."""
 _CHOSEN: dict[str, Callable[[Expr, Expr], Expr]] = {
     "lower": lambda q, n: m.floor(q * (n - 1)),
     "higher": lambda q, n: m.elementwise("ceil", q * (n - 1)),
@@ -104,18 +105,18 @@ _CHOSEN: dict[str, Callable[[Expr, Expr], Expr]] = {
     "inverted_cdf": lambda q, n: m.maximum(m.elementwise("ceil", q * n - 1), 0.0),
     "closest_observation": _closest,
 }
-"""Which one it is, for the methods that give one of the entries."""
+"""The index of the element, for methods that return one of the elements."""
 
 
 def _at(ordered: Expr, place: Expr) -> Expr:
-    """The entries at these places of the last axis: those of each row, or the same in all."""
+    """The elements at these positions of the last axis, which differ by row or are the same for all."""
     if place.rank == ordered.rank and place.rank > 1:
         return take_along(ordered, place, place.rank - 1)
     return gather(ordered, -1, place) if place.rank else point(ordered, -1, place)
 
 
 def _cut(ordered: Expr, share: Expr, n: Expr, method: str, is_weak: bool) -> Expr:
-    """The quantiles of rows that are sorted, of which the first n entries count."""
+    """The quantiles of sorted rows, of which the first n elements count."""
     if method in _CHOSEN:
         return _at(ordered, ordered.b.cast(_CHOSEN[method](share, n), "int64"))
     place = _INTERPOLATED[method](share, n)
@@ -126,7 +127,7 @@ def _cut(ordered: Expr, share: Expr, n: Expr, method: str, is_weak: bool) -> Exp
 
 
 def _quantile(scale: float, skips_nan: bool = False) -> Callable[..., Expr]:
-    """Quantiles of shares up to 1, or percentiles up to 100. NaN sorts last: one of them makes a row NaN, or they do not count."""
+    """The builder of quantiles (``scale`` 1) or percentiles (100). NaN sorts last; a NaN makes its row NaN, or is skipped."""
 
     def build(
         b: Builder,
@@ -176,7 +177,7 @@ def _quantile(scale: float, skips_nan: bool = False) -> Callable[..., Expr]:
 
 
 def _of_rows(ordered: Expr, share: Expr, method: str, is_weak: bool, skips_nan: bool) -> Expr:
-    """Of each row the quantile, or its quantiles along a last axis."""
+    """The quantile of each row, or its quantiles along a last axis."""
     last = ordered.rank - 1
     if not skips_nan or not ordered.type.is_float:
         y = _cut(ordered, share, m.size(ordered, (last,)), method, is_weak)
@@ -187,7 +188,7 @@ def _of_rows(ordered: Expr, share: Expr, method: str, is_weak: bool, skips_nan: 
 
 
 def _weighted(rows: Expr, weights: Expr, share: Expr, skips_nan: bool) -> Expr:
-    """Of each row the first entry at which the weights of it and all before have reached the share of their sum."""
+    """For each row, the first element at which the cumulative weight reaches the share of the total weight."""
     b, last = rows.b, rows.rank - 1
     skips_nan = skips_nan and rows.type.is_float
     if skips_nan:
@@ -213,7 +214,7 @@ def _weighted(rows: Expr, weights: Expr, share: Expr, skips_nan: bool) -> Expr:
 
 
 def _end(rows: Expr, k: int) -> Expr:
-    """The first or the last one of each row, beside what there is for each."""
+    """The first (0) or last (-1) element of each row, as an axis of size 1 unless there is one row only."""
     if rows.rank == 1:
         return point(rows, 0, k)
     first = Dim(0) if k == 0 else rows.dims[-1] - 1
@@ -221,7 +222,7 @@ def _end(rows: Expr, k: int) -> Expr:
 
 
 def _shaped(y: Expr, shares: tuple[Dim, ...], x: Expr, axes: Sequence[int], keepdims: bool) -> Expr:
-    """The shares first, and what was reduced as ones where it is kept."""
+    """The result with the axes of the shares first, and reduced axes of size 1 if ``keepdims``."""
     if not shares:
         return _kept(y, x, axes, keepdims)
     y = m.transpose(y, [y.rank - 1, *range(y.rank - 1)])
@@ -230,7 +231,7 @@ def _shaped(y: Expr, shares: tuple[Dim, ...], x: Expr, axes: Sequence[int], keep
 
 
 def _nan_checked(y: Expr, last: Expr) -> Expr:
-    """NaN sorts last; one of them makes the result NaN."""
+    """``y``, or NaN where ``last``, the last sorted element, is NaN: NaN sorts last."""
     return m.where(m.isnan(last), np.nan, y) if last.type.is_float else y
 
 
@@ -251,12 +252,12 @@ def _median(b: Builder, a: Any, axis: Axis = None, keepdims: bool = False) -> Ex
 
 
 def _guarded(x: Expr) -> Expr:
-    """``x``; to what NaN was computed from no adjoint goes."""
+    """``x``, with no derivative where it is NaN."""
     return m.where(m.isnan(x), np.nan, x)
 
 
 def _nan_median(b: Builder, a: Any, axis: Axis = None, keepdims: bool = False) -> Expr:
-    """NaN sorts last: the middle of what comes before."""
+    """``np.nanmedian``: NaN sorts last, so it is the middle of the elements before."""
     x = array(b, a)
     if not x.type.is_float:
         return _median(b, x, axis, keepdims)

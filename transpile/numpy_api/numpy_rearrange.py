@@ -1,4 +1,4 @@
-"""Rearranging, repeating, padding, triangles, diagonals and grids of NumPy by dotted name."""
+"""NumPy's functions for rearranging, repeating, padding, triangles, diagonals and grids, by dotted name."""
 
 from __future__ import annotations
 
@@ -41,6 +41,7 @@ from transpile.ops.slicing import along, arange, at_least, fresh_size, gather, r
 
 
 def flip(x: Expr, axes: Sequence[int]) -> Expr:
+    """``np.flip`` along these axes; axes of size 1 are left out."""
     axes = tuple(k for k in axes if not x.dims[k].is_one)
     return m.call("flip", x, axes=axes) if axes else x
 
@@ -51,7 +52,7 @@ def _flip(b: Builder, m: Any, axis: Any = None) -> Expr:
 
 
 def _of_any_axis(bound: Mapping[str, Any]) -> str:
-    """A view; of rank 0 NumPy gives the number."""
+    """The memory of ``np.flip``: a view; for rank 0 NumPy returns the number."""
     return "new" if isinstance(bound["m"], Expr) and not bound["m"].rank else "view"
 
 
@@ -131,7 +132,7 @@ def _repeat(b: Builder, a: Any, repeats: Any, axis: Any = None) -> Expr:
 
 
 def _resize(b: Builder, a: Any, new_shape: Any) -> Expr:
-    """As often as needed from the beginning."""
+    """``np.resize``: the elements repeated from the beginning as often as needed."""
     x, dims = ravel(array(b, a)), shape_of(b, new_shape)
     for d in dims:
         at_least(b, d, 0, "all elements of `new_shape` must be non-negative")
@@ -139,7 +140,7 @@ def _resize(b: Builder, a: Any, new_shape: Any) -> Expr:
     is_empty = b.decide(size, Dim(0))
     if is_empty:
         return full(b, 0, dims, x.dtype)
-    if is_empty is None:  # only the run knows: an entry behind all others, that is read where there is no other
+    if is_empty is None:  # known at run time only: append a zero, which is read only if there is no other element
         x = b.let("concatenate", x, full(b, 0, (Dim(1),), x.dtype), axis=0)
     places = arange(b, n) % (b.dim(size) if is_empty is False else m.maximum(b.dim(size), 1))
     return reshape(gather(x, 0, places), dims)
@@ -149,7 +150,7 @@ def _resize(b: Builder, a: Any, new_shape: Any) -> Expr:
 
 
 def _pairs(b: Builder, widths: Any, rank: int, what: str) -> list[tuple[Any, Any]]:
-    """One pair an axis out of a number, a pair, or pairs."""
+    """One pair for each axis, from a number, a pair, or pairs."""
     if not isinstance(widths, (tuple, list)):
         return [(widths, widths)] * rank
     rows = list(widths)
@@ -204,7 +205,7 @@ def _pad(
     dims = tuple(d + size_of(b, before) + size_of(b, after) for d, (before, after) in zip(x.dims, pairs))
     params: dict[str, Any] = {"mode": mode, "dims": dims}
     if len({w.op for w in widths}) == 1:
-        params["even"] = True  # one number says it all
+        params["even"] = True  # one width for all sides
     if mode != "constant":
         return b.let("pad", x, *widths, **params)
     values = _pairs(b, 0 if constant_values is None else constant_values, x.rank, "constant_values")
@@ -220,7 +221,7 @@ def _pad(
 
 
 def _statistic(prim: str) -> Callable[..., Expr]:
-    """A side that repeats the maximum, minimum or mean of the axis."""
+    """A side of the padding that repeats the maximum, minimum or mean of the axis."""
 
     def side(b: Builder, x: Expr, axis: int, k: int, width: Dim, end: Any) -> Expr:
         y = reduce(prim, x, axis, True)
@@ -231,7 +232,7 @@ def _statistic(prim: str) -> Callable[..., Expr]:
 
 
 def _ramp(b: Builder, x: Expr, axis: int, k: int, width: Dim, end: Any) -> Expr:
-    """A side that rises evenly from ``end`` to the edge of the axis."""
+    """A side of the padding that goes linearly from ``end`` to the edge of the axis."""
     if x.type.is_bool:
         raise RuleError("np.pad: no ramp leads to truth values", "T201", "use .astype(float)")
     dtype = x.dtype if x.type.is_float else "float64"
@@ -281,7 +282,7 @@ def _diag(b: Builder, v: Any, k: Any = 0) -> Expr:
 
 
 def _of_matrix(bound: Mapping[str, Any]) -> str:
-    """``np.diag`` of a vector is a new matrix; of a matrix it is the diagonal."""
+    """The memory of ``np.diag``: a new matrix from a vector, a read-only view from a matrix."""
     return "read-only" if isinstance(bound["v"], Expr) and bound["v"].rank > 1 else "new"
 
 
@@ -295,7 +296,7 @@ def _diagonal(b: Builder, a: Any, offset: Any = 0, axis1: int = 0, axis2: int = 
 
 def _trace(b: Builder, a: Any, offset: Any = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Expr:
     x = array(b, a)
-    is_wide = x.type.is_float or x.dtype in ("int64", "uint64")  # narrow integers are added up as wide ones
+    is_wide = x.type.is_float or x.dtype in ("int64", "uint64")  # narrow integers are widened before they are summed
     if x.rank == 2 and not offset and (axis1, axis2) in ((0, 1), (0, -1)) and dtype is None and is_wide:
         return b.let("trace", x)
     diagonal = _diagonal(b, x, offset, axis1, axis2)
@@ -328,7 +329,7 @@ def _meshgrid(b: Builder, *xi: Any, sparse: bool = False, indexing: str = "xy") 
 
 
 def _meshgrid_memory(bound: Mapping[str, Any]) -> str:
-    """Copies, or views of vectors; an array of more dimensions is flattened first."""
+    """The memory of ``np.meshgrid``: copies, or views of vectors; an array of higher rank is flattened first."""
     if bound["copy"]:
         return "C"
     return "view" if all(isinstance(x, Expr) and x.rank < 2 for x in bound.get("xi", ())) else "either"
@@ -367,7 +368,9 @@ def _ravel_multi_index(b: Builder, multi_index: Any, dims: Any) -> Expr:
         raise RuleError(f"parameter multi_index must be a sequence of length {len(sizes)}", "T202")
     for given, d in zip(places, sizes):
         index = places_of(b, "np.ravel_multi_index", given)
-        index = b.cast(index, "int64") if index.type.is_int and not index.type.weak else index  # a place in all of them
+        index = (
+            b.cast(index, "int64") if index.type.is_int and not index.type.weak else index
+        )  # wide enough for all dims
         outside = m.logical_or(index < 0, index >= b.dim(d))
         raise_if(holds("any", outside), "ValueError", "invalid entry in coordinates array")
         total = index if total is None else total * b.cast(b.dim(d), INT) + index

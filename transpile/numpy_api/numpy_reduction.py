@@ -1,4 +1,4 @@
-"""Reductions of NumPy by dotted name, those of ufuncs included."""
+"""Reductions of NumPy, by dotted name, including those of ufuncs."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ REDUCED = ("axis", "dtype", "keepdims")
 
 
 def reduce(prim: str, x: Expr, axis: Axis = None, keepdims: bool = False, **params: Any) -> Expr:
+    """The reduction ``prim`` of ``x`` over an axis, several axes or all."""
     if isinstance(axis, list):
         raise RuleError("the axes of a reduction stand in a tuple, not in a list", "T201")
     axes = axes_of(axis, x.rank)
@@ -35,12 +36,12 @@ def reduce(prim: str, x: Expr, axis: Axis = None, keepdims: bool = False, **para
 
 
 def holds(prim: str, test: Expr) -> Expr:
-    """Whether a test holds for ``all`` that there is, or for ``any``; of one number it is that test."""
+    """Whether a test holds for "all" or "any" of its elements; a scalar test is returned unchanged."""
     return reduce(prim, test) if test.rank else test
 
 
 def _check_of_number(axis: Axis) -> None:
-    """A number has no axes; NumPy lets 0 and -1 pass."""
+    """Raises T208 for an axis of a scalar; like NumPy it accepts 0 and -1."""
     if axis is not None and axis not in (0, -1, ()):
         axes_of(axis, 0)
 
@@ -56,7 +57,7 @@ def _of_number(prim: str, x: Expr) -> Expr:
 
 
 def _masked(b: Builder, x: Expr, where: Any, neutral: Any) -> Expr:
-    """``x`` where the mask holds, what changes nothing elsewhere."""
+    """``x`` where the mask holds, the neutral element elsewhere."""
     if where is None or where is True:
         return x
     mask = array(b, where)
@@ -89,7 +90,7 @@ def _folded(prim: str, neutral: int, join: str) -> Callable[..., Expr]:
 
 
 def _with_initial(join: str, y: Expr, initial: Any) -> Expr:
-    """The fold that begins at ``initial``, in the dtype of the result."""
+    """The result ``y`` of a fold joined with ``initial``, in the dtype of the result."""
     b = y.b
     if b.expr(initial).rank:
         raise RuleError("a reduction begins at a number, not at an array", "T201")
@@ -133,7 +134,7 @@ def _nan_sum(
 ) -> Expr:
     x = array(b, a)
     if x.type.is_float and dtype is not None and np.dtype(dtype).kind != "f":
-        x = m.where(m.isnan(x), 0.0, x)  # before it is cast to what has no NaN
+        x = m.where(m.isnan(x), 0.0, x)  # before the cast to a dtype without NaN
     x = cast_to(x, dtype)
     if not x.type.is_float:
         return _SUM(b, x, axis, None, keepdims, initial, where)
@@ -204,14 +205,14 @@ def _spread(prim: str) -> Callable[..., Expr]:
 
 
 def _freedom(ddof: Any, correction: Any) -> Any:
-    """The number that is taken off the count, under either name."""
+    """The number subtracted from the count, under either of its two names."""
     if correction is not None and ddof != 0:
         raise RuleError("ddof and correction can't be provided simultaneously.", "T201")
     return ddof if correction is None else correction
 
 
 def _squares(b: Builder, x: Expr, axis: Axis, keepdims: bool, where: Any, mean: Any) -> tuple[Expr, Expr]:
-    """The sum of the squares of what stands off the mean, and how many they are."""
+    """The sum of squared deviations from the mean, and their number."""
     d = x - (_mean(b, x, axis, None, True, where) if mean is None else array(b, mean))
     if where is None:
         return reduce("sum", d * d, axis, keepdims), m.size(x, axes_of(axis, x.rank))
@@ -272,7 +273,7 @@ def _count_nonzero(b: Builder, a: Any, axis: Axis = None, keepdims: bool = False
 
 
 def _position(prim: str, worst: float | None = None) -> Callable[..., Expr]:
-    """``argmax`` and ``argmin``; those that leave NaN out put ``worst`` there."""
+    """The builder of ``argmax`` or ``argmin``; with ``worst``, which replaces NaN, of ``nanargmax`` or ``nanargmin``."""
 
     def build(b: Builder, a: Any, axis: Axis = None, keepdims: bool = False) -> Expr:
         x = array(b, a)
@@ -287,10 +288,12 @@ def _position(prim: str, worst: float | None = None) -> Callable[..., Expr]:
 
 
 def ravel(x: Expr) -> Expr:
+    """``x`` as a vector in C order."""
     return x if x.rank == 1 else x.b.let("reshape", x, dims=(product(x.dims),))
 
 
 def as_vector(x: Expr) -> Expr:
+    """``x``; a scalar as a vector of one element."""
     return x if x.rank else x.b.let("reshape", strong(x), dims=(Dim(1),))
 
 
@@ -318,7 +321,8 @@ def _average(
 
 
 def weights_beside(x: Expr, weights: Expr, axis: Axis) -> Expr:
-    """Weights of all entries, or of those along the axes, in the order of these: so that they are broadcast against ``x``."""
+    """The weights in a shape that broadcasts against ``x``: weights of all elements, or along the axes, in the order of
+    these."""
     b, same = x.b, x.b.same
     if weights.rank == x.rank and all(d == e or b.decide(d, e) for d, e in zip(x.dims, weights.dims)):
         return weights
@@ -338,7 +342,7 @@ def weights_beside(x: Expr, weights: Expr, axis: Axis) -> Expr:
 
 
 def _ufunc_reduce(build: Callable[..., Expr]) -> Callable[..., Expr]:
-    """``np.add.reduce``: the axis is 0 unless said otherwise."""
+    """The builder of a method such as ``np.add.reduce``, whose default axis is 0."""
 
     def reduced(
         b: Builder,
@@ -353,7 +357,7 @@ def _ufunc_reduce(build: Callable[..., Expr]) -> Callable[..., Expr]:
             raise RuleError("to use a where mask one has to specify 'initial'", "T201")
         initial = None if initial is NO_VALUE else initial
         x = cast_to(from_nested(b, array), dtype)
-        axis = axis if x.rank or axis not in (0, -1) else None  # NumPy lets a number pass
+        axis = axis if x.rank or axis not in (0, -1) else None  # NumPy accepts a scalar
         more = {k: v for k, v, none in (("initial", initial, None), ("where", where, True)) if v is not none}
         return build(b, x, axis, keepdims=keepdims, **more)
 
@@ -361,7 +365,8 @@ def _ufunc_reduce(build: Callable[..., Expr]) -> Callable[..., Expr]:
 
 
 def _log_sum(join: str, power: str, log: str) -> Callable[..., Expr]:
-    """``np.logaddexp.reduce``: the largest comes out, so that nothing overflows; -inf where there is nothing to add."""
+    """The builder of ``np.logaddexp.reduce``: the largest element is factored out, so that nothing overflows; -inf if there are
+    none."""
 
     def reduced(
         b: Builder,

@@ -1,4 +1,4 @@
-"""Shapes, transpositions and broadcasting of NumPy by dotted name, with the methods of arrays that go with them."""
+"""Shapes, transposes and broadcasts of NumPy, by dotted name, with the related array methods."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def reshape(x: Expr, dims: Sequence[Dim]) -> Expr:
 
 
 def reshaped(b: Builder, x: Expr, shape: Any) -> Expr:
-    """``x.reshape(shape)`` with one size left open (-1)."""
+    """``x.reshape(shape)``, where one size may be -1."""
     sizes = list(shape) if isinstance(shape, (list, tuple)) else [shape]
     if len(sizes) == 1 and b.expr(sizes[0]).rank == 1:
         sizes = held(b, b.expr(sizes[0]))
@@ -78,7 +78,7 @@ def _reshape_method(b: Builder, a: Any, *shape: Any, order: str = "C") -> Expr:
 
 
 def _in_order(b: Builder, x: Expr, shape: Any, order: str) -> Expr:
-    """Fortran's order is C's of the transposed array, with the sizes turned round."""
+    """A reshape in C or Fortran order; Fortran's is C's of the transposed array with the sizes reversed."""
     if order != "F":
         _refuse_order(order, x.rank)
         return reshaped(b, x, shape)
@@ -168,6 +168,7 @@ def _matrix_transpose(b: Builder, x: Any) -> Expr:
 
 
 def swapped(b: Builder, a: Any, axis1: int, axis2: int) -> Expr:
+    """``np.swapaxes``."""
     x = array(b, a)
     order = list(range(x.rank))
     first, second = axis_of(axis1, x.rank), axis_of(axis2, x.rank)
@@ -220,7 +221,7 @@ def _broadcast_arrays(b: Builder, *args: Any) -> tuple[Expr, ...]:
 
 
 def _broadcast_memory(bound: Mapping[str, Any]) -> str:
-    """Arrays of one shape are given back as they are; the others are not to be written."""
+    """The memory of ``np.broadcast_arrays``: arrays of the common shape are returned unchanged, the others are read-only."""
     xs = bound.get("args", ())
     alike = all(isinstance(x, Expr) and x.dims == xs[0].dims for x in xs)
     return "view" if alike else "read-only"

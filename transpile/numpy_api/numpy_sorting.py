@@ -1,4 +1,4 @@
-"""Sorting, searching, selecting and counting of NumPy by dotted name."""
+"""NumPy's functions for sorting, searching, selecting and counting, by dotted name."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _KINDS = frozenset("qhmsQHMS")
 
 
 def _check_sort(what: str, kind: Any, stable: Any) -> None:
-    """Refuses what NumPy does not take for the way to sort."""
+    """Raises T131 for a sort kind that NumPy does not accept."""
     if kind is not None and (not isinstance(kind, str) or kind[:1] not in _KINDS or kind.lower() not in _SORTS):
         raise RuleError(f"{what}: kind={kind!r} is none of NumPy's", "T131")
     if kind is not None and stable is not None:
@@ -156,7 +156,7 @@ def _in1d(b: Builder, ar1: Any, ar2: Any, invert: bool = False, *, kind: Any = N
 
 
 def nonzero(b: Builder, a: Any) -> tuple[Expr, ...]:
-    """One index array an axis; how long they are only the run knows."""
+    """One index array for each axis; their length is known at run time only."""
     x = array(b, a)
     if not x.rank:
         raise RuleError("nonzero of a number", "T202", "use np.atleast_1d")
@@ -168,6 +168,7 @@ def nonzero(b: Builder, a: Any) -> tuple[Expr, ...]:
 
 
 def flat_nonzero(b: Builder, a: Any) -> Expr:
+    """The indices of nonzero elements in the flattened array."""
     return nonzero(b, ravel(array(b, a)))[0]
 
 
@@ -177,7 +178,7 @@ def _argwhere(b: Builder, a: Any) -> Expr:
 
 
 def compressed(b: Builder, mask: Expr, x: Expr, axis: int) -> Expr:
-    """The entries of an axis where a mask of its length holds."""
+    """The entries of an axis where a mask of the same length holds."""
     return b.read(x, on_axis(x.rank, axis, ir.Mask(0)), (mask,), name="kept")
 
 
@@ -189,7 +190,7 @@ def _compress(b: Builder, condition: Any, a: Any, axis: Any = None) -> Expr:
     mask = mask if mask.type.is_bool else mask.ne(0)
     if b.surely(mask.dims[0], x.dims[at]):
         return compressed(b, mask, x, at)
-    return gather(x, at, flat_nonzero(b, mask))  # a longer mask may have nothing but False behind the end
+    return gather(x, at, flat_nonzero(b, mask))  # a longer mask may have only False beyond the end
 
 
 def _extract(b: Builder, condition: Any, arr: Any) -> Expr:
@@ -207,7 +208,7 @@ def _take(b: Builder, a: Any, indices: Any, axis: Any = None, mode: str = "raise
     one_of("np.take", "mode", mode, "raise", "clip", "wrap")
     x, at = _flat(array(b, a), axis)
     where = places_of(b, "np.take", indices)
-    where = b.cast(where, "int64") if where.type.is_bool else where  # numbers here, no mask
+    where = b.cast(where, "int64") if where.type.is_bool else where  # booleans are the indices 0 and 1 here, no mask
     n = b.dim(x.dims[at])
     if mode == "clip":
         where = m.minimum(m.maximum(where, 0), n - 1)
@@ -231,7 +232,7 @@ def _take_along_axis(b: Builder, arr: Any, indices: Any, axis: Any = -1) -> Expr
 
 
 def _beside_axis(x: Expr, wide: Sequence[Dim], axis: int) -> Expr:
-    """An array broadcast to these sizes on all axes but one."""
+    """``x`` broadcast to the sizes ``wide`` on all axes but one."""
     dims = tuple(x.dims[axis] if k == axis else d for k, d in enumerate(wide))
     return x.b.broadcast(x.b.stretched(x, dims), dims)
 
@@ -247,7 +248,7 @@ def _bincount(b: Builder, x: Any, weights: Any = None, minlength: Any = 0) -> Ex
     more = [] if weights is None else [b.cast(array(b, weights), "float64")]
     if more:
         must_agree(b, where, more[0], "The weights and list don't have the same length")
-    if least is None:  # only the run knows it: counted with weights of one
+    if least is None:  # known at run time only: count with weights of 1
         more = more or [b.let("full", 1.0, dims=where.dims, dtype="float64")]
         more.append(b.expr(minlength))
     symbol = fresh_size(b, "bins")
@@ -257,7 +258,7 @@ def _bincount(b: Builder, x: Any, weights: Any = None, minlength: Any = 0) -> Ex
 
 
 def _ends(b: Builder, x: Expr) -> tuple[Expr, Expr]:
-    """The least and the greatest entry; 0 and 1 where there is none."""
+    """The smallest and the largest element; 0 and 1 if there is none."""
     if x.dims[0].is_const and x.dims[0] != Dim(0):
         return reduce("min", x), reduce("max", x)
     low = reduce("min", x, initial=neutral_of("minimum", x.dtype))
@@ -267,7 +268,7 @@ def _ends(b: Builder, x: Expr) -> tuple[Expr, Expr]:
 
 
 def _histogram(b: Builder, a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
-    """Counts and edges; the counts have a derivative in the weights only."""
+    """Counts and edges of ``np.histogram``; the counts have a derivative in the weights only."""
     x = ravel(array(b, a))
     x = b.cast(x, "uint8") if x.type.is_bool else x
     if weights is not None:
@@ -281,7 +282,7 @@ def _histogram(b: Builder, a: Any, bins: Any = 10, range: Any = None, density: A
         count = b.form(edges)
         at_least(b, count, 1, "`bins` must be positive, when an integer")
         dtype = x.dtype if x.type.is_float else "float64"
-        wide = dtype if range is None else "float64"  # of Python's numbers the edges are rounded once
+        wide = dtype if range is None else "float64"  # edges from Python numbers are rounded only once
         low, high = b.cast(low, wide), b.cast(high, wide)
         if range is not None:
             raise_if(low > high, "ValueError", "max must be larger than min in range parameter.")
@@ -289,7 +290,7 @@ def _histogram(b: Builder, a: Any, bins: Any = 10, range: Any = None, density: A
             said = "autodetected" if range is None else "supplied"
             ends_known = m.logical_and(b.elementwise("isfinite", low), b.elementwise("isfinite", high))
             raise_if(m.logical_not(ends_known), "ValueError", f"{said} range is not finite")
-        pad = m.where(low.eq(high), 0.5, 0.0)  # as NumPy does where all values are one
+        pad = m.where(low.eq(high), 0.5, 0.0)  # as NumPy does if all values are equal
         ends = b.cast(low - pad, wide), b.cast(high + pad, wide)
         spaced = b.let("linspace", *ends, edges + 1, dims=(count + 1,), dtype=wide, endpoint=True)
         edges = b.cast(spaced, dtype)
@@ -297,7 +298,7 @@ def _histogram(b: Builder, a: Any, bins: Any = 10, range: Any = None, density: A
         falls = slice_axis(edges, 0, 1) < slice_axis(edges, 0, 0, edges.dims[0] - 1)
         raise_if(reduce("any", falls), "ValueError", "`bins` must increase monotonically, when an array")
     n = edges.dims[0] - 1
-    if n == Dim(0):  # one edge has nothing beside it
+    if n == Dim(0):  # a single edge bounds no bin
         return b.let("full", 0, dims=(n,), dtype="float64" if density else "int64"), edges
     at_least(b, edges.dims[0], 2, "np.histogram takes two edges or more")
     last = point(edges, 0, -1)
@@ -320,7 +321,7 @@ def _interp(b: Builder, x: Any, xp: Any, fp: Any, left: Any = None, right: Any =
     at, places, values = (b.cast(array(b, v), "float64") for v in (x, xp, fp))
     at_least(b, places.dims[0], 1, "array of sample points is empty")
     must_agree(b, places, values, "fp and xp are not of the same length")
-    if period is not None:  # both are brought into one period, with one place more on each side
+    if period is not None:  # x and xp are reduced to one period, and xp is extended by one point on each side
         left = right = None
         wide = m.absolute(b.expr(period))
         raise_if(wide.eq(0), "ValueError", "period must be a non-zero value")

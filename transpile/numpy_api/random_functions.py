@@ -1,4 +1,5 @@
-"""The callables of `transpile_runtime.random`, which `transpile.random` is written in, and those of `transpile.random`."""
+"""The callables of `transpile_runtime.random`, in terms of which `transpile.random` is written, and those of
+`transpile.random`."""
 
 from __future__ import annotations
 
@@ -24,6 +25,7 @@ def _keys(b: Builder, key: Any) -> Expr:
 
 
 def _single(b: Builder, key: Any) -> Expr:
+    """One key; T201 if there are several."""
     x = _keys(b, key)
     if x.rank > 1:
         hint = "take one of them: keys[0]; or draw with each: tp.vmap(...)(keys)"
@@ -82,7 +84,7 @@ def _binomial(b: Builder, key: Any, n: Any, p: Any) -> Any:
 
 
 def _between(b: Builder, u: Any, low: Any, high: Any) -> Expr:
-    """Between 0 and 1 it is the number itself."""
+    """``u`` scaled to the interval from ``low`` to ``high``; unchanged if these are 0 and 1."""
     x = array(b, u)
     if _is(low, 0.0) and _is(high, 1.0):
         return x
@@ -102,7 +104,7 @@ def _is(x: Any, value: float) -> bool:
 
 
 def _demand(exception: str, code: str) -> Any:
-    """What must hold: where it is known not to, the function is refused; else the program asks."""
+    """The builder of a check: a test known to fail is refused, any other is checked at run time."""
 
     def build(b: Builder, test: Any, message: str) -> None:
         x = b.expr(test)
@@ -114,7 +116,7 @@ def _demand(exception: str, code: str) -> Any:
 
 
 def _axis_number(b: Builder, axis: Any) -> Expr:
-    """A variable from outside is read when the function is transformed."""
+    """A static axis; a captured variable is read at transform time."""
     if isinstance(axis, bool) or not isinstance(axis, int):
         raise RuleError(f"an axis is an integer, not {axis!r}", "T201")
     return b.expr(axis)

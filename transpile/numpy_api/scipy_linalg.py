@@ -1,4 +1,4 @@
-"""``scipy.linalg`` by dotted name."""
+"""The functions of ``scipy.linalg``, by dotted name."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ def _trans(trans: Any) -> int:
 
 
 def _refuse_stack(name: str, *operands: Expr) -> None:
-    """Before SciPy 1.16 a matrix is one, and the further axes of a right side are columns: nothing is broadcast."""
+    """Raises T131 for a stack before SciPy 1.16, which takes one matrix, treats further axes of a right side as columns, and
+    never broadcasts."""
     import scipy
 
     takes_stacks = tuple(int(p) for p in scipy.__version__.split(".")[:2]) >= (1, 16)
@@ -83,16 +84,16 @@ def _scipy_solve(
 
 
 _SYMMETRIC = ("sym", "symmetric", "her", "hermitian", "pos", "positive definite")
-"""What makes SciPy read one triangle only."""
+"""The values of ``assume_a`` for which SciPy reads one triangle only."""
 
 
 def _scipy_cholesky(b: Builder, a: Any, lower: bool = False) -> Expr:
-    """SciPy reads the triangle that it returns."""
+    """SciPy reads the same triangle that it returns."""
     return b.let("cholesky", matrix(b, a, "cholesky"), upper=not lower)
 
 
 def _cho_factor(b: Builder, a: Any, lower: bool = False) -> tuple[Any, bool]:
-    """The factor, with zeros in the other triangle (SciPy leaves there what was there), and which one it is."""
+    """The factor and whether it is the lower one; its other triangle is zero, where SciPy leaves the old values."""
     return _scipy_cholesky(b, a, lower), bool(lower)
 
 
@@ -123,7 +124,7 @@ def _scipy_lu(b: Builder, a: Any, permute_l: bool = False, p_indices: bool = Fal
 
 
 def _lu(b: Builder, x: Expr) -> tuple[Expr, Expr, Expr]:
-    """Of a matrix that is not square: the square part as it is, the rest by substitution."""
+    """LU factors; if the matrix is not square, those of its square part, and the rest by substitution."""
     rows, columns = x.dims[-2:]
     if b.surely(rows, columns):
         p, low, up = items(b.let("lu", x))
@@ -157,13 +158,13 @@ def _scipy_qr(b: Builder, a: Any, mode: str = "full", pivoting: Any = False) -> 
 
 
 def _scipy_lstsq(build: Builder, a: Any, b: Any, lapack_driver: Any = None) -> Any:
-    one_of("scipy.linalg.lstsq", "lapack_driver", lapack_driver, None, "gelsd", "gelss")  # gelsy has other results
+    one_of("scipy.linalg.lstsq", "lapack_driver", lapack_driver, None, "gelsd", "gelss")  # gelsy gives other results
     x, y = floats(build, a, b)
     if x.rank != 2 or y.rank not in (1, 2):
         raise RuleError("scipy.linalg.lstsq takes one matrix and a vector or matrix", "T202")
     _fits(build, x, y)
     found, squares, is_over, rank, values = least_squares(x, y, float(np.finfo(x.dtype).eps))
-    if found.rank == 1:  # one right side: a number, and no number where SciPy has an empty array
+    if found.rank == 1:  # one right side: a number, NaN where SciPy has an empty array
         squares = build.elementwise("where", is_over, squares, float("nan"))
     else:
         squares = compressed(build, build.broadcast(is_over, squares.dims), squares, 0)
@@ -183,7 +184,7 @@ def _scipy_eigvalsh(build: Builder, a: Any, b: Any = None, *, lower: bool = True
 
 
 def _scipy_det(b: Builder, a: Any) -> Expr:
-    """A float64, of float32 too."""
+    """The determinant as float64, also for float32."""
     return b.let("det", b.cast(matrix(b, a, "det"), "float64"))
 
 
@@ -192,7 +193,7 @@ def _scipy_norm(b: Builder, a: Any, ord: Any = None, axis: Any = None, keepdims:
 
 
 def _block_diag(b: Builder, *arrs: Any) -> Expr:
-    """Matrices along the diagonal."""
+    """``scipy.linalg.block_diag``: matrices along the diagonal."""
     parts = [x if x.rank == 2 else reshape(x, [Dim(1)] * (2 - x.rank) + list(x.dims)) for x in numeric(b, *arrs)]
     rows = []
     for k, x in enumerate(parts):
@@ -206,7 +207,8 @@ def _block_diag(b: Builder, *arrs: Any) -> Expr:
 
 
 def _finite(entry: Entry) -> Entry:
-    """The entry, which raises as SciPy does where an operand has an infinity or a NaN, unless told not to look."""
+    """The entry with a check that raises as SciPy does if an operand has an infinity or a NaN, unless ``check_finite`` is
+    False."""
     build, own = entry.build, entry.takes
     assert build is not None
     operands = [name for name in own.parameters if name in ("a", "b", "c_and_lower")]
@@ -239,7 +241,7 @@ def _scipy_pinv(b: Builder, a: Any, *, atol: Any = None, rtol: Any = None, retur
     share = rounding(x) if rtol is None else array(b, rtol)
     found = inverse_above(x, share, None if atol is None else array(b, atol))
     if return_rank:
-        return found if x.rank == 2 else [*found]  # a list, of a stack
+        return found if x.rank == 2 else [*found]  # for a stack SciPy returns a list
     return found[0]
 
 

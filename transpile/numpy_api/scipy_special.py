@@ -1,4 +1,4 @@
-"""The callables of ``scipy.special`` by dotted name."""
+"""The functions of ``scipy.special``, by dotted name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from transpile.numpy_api.numpy_elementwise import float_operand, operand
 
 
 def _same_type(prim: str, arity: int) -> Entry:
-    """A function of any number of arguments that are promoted together."""
+    """The entry of a function whose arguments, one to three, are promoted together."""
 
     def build(b: Builder, *args: Any) -> Expr:
         return b.elementwise(prim, *(operand(b, a) for a in args), strong=True)
@@ -31,7 +31,7 @@ def _same_type(prim: str, arity: int) -> Entry:
 
 
 def _as_numpy(prim: str) -> Entry:
-    """A function that NumPy has too; SciPy's has no loops for small dtypes."""
+    """The entry of a function that NumPy has too; SciPy's has no loops for small dtypes."""
 
     def build(b: Builder, x: Any) -> Expr:
         x = operand(b, x)
@@ -50,7 +50,7 @@ def _exp10(b: Builder, x: Any) -> Expr:
 
 
 def _multigammaln(b: Builder, a: Any, d: int) -> Expr:
-    """The log of the multivariate gamma function, a sum of ``gammaln``."""
+    """The logarithm of the multivariate gamma function: a sum of ``gammaln``."""
     if d < 1:
         raise RuleError("multigammaln takes a dimension of 1 or more", "T131")
     x = float_operand(b, a)

@@ -1,5 +1,7 @@
-"""Which arguments a callable of NumPy, SciPy or Python takes: as it says itself (`inspect.signature`), or as `_RETYPED` says where
-it does not. A signature is looked up when the callable is first used.
+"""The arguments of a callable of NumPy, SciPy or Python: its own signature (`inspect.signature`), or that in `_RETYPED` if it
+has none.
+
+A signature is looked up when the callable is first used.
 
 >>> str(signature("numpy.diag")), str(signature("numpy.hypot"))[:9]
 ('(v, k=0)', '(x1, x2, ')
@@ -22,12 +24,12 @@ Parameter = inspect.Parameter
 POSITIONAL = (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD)
 
 NO_VALUE: Any = np._NoValue
-"""NumPy's default of arguments of which any value, None too, would mean something."""
+"""NumPy's default for arguments for which any value, even None, has a meaning."""
 
 
 @cache
 def signature(name: str) -> inspect.Signature | None:
-    """The signature of what a dotted name is; None where there is no such callable, or it does not say."""
+    """The signature of the callable with a dotted name; None if there is no such callable, or if it has no signature."""
     method = name.rpartition(".")[2]
     found = _object(name)
     if method in _UFUNC_METHODS and isinstance(_object(name.removesuffix(f".{method}")), np.ufunc):
@@ -41,7 +43,7 @@ def signature(name: str) -> inspect.Signature | None:
 
 
 def defaults(name: str) -> dict[str, Any]:
-    """What NumPy takes for the arguments of a callable that are not given."""
+    """NumPy's defaults for the arguments of a callable."""
     found = signature(name)
     named = found.parameters.items() if found is not None else ()
     return {k: p.default for k, p in named if p.default is not p.empty and p.default is not NO_VALUE}
@@ -49,12 +51,13 @@ def defaults(name: str) -> dict[str, Any]:
 
 @cache
 def stretches(name: str) -> bool:
-    """Whether a callable stretches what it computes to the shape of ``out``, as ufuncs do; of others it has that of the result."""
+    """Whether a callable broadcasts its result to the shape of ``out``, as ufuncs do; for others ``out`` has the shape of the
+    result."""
     return name in _OF_A_UFUNC or isinstance(_object(name), np.ufunc)
 
 
 def _object(name: str) -> Any:
-    """What stands behind a dotted name; None if there is nothing."""
+    """The object with a dotted name; None if there is none."""
     root, *path = name.split(".")
     found: Any = np.ndarray if root == "ndarray" else import_module(root)
     for part in path:
@@ -67,14 +70,14 @@ def _retyped(name: str) -> inspect.Signature | None:
 
 
 def _of_ufunc(ufunc: np.ufunc) -> inspect.Signature:
-    """What a ufunc takes (they say so themselves from NumPy 2.4 on)."""
+    """The signature of a ufunc (from NumPy 2.4 on ufuncs have their own)."""
     found = elementwise(ufunc.nin, _ufunc if ufunc.signature is None else _generalised)
     out = found.parameters["out"].replace(default=None if ufunc.nout == 1 else (None,) * ufunc.nout)
     return found.replace(parameters=[out if p.name == "out" else p for p in found.parameters.values()])
 
 
 def elementwise(operands: int, like: Callable[..., Any] | None = None) -> inspect.Signature:
-    """What every ufunc of that many operands takes."""
+    """The signature of a ufunc with this number of operands."""
     found = inspect.signature(like or _ufunc)
     names = ["x"] if operands == 1 else [f"x{k + 1}" for k in range(operands)]
     first = [Parameter(name, Parameter.POSITIONAL_ONLY) for name in names]
@@ -82,7 +85,7 @@ def elementwise(operands: int, like: Callable[..., Any] | None = None) -> inspec
 
 
 def of_entry(name: str, entry: Entry) -> inspect.Signature | None:
-    """The signature of what the entry ``name`` stands for. To know that of a ufunc, SciPy is not imported."""
+    """The signature of the callable that the entry ``name`` describes. For a ufunc of SciPy this does not import SciPy."""
     if entry.elementwise and name.startswith("scipy.") and "scipy.special" not in sys.modules:
         return elementwise(len(entry.takes.parameters))
     return signature(name)
@@ -99,7 +102,7 @@ def _generalised(  # type: ignore[no-untyped-def]
     pass
 
 
-# What has no signature, or one that leaves something out. NumPy's functions in C have theirs from 2.4 on.
+# Callables without a signature, or with an incomplete one. NumPy's functions in C have signatures from 2.4 on.
 
 _UFUNC_METHODS: dict[str, Callable[..., Any]] = {
     "reduce": lambda array, axis=0, dtype=None, out=None, keepdims=False, initial=NO_VALUE, where=True: 0,
@@ -107,7 +110,7 @@ _UFUNC_METHODS: dict[str, Callable[..., Any]] = {
     "reduceat": lambda array, indices, axis=0, dtype=None, out=None: 0,
 }
 _OF_A_UFUNC = ("numpy.clip", "numpy.fix", "numpy.isneginf", "numpy.isposinf", "numpy.outer")
-_INCOMPLETE = ("numpy.arange",)  # says that it takes no ``start=``, which it does
+_INCOMPLETE = ("numpy.arange",)  # its signature lacks ``start=``, which it accepts
 _RETYPED: dict[str, Callable[..., Any]] = {
     "builtins.max": lambda first, /, *more, key=None, default=None: 0,
     "builtins.min": lambda first, /, *more, key=None, default=None: 0,

@@ -1,4 +1,4 @@
-"""The vocabulary of functional updates (`transpile.at`): its methods and their options, and what dtype a part is computed in."""
+"""The vocabulary of functional updates (`transpile.at`): methods, options, and the dtype in which a part is computed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ASSIGNED_HINT = "write x = {}[index].set(value), which gives a new array"
 
 @cache
 def signature(name: str) -> inspect.Signature:
-    """The parameters of a method, without what it is a method of."""
+    """The parameters of a method, without the object."""
     return inspect.signature(_GIVEN.get(name, _values))
 
 
@@ -44,7 +44,7 @@ _GIVEN: dict[str, Callable[..., None]] = {"apply": _func, "get": _get}
 
 
 def is_dropping(mode: str | None, reading: bool) -> bool:
-    """Whether what is out of range is left out, and not clipped."""
+    """Whether indices out of range are ignored rather than clipped."""
     return mode in ("drop", "fill") or (mode in (None, "promise_in_bounds") and not reading)
 
 
@@ -61,7 +61,7 @@ def no_number(fill: str) -> str:
 
 
 def computed_in(of: np.dtype[Any], values: Sequence[Any], divides: bool = False) -> np.dtype[Any]:
-    """The dtype in which an array is changed: its own, unless it has integers and the result were a float.
+    """The dtype in which an array is updated: its own, unless it holds integers and the result is a float.
 
     ``values`` are dtypes, arrays and numbers of Python's, which give way to NumPy's.
 
@@ -75,14 +75,14 @@ def computed_in(of: np.dtype[Any], values: Sequence[Any], divides: bool = False)
 
 
 def default_fill(of: np.dtype[Any]) -> Any:
-    """What is read where there is nothing."""
+    """The value read at an index out of range."""
     if of.kind in "iu":
         return int(np.iinfo(of).min if of.kind == "i" else np.iinfo(of).max)
     return True if of.kind == "b" else float("nan")
 
 
 def near(name: str) -> str:
-    """What else a part has: the hint for a method that it does not have."""
+    """The hint for an unknown method: the closest known one, or a list of all."""
     found = [_OTHERS[name]] if name in _OTHERS else difflib.get_close_matches(name, METHODS, 1, 0.6)
     return f"did you mean {found[0]!r}?" if found else f"there are {', '.join(METHODS)}"
 
@@ -94,5 +94,5 @@ _OTHERS = {
 
 
 def without_index(owner: str, name: str) -> str:
-    """What to write for ``at(x).set(...)``."""
+    """The hint for ``at(x).set(...)``, which lacks an index."""
     return f"write {owner}[index].{name if name in METHODS else 'set'}(...)"

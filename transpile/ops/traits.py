@@ -78,9 +78,9 @@ class Vector:
     """The function of `transpile_runtime.compiled.vector` that computes the same for floats, to ``ulps`` units in the last
     place.
 
-    ``alone``: as fast outside a vectorised loop as inside. The others are several times faster inside one, so that
-    they must not end up in a loop that is not vectorised. ``near``: a function that is accurate, or faster, where a test of the
-    arguments holds, and that test. Without a ``name`` there is only that one.
+    ``alone``: as fast outside a vectorised loop as inside. The others are several times faster inside one, so that they must
+    not end up in a loop that is not vectorised. ``near``: a function that is accurate, or faster, on a range of arguments, and
+    the test that finds arguments outside it. Without a ``name`` there is only that function.
     """
 
     name: str = ""
@@ -99,5 +99,5 @@ class Magnitude:
 
 
 def near(function: str, test: str, ulps: float = 2.0) -> Vector:
-    """The record of a vector function that is valid only where a test of its arguments holds."""
+    """A vector function that holds on a range of arguments only; ``test`` finds arguments outside it."""
     return Vector(near=(function, test), ulps=ulps)
