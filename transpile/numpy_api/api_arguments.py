@@ -264,10 +264,12 @@ def must_agree(b: Builder, x: Expr, y: Expr, message: str) -> None:
 
 
 def dtype_of(dtype: Any, default: str) -> str:
+    """The name of a dtype argument, or the default if it is None."""
     return default if dtype is None else np.dtype(dtype).name
 
 
 def cast_to(x: Expr, dtype: Any) -> Expr:
+    """``x`` cast to a dtype argument; unchanged if it is None."""
     return x if dtype is None else x.b.cast(x, dtype_of(dtype, ""))
 
 

@@ -33,9 +33,9 @@ class Entry:
     raise `RuleError`.
 
     ``elementwise`` names the primitive if the entry is a plain ufunc, so that ``outer reduce accumulate at``,
-    ``out=``, ``where=`` work on it. ``source`` names a plain Python function of ``numpy_api/library.py`` that is lifted
-    like user code instead of ``build``. ``via`` ("math", "builtins") says that the result is a Python scalar, printed
-    in that module's spelling.
+    ``out=``, ``where=`` work on it. ``source`` names a plain Python function that is lifted like user code instead of ``build``:
+    ``module:name``, or a name of ``numpy_api/library.py``. ``via`` ("math", "builtins") says that the result is a Python scalar,
+    printed in that module's spelling.
 
     ``rows``: an array given for ``arrays`` or ``tup`` counts as the sequence of its rows.
 

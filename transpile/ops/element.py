@@ -78,6 +78,7 @@ NOT = Prefix("not", Arg(0))
 
 
 def slots(count: int) -> tuple[Element, ...]:
+    """All operands, in order."""
     return tuple(Arg(k) for k in range(count))
 
 

@@ -32,6 +32,7 @@ def meet(a: Interval, b: Interval) -> Interval:
 
 
 def is_inside(a: Interval, b: Interval = FULL) -> bool:
+    """Whether ``a`` lies within ``b``."""
     return b[0] <= a[0] and a[1] <= b[1]
 
 
@@ -58,6 +59,7 @@ def absolute(a: Interval) -> Interval:
 
 
 def quotient(a: Interval, b: Interval) -> Interval:
+    """The interval of ``a // b``."""
     most = absolute(a)[1]
     if b[0] < 0:
         return -most, most
@@ -66,6 +68,7 @@ def quotient(a: Interval, b: Interval) -> Interval:
 
 
 def rest(a: Interval, b: Interval) -> Interval:
+    """The interval of ``a % b``."""
     most = absolute(b)[1] - 1
     if b[0] < 0:
         return -max(most, 0), max(most, 0)
@@ -73,23 +76,28 @@ def rest(a: Interval, b: Interval) -> Interval:
 
 
 def both_bits(a: Interval, b: Interval) -> Interval | None:
+    """The interval of ``a & b``; None if both may be negative."""
     tops = [x[1] for x in (a, b) if x[0] >= 0]
     return (0, min(tops)) if tops else None
 
 
 def any_bits(a: Interval, b: Interval) -> Interval | None:
+    """The interval of ``a | b`` and ``a ^ b``; None if one may be negative."""
     return (0, (1 << max(a[1], b[1]).bit_length()) - 1) if a[0] >= 0 and b[0] >= 0 else None
 
 
 def left(a: Interval, b: Interval) -> Interval | None:
+    """The interval of ``a << b``; None if ``b`` may exceed 64."""
     return _corners(lambda x, y: x << y, a, (max(b[0], 0), max(b[1], 0))) if b[1] <= 64 else None
 
 
 def right(a: Interval, b: Interval) -> Interval:
+    """The interval of ``a >> b``."""
     return union(a, (min(max(a[0], -1), 0), 0)) if b[0] < 0 else _corners(lambda x, y: x >> min(y, 64), a, b)
 
 
 def power(a: Interval, b: Interval) -> Interval | None:
+    """The interval of ``a ** b``; None if the exponent may exceed 64 or be negative."""
     most = absolute(a)[1]
     if b[1] > 64 or (b[0] < 0 and most > 0):
         return None
@@ -110,10 +118,12 @@ def opposite(a: Interval) -> Interval:
 
 
 def sign(a: Interval) -> Interval:
+    """The interval of the sign."""
     return max(min(a[0], 1), -1), max(min(a[1], 1), -1)
 
 
 def inverted(a: Interval) -> Interval:
+    """The interval of ``~a``."""
     return -a[1] - 1, -a[0] - 1
 
 
@@ -126,10 +136,12 @@ def smallest(a: Interval, b: Interval) -> Interval:
 
 
 def either(test: Interval, a: Interval, b: Interval) -> Interval:
+    """The interval of ``where(test, a, b)``."""
     return union(a, b)
 
 
 def as_it_is(a: Interval) -> Interval:
+    """The interval of a result that equals its operand."""
     return a
 
 
@@ -144,6 +156,7 @@ def divisor(a: Interval, b: Interval) -> Interval:
 
 
 def multiple(a: Interval, b: Interval) -> Interval:
+    """The interval of the least common multiple."""
     return 0, absolute(a)[1] * absolute(b)[1]
 
 
