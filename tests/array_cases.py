@@ -1,7 +1,7 @@
-"""Calls of the array functions, as text over the arrays of `POOL`: what the API tables are checked on (test_rules_arrays.py).
+"""Calls of the array functions, as text over the arrays of `POOL`; test_rules_arrays.py checks the API tables on them.
 
 Marks at the end of a line: ``# value`` checks the value only (no derivative, or points where there is none), ``# list`` takes
-the result of NumPy as a list of results, ``# const`` has no array argument, ``# known`` needs sizes that are known.
+the result of NumPy as a list of results, ``# const`` has no array argument, ``# known`` needs sizes known at transform time.
 """
 
 from __future__ import annotations

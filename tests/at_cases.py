@@ -1,6 +1,6 @@
-"""Functional updates by plain loops over the elements of a part, one coordinate at a time: what `transpile.at` is compared with.
+"""Functional updates by plain loops over elements, one coordinate at a time: the reference for `transpile.at`.
 
-Nothing here indexes by NumPy's rules: an index is taken apart, and each element of the part says where it stands.
+Nothing here uses NumPy's indexing: an index is split into items, and each element of the part gets its coordinates.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ MODES = (None, "promise_in_bounds", "clip", "drop", "fill")
 
 
 def items(rank: int, index: Any) -> list[Any]:
-    """The items of an index: slices, None, integers, and of masks the coordinates that they hold at (lists of integers)."""
+    """The items of an index: slices, None, integers, and for masks the coordinates where they hold (lists of integers)."""
     parts = list(index) if isinstance(index, tuple) else [index]
     arrays = [None if p is None or p is ... or isinstance(p, slice) else np.asarray(p) for p in parts]
     covered = sum(
@@ -52,14 +52,14 @@ def items(rank: int, index: Any) -> list[Any]:
 
 
 def points(shape: tuple[int, ...], index: Any) -> tuple[tuple[int, ...], Iterator[list[int]]]:
-    """The shape of the part, and for each of its elements its coordinates, which may be out of range."""
+    """The shape of the part, and the coordinates of each of its elements, which may be out of range."""
     parts = items(len(shape), index)
     advanced = [k for k, p in enumerate(parts) if isinstance(p, np.ndarray)]
     has_arrays = any(parts[k].ndim for k in advanced)
     block = np.broadcast_shapes(*[parts[k].shape for k in advanced]) if advanced else ()
     together = bool(advanced) and advanced[-1] - advanced[0] == len(advanced) - 1
     at = len([p for p in parts[: advanced[0]]]) if has_arrays and together else 0
-    axis, basic = 0, []  # of each axis of the part that is a slice or None: the axis of the array, and its range
+    axis, basic = 0, []  # for each slice or None: the axis of the array and its range
     axes: list[int] = []
     for p in parts:
         if p is None:
@@ -88,7 +88,7 @@ def points(shape: tuple[int, ...], index: Any) -> tuple[tuple[int, ...], Iterato
 
 
 def placed(shape: tuple[int, ...], raw: list[int], clips: bool, wraps: bool = True) -> tuple[int, ...] | None:
-    """Where an element stands; None: nowhere."""
+    """The coordinates of an element after wrapping or clipping; None if it is out of range."""
     found = []
     for c, n in zip(raw, shape):
         here = c + n if c < 0 and wraps else c
@@ -111,7 +111,7 @@ def get(x: np.ndarray, index: Any, mode: str | None = None, fill: Any = np.nan, 
 
 
 def update(x: np.ndarray, index: Any, op: str, values: Any, mode: str | None = None, wraps: bool = True) -> np.ndarray:
-    """``at(x)[index].op(values)``, one element after the other."""
+    """``at(x)[index].op(values)``, one element after another."""
     whole, each = points(x.shape, index)
     given = np.broadcast_to(0.0 if op == "apply" else values, whole).ravel()
     out = x.copy()
@@ -126,7 +126,7 @@ def update(x: np.ndarray, index: Any, op: str, values: Any, mode: str | None = N
 
 
 def random_index(rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
-    """An index into an array of this shape: of any kind, and often out of range."""
+    """A random index into an array of this shape, of any kind and often out of range."""
     parts: list[Any] = []
     axis = 0
     block = [int(rng.integers(1, 4)) for _ in range(int(rng.integers(1, 3)))]
@@ -151,6 +151,6 @@ def random_index(rng: np.random.Generator, shape: tuple[int, ...]) -> Any:
     if rng.random() < 0.3:
         parts.insert(int(rng.integers(0, len(parts) + 1)), None)
     if rng.random() < 0.3:
-        masked = any(isinstance(p, np.ndarray) and p.dtype == bool for p in parts)  # which has the size of its axis
+        masked = any(isinstance(p, np.ndarray) and p.dtype == bool for p in parts)  # a mask has the size of its axis
         parts.insert(len(parts) if masked else int(rng.integers(0, len(parts) + 1)), ...)
     return parts[0] if len(parts) == 1 and rng.random() < 0.5 else tuple(parts)

@@ -1,4 +1,4 @@
-"""Programs of a test that are written as bodies of functions of ``x``: made, and compared with differences of themselves."""
+"""Programs of tests that are written as bodies of functions of ``x``: loaded, and compared with their own differences."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ import transpile as tp
 
 
 def text_of(body: str, head: str = "", name: str = "f") -> str:
-    """The text of a module with the function in it."""
+    """The text of a module with this function."""
     return f"{head}\ndef {name}(x):\n{textwrap.indent(body, '    ')}\n"
 
 
 def module_of(head: str, bodies: Sequence[str], folder: Path) -> ModuleType:
-    """A module with the functions ``f0``, ``f1`` and so on, from a file as users have them."""
+    """A module with the functions ``f0``, ``f1`` and so on, loaded from a file as users have them."""
     path = folder / "programs.py"
     path.write_text(head + "".join(text_of(body, name=f"f{k}") for k, body in enumerate(bodies)))
     spec = importlib.util.spec_from_file_location(path.stem, path)
@@ -32,7 +32,8 @@ def module_of(head: str, bodies: Sequence[str], folder: Path) -> ModuleType:
 
 
 def check_gradient(f: Callable, x: np.ndarray, original: Callable | None = None) -> None:
-    """The value is that of the ``original`` (``f`` itself, run by Python), the gradient that of its differences."""
+    """Asserts that value and gradient of ``f`` equal the value and the differences of ``original`` (``f`` itself by default),
+    run by Python."""
     original = f if original is None else original
     slopes = gradient_by_differences(original, x, 1e-6)
     value, gradient = tp.value_and_grad(f)(x.copy())

@@ -1,4 +1,4 @@
-"""The calls of the API tables one by one, and the arrays that they are tried on: one call, one function."""
+"""The calls of the API tables, one function for each, and the arrays on which they are tried."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ import numpy as np
 from loop_text import Outcome, outcome
 from shared_cases import LEFT_OUT, calls
 
-CUTS = {  # what of the argument is taken, and shapes that leave several entries, one, or none
+CUTS = {  # a part of the argument, and shapes that leave several elements of it, one, or none
     "x * 1.0": ((3,), (1,), (2, 2), (2, 3), (1, 1), (2, 2, 3)),
     "x[1:]": ((1,), (2,), (3,)),
     "x[1:, 1:]": ((1, 1), (1, 3), (3, 1), (2, 3)),
     "x[1:, :, 1:]": ((1, 2, 2), (2, 2, 1), (2, 1, 3)),
 }
 ELSEWHERE = "place( put( copyto fill_diagonal out= subok empty order= flags require memmap dtype= ndarray".split()
-"""Calls that write into what they are given, or are about memory: their own tests have them."""
-OTHER = {  # of what has no entries NumPy asks before it looks; a list for a tuple; see docs/limits.md
+"""Calls that write into their arguments, or depend on memory: they have their own tests."""
+OTHER = {  # NumPy checks empty arrays before it looks; a list for a tuple; see docs/limits.md
     "a[[0]]", "np.digitize(a, a.shape)", "np.linalg.cond(a, 1)", "np.linalg.cond(a, -1)", "np.quantile(a, a)",
     "np.percentile(a, a)", "np.meshgrid(a, a, sparse=True, copy=False)", "np.meshgrid(a, a, copy=False)",
     "scipy.linalg.lu(a)", "scipy.linalg.svd(a)", "np.cov(a, a.shape)", "np.corrcoef(a, a.shape)",
@@ -27,10 +27,10 @@ OF_NOTHING = (
     "np.average np.choose np.delete np.gradient np.linalg.cond np.linalg.norm np.median np.nanmedian np.nanpercentile "
     "np.nanquantile np.polyval np.resize np.take_along_axis scipy.linalg.pinv scipy.linalg.svdvals a.choose"
 ).split()
-"""What differs from NumPy where there are no entries (docs/limits.md), or from one version of NumPy and SciPy to the next."""
+"""Calls that differ from NumPy's for empty arrays (docs/limits.md), or between versions of NumPy and SciPy."""
 APART = (
-    "np.fromiter(a, None)", "np.roll(a, a)", "np.where(a, None)", "np.histogram(a, a)", "np.gradient(a, a)",  # of nothing
-    "np.polyadd(", "np.polysub(",  # of matrices NumPy adds rows of zeros
+    "np.fromiter(a, None)", "np.roll(a, a)", "np.where(a, None)", "np.histogram(a, a)", "np.gradient(a, a)",  # empty arrays
+    "np.polyadd(", "np.polysub(",  # NumPy pads matrices with rows of zeros
 )  # fmt: skip
 
 
@@ -40,7 +40,7 @@ def texts() -> list[str]:
 
 
 def function_text(call: str, cut: str = "x") -> str:
-    """A function of x that gives the call of ``a``, which is a cut of it."""
+    """The text of a function of x that returns the call of ``a``, a part of x."""
     return f"import numpy as np, scipy.linalg, scipy.special\n\ndef f(x):\n    a = {cut}\n    return {call}\n"
 
 
@@ -50,12 +50,12 @@ def arrays_of(shapes: Iterable[tuple[int, ...]]) -> Iterator[np.ndarray]:
 
 
 def may_differ(call: str, cut: str, x: np.ndarray) -> bool:
-    """Whether the cut leaves nothing, and what the call gives of nothing is not NumPy's."""
+    """Whether the cut is empty and the call is one that differs from NumPy's for empty arrays."""
     return call.startswith(tuple(f"{name}(" for name in OF_NOTHING)) and not eval(cut, {"x": x}).size
 
 
 def own_outcome(text: str, x: np.ndarray, *more: type[Exception]) -> Outcome | None:
-    """What Python makes of it; None where the call does not take such an argument, or raises one of ``more``."""
+    """The outcome of the function run by Python; None if the call does not take such an argument, or raises one of ``more``."""
     names: dict = {}
     exec(text, names)
     found = outcome(names["f"], (x,))
@@ -63,12 +63,12 @@ def own_outcome(text: str, x: np.ndarray, *more: type[Exception]) -> Outcome | N
 
 
 def is_of_arrays(found: Outcome) -> bool:
-    """Whether it is an error, or a value of arrays and numbers."""
+    """Whether the outcome is an error, or a value of arrays and numbers."""
     return found.error is not None or isinstance(found.value, (np.ndarray, np.generic, float, int, tuple, list))
 
 
 def faults_of(some: Iterable[str], faults: Callable[[str], Iterator[str]]) -> list[str]:
-    """The faults of all of these calls, without NumPy's warnings."""
+    """The faults of all these calls, without NumPy's warnings."""
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return [fault for call in some for fault in faults(call)]

@@ -1,4 +1,4 @@
-"""Other arguments for the programs of the corpus: layouts, sizes, dtypes, NaN and infinity, integers, empty arrays."""
+"""Changed arguments for the programs of the corpus: layouts, sizes, dtypes, NaN and infinity, integers, empty arrays."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def arrays(change: Callable[[np.ndarray], np.ndarray]) -> Change:
 
 
 def numbers(change: Callable[[Any], Any]) -> Change:
-    """A change of all floats, in arrays and plain."""
+    """A change of all floats, alone and in arrays."""
     return lambda leaves: [change(v) if is_floats(v) or type(v) is float else v for v in leaves]
 
 
 def plain(kind: type, change: Callable[[Any], Any]) -> Change:
-    """A change of Python's own numbers of one type."""
+    """A change of Python's numbers of one type."""
     return lambda leaves: [change(v) if type(v) is kind else v for v in leaves]
 
 
@@ -52,7 +52,7 @@ def fixed(v: np.ndarray) -> np.ndarray:
 
 
 def with_number(number: float) -> Change:
-    """One element of each array of floats, and each float, is this number."""
+    """A change that puts this number into each float, and into one element of each float array."""
 
     def change(v: Any) -> Any:
         if not isinstance(v, np.ndarray):
@@ -66,7 +66,7 @@ def with_number(number: float) -> Change:
 
 
 def of_size(size: int, counts: bool) -> Change:
-    """All axes have this length; so do integers that are the length of an axis, if they count."""
+    """A change that gives all axes this size; with ``counts`` also integers that equal the size of an axis."""
 
     def change(leaves: list[Any]) -> list[Any]:
         lengths = {n for v in leaves if isinstance(v, np.ndarray) for n in v.shape}
@@ -112,18 +112,18 @@ TABLE: dict[str, Change] = {
 
 
 class Endless(BaseException):
-    """A program that does not end on these arguments."""
+    """A program does not terminate on these arguments."""
 
 
 def changed(program: Program, name: str) -> tuple | None:
-    """The program's arguments after the change; None where it changes nothing or does not fit them."""
+    """The program's arguments after the change; None if it changes nothing or does not fit."""
     if name == "infinity" and "svd" in program.tags:
-        return None  # NumPy's does not end there
+        return None  # NumPy's does not terminate
     leaves, structure = flatten(program.args())
     try:
         with np.errstate(all="ignore"):
             new = TABLE[name](leaves)
-    except Exception:  # NaN or infinity among a program's own numbers, say, that is to be an integer
+    except Exception:  # such as NaN or infinity where the program needs an integer
         return None
     if all(a is b for a, b in zip(new, leaves)):
         return None

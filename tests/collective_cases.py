@@ -1,4 +1,4 @@
-"""Functions of one lane that know of the others, as people write them: (function, arguments of all lanes, in_axes)."""
+"""Functions of one lane with collectives, as people write them: (function, arguments of all lanes, in_axes)."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def tree_of_means(p, y):
 @case(np.array([3.0, -2.0, 0.5, 7.0]))
 def each_its_loop(x):
     y = x
-    while abs(y) > 1.0:  # as often as each lane wants
+    while abs(y) > 1.0:  # the trip count differs between lanes
         y = y * 0.5
     return y * lax.psum(y * y, "i")
 
@@ -311,7 +311,7 @@ def sums_of_products(a, b, v):
 
 @case(V)
 def numbered_by_data(x):
-    """The number of a lane needs no other lane: it may be asked for in branches and loops that data decide."""
+    """The number of a lane needs no other lane, so it may be read in branches and loops that data decide."""
     y = x * lax.axis_index("i") if x > 0.3 else np.sin(x + lax.axis_index("i"))
     while abs(y) < lax.axis_index("i") + 0.5:
         y = 1.5 * y + 0.1 * lax.axis_index("i") + 0.2

@@ -1,4 +1,4 @@
-"""A compiled function and its gradient beside interpreted ones and differences."""
+"""Compares a compiled function and its gradient with interpreted ones and with differences."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ def normal(*shape: int) -> np.ndarray:
 
 
 def check(fn: Callable, args: tuple, wrt: tuple[int, ...] | None = None) -> str:
-    """The loops of the compiled function, after it and its gradient were compared with interpreted ones and with differences."""
+    """The loops of the compiled function, after it and its gradient have been compared with interpreted ones and with
+    differences."""
     wrt = tuple(range(len(args))) if wrt is None else wrt
     gradient = tp.value_and_grad(fn, argnums=wrt)
     before = [np.copy(a) for a in args]

@@ -1,5 +1,5 @@
-"""What all tests share: the tests' own modules can be imported, linear algebra runs on one thread, and what each pass makes is
-verified."""
+"""Fixtures and settings of all tests: the tests' own modules can be imported, linear algebra runs on one thread, and the core
+after each pass is verified."""
 
 import ctypes
 import functools
@@ -13,16 +13,16 @@ import numpy as np
 import pytest
 
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(variable, "1")  # two workers on two cores; and the same sums in every run
+    os.environ.setdefault(variable, "1")  # two workers on two cores, and the same sums in every run
 
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 if CORES < 2:
-    os.environ.setdefault("NUMBA_NUM_THREADS", "2")  # or nothing would run on threads
+    os.environ.setdefault("NUMBA_NUM_THREADS", "2")  # with 1, nothing would run on threads
 
-_ALIVE: list = []  # what compiled code calls
+_ALIVE: list = []  # callbacks that compiled code may call, kept alive
 
 HERE = Path(__file__).parent
-PACKAGES = [  # the folders of the layers: tests of one use some of another's
+PACKAGES = [  # the folders of the layers: tests of one layer import modules of another
     str(folder)
     for folder in sorted({path.parent for path in HERE.glob("*/test_*.py")})
     if all(path.name.startswith("test_") for path in folder.glob("*.py"))
@@ -32,8 +32,8 @@ sys.path[:0] = [path for path in (str(HERE), *PACKAGES) if path not in sys.path]
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Of the cases of a test marked ``sampled(n)``, one in ``n``, by their names and at least one, is not slow;
-    all where TRANSPILE_SAMPLES is "all"."""
+    """Of the cases of a test marked ``sampled(n)``, one in ``n``, chosen by name, and at least one, is not slow;
+    if TRANSPILE_SAMPLES is "all", all of them."""
     if os.environ.get("TRANSPILE_SAMPLES") == "all":
         return
     cases: dict = {}
@@ -50,7 +50,7 @@ def pytest_collection_modifyitems(items):
 
 @pytest.fixture(scope="session", autouse=True)
 def verified_passes():
-    """Whatever is lifted, transformed or compiled in tests: each pass leaves well-formed core."""
+    """Verifies the core after each pass, for everything that tests lift, transform or compile."""
     from verified import checked_passes
 
     with checked_passes():
@@ -59,7 +59,7 @@ def verified_passes():
 
 @pytest.fixture(autouse=True)
 def same_numbers(request):
-    """Each test draws the same numbers, whichever tests ran before it in this process."""
+    """Seeds the generators of a test's module, so that its numbers do not depend on the tests before it."""
     for generator in _generators(request.module):
         generator.bit_generator.state = np.random.default_rng(
             zlib.crc32(request.node.nodeid.encode())
@@ -68,7 +68,7 @@ def same_numbers(request):
 
 @functools.cache
 def _generators(module):
-    """The generators of random numbers of a module of tests, and of those whose functions it uses."""
+    """The random generators of a test module, and of the modules whose functions it uses."""
     here = list(vars(module).values())
     there = [w for v in here if isinstance(v, types.FunctionType) for w in v.__globals__.values()]
     found = [v for v in (*here, *there) if isinstance(v, np.random.Generator)]
@@ -77,7 +77,7 @@ def _generators(module):
 
 @pytest.fixture(scope="module")
 def cache_directory(tmp_path_factory):
-    """A directory for compiled code, for the tests of one module; the one that is set, if one is."""
+    """A directory for compiled code, for the tests of one module; TRANSPILE_CACHE_DIR if it is set."""
     previous = os.environ.get("TRANSPILE_CACHE_DIR")
     os.environ.setdefault("TRANSPILE_CACHE_DIR", str(tmp_path_factory.mktemp("kernels")))
     yield
@@ -87,7 +87,7 @@ def cache_directory(tmp_path_factory):
 
 @pytest.fixture
 def always(monkeypatch):
-    """Loops run on threads however little there is to do, and all is written directly."""
+    """Loops run on threads however short they are, and all code is written directly in LLVM's language."""
 
     def direct(*args):
         try:
@@ -107,12 +107,12 @@ def always(monkeypatch):
 
 @pytest.fixture
 def forks(monkeypatch):
-    """The chunks of each start of threads; they run one after the other, the last one first."""
+    """The chunks of each start of threads; they run one after another, the last one first."""
     from llvmlite import binding
 
     from transpile.codegen.llvm import threads
 
-    body = ctypes.PYFUNCTYPE(None, *[ctypes.c_void_p] * 4)  # the lock stays held, as by the layer
+    body = ctypes.PYFUNCTYPE(None, *[ctypes.c_void_p] * 4)  # keeps the interpreter lock, as the threading layer does
     found = []
 
     @ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 5, *[ctypes.c_ssize_t] * 3)

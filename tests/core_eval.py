@@ -25,5 +25,5 @@ __all__ = ["evaluate", "run_spelling"]
 
 
 def evaluate(fn: ir.Function, *args: Any, strict: bool = False) -> tuple[Any, ...]:
-    """The results of ``fn``, one a yield."""
+    """The results of ``fn``, one for each yield."""
     return evaluator.evaluate(expanded(fn), args, run, strict)

@@ -1,7 +1,7 @@
-"""Functions with derivatives of their own, for `tests/transform/test_vmap_calls.py`.
+"""Functions with custom rules, for `tests/transform/test_vmap_calls.py`.
 
-The rules of most are wrong on purpose (the true derivative times 3, of what has no derivative), so that a derivative of the
-function itself would be seen.
+Most rules are wrong on purpose (three times the true derivative, or a derivative where there is none), so that a derivative of
+the function itself would be noticed.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def of_product_rule(x, w):
 
 @partial(tp.custom_vjp, nondiff_argnums=(0, 3))
 def powered(k, x, y, flag):
-    """Arguments that are not differentiated, two results, and a way that differs between lanes."""
+    """Arguments that are not differentiated, two results, and control flow that differs between lanes."""
     z = x
     while np.sum(z) > 2.0:
         z = z * 0.5
@@ -123,7 +123,7 @@ def of_powered_rule(k, x, y, flag):
 
 @tp.custom_vjp
 def rounded(x, w):
-    """It has no derivative at all, and one argument gets none by the rule."""
+    """A function without a derivative; its rule gives one argument none."""
     return np.round(x * 8.0) / 8.0 + w * 0.0
 
 
@@ -148,7 +148,7 @@ def of_rounded_rule(x, w):
 
 @tp.custom_vjp
 def chosen(x, w):
-    """Its way depends on the lane, in the function and in its rule."""
+    """Control flow depends on the lane, in the function and in its rule."""
     if x > w:
         return x * x
     return 2.0 * w
@@ -181,7 +181,7 @@ def of_chosen_rule(x, w):
 
 @tp.custom_vjp
 def picked(x):
-    """What is kept has a size of the lane's own."""
+    """The recorded values have a size of the lane's own."""
     return np.sum(x[x > 1.0])
 
 
@@ -219,7 +219,7 @@ def _(primals, tangents):
 
 
 def with_outside(x, w):
-    """A rule that reads an array from outside, in a loop and in a branch that lanes do not all take."""
+    """A rule that reads a captured array, in a loop and in a branch that only some lanes take."""
     total = 0.0
     for k in range(3):
         total += shifted(x[k], w) ** 2
@@ -245,7 +245,7 @@ def newton_by_lane(f, x):
 
 
 def root(a, b):
-    """``tangent_solve`` is wrong: three times what it should be."""
+    """``tangent_solve`` is wrong on purpose: three times the right value."""
     return lax.custom_root(lambda x: x**3 - a * b, 1.0, newton, lambda g, y: 3.0 * y / g(1.0)) ** 2
 
 
@@ -274,7 +274,7 @@ def solved_rule(a, b):
 
 
 def halves(d, b):
-    """Without ``transpose_solve``, and as many trips as each lane wants."""
+    """Without ``transpose_solve``, and with a trip count that differs between lanes."""
 
     def solve(matvec, y):
         x = y
@@ -293,11 +293,11 @@ def halves_rule(d, b):
 class Case:
     f: Callable[..., Any]
     rule: Callable[..., Any]  # the derivatives by the rule, one for each of wrt
-    args: tuple[Any, ...]  # of all lanes
+    args: tuple[Any, ...]  # the arguments of all lanes
     wrt: tuple[int, ...]
     axes: tuple[tuple[int | None, ...], ...]
     forward: bool = True  # whether forward mode has a rule
-    whole: bool = True  # whether all that it does is done for all lanes at once
+    whole: bool = True  # whether all of it runs for all lanes at once
 
 
 CASES = {

@@ -1,7 +1,7 @@
 """Derivatives by differences, and the checks that compare a transformed function with them.
 
-The original function is called in long double where it allows that (most of NumPy keeps the type), else in its own types; the
-central differences at several steps are extrapolated (Ridders), which gives an estimate of their error as well. Nothing here
+The original function is called in long double if it allows that (most of NumPy keeps the type), else in its own types; the
+central differences at several steps are extrapolated (Ridders), which also gives an estimate of their error. Nothing here
 knows a rule of calculus, and no analytic derivative is typed in. NaN and infinity are compared, never masked.
 
 >>> subject = Subject(lambda x: np.sum(x * x), lambda: (np.array([1.0, 2.0]),))
@@ -56,7 +56,7 @@ def is_single(leaf: Any) -> bool:
 
 
 def copied(tree: Any) -> Any:
-    """The same tree with arrays of its own, in their layout; what is written into it is not seen elsewhere."""
+    """A copy of the tree with its own arrays in the same layout."""
     leaves, structure = flatten(tree)
     return unflatten(structure, [_copied(leaf) for leaf in leaves])
 
@@ -65,7 +65,7 @@ def _copied(leaf: Any) -> Any:
     if not isinstance(leaf, np.ndarray):
         return leaf
     whole = leaf.copy(order="K")
-    if any(s < 0 for s in leaf.strides):  # copy() turns them round
+    if any(s < 0 for s in leaf.strides):  # copy() would make them positive
         turn = tuple(slice(None, None, -1) if s < 0 else slice(None) for s in leaf.strides)
         whole = leaf[turn].copy(order="K")[turn]
     whole.flags.writeable = leaf.flags.writeable
@@ -85,7 +85,7 @@ def with_floats(tree: Any, values: Sequence[Any]) -> Any:
 
 
 def random_like(tree: Any, seed: int) -> Any:
-    """Standard normal numbers in the places of the float leaves, of their shapes and types."""
+    """The tree with standard normal numbers for its float leaves, of the same shapes and types."""
     rng = np.random.default_rng(seed)
 
     def one(leaf: Any) -> Any:
@@ -96,7 +96,7 @@ def random_like(tree: Any, seed: int) -> Any:
 
 
 def zeros_like(tree: Any) -> Any:
-    """Zeros in the places of the float leaves."""
+    """The tree with zeros for its float leaves."""
     return with_floats(tree, [0.0 if is_scalar(leaf) else np.zeros_like(leaf) for leaf in floats(tree)])
 
 
@@ -105,7 +105,7 @@ def zeros_like(tree: Any) -> Any:
 
 @dataclass
 class Difference:
-    """For each float leaf of the result, its derivative and an estimate of that number's error, elementwise."""
+    """For each float leaf of the result, its derivative and an estimate of the error, elementwise."""
 
     leaves: list[np.ndarray]
     errors: list[np.ndarray]
@@ -123,10 +123,10 @@ def directional(f: Callable, args: tuple, tangents: tuple, coarse: bool = False)
         for first in COARSE if coarse else STEPS:
             try:
                 found = _extrapolate(along, first)
-            except Exception:  # a domain ends here, or an iteration does not settle: a smaller step may do
+            except Exception:  # the domain ends here, or an iteration does not converge: a smaller step may work
                 continue
-            # a smaller step only where a larger one does not do: it rounds more, and so coarsely that its entries may
-            # agree by chance
+            # a smaller step only where a larger one fails: it rounds more, so coarsely that its elements may agree
+            # by chance
             best = found if best is None else _better(best, found)
             if not coarse and not _is_rough(*best):
                 break
@@ -140,7 +140,7 @@ def directional(f: Callable, args: tuple, tangents: tuple, coarse: bool = False)
 
 
 def gradient_by_differences(f: Callable, x: np.ndarray, step: float = 1e-5) -> np.ndarray:
-    """That of a function of one vector, by central differences of one step."""
+    """The gradient of a function of one vector, by central differences with one step."""
     return np.array([(f(x + step * u) - f(x - step * u)) / (2.0 * step) for u in np.eye(len(x))])
 
 
@@ -151,7 +151,7 @@ def _call(f: Callable, args: tuple) -> Any:
 
 
 def _line(f: Callable, args: tuple, tangents: tuple, wide: bool) -> Callable[[float], np.ndarray]:
-    """t -> the float leaves of f(args + t * tangents), flat, in long double."""
+    """The function t -> the float leaves of f(args + t * tangents), flat, in long double."""
 
     def along(t: float) -> np.ndarray:
         moved = [_moved(x, v, t, wide) for x, v in zip(floats(args), floats(tangents))]
@@ -174,17 +174,18 @@ def _moved(x: Any, v: Any, t: float, wide: bool) -> Any:
 
 
 def _same_value(along: Callable, base: Any) -> bool:
-    """Whether the function takes long double and means the same by it."""
+    """Whether the function accepts long double and computes the same value with it."""
     try:
         wide = along(0.0)
-    except Exception:  # whatever a function does with a type that it was not made for
+    except Exception:  # a function may raise anything for a type that it does not expect
         return False
     flat = np.concatenate([np.zeros(0), *[np.asarray(leaf, float).ravel() for leaf in floats(base)]])
     return wide.shape == flat.shape and np.allclose(wide.astype(float), flat, rtol=1e-4, atol=1e-6, equal_nan=True)
 
 
 def _extrapolate(along: Callable, first: float) -> tuple[np.ndarray, np.ndarray]:
-    """Central differences at steps that are halved, extrapolated; the entry that agrees best with its neighbours."""
+    """Central differences at halved steps, extrapolated; elementwise the value that agrees best with its neighbours, and its
+    error."""
     table: list[np.ndarray] = []
     best = error = None
     for level in range(LEVELS):
@@ -206,12 +207,12 @@ def _extrapolate(along: Callable, first: float) -> tuple[np.ndarray, np.ndarray]
 
 def _quotient(above: np.ndarray, below: np.ndarray, h: float) -> np.ndarray:
     with np.errstate(all="ignore"):
-        # equal infinities differ by nothing
+        # the difference of equal infinities is 0
         return np.where(above == below, WIDE(0), above - below) / (2 * WIDE(h))
 
 
 def _better(a: tuple, b: tuple) -> tuple[np.ndarray, np.ndarray]:
-    """Elementwise the entry with the smaller error; a NaN error is the largest."""
+    """Elementwise the value with the smaller error; a NaN error is the largest."""
     take = (b[1] < a[1]) | (np.isnan(a[1]) & ~np.isnan(b[1]))
     return np.where(take, b[0], a[0]), np.where(take, b[1], a[1])
 
@@ -225,7 +226,8 @@ def _is_rough(value: np.ndarray, error: np.ndarray) -> bool:
 
 
 def same(actual: Any, wanted: Any, what: str, rtol: float, floor: float = 0.0, error: Any = 0.0) -> None:
-    """Two leaves agree within ``rtol`` of the largest finite number of ``wanted`` (at least ``floor``), plus ``error``."""
+    """Asserts that two leaves agree within ``rtol`` of the largest finite number of ``wanted`` (at least ``floor``), plus
+    ``error``."""
     actual, wanted = np.asarray(actual), np.asarray(wanted)
     assert actual.shape == wanted.shape, f"{what}: shape {actual.shape}, expected {wanted.shape}"
     if actual.dtype.kind not in "fc" or wanted.dtype.kind not in "fc":
@@ -247,7 +249,7 @@ def _short(a: np.ndarray) -> str:
 
 
 def same_form(actual: Any, wanted: Any, what: str) -> None:
-    """Two trees agree in structure, and their leaves in shape, type and in being a scalar."""
+    """Asserts that two trees agree in structure, and their leaves in shape, type and in being scalars."""
     leaves, structure = flatten(actual)
     others, expected = flatten(wanted)
     assert _form(structure) == _form(expected), f"{what}: structure of {actual!r}, expected that of {wanted!r}"
@@ -259,7 +261,7 @@ def same_form(actual: Any, wanted: Any, what: str) -> None:
 
 
 def _form(tree: Any) -> Any:
-    """The structure for comparison: a bool is a number among results."""
+    """The structure for a comparison: a bool counts as a number."""
     if isinstance(tree, Node):
         return tree.kind, tree.keys, tuple(_form(c) for c in tree.children)
     if isinstance(tree, Static) and not isinstance(tree.value, (bool, np.bool_)):
@@ -268,7 +270,7 @@ def _form(tree: Any) -> Any:
 
 
 def same_tree(actual: Any, wanted: Any, what: str, rtol: float, floor: float = 0.0) -> None:
-    """Form and numbers agree."""
+    """Asserts that two trees agree in form and numbers."""
     same_form(actual, wanted, what)
     for k, (a, b) in enumerate(zip(flatten(actual)[0], flatten(wanted)[0])):
         single = is_single(b)
@@ -276,7 +278,7 @@ def same_tree(actual: Any, wanted: Any, what: str, rtol: float, floor: float = 0
 
 
 def apart(what: str, **trees: Any) -> None:
-    """No two arrays of these trees share memory, also within one tree."""
+    """Asserts that no two arrays in these trees share memory, not even within one tree."""
     named = [
         (name, k, leaf)
         for name, tree in trees.items()
@@ -292,9 +294,9 @@ def apart(what: str, **trees: Any) -> None:
 
 
 class Subject:
-    """A function at a point, with what its transformed versions are compared with, each computed once.
+    """A function at a point, with the reference values for its transformed versions, each computed once.
 
-    ``args()`` gives fresh arguments; ``wrt`` are the positions whose float leaves are moved. ``tol``: relative tolerance of the
+    ``args()`` gives fresh arguments; ``wrt`` are the positions whose float leaves vary. ``tol``: relative tolerance of the
     comparison with differences, where the default does not fit the program.
     """
 
@@ -312,7 +314,7 @@ class Subject:
         self.seed = seed
         self.single = any(map(is_single, flatten((args(), self.value))[0]))
         self.tol = tol or (1e-2 if self.single else 1e-7)
-        self.exact = 1e-4 if self.single else 1e-9  # between two computations of one derivative
+        self.exact = 1e-4 if self.single else 1e-9  # tolerance between two computations of one derivative
 
     @cached_property
     def value(self) -> Any:
@@ -320,7 +322,7 @@ class Subject:
 
     @cached_property
     def tangents(self) -> tuple:
-        """Random in the positions of ``wrt``, zero elsewhere."""
+        """Random tangents at the positions of ``wrt``, zeros elsewhere."""
         return tuple(
             random_like(a, self.seed + k) if k in self.wrt else zeros_like(a) for k, a in enumerate(self.args())
         )
@@ -335,7 +337,7 @@ class Subject:
 
 
 def check_against_differences(dots: Sequence[Any], y: Any, wanted: Difference, what: str, rtol: float) -> None:
-    """Derivatives of the float leaves of ``y`` agree with differences, whose own error must be small."""
+    """Asserts that the derivatives of the float leaves of ``y`` agree with differences, whose own error must be small."""
     for k, (dot, value, d, error) in enumerate(zip(dots, floats(y), wanted.leaves, wanted.errors)):
         size = np.abs(np.append(np.asarray(value, float).ravel(), np.asarray(d, float).ravel()))
         floor = max(1e-4, 1e-2 * float(np.max(size, initial=0, where=np.isfinite(size))))
@@ -346,12 +348,12 @@ def check_against_differences(dots: Sequence[Any], y: Any, wanted: Difference, w
 
 
 def check_value(s: Subject, y: Any, what: str) -> None:
-    """A value of the transformed function is the function's own."""
+    """Asserts that the value from a transformed function equals the function's own."""
     same_tree(y, s.value, what, 1e-11)
 
 
 def check_jvp(s: Subject, jvp: Callable, differences: bool = True) -> tuple[Any, Any]:
-    """``jvp(f, primals, tangents)``: the value, the tangent's form and its numbers."""
+    """Checks ``jvp(f, primals, tangents)``: the value, and the form and numbers of the tangent. Returns both."""
     y, y_dot = jvp(s.f, s.args(), copied(s.tangents))
     check_value(s, y, "value of jvp")
     dots = tangent_leaves(y, y_dot)
@@ -363,7 +365,7 @@ def check_jvp(s: Subject, jvp: Callable, differences: bool = True) -> tuple[Any,
 
 
 def tangent_leaves(y: Any, y_dot: Any) -> list[Any]:
-    """The tangents of the float leaves of ``y``; the others have none."""
+    """The tangents of the float leaves of ``y``; other leaves have none."""
     leaves, dots = flatten(y)[0], flatten(y_dot)[0]
     if len(leaves) == len(dots):
         return [d for leaf, d in zip(leaves, dots) if is_float(leaf)]
@@ -372,7 +374,7 @@ def tangent_leaves(y: Any, y_dot: Any) -> list[Any]:
 
 
 def check_vjp(s: Subject, jvp: Callable, vjp: Callable) -> tuple:
-    """``vjp(f, *primals)``: <cotangent, tangent of y> is <adjoint of x, tangent of x>. Returns the adjoints."""
+    """Checks ``vjp(f, *primals)``: <cotangent, tangent of y> equals <adjoint of x, tangent of x>. Returns the adjoints."""
     y, pullback = vjp(s.f, *s.args())
     check_value(s, y, "value of vjp")
     bars = pullback(copied(s.cotangent))
@@ -388,7 +390,7 @@ def check_vjp(s: Subject, jvp: Callable, vjp: Callable) -> tuple:
 
 
 def _dot(a: Sequence[Any], b: Sequence[Any]) -> tuple[np.longdouble, float]:
-    """The inner product, and the size of its terms."""
+    """The inner product, and the sum of the absolute values of its terms."""
     total, size = WIDE(0), 0.0
     for x, y in zip(a, b):
         terms = np.asarray(x, WIDE) * np.asarray(y, WIDE)
@@ -398,7 +400,8 @@ def _dot(a: Sequence[Any], b: Sequence[Any]) -> tuple[np.longdouble, float]:
 
 
 def check_second(s: Subject, tp: Any) -> None:
-    """The tangent of the gradient, forward over reverse, against differences of the gradient. ``f`` gives one number."""
+    """Checks the tangent of the gradient (forward over reverse) against differences of the gradient. ``f`` returns one
+    number."""
     gradient = tp.grad(s.f, argnums=s.wrt)
     g, g_dot = tp.jvp(gradient, s.args(), copied(s.tangents))
     wanted = directional(gradient, s.args(), s.tangents, coarse=s.single)

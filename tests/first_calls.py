@@ -1,5 +1,8 @@
-"""Programs of the corpus compiled in fresh processes, with what Numba knows at first and with all that it knows:
-``python first_calls.py NAME ...`` prints each name with ``same`` or ``differs``, and ``some`` or ``all`` for what was needed."""
+"""Compiles corpus programs in fresh processes, with Numba's registries as loaded at first and with all of them.
+
+``python first_calls.py NAME ...`` prints each name with ``same`` or ``differs``, and ``some`` or ``all`` for the registries
+needed.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent / "runtime")]
 
 
 def compiled(program: Any, knows_all: bool) -> str:
-    """A hash of LLVM's text before it is optimised, and what was known in the end."""
+    """A hash of the LLVM text before optimisation, and which registries were loaded in the end."""
     from numba.core.registry import cpu_target
 
     import transpile as tp
@@ -68,7 +71,9 @@ def main() -> None:
 
     programs = {p.name: p for p in all_programs()}
     for name in sys.argv[1:]:
-        in_a_child(programs[name], True)  # what it compiles of the runtime is kept in files, and not compiled again
+        in_a_child(
+            programs[name], True
+        )  # the runtime functions it compiles are cached in files for the later processes
         first, second = (in_a_child(programs[name], knows_all) for knows_all in (False, True))
         code, _, known = first.partition(" ")
         print(name, "same" if code == second.partition(" ")[0] else f"differs: {first} {second}", known)

@@ -1,4 +1,4 @@
-"""What threads of `test_long_calls` call first."""
+"""The functions that threads of `test_long_calls` call first."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Programs with lists that grow: how a list grows, what is done with it, and where. Each is plain Python, written out as text."""
+"""Programs with growing lists: how a list grows, how it is used, and where. Each is plain Python, written out as text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-# Each ends with statements {use} at the place where the list `out` may be used inside, and leaves `out`.
+# Each leaves the list `out`; {inside}, if present, is where it may be used inside the loop.
 GROWS = {
     "each": "out = []\nfor v in x:\n    out.append(v)\n    {inside}",
     "some": "out = []\nfor v in x:\n    if v > 0.6:\n        out.append(v)\n    {inside}",
@@ -31,7 +31,7 @@ GROWS = {
     "whole_numbers_first": "out = []\nfor v in x:\n    if out:\n        out.append(v)\n    else:\n        out.append(1)\n"
     "    {inside}",
 }
-# What is done with `out`; the result goes into `s`.
+# Uses of `out`; the result goes into `s`.
 USES = {
     "truth": "s += 2.0 if out else x[1]",
     "not": "s += x[1] if not out else x[2]",
@@ -117,7 +117,7 @@ def last(items):
 
 @dataclass(frozen=True)
 class Case:
-    """The program ``name``, of the text of a function of that name."""
+    """The program ``name``: the text of a function of that name."""
 
     name: str
     text: str
@@ -128,7 +128,7 @@ def _indented(text: str, by: int) -> str:
 
 
 def case(grow: str, use: str, where: str) -> Case | None:
-    """The program; None where the list has no loop that it could be used in."""
+    """The program; None if the list has no loop in which it could be used."""
     name = f"{grow}_{use}_{where}".replace("-", "m")
     body = GROWS[grow]
     inside = USES[use] if where == INSIDE else "s += v" if "for v" in body else "pass"
@@ -146,7 +146,7 @@ def case(grow: str, use: str, where: str) -> Case | None:
 
 
 def cases() -> Iterator[Case]:
-    """All of them."""
+    """All programs."""
     for grow, use, where in itertools.product(GROWS, USES, (AFTER, INSIDE, BRANCH, LATER)):
         found = case(grow, use, where)
         if found is not None:

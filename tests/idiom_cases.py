@@ -1,4 +1,5 @@
-"""Programs as users of JAX type them, with ``np`` for ``jnp`` and ``tp`` for ``jax``: the text runs with JAX, its imports changed.
+"""Programs as users of JAX type them, with ``np`` for ``jnp`` and ``tp`` for ``jax``; with other imports the text runs with
+JAX.
 
 Each takes ``jit``, which compiles or does nothing, and returns arrays.
 """
@@ -135,7 +136,7 @@ def at_table(jit):
         return sum(np.sum(np.sin(one)) for one in table(x))
 
     rows = np.arange(1.0, 13.0).reshape(3, 4)
-    applied = jit(tp.vmap(lambda x: x.at[1].apply(np.sin)))(rows)  # of which JAX has no derivative
+    applied = jit(tp.vmap(lambda x: x.at[1].apply(np.sin)))(rows)  # JAX has no derivative of it
     return [applied, *jit(tp.vmap(table))(rows), jit(tp.grad(total))(rows[0]), jit(tp.vmap(tp.grad(total)))(rows)]
 
 

@@ -1,6 +1,7 @@
-"""More programs as users of JAX type them, beside `idiom_cases`: filters, solvers, models of one's own classes, axes of every form.
+"""More programs as users of JAX type them, beside `idiom_cases`: filters, solvers, models of one's own classes, axes of every
+form.
 
-Each is values and derivatives of one idea; ``jit`` compiles or does nothing.
+Each returns values and derivatives of one idea; ``jit`` compiles or does nothing.
 """
 
 from __future__ import annotations
@@ -126,7 +127,7 @@ def runge_kutta(jit):
 
 
 def bilevel(jit):
-    """A gradient through what an inner problem is minimal at, which is itself found by Newton's method."""
+    """A gradient through the minimiser of an inner problem, which Newton's method finds."""
 
     def best(theta):
         slope = tp.grad(lambda y: np.sum((y - theta) ** 2) + 0.1 * np.sum(y**4))
@@ -191,7 +192,7 @@ def newton_of_trees(jit):
 
 
 def lu_in_place(jit):
-    """A factorisation that writes into its matrix; the derivative of the determinant is what it should be."""
+    """A factorisation that writes into its matrix, and the derivative of the determinant from it."""
 
     def lu(a):
         n = a.shape[0]
@@ -267,7 +268,7 @@ class Dense:
 
 
 class Net:
-    """As libraries of layers have it, by hand."""
+    """A model class as libraries of layers have it, by hand."""
 
     def __init__(self, layers, scale):
         self.layers, self.scale = layers, scale
@@ -315,7 +316,7 @@ def axes_of_every_form(jit):
 
 
 def pushed_and_pulled(jit):
-    """Jacobians as one writes them with vmap."""
+    """Jacobians written with vmap."""
     f = lambda x: np.stack([np.sum(x**2), x[0] * x[1]])  # noqa: E731
 
     def jacobians(x):

@@ -1,4 +1,4 @@
-"""What JAX gives for `idiom_cases` and `idiom_programs`: of each array its sum, and its sum weighted by ``cos(0.7 k)``."""
+"""JAX's results for `idiom_cases` and `idiom_programs`: for each array its sum, and its sum weighted by ``cos(0.7 k)``."""
 
 # fmt: off
 REFERENCE: dict[str, list[tuple[float, float]]] = {

@@ -1,4 +1,5 @@
-"""Two orders of what is batched, both interpreted: all lanes at once where that can be, and lane by lane, as in compiled code."""
+"""Two orders of execution for a batch, both interpreted: all lanes at once where possible, and lane by lane, as in compiled
+code."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from transpile.base.levels import COMPILED
 
 @contextmanager
 def order(by_lane: bool) -> Iterator[None]:
-    """What is interpreted inside is done in the order of compiled code, or not."""
+    """A context in which interpreted code runs in the order of compiled code, or not."""
     token = COMPILED.set(by_lane)
     try:
         yield

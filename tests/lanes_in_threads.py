@@ -1,5 +1,5 @@
-"""What functions with collectives mean, without the compiler: each lane is Python's own run of the function in a thread of its own,
-and collectives are where the threads meet and exchange what they have.
+"""The meaning of functions with collectives, without the compiler: Python runs each lane in its own thread, and the threads
+meet at the collectives to exchange values.
 
 >>> def f(x):
 ...     return x / lax.psum(x, "i")
@@ -28,7 +28,8 @@ here: ContextVar[tuple[tuple[Any, Any, int], ...]] = ContextVar(
 
 
 class Meeting:
-    """Of the lanes of one vmap. Lanes of a vmap inside meet those that have the same place in theirs."""
+    """The meeting point of the lanes of one vmap. Lanes of an inner vmap meet those with the same position in their own inner
+    vmap."""
 
     def __init__(self, lanes: int) -> None:
         self.lanes = lanes
@@ -51,7 +52,7 @@ class Meeting:
 
 
 def everyone(axis_name: Any, value: Any) -> list[Any]:
-    """The value of each lane of an axis, or of axes, the first one slowest."""
+    """The value of each lane of an axis, or of several axes, the first one varying slowest."""
     if isinstance(axis_name, (tuple, list)):
         first, *rest = axis_name
         return [v for one in everyone(first, everyone(tuple(rest), value) if rest else [value]) for v in one]
@@ -110,7 +111,8 @@ LAX = SimpleNamespace(
 
 
 def vmap(f: Callable, in_axes: Any = 0, axis_name: Any = None) -> Callable:
-    """As `transpile.vmap`, of functions that read ``lax`` as a global name; ``in_axes`` is an int, None or a tuple of these."""
+    """As `transpile.vmap`, for functions that read ``lax`` as a global name; ``in_axes`` is an int, None or a tuple of
+    these."""
 
     def call(*args: Any) -> Any:
         axes = in_axes if isinstance(in_axes, tuple) else (in_axes,) * len(args)
@@ -146,6 +148,6 @@ def vmap(f: Callable, in_axes: Any = 0, axis_name: Any = None) -> Callable:
 
 
 def plain(f: Callable) -> Callable:
-    """The function with these collectives in the place of `transpile.lax`, and with this `vmap`."""
+    """The function with these collectives in place of `transpile.lax`, and with this `vmap`."""
     names = {"lax": LAX, "tp": SimpleNamespace(vmap=vmap, lax=LAX, grad=tp.grad)}
     return FunctionType(f.__code__, {**f.__globals__, **names}, f.__name__, f.__defaults__, f.__closure__)

@@ -1,7 +1,7 @@
 """Programs over `lax` and `tree` as people write them for JAX: documentation examples and idioms, each a function of floats.
 
-The text runs with JAX too, where the first lines import ``jax.numpy as np`` and ``from jax import grad, lax, tree``
-(`tests/vocabulary/test_lax.py` does that where JAX is installed). ``REFERENCE`` holds what JAX 0.10 gives in float64: the value,
+The text also runs with JAX, if the first lines import ``jax.numpy as np`` and ``from jax import grad, lax, tree``
+(`tests/vocabulary/test_lax.py` does that if JAX is installed). ``REFERENCE`` holds JAX 0.10's results in float64: the value,
 and the gradient with respect to the first argument.
 """
 
@@ -53,7 +53,7 @@ def several(x):
 
 
 def iterated(x):
-    """No rows: a length."""
+    """A scan without rows: only a length."""
     last, seen = lax.scan(lambda c, _: (c * np.sin(c), c), x, None, length=3)
     return np.sum(last) + np.sum(seen**2)
 
@@ -126,7 +126,7 @@ def windows(x):
 
 
 def in_dims(x):
-    """The same along one axis."""
+    """The same updates along one axis."""
     m = np.outer(x, x[:3])
     part = lax.dynamic_slice_in_dim(m, 9, 2, axis=0) * lax.dynamic_slice_in_dim(m, 1, 2)
     m = lax.dynamic_update_slice_in_dim(m, part, -2, 0)
@@ -195,7 +195,7 @@ def adam(x):
 
 
 def meta(x):
-    """A gradient through a gradient step: what the first step should begin with."""
+    """A gradient through a gradient step, with respect to its starting point."""
 
     def loss(params, a, y):
         return np.mean((np.tanh(np.dot(a, params["w"])) + params["b"] - y) ** 2)

@@ -1,6 +1,5 @@
-"""Programs of `test_long_calls`, run in a process of its own: ``long_calls.py alone``, ``beside`` another thread, or ``handlers``
-of signals.
-"""
+"""Programs of `test_long_calls`, run in a process of its own: ``long_calls.py alone``, ``beside`` another thread, or
+``handlers`` of signals."""
 
 import gc
 import os
@@ -204,12 +203,12 @@ PROGRAMS = {
 
 
 def send(name, seconds):
-    """A signal to this process, later, from another one: a thread would be one that runs beside the call."""
+    """Sends a signal to this process later, from another process: a thread would run beside the call."""
     subprocess.Popen(["sh", "-c", f"sleep {seconds}; kill -{name} {os.getpid()}"])
 
 
 def handlers():
-    """Signals in calls that rely on an array of the caller's: what handlers write does no harm."""
+    """Signals during calls that rely on an array of the caller's: writes of the handlers do no harm."""
     x, mask, ran = np.linspace(0.1, 1.0, 10**6), np.zeros(10**6, bool), []
     g = tp.jit(counted_twice)
     n, took = 10**6, 0.0
@@ -240,11 +239,11 @@ def handlers():
 
 
 def main():
-    """Calls each program, and interrupts it after a while; beside another thread the lock is given away meanwhile."""
+    """Calls each program, and interrupts it after a while; beside another thread, the call releases the lock meanwhile."""
     from numba.core.runtime import _nrt_python, rtsys
 
     _nrt_python.memsys_enable_stats()
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a process in the background is begun without it
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a background process starts without it
     x = np.linspace(0.1, 1.0, 10)
     stop = threading.Event()
     if sys.argv[1] == "beside":

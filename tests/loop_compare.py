@@ -1,4 +1,4 @@
-"""What a call of loops must give: what the interpreted call gives, or raises."""
+"""Compares a call of loops with the interpreted call: results, or errors."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Wrong(AssertionError):
 
 
 class Subject:
-    """A function, or a transformed one, called with arguments of several kinds: one `Loops` for each kind."""
+    """A function, or a transformed one, called with arguments of several types: one `Loops` for each type."""
 
     def __init__(self, target: Any) -> None:
         self.target = target
@@ -43,7 +43,7 @@ class Subject:
         return self.kinds[-1]
 
     def check(self, args: tuple[Any, ...], stages: Sequence[str] = STAGES, wanted: Outcome | None = None) -> None:
-        """Raises `Wrong` where a stage gives something else than the interpreted call."""
+        """Raises `Wrong` if the outcome of a stage differs from that of the interpreted call."""
         wanted = outcome(self.target, args) if wanted is None else wanted
         try:
             loops = self.loops(args)
@@ -80,31 +80,31 @@ class Subject:
             same_numbers((got.value, got.args), (wanted.value, after), "result and arguments")
 
     def generated(self, loops: Loops, args: tuple[Any, ...], wanted: Outcome) -> Outcome | None:
-        """The outcome of the generated text, run by Python. It does not compute what nobody reads, and compares the sizes of
-        arguments before anything else: where it raises, or does not, so may loops. Of a derivative that raises it is the outcome
-        of the function: which of two errors comes first may differ."""
+        """The outcome of the generated text, run by Python. It skips values that nobody reads, and compares the sizes of
+        arguments first, so whether it raises is the reference for loops. For a derivative that raises, it is the outcome of the
+        function: the order of two errors may differ."""
         if is_derivative(self.target):
             return outcome(self.target.__wrapped__, args) if wanted.error is not None else None
         if jit_level(self.target) is not None:
             return None
         function = Transformed(self.target, Level())
-        outcome(function, loops.args)  # the same call makes the text
+        outcome(function, loops.args)  # this call generates the text
         return outcome(function, args)
 
 
 def same_numbers(got: Any, wanted: Any, what: str) -> None:
-    """Of one form, and equal but for rounding."""
+    """Asserts that two values have one form, and are equal up to rounding."""
     single = any(map(is_single, flatten((got, wanted))[0]))
     same_tree(got, wanted, what, 1e-4 if single else EXACT, 1e-2 if single else EXACT)
 
 
 def is_like(got: Exception | None, wanted: Exception | None, is_exact: bool) -> bool:
-    """Whether both are None, or exceptions of one class; with ``is_exact`` they name one index, one size and the user's line.
-    Optimised loops may meet another of several wrong indices first."""
+    """Whether both are None, or exceptions of one class; with ``is_exact`` they name the same index, size and user's line.
+    Of several wrong indices, optimised loops may meet another one first."""
     if got is None or wanted is None:
         return got is wanted
     if "64 bits" in str(got) and "only integers" in str(wanted):
-        return True  # what NumPy says of an index of more bits than it has integers of
+        return True  # NumPy's message for an index that exceeds its integers
     if not isinstance(wanted, type(got)):
         return False
     found = re.search(r":(\d+):\d+: index (-?\d+) is out of range for size (\d+)", str(got))
@@ -115,7 +115,7 @@ def is_like(got: Exception | None, wanted: Exception | None, is_exact: bool) -> 
 
 
 def _line(error: BaseException) -> int | None:
-    """The user's line: the last of the traceback, or the one that the last line of generated text in it is from."""
+    """The user's line: the last of the traceback, or the origin of the last line of generated text in it."""
     entries = traceback.extract_tb(error.__traceback__)
     for entry in reversed(entries):
         lines = generated_lines(entry.filename)

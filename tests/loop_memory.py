@@ -1,7 +1,8 @@
-"""Arrays for generated loops that run without Numba: every access is looked at.
+"""Arrays for generated loops that run without Numba: every access is checked.
 
-An index that is negative or beyond the end, the use of an element that was never written, a write into what the function may not
-write, a trip of a parallel loop that touches what another one writes: each raises `Violation`. Compiled code would do it.
+Each of these raises `Violation`, where compiled code would go on: an index that is negative or beyond the end, the use of an
+element that was never written, a write into memory that the function may not write, an iteration of a parallel loop that
+touches an element another one writes.
 
 >>> t = empty((2,), float)
 >>> t[0] = 1.5
@@ -24,17 +25,17 @@ from typing import Any
 
 import numpy as np
 
-LARGEST = 10**7  # elements: no test means to have more, so something is wrong
+LARGEST = 10**7  # elements: no test needs more, so a larger array is an error
 _UNWRITTEN = {"f": np.nan, "i": -7070707070707070707, "u": 7070707070707070707, "b": True}
 
 
 class Violation(BaseException):
-    """What compiled code would do silently. Not an `Exception`: no `except` of a program may catch it."""
+    """An access that compiled code would make silently. Not an `Exception`, so that no ``except`` of a program catches it."""
 
 
 class Unwritten:
-    """What an element holds that was never written. It may be copied, as programs copy what ``np.empty`` gave; other use of it is
-    found out."""
+    """The content of an element that was never written. It may be copied, as programs copy what ``np.empty`` returned; any
+    other use raises."""
 
     def __init__(self, place: tuple[Any, ...]) -> None:
         self.place = place
@@ -49,14 +50,14 @@ class Unwritten:
 
 
 class Lanes:
-    """Which chunk of which parallel loop runs; None outside."""
+    """The chunk of a parallel loop that runs now; None outside."""
 
     def __init__(self) -> None:
         self.current: tuple[int, int] | None = None
         self.loops = 0
 
     def chunks(self, *ends: int) -> Iterator[int]:
-        """What ``prange`` counts; the chunks come in another order than in which they are written."""
+        """The numbers that ``prange`` gives; the chunks run in another order than they are written."""
         numbers = list(range(*ends))
         self.loops += 1
         try:
@@ -71,7 +72,7 @@ LANES = Lanes()
 
 
 class Array:
-    """A C-contiguous array or a view of one; ``known`` says which elements hold something."""
+    """A C-contiguous array or a view of one; ``known`` tells which elements have been written."""
 
     __slots__ = ("born", "data", "known", "readers", "shape", "writable", "writers")
 
@@ -122,7 +123,7 @@ class Array:
         self.known[place] = True
 
     def race(self, place: tuple[Any, ...], reading: bool) -> None:
-        """Notes who touches an element of an array that all chunks see."""
+        """Records the chunk that touches an element of an array shared by all chunks; raises if two chunks conflict."""
         start = self.data.__array_interface__["data"][0]
         assert LANES.current is not None
         loop, lane = LANES.current
@@ -168,7 +169,7 @@ class Array:
 
 
 def empty(shape: Any, dtype: Any = float) -> Array:
-    """``np.empty``: nothing is in it."""
+    """``np.empty``: no element is written yet."""
     shape = shape if isinstance(shape, tuple) else (shape,)
     shape = tuple(int(n) for n in shape)
     if any(n < 0 for n in shape):
@@ -182,12 +183,12 @@ def empty(shape: Any, dtype: Any = float) -> Array:
 
 
 def given(data: np.ndarray, writable: bool) -> Array:
-    """An argument: C-contiguous, all of it written."""
+    """An argument: C-contiguous, with all elements written."""
     return Array(data, np.ones(data.shape, bool), writable)
 
 
 def taken(value: Any) -> Any:
-    """A result: arrays as NumPy's, of which every element must have been written."""
+    """A result, with arrays as NumPy's; each of their elements must have been written."""
     if isinstance(value, Unwritten):
         value.used()
     if not isinstance(value, Array):
@@ -198,8 +199,8 @@ def taken(value: Any) -> Any:
 
 
 def library(function: Any, args: tuple[Any, ...], writes: bool) -> Any:
-    """A call of a function of the runtime with the arrays themselves. With ``writes`` what is not written yet may be its output;
-    such memory holds NaN, or a number that is no index, so that a function that reads it is found out by its results."""
+    """A call of a runtime function with the arrays themselves. With ``writes``, unwritten elements may be its output; they hold
+    NaN, or a number that is no index, so that a function that reads them gives wrong results."""
     plain = []
     for a in args:
         if isinstance(a, Array) and not writes and not a.known.all():

@@ -1,13 +1,13 @@
-"""The loops that Numba compiles, run without Numba: each access of memory is looked at, thousands of small programs a minute.
+"""Runs the loops that Numba compiles, without Numba: each access of memory is checked, thousands of small programs a minute.
 
     loops = Loops(f, args)              the core of the call, lowered
     loops.run("lowered", args)          `Outcome` of the unoptimised loops
-    loops.run("optimised", args)        of what `transpile.loops` made of them
-    loops.run("assumed", args)          the same, with sizes that were equal taken to be one
-    loops.run("parallel", args)         the same, with loops cut into chunks, which run in another order than they stand, and
-                                        with loops of which no trip knows of the others backwards
+    loops.run("optimised", args)        of the loops after `transpile.loops`
+    loops.run("assumed", args)          the same, with sizes that were equal assumed to be one
+    loops.run("parallel", args)         the same, with loops cut into chunks, which run in another order than written, and
+                                        with loops whose iterations are independent run backwards
 
-A `loop_memory.Violation` is raised where compiled code would touch what is not its own.
+A `loop_memory.Violation` is raised where compiled code would touch memory that is not its own.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ THREADS = 3
 
 
 def text_of(fn: ir.Function) -> str:
-    """The function as Numba gets it."""
+    """The function's text for Numba."""
     return printed(emit(fn), UNWRAPPED)[0]
 
 
 @dataclass
 class Outcome:
-    """What a call gave: a result or an exception, the arguments as they are after it, what was printed."""
+    """The outcome of a call: a result or an exception, the arguments afterwards, the printed text."""
 
     value: Any
     error: Exception | None
@@ -84,7 +84,7 @@ def outcome(function: Callable[..., Any], args: tuple[Any, ...]) -> Outcome:
 
 
 def turned(fn: ir.Function) -> ir.Function:
-    """The function with the loops backwards whose trips LLVM is told to be apart."""
+    """The function with those loops reversed whose iterations LLVM is told are independent."""
     apart = loops_apart(fn)
 
     def block(old: ir.Block) -> ir.Block:
@@ -100,7 +100,7 @@ def turned(fn: ir.Function) -> ir.Function:
 
 
 class Loops:
-    """One function of arguments of one kind, as loops. ``target`` may be a transformed function."""
+    """One function for arguments of one type, as loops. ``target`` may be a transformed function."""
 
     def __init__(self, target: Any, args: tuple[Any, ...]) -> None:
         self.target = target if jit_level(target) is not None else tp.jit(target)
@@ -128,7 +128,7 @@ class Loops:
         )
 
     def function(self, stage: str) -> ir.Function:
-        """The scalar core of a stage."""
+        """The scalar core at a stage."""
         if stage not in self.functions:
             if stage == "lowered":
                 self.functions[stage] = self.lowered
@@ -158,11 +158,12 @@ class Loops:
     # ---- calls
 
     def values(self, leaves: Sequence[Any]) -> list[Any]:
-        """For each parameter its value."""
+        """The value of each parameter."""
         return [*(leaves[k] for k in self.slots), *(p.read() for p in self.places)]
 
     def is_for(self, args: tuple[Any, ...]) -> bool:
-        """Whether a call with these arguments runs this code: their types, the sizes that are 1, and what was compiled in."""
+        """Whether a call with these arguments runs this code: their types, the sizes that are 1, and constants that were
+        compiled in."""
         other = Request.of(args, {})
         if len(other.leaves) != len(self.request.leaves) or str(other.args) != str(self.request.args):
             return False
@@ -178,7 +179,7 @@ class Loops:
         )
 
     def run(self, stage: str, args: tuple[Any, ...]) -> Outcome:
-        """The outcome of a call; without what was assumed of sizes where it does not hold."""
+        """The outcome of a call; of the "optimised" code if an assumption about sizes does not hold."""
         found = outcome(lambda *copies: self.call(stage, copies), args)
         return self.run("optimised", args) if isinstance(found.error, OtherSizes) else found
 

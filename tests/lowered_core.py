@@ -1,7 +1,7 @@
-"""Lowered core in the form that transforms take: what `transpile.lower` leaves out because loops do not need it is filled in.
+"""Lowered core in the form that transforms take: it adds what `transpile.lower` omits because loops do not need it.
 
 Lowered arrays have no symbolic sizes, and a check of an index is one statement; in core every dimension has a name, and a check
-is a branch that raises. Views for library calls, which only those read, have no rule: `NotScalar`.
+is a branch that raises. Views that only library calls read have no rule: `NotScalar`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from transpile.ops.tables import record_of
 
 
 class NotScalar(Exception):
-    """The lowered function calls a library, or carries arrays whose sizes nobody names."""
+    """The lowered function calls a library, or carries arrays whose sizes have no name."""
 
 
 def _is_of_library(let: ir.Let) -> bool:

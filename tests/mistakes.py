@@ -3,14 +3,15 @@
 The files of ``mistake_texts`` hold them, two empty lines between them:
 
     # T999: a title
-    the program, which ends with what raises
+    the program, whose last statement raises
     $ transpile grad model.py:f
     # instead: One sentence that says what to write.
     code that runs after the program, in its scope
 
-The code is that of a diagnostic, or the class of an exception at run time. The line with ``$`` is a command: the program is then
-the file that it reads, and what follows ``instead`` replaces the file, the command or both. The command may be missing, and so may
-``instead`` and its code. Programs see ``import numpy as np``, ``import transpile as tp`` and ``x = np.array([1.0, 2.0, 3.0])``.
+The code is that of a diagnostic, or the class of an exception at run time. The line with ``$`` is a command: the program is
+then the file that it reads, and the code after ``instead`` replaces the file, the command or both. The command may be missing,
+and so may ``instead`` and its code. Programs see ``import numpy as np``, ``import transpile as tp`` and ``x = np.array([1.0,
+2.0, 3.0])``.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ GROUPS = {
     "T6": ("batching", "`vmap`, its axes, and communication between lanes (the elements of a batch)"),
     "T9": ("the command line", "requests and output files of the `transpile` command"),
 }
-"""By the first two characters of its codes: what a group is called, and what it is about."""
+"""The name and the subject of each group of codes, by their first two characters."""
 
 MEANINGS = {
     "T101": "a statement or expression that is not supported",
@@ -111,7 +112,7 @@ MEANINGS = {
     "T605": "communication between lanes that is not possible",
     "T901": "a command that cannot be read",
 }
-"""What codes mean, where `transpile.errors.CODES` says it less plainly."""
+"""The meanings of codes, where `transpile.errors.CODES` is less plain."""
 
 WITHOUT_EXAMPLE = {
     "T114": "No program gives this error, because every assignment target of Python's grammar is supported; if you see it, please "
@@ -119,7 +120,7 @@ WITHOUT_EXAMPLE = {
     "T504": "No program gives this error unless transpile generates code that Numba rejects, which is a bug; please report it, and "
     "leave `jit` out meanwhile.",
 }
-"""Codes that no user's program brings about, and why."""
+"""Codes that no user's program can cause, and why."""
 
 
 class Program(NamedTuple):
@@ -128,7 +129,7 @@ class Program(NamedTuple):
 
 
 class Mistake(NamedTuple):
-    """``repair`` runs after ``program``; ``instead`` says what it does."""
+    """A program with a mistake. ``repair`` runs after ``program``; ``instead`` describes it."""
 
     code: str
     title: str
@@ -138,7 +139,7 @@ class Mistake(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a mistake says, the exception (a command raises none), and why its repair fails, empty if it runs."""
+    """The message of a mistake, the exception (None for a command), and why its repair fails, "" if it runs."""
 
     message: str
     raised: BaseException | None
@@ -183,12 +184,12 @@ SITUATIONS: dict[str, Callable[[contextlib.ExitStack], None]] = {
     "# Now the file is edited: x**2 becomes x**3.": _edited,
     "# In an environment without Numba:": _without_numba,
 }
-"""What happens at a line of a program that says so."""
+"""Situations that a program asks for in a line of its own, and how to bring them about."""
 
 
 @functools.cache
 def outcome(mistake: Mistake) -> Outcome:
-    """Runs a mistake and its repair."""
+    """The outcome of running a mistake and its repair."""
     with contextlib.redirect_stdout(io.StringIO()), warnings.catch_warnings(), _inside_a_folder():
         warnings.simplefilter("ignore")
         if mistake.program.command:
@@ -233,7 +234,7 @@ def _of_command(mistake: Mistake) -> Outcome:
 
 
 def _commanded(program: Program) -> tuple[int, str]:
-    """Exit status, and what is printed to stderr."""
+    """The exit status, and the text printed to stderr."""
     from transpile.cli import main
 
     Path(FILE).write_text(program.text + "\n", encoding="utf-8")
@@ -244,7 +245,7 @@ def _commanded(program: Program) -> tuple[int, str]:
 
 
 def _show(file: str, text: str) -> None:
-    """Makes the text what messages show of the file, and what a function defined there is read from."""
+    """Registers the text as the content of the file, for messages and for the source of functions defined there."""
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
 
 
@@ -295,7 +296,7 @@ def page() -> str:
 
 
 def meaning(code: str) -> str:
-    """What a code means, in plain English."""
+    """The meaning of a code, in plain English."""
     from transpile.errors import CODES
 
     return MEANINGS.get(code, CODES[code])

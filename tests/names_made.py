@@ -1,15 +1,15 @@
 """Random functions in which a name is first set at one depth of nested loops and branches and read at another.
 
-Trips may be none, loops end by ``break``, ``continue`` and ``else``, a ``del`` removes the name again; what the name holds is a
-number, an array of known shape or of one that the data decide, an integer, or a tuple. Python says what is right: the value, or
-UnboundLocalError. ``made(seed)`` is the text of one.
+Loops may have no iterations, and end by ``break``, ``continue`` and ``else``; a ``del`` removes the name again; the name holds
+a number, an array of known shape or of a shape that the data decide, an integer, or a tuple. Python is the reference: a value,
+or UnboundLocalError. ``made(seed)`` is the text of one.
 """
 
 from __future__ import annotations
 
 import random
 
-KINDS = {  # what a name holds -> how it is set, and what of it is read
+KINDS = {  # the kind of a value -> how the name is set, and how it is read
     "number": ("np.sin(x * {c}) + 0.1 * r", "np.cos({p}) * {c}"),
     "vector": ("np.array([x * {c}, 0.1 * r, 1.0])", "np.sum({p} * {p})"),
     "sized": ("np.full(n + 1, x * {c}) + 0.1 * r", "np.sum(np.sin({p}))"),
@@ -39,7 +39,7 @@ class _Maker:
         self.block(1, 3)
         if self.rng.random() < 0.5:
             self.read(1)
-        for name in self.names:  # it is the function's own, whatever happens
+        for name in self.names:  # so that the name is local to the function in any case
             self.line(1, f"if n > 9:\n        {name} = {KINDS[self.kind][0].format(c='2.0', i='n')}")
         return HEAD + "\n".join(self.rows) + "\n    return r\n"
 

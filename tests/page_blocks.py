@@ -1,17 +1,17 @@
-"""The pages that users read: their blocks of Python run, in order, and print what the page says they print.
+"""Runs the Python blocks of the pages for users, in order, and compares their output with the page.
 
-A page is Markdown. What its blocks are, their language says, and a comment in the line before one:
+A page is Markdown. The language of a block, and a comment in the line before it, say what it is:
 
     ```python                   runs, in the page's namespace, as a file of its own
-    <!-- file: model.py -->     ... which has this name: in messages, and for the blocks of shell behind it
-    <!-- generated:begin -->    ... does not run: it is what the block before it printed
-    <!-- jax -->                ... runs where JAX is installed, in a namespace of its own, and prints what the next block prints;
+    <!-- file: model.py -->     ... which has this name: in messages, and for the shell blocks after it
+    <!-- generated:begin -->    ... does not run: it is the output of the block before it
+    <!-- jax -->                ... runs if JAX is installed, in a namespace of its own, and prints the next block's text;
                                 so do blocks of the other libraries in PEERS
-    ```text                     what the block before it printed, and the exception that it ended with
+    ```text                     the output of the block before it, and the exception that ended it
     ```sh                       lines that begin with `transpile` are run, in the folder of the page's files; all others are not
     ```console                  a session at a terminal; does not run
 
-`rewritten` gives the page with all of its output as it is now.
+`rewritten` returns the page with its current output.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def blocks(page: str) -> list[Block]:
 
 
 def rewritten(path: Path, folder: Path, installed: Collection[str]) -> str:
-    """The page, its output blocks as they are now; ``installed`` are the peers whose blocks run.
+    """The page with its current output blocks; ``installed`` are the peers whose blocks run.
 
     Its files are written to ``folder``, which is the working directory.
     """
@@ -72,9 +72,9 @@ def rewritten(path: Path, folder: Path, installed: Collection[str]) -> str:
 
 
 def _outputs(path: Path, page: str, folder: Path, installed: Collection[str]) -> Iterator[tuple[Block, str]]:
-    """The blocks of output, each with what the block before it printed."""
+    """The output blocks, each with the output of the block before it."""
     ours, peers = _Space(path, folder), {name: _Space(path, folder) for name in PEERS}
-    printed, raised, wanted, peer = "", None, None, ""  # by the last block; by that of a peer
+    printed, raised, wanted, peer = "", None, None, ""  # of the last block; of the last block of a peer
     for block in blocks(page):
         if block.is_output:
             ending = f"{type(raised).__name__}: {raised}" if raised is not None else ""
@@ -106,11 +106,11 @@ class _Space:
         self.names: dict[str, Any] = {"__name__": re.sub(r"\W", "_", path.stem)}
 
     def run(self, block: Block) -> tuple[str, Exception | None]:
-        """What a block prints, and the exception that it ends with."""
+        """The printed text of a block, and the exception that ended it."""
         is_named = block.mark.startswith(_FILE)
         file = self.folder / (block.mark.removeprefix(_FILE) if is_named else f"{self.path.stem}_{block.line}.py")
         file.write_text(block.text, encoding="utf-8")
-        importlib.invalidate_caches()  # the block may import what the one before it wrote
+        importlib.invalidate_caches()  # the block may import a file that the one before it wrote
         code = compile(block.text, str(file), "exec", dont_inherit=True)
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
@@ -135,13 +135,13 @@ def _commands(block: Block) -> str:
 
 
 def links(page: str) -> list[str]:
-    """The targets of a page's links, but for those that lead elsewhere."""
+    """The targets of a page's links, except links to other sites."""
     text = _BLOCK.sub("", page)
     return [link for link in re.findall(r"\]\(([^)\s]+)\)", text) if not re.match(r"\w+:", link)]
 
 
 def anchors(page: str) -> set[str]:
-    """What a link can name behind ``#``: GitHub's names of the headings."""
+    """The anchors that a link can name after ``#``: GitHub's names of the headings."""
     heads = re.findall(r"^#+ (.*)$", _BLOCK.sub("", page), re.M)
     return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
 

@@ -1,7 +1,8 @@
 """The functions of `transpile_runtime.compiled` without Numba: their own sources, run by Python with compiled arithmetic.
 
-Division by zero gives infinity, ``math.log(-1.0)`` is NaN, ``int`` of what no integer holds is some integer. BLAS and LAPACK are
-the same routines, called through ctypes; what only LLVM has is said in NumPy. `namespace` is what a generated module sees.
+Division by zero gives infinity, ``math.log(-1.0)`` is NaN, ``int`` of a number beyond the integers is some integer. BLAS and
+LAPACK are the same routines, called through ctypes; functions that only LLVM has are written in NumPy. `namespace` is the
+namespace of a generated module.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ import transpile_runtime.compiled
 from transpile_runtime.compiled import again
 
 FOLDER = Path(transpile_runtime.compiled.__file__).parent
-LEAST = np.int64(-(2**63))  # what a processor makes of a float that is no integer
+LEAST = np.int64(-(2**63))  # a processor's result for a float beyond the integers
 
 
 # ------------------------------------------------------------------------------------------------- arithmetic
@@ -48,7 +49,7 @@ def rest(a: Any, b: Any) -> Any:
 
 
 def subtract(a: Any, b: Any) -> Any:
-    """Of two flags an integer."""
+    """``a - b``; an integer for two booleans."""
     return int(a) - int(b) if isinstance(a, np.bool_) and isinstance(b, np.bool_) else a - b
 
 
@@ -73,7 +74,8 @@ _OPERATIONS = {ast.Sub: "_subtract", ast.Div: "_divide", ast.Pow: "_power", ast.
 
 
 class _Arithmetic(ast.NodeTransformer):
-    """Operators that Python's numbers have otherwise become calls; a statement that is a call writes into its arguments."""
+    """Replaces operators in which Python's numbers differ from compiled ones by calls; a call as a statement writes into its
+    arguments."""
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)
@@ -90,7 +92,7 @@ class _Arithmetic(ast.NodeTransformer):
         return ast.Call(ast.Name(name, ast.Load()), list(args), []) if name else None
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
-        """An index that is cast to unsigned is the index: `loop_memory` asks whether it is negative."""
+        """Removes the cast of an index to unsigned, so that `loop_memory` can check whether it is negative."""
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         bare = [p.args[0] if isinstance(p, ast.Call) and ast.unparse(p.func) == "np.uint64" else p for p in parts]
         node.slice = ast.Tuple(bare, ast.Load()) if isinstance(node.slice, ast.Tuple) else bare[0]
@@ -105,7 +107,7 @@ class _Arithmetic(ast.NodeTransformer):
 
 
 def code_of(text: str, file: str, module: bool = False) -> Any:
-    """The compiled text. Of a ``module`` of the runtime calls stay as they are."""
+    """The compiled text. In a ``module`` of the runtime, calls stay unchanged."""
     transformer = _Arithmetic()
     if module:
         transformer.visit_Expr = transformer.generic_visit  # type: ignore[method-assign]
@@ -116,7 +118,7 @@ def code_of(text: str, file: str, module: bool = False) -> Any:
 
 
 class _Math(SimpleNamespace):
-    """``math`` as compiled code has it: nothing raises."""
+    """``math`` as in compiled code: nothing raises."""
 
     def __init__(self) -> None:
         longer = {n: f"arc{n[1:]}" for n in "asin acos atan atan2 asinh acosh atanh".split()}
@@ -180,14 +182,14 @@ def _whole(operation: Callable[[int, int], int]) -> Callable[[Any, Any], Any]:
 
 
 def _external(names: dict[str, Any]) -> None:
-    """What `special` calls by its address is what SciPy calls by its name."""
+    """Replaces functions that `special` calls by address with SciPy's of the same name."""
     for name in [*names["_ONE"], *names["_TWO"], *names["_THREE"]]:
         names[name] = getattr(scipy.special, name)
     names["digamma"] = scipy.special.psi
 
 
 class _Anything:
-    """Stands for a module of which nothing is used but names."""
+    """A stand-in for a module of which only names are used."""
 
     def __getattr__(self, name: str) -> Any:
         return _Anything()
@@ -202,7 +204,7 @@ _PARTS: dict[str, Any] = {
     ),
     "transpile_runtime.compiled.apart": SimpleNamespace(apart=lambda *signature: lambda function: function),
     "transpile_runtime.compiled.symbols": SimpleNamespace(routine=_routine),
-    "transpile_runtime.compiled.shares": SimpleNamespace(  # one share: what is made in several has tests of its own
+    "transpile_runtime.compiled.shares": SimpleNamespace(  # one share: code for several shares has its own tests
         of_matrix=lambda *_: 1, of_vector=lambda *_: 1, of_part=lambda *_: 1
     ),
     "transpile_runtime.compiled.cache": SimpleNamespace(keep=_identity),
@@ -215,7 +217,7 @@ _PARTS: dict[str, Any] = {
 
 
 class _Errors:
-    """`transpile_runtime.compiled.errors`, given Python's numbers and NumPy's arrays, as compiled code gives them."""
+    """`transpile_runtime.compiled.errors`, called with Python's numbers and NumPy's arrays, as compiled code calls it."""
 
     def __getattr__(self, name: str) -> Any:
         from transpile_runtime.compiled import errors
@@ -280,7 +282,7 @@ def module(name: str) -> SimpleNamespace:
 
 @lru_cache(maxsize=None)
 def _facade(name: str) -> Any:
-    """The module as generated code sees it: arrays are taken out of what watches them."""
+    """The module as generated code sees it: its functions get plain arrays instead of checked ones."""
     if f"transpile_runtime.compiled.{name}" in _PARTS:
         return _PARTS[f"transpile_runtime.compiled.{name}"]
     if name == "vector":
@@ -304,8 +306,8 @@ def _facade(name: str) -> Any:
 
 
 class Vector:
-    """`transpile_runtime.compiled.vector`, which LLVM makes: the same functions by NumPy and SciPy. One that is right for some
-    arguments only is NaN for others."""
+    """`transpile_runtime.compiled.vector`, whose functions LLVM builds: the same functions by NumPy and SciPy. Functions that
+    are valid on a range of arguments only return NaN outside it."""
 
     ONLY = {
         "bounded": lambda x: not abs(x) > (2.0**16 if isinstance(x, np.float32) else 2.0**36),
@@ -315,7 +317,11 @@ class Vector:
         "moderate": lambda x: abs(x) <= (125 if isinstance(x, np.float32) else 1021),
         "moderate_pow": lambda x, y: np.finfo(type(x)).tiny <= x < np.inf and abs(y) < np.inf,
     }
-    NAMES = {"pow": "power", "mod": "remainder", "floordiv": "floor_divide"}  # those that NumPy has under another one
+    NAMES = {
+        "pow": "power",
+        "mod": "remainder",
+        "floordiv": "floor_divide",
+    }  # functions that NumPy has under another name
     OTHERS = {"pow_moderate": "moderate_pow"}
 
     def __getattr__(self, name: str) -> Any:
@@ -339,7 +345,7 @@ class Vector:
 
 
 def into(function: Any, *args: Any) -> None:
-    """A call for what it writes."""
+    """A call for the values that it writes."""
     if hasattr(function, "into"):
         loop_memory.library(function.into, args, writes=True)
     else:
@@ -347,7 +353,7 @@ def into(function: Any, *args: Any) -> None:
 
 
 def namespace() -> dict[str, Any]:
-    """The names of a generated module before it runs."""
+    """The namespace of a generated module before it runs."""
     builtin = {**_BUILTINS, "__import__": _import_generated}
     own = {**_NAMES, "_into": into, "prange": loop_memory.LANES.chunks}
     return {"__builtins__": builtin, "__name__": "generated", **own}

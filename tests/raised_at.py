@@ -1,4 +1,4 @@
-"""Where an exception comes from, as its traceback says."""
+"""The origin of an exception, from its traceback."""
 
 from __future__ import annotations
 

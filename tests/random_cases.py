@@ -1,6 +1,8 @@
-"""Draws as expressions of a module ``r`` (ours, or `jax.random`), a key ``k``, NumPy and some arrays; and what JAX gives for them.
+"""Draws as expressions of a module ``r`` (ours, or `jax.random`), a key ``k``, NumPy and some arrays; and JAX's results for
+them.
 
-`JAX` says which version printed the values in `random_values`: ``python tests/random_cases.py`` prints them anew, where JAX is.
+`JAX` is the version that printed the values in `random_values`; ``python tests/random_cases.py`` prints them anew if JAX is
+installed.
 """
 
 from __future__ import annotations
@@ -127,12 +129,12 @@ CASES = [*EXACT, *NEAR]
 
 
 def values(r: Any, key: Any) -> dict[str, np.ndarray]:
-    """The values of all cases with the functions of a module."""
+    """The values of all cases, with the functions of a module."""
     return {case: np.asarray(eval(case, {"r": r, "k": key, "np": np, **ARRAYS})) for case in CASES}
 
 
 def is_near(case: str, found: np.ndarray, wanted: np.ndarray) -> bool:
-    """Equal, or up to rounding where that is all that is promised."""
+    """Whether two values are equal, or equal up to rounding where no more is promised."""
     if found.dtype != wanted.dtype or found.shape != wanted.shape:
         return False
     if case in EXACT:

@@ -1,4 +1,4 @@
-"""What JAX draws with the key 42: written by tests/random_cases.py."""
+"""JAX's draws with the key 42, written by tests/random_cases.py."""
 
 import numpy as np
 from numpy import inf, nan

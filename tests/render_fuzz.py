@@ -1,7 +1,7 @@
-"""Random core functions of x, y: float64[4], s: float64 and A: float64[4, 4], for the renderer.
+"""Random core functions of x, y: float64[4], s: float64 and A: float64[4, 4], for the printer.
 
-They are made of what is hard to print: values under a few names that clash, buffers, views that are read late, loops and branches
-that hand values on crosswise, stops in nested branches, stacks.
+They consist of constructs that are hard to print: values under a few names that clash, buffers, views that are read late, loops
+and branches that swap values, stops in nested branches, stacks.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ REVERSED: ir.Path = (ir.Index((ir.Slice(None, None, 0),)),)
 
 
 def random_function(seed: int) -> ir.Function:
-    """A function that is the same for the same seed."""
+    """A random function, the same for the same seed."""
     maker = _Maker(seed)
     params = [ir.Var("x", VEC), ir.Var("y", VEC), ir.Var("s", NUM), ir.Var("A", MAT)]
     scope = maker.filled(params, [], 0, maker.random.randrange(3, 10))
@@ -47,7 +47,7 @@ class _Maker:
         return self.random.choice(NAMES)
 
     def value(self, scope: Sequence[ir.Var], type_: Type) -> ir.Operand:
-        """An operand of a type; of a buffer, what it holds now."""
+        """An operand of a type; for a buffer, its current value."""
         found = [v for v in scope if v.type.dims == type_.dims and v.type.is_float and v.type.kind == "array"]
         if not found:
             fill = self.random.choice([0.5, 2.0, -1.0, 3.0])
@@ -73,7 +73,7 @@ class _Maker:
     # ---- statements
 
     def filled(self, scope: Sequence[ir.Var], loops: Sequence[ir.Var], depth: int, count: int) -> list[ir.Var]:
-        """``count`` statements in the current block; what is defined behind them."""
+        """Adds ``count`` statements to the current block; returns the variables in scope after them."""
         inner = list(scope)
         for _ in range(count):
             self.line += 1
@@ -101,7 +101,7 @@ class _Maker:
         result = b.elementwise(r.choice(["add", "sub", "mul", "maximum"]), first, second).op
         if isinstance(result, ir.Var) and result not in scope and r.random() < 0.5:
             result.name = self.name()
-        if r.random() < 0.3:  # a name of its own, as what is carried and what lanes hand on have
+        if r.random() < 0.3:  # a name of its own, as carried values and results of lane regions have
             result = b.bind(self.name() or "v", result.type, "identity", (result,))
         return (result,)
 
@@ -204,7 +204,7 @@ class _Maker:
     def body(
         self, body: ir.Block, scope: list[ir.Var], loops: Sequence[ir.Var], types: Sequence[Type], depth: int
     ) -> None:
-        """The statements of a loop, what it yields, and perhaps its stop: in a last branch, or not."""
+        """The statements of a loop body, its yields, and perhaps its stop, which may be in a last branch."""
         r, b = self.random, self.b
         inner = self.filled(scope, loops, depth + 1, r.randrange(1, 6))
         kind = r.random()

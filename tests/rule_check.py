@@ -1,7 +1,8 @@
-"""Checks of single rules: builds one primitive or API function, applies its derivative rules by a straight-line transform of
-its own, and compares with central differences, forward with reverse, second order.
+"""Checks of single rules: builds one primitive or API function and applies its derivative rules by a straight-line transform of
+its own.
 
-Independent of `transpile.transform`, so that a fault there does not look like a fault of a rule.
+Forward is compared with central differences, reverse with forward, then both again for second order. Independent of
+`transpile.transform`, so that a fault there does not look like a fault of a rule.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ Build = Callable[..., Any]  # (b, *Exprs) -> Expr or tuple of Expr
 
 
 def type_of(value: Any, dims: Callable[[int], Dim] = Dim.of) -> Type:
-    """The type of an argument; ``dims`` says how sizes are written (constants, or symbols)."""
+    """The type of an argument; ``dims`` gives the form of a size (constant or symbol)."""
     if isinstance(value, bool):
         return BOOL
     if isinstance(value, (int, float)) and not isinstance(value, np.generic):
@@ -34,12 +35,13 @@ def type_of(value: Any, dims: Callable[[int], Dim] = Dim.of) -> Type:
 
 
 def symbolic(n: int) -> Dim:
-    """Sizes of 1 are known, others are symbols, one a size."""
+    """A size as a known 1 or as a symbol, one for each size."""
     return Dim.of(n) if n == 1 else Dim.symbol(f"n{n}")
 
 
 def _by_example(a: Dim, b: Dim) -> Dim | None:
-    """Dims agree where they do for the sizes that their symbols are named after; of others it is believed."""
+    """The dims if they may agree: they differ only if the sizes that their symbols are named after differ; others are assumed
+    equal."""
 
     def size(name: str) -> Dim | None:
         return Dim(int(name[1:])) if name[1:].isdigit() else None
@@ -70,7 +72,7 @@ class Program:
                 self.b.bind_symbol(dim, self.b.let("dim", var, axis=axis).op)
 
     def expand(self) -> None:
-        """Puts expansions in the place of the primitives that have one."""
+        """Replaces primitives by their expansions."""
         stmts: list[ir.Stmt] = []
         for stmt in self.b.block.stmts:
             rule = prims()[stmt.prim].expansion if isinstance(stmt, ir.Let) else None
@@ -104,7 +106,7 @@ def active_args(args: Sequence[Any]) -> list[int]:
 
 
 def push(b: Builder, stmts: Sequence[Any], dots: dict[ir.Var, Expr]) -> None:
-    """Tangents of all that ``stmts`` define, emitted into ``b``; no loops."""
+    """Emits the tangents of all that ``stmts`` define into ``b``; no loops."""
 
     def dot(op: ir.Operand) -> Expr | None:
         return dots.get(op) if isinstance(op, ir.Var) else None
@@ -130,7 +132,7 @@ def push(b: Builder, stmts: Sequence[Any], dots: dict[ir.Var, Expr]) -> None:
 
 
 def _push_if(b: Builder, stmt: ir.If, dots: dict[ir.Var, Any]) -> None:
-    """The branch once more, for the tangents of what it gives."""
+    """Emits the branch again, for the tangents of its results."""
     sides = []
     for block in (stmt.then, stmt.orelse):
         with b.into(ir.Block()) as side:
@@ -189,7 +191,7 @@ def _masked(stmt: ir.Let, k: int, t: Expr) -> tuple[Any, Any, Any]:
 
 
 def pull(b: Builder, stmts: Sequence[Any], bars: dict[ir.Var, Any]) -> dict[ir.Var, Any]:
-    """Adjoints of all that ``stmts`` (lets and branches) depend on, from those of their results."""
+    """The adjoints of all that ``stmts`` (lets and branches) depend on, from those of their results."""
     buffers: dict[ir.Var, ir.Var] = {}
 
     def add(op: ir.Operand, part: Any) -> None:
@@ -245,7 +247,7 @@ def pull(b: Builder, stmts: Sequence[Any], bars: dict[ir.Var, Any]) -> dict[ir.V
 
 
 def _pull_if(b: Builder, stmt: ir.If, bars: dict[ir.Var, Any]) -> list[tuple[ir.Var, Expr]]:
-    """The branch once more, for the adjoints of what it reads."""
+    """Emits the branch again, for the adjoints of the variables that it reads."""
     if not any(r in bars for r in stmt.results):
         return []
     sides, found = [], []
@@ -274,7 +276,7 @@ def _pull_elementwise(
             continue
         if stmt.prim == "where":
             add(arg, b.elementwise("where", *_masked(stmt, k, bar)))
-        elif prim.constant is not None:  # NaN where it is taken; the masks of the transform go behind the partials
+        elif prim.constant is not None:  # NaN where it is chosen; the transform applies its masks after the partials
             add(arg, b.elementwise("where", bar.eq(0), 0.0, bar * factor(partial(b.expr(stmt.var), *args))))
         else:
             add(arg, b.cast(bar * factor(partial(b.expr(stmt.var), *args)), arg.type))
@@ -284,7 +286,7 @@ def _pull_elementwise(
 
 
 def derivative(program: Program, wrt: Sequence[int], order: str) -> tuple[list[Expr], list[ir.Var]]:
-    """Tangents of the results ("jvp") or adjoints of the arguments ("vjp"), with the variables of the seeds."""
+    """The tangents of the results ("jvp") or adjoints of the arguments ("vjp"), with the variables of the seeds."""
     program.expand()
     b = program.b
     stmts = list(b.block.stmts)
@@ -355,7 +357,7 @@ def check(
     smooth: bool = True,
     wrt: Sequence[int] | None = None,
 ) -> None:
-    """Forward against differences, reverse against forward, and both once more for the second derivatives."""
+    """Checks forward against differences, reverse against forward, and both again for second derivatives."""
     wrt = active_args(args) if wrt is None else wrt
     first = Program(build, args, dims)
     values = first.value()
@@ -391,7 +393,7 @@ def _second(
     bars: Sequence[Any],
     tol: float,
 ) -> None:
-    """The derivatives of the derivatives: forward over reverse, and reverse over forward."""
+    """Checks the derivatives of the derivatives: forward over reverse, and reverse over forward."""
 
     def reverse(b: Builder, *xs: Expr) -> Any:
         program = _Inner(build, b, xs[: len(args)])
@@ -467,7 +469,7 @@ def _close(got: Any, wanted: Any, tol: float, what: str) -> None:
 
 
 def check_prim(name: str, args: Sequence[Any], params: dict[str, Any], **options: Any) -> None:
-    """As `check`, of one primitive by its own example; elementwise ones with promotion and broadcasting."""
+    """As `check`, for one primitive with its own example; elementwise ones with promotion and broadcasting."""
     from transpile.ops.tables import prims
 
     def build(b: Builder, *xs: Expr) -> Any:

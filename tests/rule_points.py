@@ -1,8 +1,9 @@
-"""Where the rules are tried: points of every elementwise primitive, special values, examples of the core's own prims.
+"""The points at which rules are checked: points of every elementwise primitive, special values, examples of core's own
+primitives.
 
 `POINTS` are inside the domain, on both sides of each kink and not on it; `HARD` are huge, tiny or near an end of the
-domain (checked where long double can say the truth); `SPECIAL` are points without a derivative, with the value that the
-written convention gives.
+domain (checked where long double is accurate); `SPECIAL` are points without a derivative, with the value of the
+written convention.
 """
 
 from __future__ import annotations
@@ -90,7 +91,7 @@ PARAMS: dict[str, dict[str, Any]] = {
 SCALAR = frozenset(
     "ieee_remainder math_isclose floor_int ceil_int round_int exponent_int isqrt factorial comb perm fma".split()
 )
-"""Primitives that are only there for Python numbers."""
+"""Primitives that exist for Python numbers only."""
 
 HARD: dict[str, list[tuple[float, ...]]] = {
     "exp": [(-700.0,), (1e-12,), (700.0,)],
@@ -213,7 +214,7 @@ def _read(*items: Any) -> Any:
 
 
 def _rows(prim: str, count: int, **params: Any) -> Any:
-    """A primitive of ``x[i:j]``, of which only the run knows how many rows it has."""
+    """The builder of a primitive of ``x[i:j]``, whose number of rows is known at run time only."""
 
     def build(b: Any, x: Any, i: Any, j: Any) -> Any:
         part = b.read(x, (ir.Index((ir.Slice(0, 1), ir.Slice())),), (i, j))
@@ -255,4 +256,4 @@ STRUCTURAL: dict[str, list[tuple[Any, tuple[Any, ...]]]] = {
     "identity": [(lambda b, x: b.let("identity", x), (_grid(3),))],
     "cast": [(lambda b, x: b.cast(b.cast(x, "float32"), "float64"), (_grid(3),))],
 }
-"""Primitive -> (builder, arguments); the others bring ``examples``."""
+"""Primitive -> (builder, arguments); other primitives have ``examples``."""

@@ -1,6 +1,6 @@
-"""Functions of one number made of functions with any result: the sum of its float leaves with fixed weights.
+"""Scalar functions made of functions with any result: the sum of its float leaves with fixed weights.
 
-The text is written to a file and names each leaf by its path, as a user would write it, since that is what is transformed.
+The text is written to a file and names each leaf by its path, as a user would write it, since this text is transformed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from transpile.aggregates import open_node
 
 
 def scalarised(f: Callable, args: tuple, value: Any, folder: Path, name: str = "weighted") -> Callable:
-    """``f`` itself if its result is one float; else a function of the same arguments that gives a number."""
+    """``f`` itself if its result is one float; else a function of the same arguments that returns a number."""
     if isinstance(value, float):
         return f
     rng = np.random.default_rng(7)
@@ -43,7 +43,7 @@ def scalarised(f: Callable, args: tuple, value: Any, folder: Path, name: str = "
 
 
 def made(text: str, name: str, folder: Path, names: dict[str, Any]) -> dict[str, Any]:
-    """The namespace of a module of this text, which knows ``names`` as globals."""
+    """The namespace of a module with this text, with ``names`` as globals."""
     name = name.replace(".", "_")
     path = folder / f"{name}.py"
     path.write_text(text, encoding="utf-8")
@@ -57,7 +57,7 @@ def made(text: str, name: str, folder: Path, names: dict[str, Any]) -> dict[str,
 
 
 def float_paths(value: Any, path: str = "y") -> list[str]:
-    """How each float leaf of the result is written: ``y[0]['w']``."""
+    """The expression for each float leaf of the result, such as ``y[0]['w']``."""
     found = open_node(value)
     if found is None:
         return [path] if is_float(value) else []

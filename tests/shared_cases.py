@@ -1,8 +1,8 @@
 """Programs that write into the result of a call and into its argument: texts for all functions of the API tables, their methods
 and operators (test_view_calls.py).
 
-Each call is tried on arrays of several ranks and layouts, bare and with each option that its signature has (``n=0``,
-``copy=False``, an axis that does nothing). What NumPy takes and answers with an array of numbers is a case.
+Each call is tried on arrays of several ranks and layouts, without options and with each option of its signature (``n=0``,
+``copy=False``, an axis without effect). A call is a case if NumPy accepts it and returns an array of numbers.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ OPTIONS: dict[str, tuple[str, ...]] = {
     "mode": ("'full'", "'wrap'"), "pad_width": ("0", "1"), "axes": ("None", "0"), "prepend": ("0.0",),
     "subok": ("True",), "window_shape": ("1", "2"),
 }  # fmt: skip
-"""Values of arguments that change whether memory is shared, by the name of the parameter."""
+"""Argument values that change whether memory is shared, by the name of the parameter."""
 SECOND = ("0", "1", "-1", "(0,)", "a.shape", "a", "1.5", "[0]", "None")
-"""Second arguments, tried as they come."""
+"""Second arguments, tried in this order."""
 OWN = [
 
     *(
@@ -77,14 +77,14 @@ OWN = [
 
 
 PLAIN = ("matrix", "in order")
-LEFT_OUT = (  # a turn and a half; what may overwrite its argument with anything
+LEFT_OUT = (  # a turn and a half; calls that may overwrite their argument with anything
     "np.rot90(a, 1.5)", "scipy.linalg.svd(a, None)", "scipy.linalg.svd(a, (0,))", "scipy.linalg.svdvals(a, 1)",
     "scipy.linalg.svdvals(a, -1)",
 )  # fmt: skip
 
 
 def calls() -> Iterator[tuple[str, bool]]:
-    """The texts of calls with the array ``a``, and whether they are tried in all shapes and layouts."""
+    """The texts of calls with the array ``a``, and whether each is tried in all shapes and layouts."""
     for name, entry in entries().items():
         if "empty" in name or (entry.build is None and not entry.source):
             continue
@@ -126,7 +126,7 @@ def evaluated(call: str, a: Any) -> Any:
 
 
 def first_array(value: Any) -> Any:
-    """How the first array of a result is reached, as text behind it; None if there is none that can be written."""
+    """The subscripts that lead to the first array of a result, as text; None if there is no array that can be written."""
     if isinstance(value, np.ndarray):
         return "" if value.dtype.kind in "fiu" and value.size else None
     if isinstance(value, (tuple, list)):
@@ -138,7 +138,7 @@ def first_array(value: Any) -> Any:
 
 
 def cases(every: int = 1) -> Iterator[tuple[str, str, str]]:
-    """(argument, layout, call with what leads to an array of its result)."""
+    """(argument, layout, call with the subscripts of an array in its result)."""
     arrays = {name: normal(*shape, seed=len(shape)) for name, shape in ARGUMENTS.items()}
     count = 0
     for call, wide in dict(calls()).items():

@@ -1,7 +1,8 @@
-"""Expressions that make a size of one (or none), and operations that treat one differently: the texts of the generated test.
+"""Expressions that give a size of one (or none), and operations that treat such a size differently: the texts of the generated
+test.
 
-Each function is ``f(a, v, w, i, j)``: vectors ``a`` and ``v``, a matrix ``w`` and two integers; ``u`` is what the first kind makes
-of ``a``, and the second kind makes the result of ``u`` and the others.
+Each function is ``f(a, v, w, i, j)``: vectors ``a`` and ``v``, a matrix ``w`` and two integers; an expression makes ``u`` from
+``a``, and an operation makes the result from ``u`` and the others.
 """
 
 from __future__ import annotations
@@ -183,14 +184,14 @@ CALLS = (
     (4, 1, 1, 4),
     (3, 1, 0, 1),
 )
-"""Sizes of ``a`` and ``v``, and the two integers: the example, then other calls."""
+"""The sizes of ``a`` and ``v``, and the two integers: the example, then other calls."""
 
 LIMITS = {
     "squeeze": {"T210"},  # a rank that data decide
     "squeeze_column": {"T210"},
     "joined_other": {"T205", "ValueError"},  # arrays of two sizes where branches meet
     "test_of_length": {"T205", "ValueError"},
-    "carried": {"T206", "ValueError"},  # an array that grows from trip to trip
+    "carried": {"T206", "ValueError"},  # an array that grows in each iteration
     "carried_own": {"T206", "ValueError"},
     "in_loop": {"T206", "ValueError"},
     "cross": {"T202", "ValueError"},  # vectors of two numbers
@@ -199,7 +200,7 @@ LIMITS = {
     "average": {"nothing raised"},  # weights of sum zero
     "median": {"IndexError"},  # of nothing
 }
-"""What may happen instead of what NumPy gives: a refusal, or an error where it runs."""
+"""Permitted outcomes that differ from NumPy's: a refusal, or an error at run time."""
 
 
 @dataclass(frozen=True)
@@ -213,7 +214,7 @@ class Case:
 
     @property
     def text(self) -> str:
-        """The function."""
+        """The text of the function."""
         maker, operation = MAKERS[self.maker], OPERATIONS[self.operation]
         lines = [f"u = {maker}"]
         if maker == "FILLED":
@@ -232,7 +233,7 @@ def all_cases() -> list[Case]:
 
 
 def covering(seed: int) -> list[Case]:
-    """Cases with each maker and each operation, chosen by the seed."""
+    """Cases that use each expression and each operation, chosen by the seed."""
     rng = random.Random(seed)
     makers, operations = list(MAKERS), list(OPERATIONS)
     rng.shuffle(makers)

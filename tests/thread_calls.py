@@ -1,4 +1,4 @@
-"""What the tests of threads share: functions cut however little there is to do, and how results are compared."""
+"""Helpers of the thread tests: functions whose loops are always cut, and comparisons of results."""
 
 import numpy as np
 
@@ -8,12 +8,12 @@ from transpile.loops.schedule.parallel import parallelise
 
 
 def cut(fn, count, least):
-    """Loops are cut whatever their work."""
+    """The function with its loops cut, however little work they have."""
     return parallelise(fn, count, 1.0)
 
 
 def compiled(f, wrt):
-    api._kept.cache_clear()  # what another test has compiled
+    api._kept.cache_clear()  # drop programs that another test has compiled
     return tp.jit(tp.value_and_grad(f, argnums=wrt), cache=False, parallel=True)
 
 
@@ -22,7 +22,7 @@ def flat(found):
 
 
 def same(got, wanted):
-    """Sums in another order: what cancels is as exact as the largest of the terms."""
+    """Asserts that results agree up to another order of summation: relative to the largest term."""
     for x, y in zip(flat(got), flat(wanted), strict=True):
         largest = float(np.max(np.abs(y), initial=1.0, where=np.isfinite(y)))
         np.testing.assert_allclose(x, y, rtol=1e-12, atol=1e-14 * largest)

@@ -1,7 +1,7 @@
-"""Ways in which Python gives two things one name, and contents of other sizes, dtypes, numbers and flags for them.
+"""Ways in which Python gives two objects one name, and pairs of contents that differ in size, dtype, number or flag.
 
-Each way is the text of a module with ``f(x)``, which reads the contents ``A`` and ``B`` (set in the module before it runs). ``USE``
-stands for an expression of ``a``, one of the contents, and of ``x``.
+Each way is the text of a module with ``f(x)``, which reads the contents ``A`` and ``B`` (set in the module before it runs).
+``USE`` stands for an expression of ``a``, one of the contents, and of ``x``.
 """
 
 from __future__ import annotations
@@ -531,7 +531,7 @@ CONTENTS: dict[str, tuple[str, Any, Any]] = {
 
 
 def load(way: str, contents: str, folder: Path) -> types.ModuleType:
-    """The module of a way with these contents, from a file of its own."""
+    """The module of a way with these contents, loaded from a file of its own."""
     use, a, b = CONTENTS[contents]
     name = f"two_{way}_{list(CONTENTS).index(contents)}"
     path = folder / f"{name}.py"
@@ -546,7 +546,7 @@ def load(way: str, contents: str, folder: Path) -> types.ModuleType:
 
 
 def difference(f: Callable, x: np.ndarray, step: float = 1e-5) -> np.ndarray:
-    """Central differences, of fourth order."""
+    """The gradient by central differences of fourth order."""
 
     def moved(d: np.ndarray) -> float:
         return (8 * (f(x + d) - f(x - d)) - (f(x + 2 * d) - f(x - 2 * d))) / (12 * step)
@@ -555,7 +555,7 @@ def difference(f: Callable, x: np.ndarray, step: float = 1e-5) -> np.ndarray:
 
 
 def check(f: Callable, modes: dict[str, Callable], what: str, x: np.ndarray = X) -> None:
-    """The function transformed in each of these ways beside itself and its differences."""
+    """Compares the function, transformed in each of these ways, with itself and its differences."""
     for name, run in modes.items():
         wanted = difference(f, x) if "grad" in name else np.array([f(x), f(2.0 * x)]) if "vmap" in name else f(x)
         got = run(f)(np.stack([x, 2.0 * x]) if "vmap" in name else x)

@@ -1,4 +1,4 @@
-"""The verifier with the primitives that there are."""
+"""The verifier with the table of all primitives."""
 
 from __future__ import annotations
 
@@ -22,5 +22,5 @@ def check(fn: ir.Function, after: str = "") -> ir.Function:
 
 
 def checked_passes() -> AbstractContextManager[None]:
-    """Within it, what each pass gives is verified, of both dialects."""
+    """A context in which the output of each pass is verified, in both dialects."""
     return watching(verifier.Verifying(of_dialect, in_order))

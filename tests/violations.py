@@ -1,9 +1,10 @@
-"""Really compiled functions and gradients with bad inputs: ``python tests/violations.py`` (all) or ``... few``.
+"""Compiled functions and gradients with bad inputs: ``python tests/violations.py`` (all) or ``... few``.
 
-Each program is compiled once and called with hundreds of variants of its arguments: integers that are negative, off by one or
-huge, indices in arrays that are, floats that are no integers, arrays that are empty, shorter or longer, ranges without a trip. A
-call must raise where the interpreted one does, an error of that class with the user's line and the values, and give the same
-elsewhere. Arrays stand between guards, which must stay what they are. What is tried is printed before: a crash names its call.
+Each program is compiled once and called with hundreds of variants of its arguments: integers (also in index arrays) that are
+negative, off by one or huge, floats that are no integers, arrays that are empty, shorter or longer, ranges without an
+iteration. Where the interpreted call raises, the compiled one must raise an error of the same class with the user's line and
+the values; elsewhere it must give the same result. Arrays lie between guards, which must not change. Each call is printed
+before it runs, so that a crash names its call.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ FLOATS = (math.nan, math.inf, -math.inf, -1.0, -0.5, 1e6, 1e100, -1e100, 2.0**63
 
 @dataclass(frozen=True)
 class Program:
-    """A function with fair arguments; ``wrt`` are those that its gradient is by. ``few``: it is in the short test."""
+    """A function with valid arguments. ``wrt``: the arguments of its gradient. ``few``: it is in the short test."""
 
     fn: Callable[..., Any]
     args: Callable[[], tuple[Any, ...]]
@@ -187,7 +188,7 @@ PAIRS = ((0, -3), (3, 3), (2**62, -(2**62)), (-(2**62), -(2**62) + 3), (2**62, 2
 
 
 def variants(args: tuple[Any, ...]) -> Iterator[tuple[str, tuple[Any, ...]]]:
-    """The fair arguments, and those with one thing wrong, each with a name."""
+    """The valid arguments, and variants with one thing wrong, each with a name."""
     yield "fair", args
     for k, value in enumerate(args):
         for name, other in _others(value, args):
@@ -240,7 +241,7 @@ def _others(value: Any, args: tuple[Any, ...]) -> Iterator[tuple[str, Any]]:
 
 
 class Guarded:
-    """Copies of arguments whose arrays stand in the middle of memory of a known content."""
+    """Copies of arguments whose arrays lie inside memory of known content."""
 
     def __init__(self, args: tuple[Any, ...]) -> None:
         self.around: list[tuple[np.ndarray, int]] = []
@@ -258,7 +259,7 @@ class Guarded:
 
 
 def called(function: Callable[..., Any], args: tuple[Any, ...]) -> tuple[Outcome, bool]:
-    """The outcome, and whether the guards are what they were."""
+    """The outcome, and whether the guards are unchanged."""
     held: list[Guarded] = []
 
     def run(*copies: Any) -> Any:
@@ -273,14 +274,14 @@ REFUSED = (IndexError, ValueError, OverflowError)
 
 
 def problem(got: Outcome, wanted: Outcome, first: int, last: int, without_tape: Callable[[], Outcome]) -> str | None:
-    """What is wrong with an outcome; None if nothing is. Of several errors that a call would meet it may be another one. What
-    an interpreted derivative cannot record since it is too large, a compiled one may not have to record."""
+    """The problem with an outcome, or None. Of several errors, the call may raise another one. A recording too large for an
+    interpreted derivative may not be needed in a compiled one."""
     if not is_like(got.error, wanted.error, False):
         if isinstance(got.error, TranspileError) and isinstance(wanted.error, REFUSED):
-            return None  # a size of 1 is compiled for itself, and does not fit
+            return None  # code for a size of 1 is compiled separately, and does not fit
         if got.error is None and isinstance(wanted.error, ValueError) and has_own_message(wanted.error):
             return None if without_tape().error is None else f"{got}, interpreted {wanted}"
-        # NumPy raises ValueError for yet larger ones
+        # NumPy raises ValueError for even larger arrays
         too_large = isinstance(wanted.error, MemoryError) and "array" in str(got.error)
         if not isinstance(got.error, REFUSED) or not isinstance(wanted.error, REFUSED) and not too_large:
             return f"{got}, interpreted {wanted}"
@@ -303,12 +304,12 @@ def problem(got: Outcome, wanted: Outcome, first: int, last: int, without_tape: 
 
 
 def does_not_fit(error: Exception | None) -> bool:
-    """Whether it says that a number is too large: of a result, or of how many trips are to be recorded."""
+    """Whether the error says that a number is too large: a result, or the number of iterations to record."""
     return isinstance(error, OverflowError) or "array is too big" in str(error)
 
 
 def has_own_message(error: Exception) -> bool:
-    """Whether it comes from the conversion of a number, or from an allocation, which name no line."""
+    """Whether the error comes from the conversion of a number, or from an allocation; these name no line."""
     return bool(re.search(r"cannot convert float|negative dimensions|too (big|large)|dimension", str(error)))
 
 

@@ -1,7 +1,8 @@
-"""What leaving passes out costs a problem of the benchmark: ``python tests/audit/cost.py KEY FILE PASS ...`` writes it as JSON.
+"""The cost of leaving out passes for a problem of the benchmark: ``python tests/audit/cost.py KEY FILE PASS ...`` writes it as
+JSON.
 
-A process of its own for each problem, as in the benchmark. All variants are compiled, then called in turn, the untouched one twice
-in each round: how far its two times are apart says how much the machine says nothing about.
+Each problem has a process of its own, as in the benchmark. All variants are compiled, then called in turn, the unchanged one
+twice in each round: the difference of its two times shows the noise of the machine.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ AS_IT_IS, AGAIN = "as it is", "again"
 
 
 def cost(problem: Problem, asked: Sequence[str]) -> dict[str, Any]:
-    """Seconds of a call and of a first call, as it is and without each pass that is asked for and changes something; or why there
-    is none."""
+    """The seconds of a call and of a first call, unchanged and without each pass in ``asked`` that changes something; or the
+    reason why there are none."""
     peers.warm_up()
     watcher = Changing()
     with watching(watcher):

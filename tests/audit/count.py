@@ -1,4 +1,4 @@
-"""Counts which passes change anything of a program, through the hook that all passes run through."""
+"""Counts the passes that change anything in a program, through the hook through which all passes run."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from transpile.core.watch import Done, watching
 
 
 class TooLong(BaseException):
-    """A program that takes longer than it may: nobody who catches exceptions takes it for one of its own."""
+    """A program exceeded its time. It is no `Exception`, so that code that catches exceptions does not take it for its own."""
 
 
 class Changing:
-    """The passes that have changed something since it was made."""
+    """A watcher that collects the passes that have changed something."""
 
     def __init__(self) -> None:
         self.found: dict[str, None] = {}
@@ -30,7 +30,7 @@ class Changing:
 
 
 def changing(program: Program) -> tuple[list[str], str]:
-    """The passes that change something of a program, and why it was not compiled to its end, if so."""
+    """The passes that change something in a program, and why it was not compiled completely, if so."""
     watcher = Changing()
     why = ""
     with watching(watcher), warnings.catch_warnings(), np.errstate(all="ignore"), redirect_stdout(io.StringIO()):

@@ -1,4 +1,4 @@
-"""The programs of an audit: each is compiled as far as its loops, the function and its derivatives."""
+"""The programs of an audit: of each, the function and its derivatives are compiled up to the optimised loops."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SIZE = "medium"
 
 @dataclass(frozen=True)
 class Program:
-    """``compile`` makes the loops of the program and of its derivatives; it may raise what the compiler refuses."""
+    """A program. ``compile`` makes the loops of the program and of its derivatives; it may raise what the compiler refuses."""
 
     suite: str
     name: str
@@ -27,7 +27,7 @@ class Program:
 
 
 def programs(suite: str) -> Iterator[Program]:
-    """The programs of a suite; none of other people's packages where they are not installed."""
+    """The programs of a suite; those of other people's packages only if these are installed."""
     return _SUITES[suite]()
 
 
@@ -54,14 +54,14 @@ def _each(subjects: list[Any]) -> None:
         try:
             call = subject.call()
             loops(call.compiled, call.args())
-        except Exception as e:  # one transform may be refused, the others count
+        except Exception as e:  # one transform may be refused; the others still count
             refused = e
     if refused is not None:
         raise refused
 
 
 def _benchmark() -> Iterator[Program]:
-    """What is measured, at the size at which `audit.cost` measures it: what small axes are known to be depends on it."""
+    """The problems of the benchmark, at the size at which `audit.cost` measures them: known small sizes depend on it."""
     from bench.suites import all_problems
 
     for problem in all_problems():
@@ -93,7 +93,7 @@ def _wild() -> Iterator[Program]:
 
 
 def _examples(function: Any) -> None:
-    """The first call that an example makes, and the gradient by its numbers."""
+    """Compiles the first call that an example makes, and its gradient with respect to the numbers."""
     from wild import collect
     from wild.judge import positional
 

@@ -1,4 +1,4 @@
-"""The page of an audit, from what was found and kept."""
+"""The page of an audit, from its stored results."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MUST = frozenset(
     placeholders, placeholders for moves, placeholders for sizes, own memory, trip counts, items, checks of sizes said,
     size assumptions, value numbering, dead code""".replace("\n    ", " ").split(", ")
 )
-"""No program would be right without these, or no other pass would find what it looks for."""
+"""Passes without which no program is right, or other passes do not find their patterns."""
 
 HEAD = """# Audit of the passes
 
@@ -34,12 +34,12 @@ def found(keep: Path, kind: str) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def passes_of(keep: Path, suite: str, name: str) -> set[str]:
-    """The passes that change something of a program."""
+    """The passes that change something in a program."""
     return {p for _, one in found(keep, f"count-{suite}") if one["name"] == name for p in one["passes"]}
 
 
 def counts(keep: Path) -> dict[str, dict[str, list[str]]]:
-    """For each pass and suite the programs that it changes."""
+    """For each pass and suite, the programs that it changes."""
     names: dict[str, dict[str, list[str]]] = {}
     for _, one in found(keep, "count"):
         for name in one["passes"]:
@@ -48,7 +48,7 @@ def counts(keep: Path) -> dict[str, dict[str, list[str]]]:
 
 
 def questioned(keep: Path, most: int) -> set[str]:
-    """The passes that are left out in their turn: those that can be, and that change no more than so many problems."""
+    """The passes to leave out: those that may be left out, and that change at most ``most`` problems."""
     return {
         name
         for name, programs in counts(keep).items()
@@ -103,7 +103,7 @@ def _noise(costs: dict[str, Any]) -> list[str]:
 
 
 def _rows(costs: dict[str, Any]) -> list[str]:
-    """Each problem and pass."""
+    """One table row for each problem and pass."""
     lines = ["| problem | pass | time without | first call without |", "|---|---|---:|---:|"]
     for one in costs.values():
         for name in one["times"]:

@@ -1,9 +1,9 @@
-"""``make audit``: for each optimising pass on how many programs it changes anything, and what leaving it out costs.
+"""``make audit``: for each optimising pass, the number of programs that it changes, and the cost of leaving it out.
 
-``--count`` and ``--cost`` do one of the two; ``--suite`` and ``--only`` (part of a name) take less. Passes that change more than
-``--most`` problems of the benchmark are counted, and only with ``--all`` left out: they have shown what they are for. What is
-found is kept in the folder ``--keep`` (`.pytest_cache/audit`), a file a program or problem, so that a run goes on where it stopped;
-``--write`` makes `results.md` of it.
+``--count`` and ``--cost`` do one of the two; ``--suite`` and ``--only`` (part of a name) select programs. Passes that change
+more than ``--most`` problems of the benchmark are counted, but left out only with ``--all``: their use is proven. Results are
+stored in the folder ``--keep`` (`.pytest_cache/audit`), a file for each program or problem, so that a run continues where it
+stopped; ``--write`` makes `results.md` from them.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""The faults, each one slip that an author of the compiler could make."""
+"""The faults, each a slip that an author of the compiler could make."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-# Semantic tests alone: a golden file notices any change of the text, right or wrong.
+# Only semantic tests: a golden file notices any change of the text, right or wrong.
 GROUPS = " or ".join(
     "wrong_elsewhere found_by_fuzz inplace exits indexing swaps whiles branches straight shapes views loops "
     "kernels_mechanics".split()
@@ -15,7 +15,7 @@ QUICK = ("tests/transform/test_vjp.py", "tests/transform/test_second_order.py", 
 
 @dataclass(frozen=True)
 class Fault:
-    """``old`` stands exactly once in ``file``; ``new`` takes its place. ``tests``: the pytest arguments to try first."""
+    """A fault. ``old`` occurs exactly once in ``file``; ``new`` replaces it. ``tests``: the pytest arguments to try first."""
 
     name: str
     file: str

@@ -1,7 +1,7 @@
 """``make test-faults``: plants each fault of `faults` in a copy of the tree and runs quick tests there, which must fail.
 
-The working tree is not touched. Without a fault the same tests must pass. A fault whose old text is not in its file exactly once is
-an error: the list is out of date.
+The working tree is not touched. Without a fault the same tests must pass. A fault whose old text does not occur exactly once in
+its file is an error: the list is out of date.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ COPIED = ("transpile", "runtime", "tests", "pyproject.toml")
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the tests said about one fault. ``verdict``: caught, missed, stale."""
+    """The result of the tests for one fault. ``verdict``: caught, missed, stale."""
 
     fault: Fault | None
     verdict: str
@@ -39,7 +39,7 @@ class Outcome:
 
 
 def copy_tree(where: Path) -> None:
-    """The compiler and its tests, without what was built."""
+    """Copies the compiler and its tests, without build products."""
     leave = shutil.ignore_patterns("__pycache__", "*.pyc", ".*", "results")
     for name in COPIED:
         source = ROOT / name
@@ -50,7 +50,7 @@ def copy_tree(where: Path) -> None:
 
 
 def run_tests(where: Path, selection: tuple[str, ...]) -> subprocess.CompletedProcess:
-    """The quick tests in a copy, up to the first failure."""
+    """Runs the quick tests in a copy, up to the first failure."""
     env = {**os.environ, "PYTHONPATH": f"{where}{os.pathsep}{where / 'tests'}", "PYTHONDONTWRITEBYTECODE": "1"}
     env["TRANSPILE_SAMPLES"] = "all"
     command = [
@@ -69,7 +69,7 @@ def run_tests(where: Path, selection: tuple[str, ...]) -> subprocess.CompletedPr
 
 
 def plant(fault: Fault | None, where: Path) -> Outcome:
-    """Applies a fault in a copy, runs the tests, and takes it back."""
+    """Applies a fault in a copy, runs the tests, and reverts it."""
     start = time.perf_counter()
     if fault is None:
         return judge(None, where, (QUICK,), start)
@@ -79,7 +79,7 @@ def plant(fault: Fault | None, where: Path) -> Outcome:
         return Outcome(fault, "stale", f"{fault.file} holds the old text {original.count(fault.old)} times", 0.0)
     path.write_text(original.replace(fault.old, fault.new), encoding="utf-8")
     try:
-        # the tests that are nearest first, then all
+        # the closest tests first, then all
         return judge(fault, where, (fault.tests, QUICK) if fault.tests else (QUICK,), start)
     finally:
         path.write_text(original, encoding="utf-8")
@@ -106,7 +106,7 @@ def judge(fault: Fault | None, where: Path, selections: tuple[tuple[str, ...], .
 
 
 def check_copy(where: Path) -> None:
-    """The tests in a copy must import the copy."""
+    """Checks that the tests in a copy import the copy."""
     env = {**os.environ, "PYTHONPATH": str(where)}
     found = subprocess.run(
         [

@@ -35,7 +35,7 @@ def elif_(g: Maker, s: Scope) -> Lines:
 
 @template
 def defined_in_both(g: Maker, s: Scope) -> Lines:
-    """A name that only the branches define."""
+    """A name that is defined only in the two branches."""
     kind = g.choose("s", "v")
     test, one, two = g.test(s), g.expression(s, kind), g.expression(s, kind)
     x = g.declare(s, kind, g.fresh(kind))

@@ -35,7 +35,7 @@ def helper_mutates(g: Maker, s: Scope) -> Lines:
 
 @template
 def helper_returns_argument(g: Maker, s: Scope) -> Lines:
-    """The result of the call is its argument: an alias."""
+    """The function returns its argument: the result is an alias."""
     lines, x = target(g, s, "v")
     y = g.declare(s, "v", g.fresh("v"), like=x)
     return [*lines, f"{y} = {g.helper('same')}({x})", *write(g, s, "v", y), *use(g, s, "v", x)]
@@ -51,7 +51,7 @@ def helper_pair(g: Maker, s: Scope) -> Lines:
 
 @template
 def inner_function(g: Maker, s: Scope) -> Lines:
-    """A function that reads a name of the outer one."""
+    """A function that reads a name of the enclosing one."""
     f = f"local{len(g.taken)}"
     g.taken.add(f)
     lines, c = scalar_name(g, s)
@@ -65,7 +65,7 @@ def inner_function(g: Maker, s: Scope) -> Lines:
 
 @template
 def append_stack(g: Maker, s: Scope) -> Lines:
-    """Values collected in a list, then made an array."""
+    """Values collected in a list, which then becomes an array."""
     inner = s.inner(loop=True)
     i = g.declare(inner, "i", g.fresh("i"))
     name = f"parts{len(g.taken)}"
@@ -140,7 +140,7 @@ def array_function(g: Maker, s: Scope) -> Lines:
 
 @template
 def fill_buffer(g: Maker, s: Scope) -> Lines:
-    """A buffer that is made here and filled by a recurrence."""
+    """A new buffer, filled by a recurrence."""
     inner = s.inner(loop=True)
     i = g.declare(inner, "i", g.fresh("i"))
     x = g.fresh("v")
@@ -156,7 +156,7 @@ def fill_buffer(g: Maker, s: Scope) -> Lines:
 
 @template
 def integer_start(g: Maker, s: Scope) -> Lines:
-    """A number that begins as an integer and becomes a float in the first trip."""
+    """A number that starts as an integer and becomes a float in the first iteration."""
     a, i = g.fresh("s"), g.fresh("i")
     lines = [f"{a} = 1", f"for {i} in range(n):", f"    {a} = {a} * math.cos({g.scalar(s, 1)})"]
     g.declare(s, "s", a)
@@ -172,7 +172,7 @@ def assert_raise(g: Maker, s: Scope) -> Lines:
 
 @template
 def dead_code(g: Maker, s: Scope) -> Lines:
-    """What nobody reads, and what is written and then overwritten."""
+    """A value that nobody reads, and elements that are written and then overwritten."""
     lines, x = new_target(g, s, "v")
     unread = g.fresh("s")
     return [*lines, f"{unread} = {g.scalar(s, 2)}", f"{x}[:] = {g.scalar(s, 1)}", f"{x}[:] = {g.expression(s, 'v')}"]

@@ -1,4 +1,4 @@
-"""Runs one random program: first plainly, to see that it is a fair test, then through the compiler."""
+"""Runs one random program: first in plain NumPy, to see that it is a fair test, then through the compiler."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from differences import (  # noqa: E402
     same_tree,
 )
 
-HUGE = 1e4  # a program with larger numbers is no fair test
+HUGE = 1e4  # a program with larger numbers is not a fair test
 
 
 class Unfair(Exception):
@@ -42,7 +42,7 @@ class Unfair(Exception):
 
 @dataclass(frozen=True)
 class Failure:
-    """What went wrong. Two failures are of one sort if their ``stage`` and ``kind`` agree."""
+    """A failure. Two failures are of the same sort if their ``stage`` and ``kind`` agree."""
 
     stage: str
     kind: str
@@ -53,7 +53,7 @@ class Failure:
 
 
 def load(text: str, name: str, folder: Path) -> ModuleType:
-    """The module of a program, from a file, so that its source is found."""
+    """The module of a program, loaded from a file so that its source is found."""
     path = folder / f"{name}.py"
     path.write_text(text, encoding="utf-8")
     linecache.checkcache(str(path))
@@ -61,16 +61,16 @@ def load(text: str, name: str, folder: Path) -> ModuleType:
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    code = compile(text, str(path), "exec")  # not through the loader: its cache looks at times in whole seconds
+    code = compile(text, str(path), "exec")  # not through the loader, whose cache compares times in whole seconds
     exec(code, module.__dict__)
     return module
 
 
 def limited(run: Callable[[], Any], seconds: float, error: type[BaseException], kind: str = "VIRTUAL") -> Any:
-    """The result of ``run``; raises ``error`` where it takes longer.
+    """The result of ``run``; raises ``error`` if it takes longer.
 
-    That is of computing: waiting does not count, as the machine may be busy. What may wait for ever is watched by the clock
-    (``"REAL"``).
+    Only computing time counts, not waiting, since the machine may be busy. A call that may wait for ever is limited by the
+    clock (``"REAL"``).
     """
     if not hasattr(signal, "setitimer"):
         return run()
@@ -115,8 +115,8 @@ def fair(module: ModuleType) -> Subject:
 
 
 def check(subject: Subject, second: bool = False, compiled: bool = False, lanes: bool = False) -> Failure | None:
-    """The first failure: value and forward mode, reverse mode, and if wanted second order and compiled code; with ``lanes`` what
-    `vmap` makes of the program and of its derivatives, instead."""
+    """The first failure, or None: value and forward mode, reverse mode, and on request second order and compiled code; with
+    ``lanes`` instead `vmap` of the program and of its derivatives."""
     import transpile as tp
 
     stages: list[tuple[str, Callable[[], Any]]] = [
@@ -147,7 +147,7 @@ def check(subject: Subject, second: bool = False, compiled: bool = False, lanes:
 
 
 def check_value_and_grad(subject: Subject, tp: Any) -> None:
-    """The gradient with respect to all arguments together, of the first result where there are others (``has_aux``)."""
+    """Checks the gradient with respect to all arguments together; of the first result if there are others (``has_aux``)."""
     has_aux = isinstance(subject.value, tuple)
     wrt = subject.wrt if len(subject.wrt) > 1 else subject.wrt[0]
     value, gradient = tp.value_and_grad(subject.f, argnums=wrt, has_aux=has_aux)(*subject.args())
@@ -160,14 +160,14 @@ def check_value_and_grad(subject: Subject, tp: Any) -> None:
 
 
 def check_compiled(subject: Subject, tp: Any) -> None:
-    """Compiled value and gradient equal the interpreted ones."""
+    """Checks that compiled value and gradient equal the interpreted ones."""
     same_tree(tp.jit(subject.f)(*subject.args()), subject.value, "jit", 1e-9, 1e-3)
     gradient = tp.grad(summed(subject), argnums=subject.wrt)
     same_tree(tp.jit(gradient)(*subject.args()), gradient(*subject.args()), "jit of grad", 1e-9, 1e-3)
 
 
 def summed(subject: Subject) -> Callable[..., Any]:
-    """The program with the sum of all its results, if it has not one number; it may write into what nobody else has."""
+    """The program with the sum of all its results, unless it returns one number; it gets its own copies of the arguments."""
     f = subject.f
     if isinstance(subject.value, float):
         return f
@@ -181,7 +181,8 @@ def own(value: Any) -> Any:
 
 
 def kind_of(e: Exception) -> str:
-    """The exception's type; for a diagnostic its code, for a comparison what was compared, else where it was raised."""
+    """The exception's type, with the code of a diagnostic, the compared quantity of a comparison, or the place where it was
+    raised."""
     codes = [d.code for d in getattr(e, "diagnostics", ())]
     if codes:
         return f"{type(e).__name__} {' '.join(codes)}"
@@ -194,6 +195,6 @@ def kind_of(e: Exception) -> str:
 
 
 def check_text(text: str, name: str = "fuzzed", folder: Path | None = None, **options: bool) -> Failure | None:
-    """`check` of a program's text; raises `Unfair`."""
+    """`check` for a program's text; raises `Unfair`."""
     with tempfile.TemporaryDirectory() as temporary:
         return check(fair(load(text, name, folder or Path(temporary))), **options)

@@ -1,8 +1,7 @@
-"""One template for each construct of the language that a random program may hold.
+"""One template for each construct of the language that a random program may contain.
 
-A template takes the `Maker` and the `Scope` and gives lines (nested ones are indented); it makes whatever it needs that is not
-there. Its name is the construct's. Order matters: `TEMPLATES` is a table in the order in which they are registered here, so that
-a seed means the same program everywhere.
+A template takes the `Maker` and the `Scope` and returns lines (nested ones are indented); it creates missing operands itself.
+Its name is the construct's. `TEMPLATES` is in the order of registration here, so that a seed means the same program everywhere.
 """
 
 from __future__ import annotations

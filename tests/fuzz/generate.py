@@ -1,7 +1,7 @@
 """Makes the text of a random program from a seed.
 
-A program holds a few constructs by name in random order, others nested in them at random. The same seed gives the same text on
-every machine and Python.
+A program contains a few constructs by name in random order, others nested in them at random. The same seed gives the same text
+on every machine and Python version.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ RESULTS = ("s", "s", "s", "v", "sv", "m")
 
 @dataclass(frozen=True)
 class Source:
-    """The text of a module that defines ``program``, ``args()`` and ``WRT``, and the constructs that it holds."""
+    """The text of a module that defines ``program``, ``args()`` and ``WRT``, and the constructs in it."""
 
     seed: int
     text: str
@@ -178,7 +178,7 @@ class Source:
 
 
 class Maker(Words):
-    """Makes statements by templates."""
+    """Makes statements from templates."""
 
     def __init__(self, rng: random.Random, n: int) -> None:
         super().__init__(rng, n)
@@ -213,7 +213,7 @@ class Maker(Words):
         return lines
 
     def result(self, scope: Scope) -> str:
-        """What is returned, of one form throughout the program."""
+        """The returned expression, of the same form throughout the program."""
         return ", ".join(self._result(scope, kind) for kind in self.returns)
 
     def _result(self, scope: Scope, kind: str) -> str:
@@ -228,13 +228,14 @@ class Maker(Words):
 
 
 def wanted_of(seed: int) -> tuple[str, ...]:
-    """Three constructs that the program of this seed holds: the first ones ask for each construct, 2,000 for each pair."""
+    """Three constructs that the program of this seed contains. The first seeds cover each construct, 2,000 seeds each pair."""
     first, stride = seed % len(CONSTRUCTS), seed // len(CONSTRUCTS) + 1
     return tuple(CONSTRUCTS[(first + k * stride) % len(CONSTRUCTS)] for k in range(3))
 
 
 def generate(seed: int, attempt: int = 0, risky: bool = False, kinds: bool = False) -> Source:
-    """The program of a seed; another one for each attempt. A risky one may be refused, and one that holds ``kinds`` of faults."""
+    """The program of a seed; a different one for each attempt. A ``risky`` program may be refused, and so may one of
+    ``kinds``."""
     rng = random.Random(f"{seed} {attempt} {risky}" + " kinds" * kinds)
     wanted = wanted_of(seed)
     if risky or kinds:
@@ -246,7 +247,7 @@ def generate(seed: int, attempt: int = 0, risky: bool = False, kinds: bool = Fal
         maker.taken.add(name)
         maker.declare(scope, {"x": "v", "y": "v", "A": "m", "s": "s"}[name], name)
     if maker.returns == "m" and "A" not in parameters:
-        maker.returns = "v"  # there must be a matrix wherever it may return
+        maker.returns = "v"  # a matrix must exist wherever the program may return
     plan = [
         *wanted,
         *(maker.choose(CONSTRUCTS) for _ in range(maker.choose(0, 1, 2) if kinds else maker.choose(2, 3, 4))),

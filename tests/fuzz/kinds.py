@@ -1,5 +1,5 @@
 """Templates: results of several arrays, functions of integers, slices that hold one element, integers near 2**63, calls that
-may give the argument itself."""
+may return the argument itself."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SPREAD = "np.diag(np.arange(n) + 1.0)"  # keeps eigenvalues apart
 
 @kind_of_fault
 def several_results(g: Maker, s: Scope) -> Lines:
-    """Functions with several results of what a loop carries."""
+    """Functions with several results, applied to carried values."""
     lines, m = new_target(g, s, "m")
     a, b = g.fresh("v"), g.fresh("m")
     step = g.choose(
@@ -43,7 +43,7 @@ def several_results(g: Maker, s: Scope) -> Lines:
 
 @kind_of_fault
 def integer_function(g: Maker, s: Scope) -> Lines:
-    """A function that gives an integer that the data say, as a factor, an index and a number of trips."""
+    """A function that returns an integer from data, as a factor, an index and a trip count."""
     lines, total = scalar_name(g, s)
     (more, x), k, i = new_target(g, s, "v"), g.fresh("i"), g.fresh("i")
     f = g.definition(g.choose("count_of", "first_of", "digits_of", "rank_of"))
@@ -59,7 +59,7 @@ def integer_function(g: Maker, s: Scope) -> Lines:
 
 @kind_of_fault
 def thin_slice(g: Maker, s: Scope) -> Lines:
-    """Slices, masks and reshapes of one element, in what treats one element in a way of its own."""
+    """Slices, masks and reshapes of one element, in operations that treat a single element differently."""
     lines, total = scalar_name(g, s)
     (first, x), (second, m) = new_target(g, s, "v"), new_target(g, s, "m")
     k, i = g.fresh("i"), g.fresh("i")
@@ -86,7 +86,7 @@ def thin_slice(g: Maker, s: Scope) -> Lines:
 
 @kind_of_fault
 def large_integers(g: Maker, s: Scope) -> Lines:
-    """Integers near 2**63: those that fit are right, of the others compiled code says so."""
+    """Integers near 2**63: results that fit are right; for others compiled code raises."""
     lines, total = scalar_name(g, s)
     k, i = g.fresh("i"), g.fresh("i")
     start, step = g.choose(
@@ -133,7 +133,7 @@ def calls(texts: str) -> list[str]:
 
 @kind_of_fault
 def call_then_write(g: Maker, s: Scope) -> Lines:
-    """What may be the argument itself, a view of it or a copy: a write into one, a read of the other."""
+    """A call that may return the argument itself, a view of it or a copy: one is written, the other read."""
     kind = g.choose("v", "v", "m")
     lines, x = new_target(g, s, kind)
     y = g.fresh(kind)
@@ -155,7 +155,7 @@ def call_then_write(g: Maker, s: Scope) -> Lines:
 
 @kind_of_fault
 def view_then_write_base(g: Maker, s: Scope) -> Lines:
-    """A view that reads later writes of its base."""
+    """A view through which later writes of its base are read."""
     lines, x = new_target(g, s, "m")
     y = g.fresh("v")
     return [*lines, f"{y} = {g.choose(calls(READ)).replace('{x}', x)}", *write(g, s, "m", x), *use_both(g, s, x, y)]

@@ -1,7 +1,8 @@
-"""A random program in lanes: under `vmap`, over and under its derivatives, twice, and compiled, beside the lanes one by one.
+"""A random program in lanes: under `vmap`, over and under its derivatives, twice, and compiled, compared with the lanes one by
+one.
 
-Which arguments have lanes, along which axis, how many there are, and the axis of the results are random, the same for the same
-arguments.
+Random, but fixed for given arguments: which arguments have lanes, along which axis, the number of lanes, and the axis of the
+results.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ from lane_orders import order
 
 from transpile.aggregates import flatten, unflatten
 
-CLOSE, FLOOR = 1e-9, 1e-3  # between two computations of one number, of the size of its neighbours
+CLOSE, FLOOR = 1e-9, 1e-3  # tolerances between two computations of one number, relative to its neighbours
 
 
 class Lanes:
-    """Some arguments of a program with lanes, and what single lanes give."""
+    """Some arguments of a program with lanes, and the results of single lanes."""
 
     def __init__(self, subject: Subject) -> None:
         self.subject = subject
@@ -48,14 +49,14 @@ class Lanes:
 
     @cached_property
     def each(self) -> list[tuple[Any, ...]]:
-        """The arguments of the lanes, moved so far that they take other ways where that is a fair test."""
+        """The arguments of the lanes, shifted far enough to take different branches where that is a fair test."""
         for scale in (0.5, 0.1, 1e-3, 0.0):
             found = [self.lane(j, scale) for j in range(self.count)]
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("error")
                     values = [self.subject.f(*(own(a) for a in args)) for args in found]
-                    for args in found:  # integers with lanes are NumPy's, which have an end
+                    for args in found:  # integers with lanes are NumPy's, which wrap
                         self.subject.f(*(np.int64(a) if type(a) is int else own(a) for a in args))
             except Exception:  # it fails in plain NumPy there
                 continue
@@ -87,13 +88,13 @@ def own(value: Any) -> Any:
 
 
 def stacked(each: Sequence[Any], axis: int) -> Any:
-    """Trees of all lanes as one."""
+    """The trees of all lanes stacked into one."""
     leaves = [flatten(tree)[0] for tree in each]
     return unflatten(flatten(each[0])[1], [np.stack([np.asarray(x) for x in column], axis) for column in zip(*leaves)])
 
 
 def stages(subject: Subject, tp: Any, compiled: bool) -> list[tuple[str, Callable[[], Any]]]:
-    """What is checked, by name."""
+    """The checks, by name."""
     lanes = Lanes(subject)
     if not lanes.each:
         return []
@@ -148,7 +149,7 @@ class _Checks:
 
     @cached_property
     def wanted_of_all(self) -> Any:
-        """The gradients of the lanes by their weights, put together where lanes have arguments of their own, else summed up."""
+        """The weighted gradients of the lanes: stacked for arguments with lanes, else summed."""
         each = [g if isinstance(g, tuple) else (g,) for g in self.each_gradient]
         axes = [self.lanes.axes[k] for k in self.lanes.subject.wrt]
         found = []
@@ -170,7 +171,7 @@ class _Checks:
         assert abs(found - wanted) <= CLOSE * max(1.0, float(terms)), f"jvp of vmap: {found!r}, not {wanted!r}"
 
     def twice(self) -> None:
-        """Lanes of lanes: the same ones twice, along other axes; what had none gets some, or all share it still."""
+        """Lanes of lanes: the same lanes twice, along other axes; an argument without lanes gets some or stays shared."""
         lanes = self.lanes
         outer = tuple(None if k % 2 and a is not None else 0 for k, a in enumerate(lanes.axes))
         if all(a is None for a in outer):
@@ -180,7 +181,7 @@ class _Checks:
             [tuple(b if o is not None else a for a, b, o in zip(x, y, outer)) for x, y in zip(first, other)]
             for other in (first, second)
         ]
-        for group in groups:  # what the lanes of a group share is that of its first lane
+        for group in groups:  # arguments shared in a group are those of its first lane
             group[:] = [
                 tuple(a if axis is not None else b for a, b, axis in zip(args, group[0], lanes.axes)) for args in group
             ]
@@ -208,7 +209,7 @@ class _Checks:
 
 
 def summed(subject: Subject, f: Callable[..., Any]) -> Callable[..., Any]:
-    """The program with the sum of all its results, if it has not one number."""
+    """The program with the sum of all its results, unless it returns one number."""
     if isinstance(subject.value, float):
         return f
     if isinstance(subject.value, tuple):

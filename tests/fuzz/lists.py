@@ -1,4 +1,4 @@
-"""Templates: lists that grow, of every kind: of numbers, arrays, pairs and lists; read, compared, asked, iterated."""
+"""Templates: growing lists of numbers, arrays, pairs and lists; read, compared, tested, iterated."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def list_name(g: Maker) -> str:
 
 
 def grown(g: Maker, s: Scope, name: str, element: str = "") -> Lines:
-    """A list that a loop appends to: always, sometimes, or as long as something holds."""
+    """A list to which a loop appends: always, sometimes, or while a condition holds."""
     inner = s.inner(loop=True)
     i = g.declare(inner, "i", g.fresh("i"))
     item = element or g.expression(inner, "s")
@@ -47,7 +47,7 @@ def list_asked(g: Maker, s: Scope) -> Lines:
 
 @kind_of_fault
 def list_indexed(g: Maker, s: Scope) -> Lines:
-    """Elements by an index that the data say, from either end, and slices."""
+    """Elements at an index from data, from either end, and slices."""
     (lines, total), name, k = scalar_name(g, s), list_name(g), g.fresh("i")
     index = g.choose(
         f"{k} % len({name})", f"-1 - {k} % len({name})", f"len({name}) - 1", f"({k} * 7) % len({name})", "-1"
@@ -61,7 +61,7 @@ def list_indexed(g: Maker, s: Scope) -> Lines:
 
 @kind_of_fault
 def list_iterated(g: Maker, s: Scope) -> Lines:
-    """Every way to go through a list that grew."""
+    """Every way to iterate over a list that grew."""
     (lines, total), name = scalar_name(g, s), list_name(g)
     a, b, i = g.fresh("s"), g.fresh("s"), g.fresh("i")
     loop = g.choose(
@@ -80,7 +80,7 @@ def list_iterated(g: Maker, s: Scope) -> Lines:
 
 @kind_of_fault
 def list_changed(g: Maker, s: Scope) -> Lines:
-    """Methods that change a list, after it grew or while it is gone through."""
+    """Methods that change a list, after it grew or during iteration."""
     (lines, total), name = scalar_name(g, s), list_name(g)
     a, text = g.fresh("s"), g.scalar(s, 0)
     change = g.choose(
@@ -119,7 +119,7 @@ def list_of_arrays(g: Maker, s: Scope) -> Lines:
 
 @kind_of_fault
 def list_of_lists(g: Maker, s: Scope) -> Lines:
-    """A table as dynamic programmes have it."""
+    """A table as in dynamic programming."""
     (lines, total), name, i, j = scalar_name(g, s), list_name(g), g.fresh("i"), g.fresh("i")
     made = g.choose(
         [f"{name} = [[0.0] * n for {i} in range(n)]"], [f"{name} = [[{g.scalar(s, 0)} for {j} in range(n)] for {i} in range(n)]"],

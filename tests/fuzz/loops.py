@@ -1,4 +1,4 @@
-"""Templates: loops of all sorts, and how they are left."""
+"""Templates: loops of all sorts, and ways to leave them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def for_rows(g: Maker, s: Scope) -> Lines:
 
 @template
 def write_rows(g: Maker, s: Scope) -> Lines:
-    """The rows of a loop are views."""
+    """The loop variable is a view of a row."""
     lines, x = new_target(g, s, "m")
     e = g.fresh("v")
     return [
@@ -82,7 +82,7 @@ def for_tuple(g: Maker, s: Scope) -> Lines:
 
 @template
 def empty_for(g: Maker, s: Scope) -> Lines:
-    """No trip at all: everything stays."""
+    """A loop without iterations: nothing changes."""
     return loop(g, s, g.choose("range(0)", "range(n, n)", "range(2, 1)", "range(trips - trips)", "range(1, n, -1)"))
 
 
@@ -125,19 +125,19 @@ def while_count(g: Maker, s: Scope) -> Lines:
 
 @template
 def while_data(g: Maker, s: Scope) -> Lines:
-    """The number of trips depends on the data."""
+    """The trip count depends on the data."""
     t = g.fresh("s")
     start = f"{t} = {g.choose('0.1', f'0.2 * math.tanh({g.scalar(s, 0)})')}"
     g.declare(s, "s", t)
     inner = s.inner(loop=True)
-    inner.s.remove(t)  # nothing else moves it
+    inner.s.remove(t)  # no other statement may change it
     step = f"    {t} = {t} + 0.41 + 0.3 * math.sin({g.scalar(s, 0)}) ** 2"
     return [start, f"while {t} < {g.choose('1.3', '1.9')}:", *body(g, inner), step]
 
 
 @template
 def nested_while_break(g: Maker, s: Scope) -> Lines:
-    """A while loop in another, left by break."""
+    """A while loop inside another, left by break."""
     (first, k), (second, l), (third, a) = counter(g), counter(g), scalar_name(g, s)
     inner = s.inner(loop=True)
     deep = inner.inner(loop=True)

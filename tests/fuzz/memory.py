@@ -28,7 +28,7 @@ def assign_array(g: Maker, s: Scope) -> Lines:
 
 @template
 def rebind_array(g: Maker, s: Scope) -> Lines:
-    """x = x + ...: another memory; whoever shares the old one keeps it."""
+    """x = x + ...: new memory; other names of the old memory keep it."""
     kind = g.choose("v", "v", "m")
     lines = [] if s.rebindable(kind) else new(g, s, kind)
     x = g.choose(s.rebindable(kind))
@@ -39,7 +39,7 @@ def rebind_array(g: Maker, s: Scope) -> Lines:
 
 @template
 def mutate_array(g: Maker, s: Scope) -> Lines:
-    """x += ...: the same memory; whoever shares it sees the change."""
+    """x += ...: the same memory; other names see the change."""
     kind = g.choose("v", "v", "m")
     lines, x = target(g, s, kind)
     op = g.choose("+", "-", "*", "/")
@@ -57,7 +57,7 @@ def rebind_scalar(g: Maker, s: Scope) -> Lines:
 
 @template
 def alias(g: Maker, s: Scope) -> Lines:
-    """A second name, then a write through one of the two and a read of the other."""
+    """A second name, then a write through one name and a read through the other."""
     kind = g.choose("v", "v", "m")
     lines, x = target(g, s, kind)
     y = g.declare(s, kind, g.fresh(kind), like=x)
@@ -67,7 +67,7 @@ def alias(g: Maker, s: Scope) -> Lines:
 
 @template
 def alias_then_rebind(g: Maker, s: Scope) -> Lines:
-    """The old name gets new memory: the second keeps the old values."""
+    """The old name gets new memory; the second name keeps the old values."""
     lines, x = new_target(g, s, "v")
     y = g.declare(s, "v", g.fresh("v"), like=x)
     lines += [f"{y} = {x}", f"{x} = {x} + {g.number()}"]
@@ -99,7 +99,7 @@ def view_slice(g: Maker, s: Scope) -> Lines:
 
 @template
 def view_row(g: Maker, s: Scope) -> Lines:
-    """A row or a column is a vector that stays."""
+    """A row or a column as a vector that stays a view."""
     lines, x = target(g, s, "m")
     y = g.fresh("v")
     text = g.choose(f"{x}[{g.index(s)}]", f"{x}[:, {g.index(s)}]", f"{x}[{g.index(s)}, :]", f"{x}[{g.index(s)}, ::-1]")
@@ -138,7 +138,7 @@ def copy(g: Maker, s: Scope) -> Lines:
 
 @template
 def swap_buffers(g: Maker, s: Scope) -> Lines:
-    """Two buffers change places after each trip that writes into one of them."""
+    """Two buffers are swapped after each iteration, which writes into one of them."""
     (first, u), (second, w) = new_target(g, s, "v"), new_target(g, s, "v")
     inner, i = s.inner(loop=True), g.fresh("i")
     inner.i.append(i)
@@ -154,7 +154,7 @@ def swap_buffers(g: Maker, s: Scope) -> Lines:
 
 @template
 def swap_names(g: Maker, s: Scope) -> Lines:
-    """Names of arrays change places in a branch or in straight code, then one is written."""
+    """Names of arrays are swapped in a branch or in straight code, then one array is written."""
     (first, u), (second, w) = new_target(g, s, "v"), new_target(g, s, "v")
     swap = f"{u}, {w} = {w}, {u}"
     if g.chance(0.5):

@@ -23,7 +23,7 @@ def local(g: Maker) -> str:
 
 @template
 def closure_writes_loop(g: Maker, s: Scope) -> Lines:
-    """An inner function writes into an array of the outer one."""
+    """An inner function writes into an array of the enclosing one."""
     (lines, x), f, i = target(g, s, "v"), local(g), g.fresh("i")
     return [
         *lines,
@@ -37,7 +37,7 @@ def closure_writes_loop(g: Maker, s: Scope) -> Lines:
 
 @template
 def closure_nonlocal_loop(g: Maker, s: Scope) -> Lines:
-    """An inner function rebinds a name of the outer one."""
+    """An inner function rebinds a name of the enclosing one."""
     a, f, i = g.fresh("s"), local(g), g.fresh("i")
     start = g.expression(s, "s")
     lines = [
@@ -79,7 +79,7 @@ def keyword_arguments(g: Maker, s: Scope) -> Lines:
 
 @template
 def function_argument(g: Maker, s: Scope) -> Lines:
-    """A lambda is handed over and called in a loop there."""
+    """A lambda is passed to a function, which calls it in a loop."""
     lines, c = scalar_name(g, s)
     form = g.choose(f"lambda t: np.sin(t + {c})", f"lambda t, c={c}: c * np.tanh(t)", "np.tanh")
     text = f"{g.helper('apply')}({form}, {g.vector(s, 1)}, {g.choose('2', 'trips')})"
@@ -88,7 +88,7 @@ def function_argument(g: Maker, s: Scope) -> Lines:
 
 @template
 def helper_returns_early(g: Maker, s: Scope) -> Lines:
-    """A return inside two loops of the called function."""
+    """A return inside two loops of a called function."""
     text = f"{g.definition('first_below')}({g.matrix(s, 1)}, {g.choose('-0.35', '0.15', '-9.0')})"
     return [f"{g.declare(s, 's', g.fresh('s'))} = {text}"]
 
@@ -135,7 +135,7 @@ def return_in_nested_loops(g: Maker, s: Scope) -> Lines:
 
 @template
 def loop_else_arrays(g: Maker, s: Scope) -> Lines:
-    """A search that is left by break, with arrays written on the way and in the else."""
+    """A search loop left by break, with arrays written in the loop and in its else."""
     (lines, x), i = target(g, s, "v"), g.fresh("i")
     return [
         *lines,
@@ -189,7 +189,7 @@ def while_walrus(g: Maker, s: Scope) -> Lines:
 
 @template
 def no_trip_while(g: Maker, s: Scope) -> Lines:
-    """The test does not hold even once; the arrays of the body stay."""
+    """A while loop without iterations; the arrays of its body stay unchanged."""
     (lines, x), k = target(g, s, "v"), g.fresh("i")
     return [
         *lines,
@@ -203,7 +203,7 @@ def no_trip_while(g: Maker, s: Scope) -> Lines:
 
 @template
 def history_loop(g: Maker, s: Scope) -> Lines:
-    """Copies of an array that is written go into a list."""
+    """A list collects copies of an array that is written."""
     (lines, x), i, name = new_target(g, s, "v"), g.fresh("i"), local(g)
     start = g.choose("[]", f"[{x}.copy()]")
     return [
@@ -218,7 +218,7 @@ def history_loop(g: Maker, s: Scope) -> Lines:
 
 @template
 def views_of_views_loop(g: Maker, s: Scope) -> Lines:
-    """Augmented assignment through views of views, one each trip."""
+    """Augmented assignment through a view of a view in each iteration."""
     (lines, x), i = target(g, s, "m"), g.fresh("i")
     row, part = g.fresh("v"), g.fresh("v")
     return [
@@ -234,7 +234,7 @@ def views_of_views_loop(g: Maker, s: Scope) -> Lines:
 
 @template
 def extremes_loop(g: Maker, s: Scope) -> Lines:
-    """np.where, maximum, sort and friends of what the trips carry."""
+    """np.where, maximum, sort and the like on carried values."""
     (lines, x), i = new_target(g, s, "v"), g.fresh("i")
     y = name_or(g, s, "v")
     step = g.choose(
@@ -273,7 +273,7 @@ def axis_loop(g: Maker, s: Scope) -> Lines:
 
 @template
 def gather_write(g: Maker, s: Scope) -> Lines:
-    """Integer arrays and lists as targets, no index twice."""
+    """Integer arrays and lists as targets, without repeated indices."""
     if g.chance(0.5):
         lines, x = target(g, s, "v")
         where = g.choose("[2, 0]", "np.array([0, 1])", "[-1, 1]")
@@ -302,7 +302,7 @@ def gather_write(g: Maker, s: Scope) -> Lines:
 
 @template
 def mask_of_matrix(g: Maker, s: Scope) -> Lines:
-    """Boolean masks of rank 2, of rows, and masks on both sides."""
+    """Boolean masks of rank 2, masks of rows, and masks on both sides."""
     (lines, x), limit = target(g, s, "m"), g.choose("0.12", "-0.27", "0.44")
     y = name_or(g, s, "v")
     return [
@@ -362,7 +362,7 @@ def ufunc_method(g: Maker, s: Scope) -> Lines:
 
 @template
 def flat_view(g: Maker, s: Scope) -> Lines:
-    """A reshape of an array that lies as C does is a view."""
+    """A reshape of an array in C order is a view."""
     m, flat = g.fresh("m"), g.fresh("v")
     values = g.expression(s, "v")
     lines = [

@@ -1,4 +1,4 @@
-"""Templates: names that are first set somewhere inside, and read somewhere else."""
+"""Templates: names that are first set inside a block and read elsewhere."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @kind_of_fault
 def first_set_inside(g: Maker, s: Scope) -> Lines:
-    """A name that a block inside blocks sets first; any block around it may read it, before it in a later trip or after it."""
+    """A name first set in a nested block; any block around it may read it, before it in a later iteration or after it."""
     lines, total = scalar_name(g, s)
     kind = g.choose("s", "v", "v", "m")
     name = g.fresh(kind)
@@ -27,7 +27,7 @@ def first_set_inside(g: Maker, s: Scope) -> Lines:
 
 
 def _level(g: Maker, s: Scope, kind: str, name: str, read: str, depth: int) -> tuple[Lines, Lines]:
-    """A block that sets the name, and what must stand before it."""
+    """A block that sets the name, and the lines needed before it."""
     if depth == 0:
         lines = [f"{name} = {g.expression(s, kind)}"]
         if g.chance(0.4):
@@ -55,7 +55,7 @@ def _level(g: Maker, s: Scope, kind: str, name: str, read: str, depth: int) -> t
 
 @kind_of_fault
 def found_by_search(g: Maker, s: Scope) -> Lines:
-    """The first element that passes a test, and where it was; a loop in a loop that ends there."""
+    """The first element that passes a test, and its index; a loop inside a loop that ends there."""
     lines, total = scalar_name(g, s)
     i, j = g.fresh("i"), g.fresh("i")
     hit, best = g.fresh("v"), g.fresh("s")

@@ -1,7 +1,7 @@
-"""Random loop nests: what `transpile.loops` rewrites, with subscripts and ranges of every sort.
+"""Random loop nests, for the rewrites of `transpile.loops`, with subscripts and ranges of every sort.
 
-A program has arrays of two sizes, in place and temporary, loops in and after one another, and returns one float. Its arguments come
-in variants: number 0 is fair, others are empty, of other sizes, or wild. ``python tests/fuzz/run_nests.py`` runs many.
+A program has arrays of two sizes, in place and temporary, loops in and after one another, and returns one float. Its arguments
+have variants: number 0 is valid, others are empty, of other sizes, or wild. ``python tests/fuzz/run_nests.py`` runs many.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 Lines = list[str]
-ARRAYS = {"x": "n", "y": "n", "z": "m", "A": "nm", "B": "mn", "f": "n", "k": "n"}  # with the names of their sizes
+ARRAYS = {"x": "n", "y": "n", "z": "m", "A": "nm", "B": "mn", "f": "n", "k": "n"}  # array -> the names of its sizes
 INTEGERS = ("k", "c")
 VARIANTS = (
     "fair",
@@ -49,7 +49,7 @@ def args(variant=0):
 
 @dataclass
 class Scope:
-    """What is visible: loop indices with the size that they run to, arrays with their sizes, float scalars."""
+    """The visible names: loop indices with the size to which they run, arrays with their sizes, float scalars."""
 
     indices: dict[str, str] = field(default_factory=dict)
     arrays: dict[str, str] = field(default_factory=dict)
@@ -119,7 +119,7 @@ class Maker:
         return self.rng.choice(options)
 
     def row(self, s: Scope) -> str | None:
-        """An array expression along the size m, or None."""
+        """An array expression of size m, or None."""
         if "A" not in s.arrays:
             return None
         rows = [i for i, to in s.indices.items() if to == "n"]
@@ -137,7 +137,7 @@ class Maker:
     # --------------------------------------------------------------------------------------------- statements
 
     def range(self, s: Scope) -> tuple[str, str]:
-        """A range and the size that it runs to."""
+        """A range and the size to which it runs."""
         size = self.choose("n", "n", "m")
         forms = [f"range({size})"] * 8
         forms += [f"range(1, {size})", f"range({size} - 1)", f"range(1, {size} - 1)", f"range({size} - 1, -1, -1)"] * 2
@@ -191,7 +191,7 @@ class Maker:
         return [line]
 
     def sum(self, s: Scope) -> Lines:
-        """A local sum over an inner loop, put into an element."""
+        """A local sum over an inner loop, stored in an element."""
         name = self.fresh("r")
         text, size = self.range(s)
         i = next(v for v in "ijlabcdefgh" if v not in s.indices)
@@ -232,7 +232,7 @@ class Maker:
         return self.rng.choice(options)
 
     def temporary(self, s: Scope) -> Lines:
-        """An array of its own; where it is not filled, a loop fills it."""
+        """A new array; if it is not filled, a loop fills it."""
         name, sizes = self.fresh("t"), self.choose("n", "n", "m", "nm", "mn")
         shape = f"({', '.join(sizes)},)"
         lines = [f"{name} = np.{self.choose('zeros', 'ones')}({shape})"]

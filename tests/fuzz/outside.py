@@ -1,4 +1,4 @@
-"""Templates: values that on some path depend on nothing, where a slope is infinite; tables from outside of which little is read."""
+"""Templates: values that are constant on some path, where a slope is infinite; captured tables that are read in part."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ STEEP = (
 
 @kind_of_fault
 def steep_at_nothing(g: Maker, s: Scope) -> Lines:
-    """A power, a root or an arc of what is 0 or 1 whatever the arguments are, on one path, in one trip or at one place."""
+    """A power, root or arc function at a value that is 0 or 1 whatever the arguments, on one path, in one iteration or in one
+    element."""
     lines, total = scalar_name(g, s)
     x, i = g.fresh("v"), g.fresh("i")
     steep = g.choose(STEEP).replace("{x}", x).replace("{p}", f"(0.6 + 0.1 * math.cos({total}))")
@@ -46,7 +47,7 @@ def steep_at_nothing(g: Maker, s: Scope) -> Lines:
         ]
         other = [f"{x} = {far}", f"for {i} in range(3):", *indent([read, f"{x} = 0.0 if {i} == 0 else {x}"])]
         return [*lines, *more, *g.choose(later, other)]
-    # away from 0, which a difference of equals would be: its slope is infinite, and NaN is right
+    # away from 0: the difference of equal numbers would have an infinite slope, and NaN would be right
     made = g.choose(
         f"np.maximum({v} - 0.017, 0.0)", f"np.where({v} > 0.1, np.abs({v}) + 0.2, 0.0)",
         f"np.concatenate([np.zeros(2), {v} * {v} + 0.2])",
@@ -65,7 +66,7 @@ def steep_at_nothing(g: Maker, s: Scope) -> Lines:
 
 @kind_of_fault
 def table_outside(g: Maker, s: Scope) -> Lines:
-    """Numbers and arrays of a table of the module: some entries are read, others not."""
+    """Numbers and arrays in a table of the module; some entries are read, others not."""
     lines, total = scalar_name(g, s)
     more, v = new_target(g, s, "v")
     table, i, key = g.definition("TABLE"), g.fresh("i"), g.choose('"one"', '"two"')

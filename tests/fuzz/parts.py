@@ -1,4 +1,4 @@
-"""What the templates of constructs are made of: the tables that they are registered in, new arrays, writes, reads, loops."""
+"""The building blocks of templates: the tables in which they are registered, new arrays, writes, reads, loops."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 Lines = list[str]
 TEMPLATES: dict[str, Callable] = {}
-RISKY: dict[str, Callable] = {}  # what shares memory depends on what runs: right or refused
+RISKY: dict[str, Callable] = {}  # aliasing depends on control flow: right or refused
 
-KINDS: dict[str, Callable] = {}  # where faults were found: right or refused
+KINDS: dict[str, Callable] = {}  # constructs in which faults were found: right or refused
 
 
 def template(f: Callable) -> Callable:
@@ -48,7 +48,7 @@ def new_target(g: Maker, s: Scope, kind: str) -> tuple[Lines, str]:
 
 
 def target(g: Maker, s: Scope, kind: str) -> tuple[Lines, str]:
-    """An array that may be written: one that is there, else a new one."""
+    """An array that may be written: an existing one, else a new one."""
     names = getattr(s, kind)
     if not names or g.chance(0.2):
         return new_target(g, s, kind)
@@ -56,12 +56,12 @@ def target(g: Maker, s: Scope, kind: str) -> tuple[Lines, str]:
 
 
 def place(g: Maker, s: Scope, x: str) -> str:
-    """An index of one element."""
+    """The index of one element."""
     return g.index(s) if x in s.v else f"{g.index(s)}, {g.index(s)}"
 
 
 def write(g: Maker, s: Scope, kind: str, x: str) -> Lines:
-    """A write into an array, of some sort."""
+    """A random write into an array."""
     element = f"{x}[{g.index(s)}]" if kind == "v" else f"{x}[{g.index(s)}, {g.index(s)}]"
     return [
         g.choose(

@@ -1,7 +1,7 @@
 """Random programs against differences: ``python tests/fuzz/run.py --count 200 --seed 0``.
 
-Each seed is one program. A failing one is printed small, with the command that repeats it. At the end stands which constructs,
-and how many pairs of them, the programs held.
+Each seed is one program. A failing one is shrunk and printed, with the command that repeats it. The last lines report the
+constructs, and the number of pairs of them, in the programs.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from fuzz.constructs import KINDS  # noqa: E402
 from fuzz.generate import CONSTRUCTS, Source, generate  # noqa: E402
 from fuzz.shrink import shrink  # noqa: E402
 
-PATIENCE = 30  # seconds for one program; a shrunk `while` may not end
-COMPILING = 300  # seconds, where it is compiled
+PATIENCE = 30  # seconds for one program; a shrunk `while` may not terminate
+COMPILING = 300  # seconds for one program that is compiled
 
 
 class TooLong(Exception):
-    """A program that does not end."""
+    """A program does not terminate."""
 
 
 @dataclass
 class Tally:
-    """What a run made and found."""
+    """The counts of a run."""
 
     programs: int = 0
     rejected: int = 0
@@ -55,7 +55,7 @@ class Tally:
         self.pairs.update(combinations(held, 2))
 
     def missing(self) -> tuple[list[str], list[tuple[str, str]]]:
-        """The constructs and the pairs that no program held."""
+        """The constructs and the pairs that occur in no program."""
         return (
             [c for c in CONSTRUCTS if not self.constructs[c]],
             [p for p in combinations(CONSTRUCTS, 2) if not self.pairs[p]],
@@ -81,13 +81,13 @@ class Tally:
 
 
 def command(seed: int, options: dict[str, bool]) -> str:
-    """How a failing program is repeated."""
+    """The command that repeats a failing program."""
     chosen = "".join(f" --{name}" for name, value in options.items() if value)
     return f"python tests/fuzz/run.py --count 1 --seed {seed}{chosen}"
 
 
 def draft(seed: int, folder: Path, tally: Tally, risky: bool = False, kinds: bool = False) -> tuple[Source, Subject]:
-    """The first draft of a seed that is a fair test, and its subject."""
+    """The first attempt of a seed that is a fair test, and its subject."""
     for attempt in range(50 if kinds else 20):
         source = generate(seed, attempt, risky, kinds)
         try:
@@ -107,8 +107,8 @@ def try_seeds(
     lanes: bool = False,
     report: Callable[[str], None] = lambda text: None,
 ) -> Tally:
-    """Makes and checks the programs of the seeds. A risky one may be refused, by a diagnostic, and one of ``kinds``, which may
-    also find integers too large when it is compiled. ``second``: second order too, of each tenth program if it is None."""
+    """Makes and checks the programs of the seeds. A risky program may be refused by a diagnostic; one of ``kinds`` too, and its
+    compiled integers may overflow. ``second``: check second order; None: for each tenth program."""
     tally = Tally()
     with tempfile.TemporaryDirectory() as temporary:
         for seed in seeds:
@@ -136,7 +136,7 @@ def try_seeds(
 
 
 def may_be(failure: Failure, risky: bool, kinds: bool) -> bool:
-    """Whether a failure is a refusal that the program allows."""
+    """Whether a failure is a refusal that is allowed for the program."""
     if kinds:
         return failure.kind.startswith("TranspileError") or (
             failure.stage == "compiled" and failure.kind.startswith("OverflowError")
@@ -145,7 +145,7 @@ def may_be(failure: Failure, risky: bool, kinds: bool) -> bool:
         return failure.kind.startswith("TranspileError T12")
     return (
         failure.kind == "TranspileError T123"
-    )  # the target of a loop over rows that a closure holds may share what is written
+    )  # the loop variable over rows may alias a written array that a closure captures
 
 
 def judge(run: Callable[[], Failure | None], seconds: int = PATIENCE) -> Failure | None:
@@ -165,7 +165,7 @@ def smallest(text: str, failure: Failure, folder: Path, options: dict[str, bool]
         try:
             subject = limited(lambda: fair(load(candidate, f"smaller_{count}", folder)), 2, TooLong)
             return failure.is_like(judge(lambda: check(subject, **options)))
-        except Exception:  # a draft may be wrong in any way
+        except Exception:  # a shrunk program may fail in any way
             return False
         finally:
             sys.modules.pop(f"smaller_{count}", None)

@@ -1,8 +1,7 @@
 """Random loop nests, optimised against interpreted: ``python tests/fuzz/run_nests.py --count 1000 --seed 0``.
 
-Each seed is one program (`fuzz.nests`), called with ten variants of its arguments, and its gradient. A failing one
-is printed small, with
-the command that repeats it.
+Each seed is one program (`fuzz.nests`), called with ten variants of its arguments, and its gradient. A failing one is shrunk
+and printed, with the command that repeats it.
 """
 
 from __future__ import annotations
@@ -28,12 +27,12 @@ from fuzz.check import Failure, kind_of, limited, load  # noqa: E402
 from fuzz.nests import VARIANTS, generate  # noqa: E402
 from fuzz.shrink import shrink  # noqa: E402
 
-SECONDS = 1.0  # of computing, for one call; a wild number may be a number of trips
-DERIVED = STAGES[1:]  # of a gradient one of these stages is run
+SECONDS = 1.0  # of computing, for one call; a wild number may be a trip count
+DERIVED = STAGES[1:]  # a gradient runs at one of these stages
 
 
 class TooLong(BaseException):
-    """A call that does not end. Not an `Exception`: it is no outcome of the program."""
+    """A call does not terminate. Not an `Exception`: it is no outcome of the program."""
 
 
 def check(module: ModuleType, seed: int) -> Failure | None:
@@ -48,7 +47,7 @@ def check(module: ModuleType, seed: int) -> Failure | None:
 
 def run(subject: Subject, plain: Any, module: ModuleType, stages: tuple[str, ...]) -> Failure | None:
     kind = "value" if plain is module.program else "gradient"
-    is_unbound = False  # that a name has no value where a trip reads it is said of loops without a trip too
+    is_unbound = False  # a name unbound in the loop body is refused even if the loop has no iterations
     for variant, name in enumerate(VARIANTS):
         args = module.args(variant)
         try:
@@ -59,7 +58,7 @@ def run(subject: Subject, plain: Any, module: ModuleType, stages: tuple[str, ...
         try:
             limited(lambda: subject.check(args, stages, wanted), 20 * SECONDS, TooLong)
         except TooLong as e:
-            if wanted.error is None:  # else what raises may be what nobody reads, and a long loop comes after it
+            if wanted.error is None:  # else the error may be in an unread value, with a long loop after it
                 return Failure(kind, f"{name} too long", str(e))
         except Wrong as e:
             if not (is_unbound and e.kind == "refused"):
@@ -70,7 +69,7 @@ def run(subject: Subject, plain: Any, module: ModuleType, stages: tuple[str, ...
 
 
 def try_seeds(seeds: Iterable[int], small: bool = True, report: Callable[[str], None] = print) -> tuple[int, Counter]:
-    """How many programs were checked, and the failures by kind."""
+    """The number of programs checked, and the failures by kind."""
     count, kinds = 0, Counter()  # type: ignore[var-annotated]
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)

@@ -1,7 +1,7 @@
-"""What a random program knows at one point: names by kind, which names are one memory, and random expressions over them.
+"""The state of a random program at one point: names by kind, names that share memory, and random expressions over them.
 
-Kinds: ``s`` a float, ``v`` an array of the length ``n``, ``m`` an ``n`` by ``n`` matrix, ``i`` an integer that is an index.
-Every expression is smooth and bounded: what grows goes through ``tanh`` or ``sin``, divisors and radicands are at least 1.
+Kinds: ``s`` a float, ``v`` an array of length ``n``, ``m`` an ``n`` by ``n`` matrix, ``i`` an integer that is an index.
+Every expression is smooth and bounded: growing values go through ``tanh`` or ``sin``, divisors and radicands are at least 1.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Scope:
-    """Visible names. ``memory[name]`` is the same for two arrays that may share memory."""
+    """The visible names. ``memory[name]`` is equal for two arrays that may share memory."""
 
     s: list[str] = field(default_factory=list)
     v: list[str] = field(default_factory=list)
@@ -21,11 +21,11 @@ class Scope:
     memory: dict[str, int] = field(default_factory=dict)
     depth: int = 0  # of loops and branches
     loops: int = 0  # of loops in this function
-    outer: frozenset[str] = frozenset()  # the names that were there before the innermost block
-    risky: bool = False  # what shares memory may depend on what runs
+    outer: frozenset[str] = frozenset()  # the names defined before the innermost block
+    risky: bool = False  # aliasing may depend on control flow
 
     def inner(self, loop: bool = False) -> Scope:
-        """The scope of a nested block: what is named in there is forgotten after it."""
+        """The scope of a nested block; names defined in it are forgotten after it."""
         return Scope(
             list(self.s),
             list(self.v),
@@ -46,8 +46,8 @@ class Scope:
         return list(self.memory.values()).count(self.memory[name]) == 1
 
     def rebindable(self, kind: str) -> list[str]:
-        """Arrays that may get another memory here: in a nested block, which may run or not, an array from outside only
-        if no other name shares its memory, so that what shares memory never depends on what runs."""
+        """The arrays that may be rebound here: in a nested block, which may not run, an array from outside only if no other
+        name shares its memory, so that aliasing never depends on control flow."""
         free = not self.depth or self.risky
         return [x for x in getattr(self, kind) if free or x not in self.outer or self.is_alone(x)]
 
@@ -55,7 +55,7 @@ class Scope:
 class Words:
     """Random choices, fresh names and expressions of one program."""
 
-    # some look like what the compiler generates
+    # some look like names that the compiler generates
     NAMES = {
         "s": "a b c e t r q total rate x_dot t_bar".split(),
         "v": "u w p z d h x_bar y_dot buf row_tape".split(),
@@ -144,7 +144,7 @@ class Words:
         return self.choose(options)()
 
     def vector(self, scope: Scope, depth: int = 2) -> str:
-        """An array of length n; with depth 0 it may be a name or a view, else it has memory of its own."""
+        """An array of length n; with depth 0 it may be a name or a view, else it has new memory."""
         if depth <= 0:
             options = list(scope.v) * 3 + [f"{x}[::-1]" for x in scope.v]
             for x in scope.m:
@@ -193,7 +193,7 @@ class Words:
         return self.choose(options)()
 
     def expression(self, scope: Scope, kind: str, depth: int = 2) -> str:
-        """A new value of the kind, bounded: for what is assigned."""
+        """A new bounded value of the kind, to be assigned."""
         text = {"s": self.scalar, "v": self.vector, "m": self.matrix}[kind](scope, max(depth, 1))
         wrap = self.choose("np.tanh", "np.sin") if kind != "s" else self.choose("math.tanh", "np.sin", "np.tanh")
         return f"{wrap}({text})" if self.chance(0.6) or scope.loops else text
@@ -205,7 +205,7 @@ class Words:
         return f"0.3 * {wrap}({text})"
 
     def test(self, scope: Scope) -> str:
-        """A condition that no small change of the arguments flips, as far as chance goes."""
+        """A condition that small changes of the arguments hardly ever flip."""
         a = self.scalar(scope, 1)
         limit = self.choose("0.13", "-0.21", "0.47", "-0.62", "0.05")
         options = [f"{a} > {limit}", f"{a} < {limit}"]

@@ -1,6 +1,6 @@
-"""Templates of programs in which what shares memory depends on what runs: they come out right or are refused.
+"""Templates of programs in which aliasing depends on control flow: they are computed right or refused.
 
-Each copies in some programs what it shares in others, so that not all are refused.
+Some copy arrays that others share, so that not all are refused.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def either_alias(g: Maker, s: Scope) -> Lines:
 
 @risky
 def alias_in_loop(g: Maker, s: Scope) -> Lines:
-    """From the second trip on, two names are one memory."""
+    """From the second iteration on, two names share memory."""
     (first, u), (second, w) = target(g, s, "v"), new_target(g, s, "v")
     i = g.fresh("i")
     return [
@@ -62,7 +62,7 @@ def alias_in_loop(g: Maker, s: Scope) -> Lines:
 
 @risky
 def view_of_rebound(g: Maker, s: Scope) -> Lines:
-    """A view of what a loop rebinds."""
+    """A view of an array that a loop rebinds."""
     lines, x = new_target(g, s, "m")
     y, i = g.declare(s, "v", g.fresh("v"), like=x), g.fresh("i")
     return [
@@ -78,7 +78,7 @@ def view_of_rebound(g: Maker, s: Scope) -> Lines:
 
 @risky
 def appended_then_written(g: Maker, s: Scope) -> Lines:
-    """A list that holds an array, not a copy of it."""
+    """A list that holds an array rather than a copy of it."""
     lines, x = new_target(g, s, "v")
     name, i = f"parts{len(g.taken)}", g.fresh("i")
     g.taken.add(name)
@@ -114,7 +114,7 @@ def three_way_swap(g: Maker, s: Scope) -> Lines:
 
 @risky
 def window(g: Maker, s: Scope) -> Lines:
-    """A view that moves through a buffer, written in the next trip."""
+    """A view that moves through a buffer, written in the next iteration."""
     lines, x = new_target(g, s, "v")
     y, i = g.fresh("v"), g.fresh("i")
     return [
@@ -130,7 +130,7 @@ def window(g: Maker, s: Scope) -> Lines:
 
 @risky
 def named_in_body(g: Maker, s: Scope) -> Lines:
-    """A name that the body alone assigns, written after the loop or in the next trip."""
+    """A name assigned only in the loop body, written after the loop or in the next iteration."""
     (first, u), (second, w) = new_target(g, s, "v"), new_target(g, s, "v")
     i, y = g.fresh("i"), g.fresh("v")
     lines = [
@@ -145,7 +145,7 @@ def named_in_body(g: Maker, s: Scope) -> Lines:
 
 @risky
 def items_of_list(g: Maker, s: Scope) -> Lines:
-    """Elements of a list change places or become one."""
+    """Elements of a list are swapped or become the same array."""
     (first, u), (second, w) = new_target(g, s, "v"), new_target(g, s, "v")
     name, i = f"pair{len(g.taken)}", g.fresh("i")
     g.taken.add(name)
@@ -195,7 +195,7 @@ def items_of_dict(g: Maker, s: Scope) -> Lines:
 
 @risky
 def elements_of_grown(g: Maker, s: Scope) -> Lines:
-    """What was taken out of a list that grew is written, or what was put in."""
+    """An array taken out of a list that grew is written, or one that was put in."""
     (first, x), name, i, y = new_target(g, s, "v"), f"grown{len(g.taken)}", g.fresh("i"), g.fresh("v")
     g.taken.add(name)
     item = g.choose(f"{x} * 0.7", f"np.sin({x} + {i})")
@@ -217,7 +217,7 @@ def elements_of_grown(g: Maker, s: Scope) -> Lines:
 
 @risky
 def returned_alias(g: Maker, s: Scope) -> Lines:
-    """An inner function gives what it wrote."""
+    """An inner function returns the array that it wrote."""
     (first, x), f, i, y = new_target(g, s, "v"), f"give{len(g.taken)}", g.fresh("i"), g.fresh("v")
     g.taken.add(f)
     lines = [

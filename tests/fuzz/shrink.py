@@ -1,5 +1,5 @@
-"""Makes a failing program small: statements go, blocks are unwrapped, expressions become parts of themselves, as long as it is a
-fair test and fails in the same way."""
+"""Shrinks a failing program: removes statements, unwraps blocks, replaces expressions by parts, as long as it is a fair test
+and fails in the same way."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SIMPLE = (ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop, as
 
 
 def shrink(text: str, fails: Callable[[str], bool], tries: int = 3000) -> str:
-    """The smallest text that was found for which ``fails`` still holds."""
+    """The smallest text found for which ``fails`` still holds."""
     tree = ast.parse(text)
     seen: set[str] = set()
     progress = True
@@ -32,14 +32,14 @@ def shrink(text: str, fails: Callable[[str], bool], tries: int = 3000) -> str:
 
 
 def _variants(tree: ast.Module) -> Iterator[ast.Module]:
-    """Smaller programs, those first that leave out most."""
+    """Smaller programs, the smallest first."""
     for edit in (_blocks, _expressions):
         for change in edit(tree):
             yield change
 
 
 def _blocks(tree: ast.Module) -> Iterator[ast.Module]:
-    """Without one statement, or with a block in the place of the statement that holds it."""
+    """Programs without one statement, or with a block in place of the statement that contains it."""
     for where, (owner, name, k) in enumerate(_places(tree)):
         statement = getattr(owner, name)[k]
         if isinstance(statement, (ast.Import, ast.ImportFrom)) or name == "body" and _is_fixed(statement):
@@ -57,7 +57,7 @@ def _blocks(tree: ast.Module) -> Iterator[ast.Module]:
             block = getattr(owner2, name2)
             old = block[k2]
             replacement = list(getattr(old, inner)) if inner else []
-            if inner and isinstance(old, ast.For):  # one trip
+            if inner and isinstance(old, ast.For):  # one iteration
                 replacement = [_first_trip(old), *replacement]
             block[k2 : k2 + 1] = replacement
             if not block and name2 == "body":
@@ -66,7 +66,7 @@ def _blocks(tree: ast.Module) -> Iterator[ast.Module]:
 
 
 def _first_trip(loop: ast.For) -> ast.stmt:
-    """An assignment of what the loop's target holds in its first trip, if it counts."""
+    """An assignment of 0, the first value of a counter, to the loop variable."""
     return ast.Assign(targets=[loop.target], value=ast.Constant(0)) if isinstance(loop.target, ast.Name) else ast.Pass()
 
 
@@ -83,7 +83,7 @@ def _is_fixed(statement: ast.stmt) -> bool:
 
 
 def _places(tree: ast.Module) -> list[tuple[ast.AST, str, int]]:
-    """Every statement: its owner, the field and the position, outer ones and later ones first."""
+    """Every statement as owner, field and position; outer ones and later ones first."""
     found = []
     for node in ast.walk(tree):
         for name in ("body", "orelse"):
@@ -94,7 +94,7 @@ def _places(tree: ast.Module) -> list[tuple[ast.AST, str, int]]:
 
 
 def _expressions(tree: ast.Module) -> Iterator[ast.Module]:
-    """With an expression replaced by one of its parts or by a number."""
+    """Programs with one expression replaced by a part of it or by a number."""
     for where, node in enumerate(_values(tree)):
         for part in range(_parts(node) + 1):
             new = copy.deepcopy(tree)
@@ -109,7 +109,7 @@ def _expressions(tree: ast.Module) -> Iterator[ast.Module]:
 
 
 def _slots(tree: ast.Module) -> list[tuple[ast.AST, str, int | None]]:
-    """Where the expressions of ``program`` and its helpers stand."""
+    """The places of the expressions in ``program`` and its helpers."""
     found: list[tuple[ast.AST, str, int | None]] = []
     for function in tree.body:
         if isinstance(function, ast.FunctionDef) and function.name != "args":

@@ -18,7 +18,7 @@ def tree_name(g: Maker) -> str:
 
 
 def trip(g: Maker, s: Scope, lines: Lines) -> Lines:
-    """A loop, or a ``while``, with these lines; ``{i}`` in them is the index."""
+    """A ``for`` or ``while`` loop with these lines; ``{i}`` in them is the index."""
     i = g.fresh("i")
     lines = [line.replace("{i}", i) for line in lines]
     if g.chance(0.3):
@@ -83,7 +83,7 @@ def named_tuple_in_loop(g: Maker, s: Scope) -> Lines:
 
 @template
 def tuple_in_loop(g: Maker, s: Scope) -> Lines:
-    """Unpacked, written and packed again."""
+    """A tuple that is unpacked, written and packed again."""
     (first, x), (second, y), t = new_target(g, s, "v"), new_target(g, s, "v"), tree_name(g)
     u, w = g.fresh("v"), g.fresh("v")
     lines = [
@@ -94,7 +94,7 @@ def tuple_in_loop(g: Maker, s: Scope) -> Lines:
     own = (
         f"{x}.copy()",
         f"{y} * 0.5",
-    )  # of arrays that are read later, which one is written must not depend on the trip
+    )  # among arrays read later, which one is written must not depend on the iteration
     held = own if "[1:]" in lines[1] else g.choose((x, y), own)
     return [
         *first,
@@ -107,7 +107,7 @@ def tuple_in_loop(g: Maker, s: Scope) -> Lines:
 
 @template
 def list_of_parameters_loop(g: Maker, s: Scope) -> Lines:
-    """A list of arrays is updated as training does it."""
+    """A list of arrays, updated as in training."""
     t, p, i = tree_name(g), g.fresh("v"), g.fresh("i")
     step = g.choose(
         [f"{t} = [{p} - 0.1 * np.sin({p}) for {p} in {t}]"],
@@ -126,7 +126,7 @@ def list_of_parameters_loop(g: Maker, s: Scope) -> Lines:
 
 @template
 def nested_tree(g: Maker, s: Scope) -> Lines:
-    """Read and written by path, without a loop."""
+    """A nested tree, read and written by path, without a loop."""
     (first, x), t = new_target(g, s, "v"), tree_name(g)
     return [
         *first,

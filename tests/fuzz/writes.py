@@ -31,7 +31,7 @@ def element_augmented(g: Maker, s: Scope) -> Lines:
 
 @template
 def element_square(g: Maker, s: Scope) -> Lines:
-    """What is overwritten is needed."""
+    """The overwritten value is needed by the derivative."""
     lines, x = target(g, s, "v")
     i = g.index(s)
     return [*lines, f"{x}[{i}] = {g.choose('np.tanh', 'math.sin')}({x}[{i}] * {x}[{g.index(s)}])"]
@@ -133,7 +133,7 @@ def mask_write(g: Maker, s: Scope) -> Lines:
 
 @template
 def repeated_set(g: Maker, s: Scope) -> Lines:
-    """Of several writes to one place the last counts."""
+    """Of several writes to one element the last counts."""
     lines, x = target(g, s, "v")
     return [
         *lines,
@@ -154,7 +154,7 @@ def repeated_gather(g: Maker, s: Scope) -> Lines:
 
 @template
 def scatter_add(g: Maker, s: Scope) -> Lines:
-    """np.add.at adds all."""
+    """np.add.at adds all repeated elements."""
     lines, x = target(g, s, "v")
     return [*lines, f"np.add.at({x}, np.array([0, 1, 0]), 0.3 * np.sin({g.vector(s, 0)}[:3]))"]
 

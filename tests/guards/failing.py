@@ -1,7 +1,7 @@
-"""A compiled program whose memory is refused: it is called once for each request for memory that it makes.
+"""Refuses memory to a compiled program: it is called once for each request for memory that it makes.
 
-That one is refused, and then that one and all behind it. The call must raise MemoryError with the user's line and the bytes, or
-give its result, and must leave nothing behind.
+In one call only that request is refused, in another also all later ones. The call must raise MemoryError with the user's line
+and the number of bytes, or return its result, and must leave no memory allocated.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import Any
 
 from guards import memory
 
-MOST = 40  # requests that are refused, of one call
+MOST = 40  # the most requests to refuse, for one call
 _SAYS = re.compile(r"\.py:\d+:\d+: (unable to allocate \d+ bytes|out of memory)")
 
 
 def calls(function: Callable[..., Any], args: tuple[Any, ...]) -> BaseException | None:
-    """The exception of a call, without what it holds."""
+    """The exception of a call, without its traceback."""
     try:
         function(*args)
     except Exception as error:
@@ -26,7 +26,7 @@ def calls(function: Callable[..., Any], args: tuple[Any, ...]) -> BaseException 
 
 
 def problem(function: Callable[..., Any], make: Callable[[], tuple[Any, ...]]) -> str | None:
-    """What is wrong with a compiled function; None if nothing is."""
+    """The problem with a compiled function; None if there is none."""
     state = memory.STATE
     for _ in range(2):  # compiles
         calls(function, make())

@@ -1,4 +1,4 @@
-"""Puts an allocator in the place of Numba's and of NumPy's: in a process that has compiled nothing yet, and for good."""
+"""Replaces the allocators of Numba and NumPy, permanently, in a process that has not compiled anything yet."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from numba.core.runtime import _nrt_python, rtsys
 from guards import memory
 
 _int, _i32 = types.int64, types.int32
-_DATA, _SIZE = 24, 32  # fields of what counts who holds memory: see NRT's ``struct MemInfo``
+_DATA, _SIZE = 24, 32  # offsets of fields in the reference count header: see NRT's ``struct MemInfo``
 _counted = types.ExternalFunction("transpile_tests_counted", _int(_int, _int))
 _alive: list[Any] = []
 
@@ -30,14 +30,14 @@ def _under(name: str, address: int) -> None:
 
 
 def install(mode: int, filling: int = 0xFF) -> None:
-    """From here on compiled code has memory of this kind; NumPy only inside of `numpy_too`."""
+    """From now on compiled code gets memory of this kind; NumPy only inside `numpy_too`."""
     rtsys.initialize(cpu_target.target_context)
     memory.STATE[:8] = 0
     memory.STATE[memory.MODE], memory.STATE[memory.FILLING], memory.STATE[memory.FAILS] = mode, filling, -1
     _under("transpile_tests_counted", _nrt_python.c_helpers["MemInfo_alloc_dtor"])
     left = _left.address
 
-    @cfunc("int64(int64, int32)")  # the alignment is what code is made faster by, not what it relies on
+    @cfunc("int64(int64, int32)")  # alignment makes code faster; code does not rely on it
     def aligned(size, alignment):
         address = memory.given(size)
         if address == 0:
@@ -79,7 +79,7 @@ class _Handler(ctypes.Structure):
     )  # fmt: skip
 
 
-_SET_HANDLER = 304  # the place of PyDataMem_SetHandler in NumPy's table of functions
+_SET_HANDLER = 304  # the index of PyDataMem_SetHandler in NumPy's table of functions
 
 
 def _handler() -> Any:
@@ -121,7 +121,7 @@ def _set_handler() -> Any:
 
 @contextmanager
 def numpy_too() -> Iterator[None]:
-    """Arrays that NumPy makes in here have such memory as well: arguments, results, what is passed in to be filled."""
+    """A context in which NumPy's arrays get such memory as well: arguments, results, and results passed in to be filled."""
     if not hasattr(numpy_too, "handler"):
         numpy_too.handler = _handler()  # type: ignore[attr-defined]
     change = _set_handler()
@@ -134,7 +134,7 @@ def numpy_too() -> Iterator[None]:
 
 @contextmanager
 def filled(mode: int, filling: int) -> Iterator[None]:
-    """All memory that is new in here, NumPy's too, is of this kind."""
+    """A context in which all new memory, NumPy's too, is of this kind."""
     before = memory.STATE[memory.MODE], memory.STATE[memory.FILLING]
     with numpy_too():
         memory.STATE[memory.MODE], memory.STATE[memory.FILLING] = mode, filling

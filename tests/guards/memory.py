@@ -1,8 +1,8 @@
-"""Memory with guard pages, in compiled code that calls the C library: no lock of Python's is asked for.
+"""Memory with guard pages, in compiled code that calls the C library and does not need Python's lock.
 
-A piece of memory is a mapping of its own. The page before the data and the one behind them cannot be
-touched; the data lie at the end of their pages, or at the start; what is left of the pages holds the filling, and is looked at
-when the memory is given back. Then the mapping stays for a while, and cannot be touched.
+Each block of memory is a mapping of its own. The pages before and after the data cannot be accessed; the data lie at the end of
+their pages, or at the start; the rest of the pages holds a filling, which is checked when the memory is freed. After that the
+mapping stays for a while, inaccessible.
 
     | size, pages |  guard  | filling, data (or data, filling) |  guard  |
 """
@@ -14,13 +14,13 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
-END, START = range(2)  # where in their pages data lie
-MODE, FILLING, COUNT, FAILS, EVER, LIVE, DAMAGED, NEXT = range(8)  # places of the state
+END, START = range(2)  # the position of the data in their pages
+MODE, FILLING, COUNT, FAILS, EVER, LIVE, DAMAGED, NEXT = range(8)  # indices into STATE
 PAGE, KEPT = 4096, 4096
-STATE = np.zeros(8 + 2 * KEPT, np.int64)  # behind the numbers, the mappings that were given back
+STATE = np.zeros(8 + 2 * KEPT, np.int64)  # after the numbers, the freed mappings
 _AT = STATE.ctypes.data
 _READ, _WRITE, _PRIVATE, _ANONYMOUS, _NO_RESERVE = 1, 2, 2, 0x20, 0x4000
-_MOST = 2**28  # bytes; more is not to be had, as all of it is filled
+_MOST = 2**28  # bytes; larger requests fail, since all memory is filled
 
 _int, _i32 = types.int64, types.int32
 _mmap = types.ExternalFunction("mmap", _int(_int, _int, _i32, _i32, _i32, _int))
@@ -31,7 +31,7 @@ _memcpy = types.ExternalFunction("memcpy", _int(_int, _int, _int))
 
 
 def _instruction(result, count, write):
-    """An intrinsic of so many integers; ``write`` gets the builder, the pointer that the first is, and the others."""
+    """An intrinsic of ``count`` integers; ``write`` gets the builder, the first integer as a pointer, and the others."""
     word = ir.IntType(64)
 
     def typed(context, *given):
@@ -65,14 +65,14 @@ def add(place, value):
 
 @njit
 def is_refused(size):
-    """Whether this is the request that fails (``FAILS``; with ``EVER`` all later ones do), or one that is too large."""
+    """Whether this request fails (``FAILS``; with ``EVER`` all later ones do), or asks for too much."""
     number, fails = add(COUNT, 1), state(FAILS)
     return number == fails or (number > fails >= 0 and state(EVER) != 0) or size < 0 or size > _MOST
 
 
 @njit
 def given(size):
-    """The address of new memory; 0 if it is not to be had."""
+    """The address of new memory; 0 if it is refused."""
     if is_refused(size):
         return 0
     found = _guarded(size)
@@ -99,7 +99,7 @@ def _guarded(size):
 
 @njit
 def renewed(address, size):
-    """As ``realloc``."""
+    """Reallocates memory, as ``realloc`` does."""
     if address == 0:
         return given(size)
     found = given(size)
@@ -116,7 +116,7 @@ def _base(address):
 
 @njit
 def taken(address):
-    """Gives memory back."""
+    """Frees memory."""
     if address == 0:
         return
     add(LIVE, -1)

@@ -1,8 +1,8 @@
-"""A compiled program while another thread writes its arguments without the interpreter's lock: what it gives is not said then, but
-it must keep to its memory.
+"""Calls a compiled program while another thread writes its arguments without the interpreter's lock: the result is undefined
+then, but the program must stay within its memory.
 
-The arguments lie flush against pages that cannot be touched. For most of the time they hold what the program is for, so that
-checks pass; for moments in between, of random length, something else.
+The arguments lie flush against inaccessible pages. Most of the time they hold the program's proper arguments, so that checks
+pass; for short moments, of random length, they hold other values.
 """
 
 from __future__ import annotations
@@ -22,18 +22,19 @@ from numba import njit
 
 from guards import memory
 
-SECONDS = 0.1  # of calls, in each kind of memory
-SLOWEST = 0.05  # seconds that a call may take alone, to be called here
-LONGEST = 2.0  # seconds of a call whose numbers never end it; a signal does then
+SECONDS = 0.1  # the time of all calls, for each kind of memory
+SLOWEST = 0.05  # the most seconds that a call may take alone, to be called here
+LONGEST = 2.0  # after these seconds a signal ends a call that does not terminate
 
 
 class Over(BaseException):
-    """A call that was ended."""
+    """Ends a call."""
 
 
 @njit(nogil=True, cache=False)
 def _write(table, stop):
-    """``table``: a row for each array: where it lies, its bytes, where what it should hold lies, and five other contents."""
+    """Writes until ``stop``. ``table`` has a row for each array: its address, its bytes, the address of its proper content, and
+    those of five other contents."""
     seed = np.uint64(88172645463325252)
     while memory.added(stop, 0) == 0:
         for moment in range(2):
@@ -48,7 +49,7 @@ def _write(table, stop):
 
 
 def copy_always() -> None:
-    """From here on short calls have copies as well, where they would count on the lock; they are no kernels for the disk."""
+    """From now on short calls get copies as well, where they would rely on the lock; such kernels are not stored on disk."""
     from transpile.codegen.llvm import wrapper
 
     wrapper.ALWAYS = True
@@ -57,7 +58,7 @@ def copy_always() -> None:
 
 
 def others(array: np.ndarray) -> list[np.ndarray]:
-    """What it should hold, and five contents that it should not."""
+    """The proper content, and five other contents."""
     flat, large = array.ravel(), max((array.size, *array.shape))
     if array.dtype == bool:
         found = [~flat, flat | True, flat & False, np.roll(flat, 1), ~np.roll(flat, 1)]
@@ -80,7 +81,8 @@ def _call_often(function: Callable[..., Any], tree: Any, given: list[Any]) -> No
 
 
 def problem(function: Callable[..., Any], make: Callable[[], tuple[Any, ...]]) -> str | None:
-    """None: the process would die otherwise, or memory around an array is written."""
+    """The problem with a compiled function; None if there is none, or if the function is refused or too slow to be called
+    often. Accesses beyond an array also crash the process."""
     from fuzz.check import limited
 
     from guards.failing import calls
@@ -124,7 +126,7 @@ def problem(function: Callable[..., Any], make: Callable[[], tuple[Any, ...]]) -
     return None
 
 
-# ---- functions that what is written meanwhile would lead astray
+# ---- functions that concurrent writes could mislead
 
 
 def arguments() -> tuple[Any, ...]:

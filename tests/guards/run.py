@@ -1,11 +1,11 @@
 """Compiled programs in memory with guard pages: ``python tests/guards/run.py corpus violations fuzz nests races`` (or some).
 
-Each program is called, value and gradient, with all memory (arguments, results, what it makes for itself) flush against a page
-behind it that cannot be touched, with two different fillings of new memory; and flush against one before it. It must not die,
-must leave what is around its memory as it was, and must give the same bits whatever was in memory before. Then its requests for
-memory are refused, one by one (`guards.failing`). ``races`` calls the corpus while another thread writes the arguments
-(`guards.racing`). The programs run in a process of their own; where that dies, the program is
-named and another process goes on behind it.
+Each program is called, value and gradient, with all memory (arguments, results, its own arrays) flush against an inaccessible
+page after it, with two different fillings of new memory; and flush against one before it. It must not crash, must leave the
+memory around its own unchanged, and must give the same bits whatever was in memory before. Then its requests for memory are
+refused, one by one (`guards.failing`). ``races`` calls the corpus while another thread writes the arguments (`guards.racing`).
+The programs run in a process of their own; if it crashes, the program is named, and another process continues with the next
+one.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ import numpy as np  # noqa: E402
 
 KINDS = ("corpus", "violations", "fuzz", "nests", "races")
 SAMPLE = "whiles.grow_until linalg.solve_matrix recursion.merge_sort".split()
-Job = tuple[str, Callable[[], str | None]]  # a name, and what finds out what is wrong
+Job = tuple[str, Callable[[], str | None]]  # a name, and the function that returns the problem
 Check = Callable[[Callable[..., Any], Callable[[], tuple[Any, ...]]], str | None] | None
 PATIENCE = {"violations": 3000}  # seconds for one program, with all its variants
 USUAL = 300
@@ -71,7 +71,7 @@ def _bits(value: Any) -> Any:
 
 
 def problem(function: Callable[..., Any], make: Callable[[], tuple[Any, ...]]) -> str | None:
-    """What is wrong with a compiled function; None if nothing is."""
+    """The problem with a compiled function; None if there is none."""
     from guards import failing
 
     found = (check(function, make) for check in (between_guards, failing.problem))
@@ -83,7 +83,7 @@ def between_guards(function: Callable[..., Any], make: Callable[[], tuple[Any, .
 
     try:
         function(*make())  # compiles, in ordinary memory
-    except Exception:  # it may be a program that raises, or one that is refused
+    except Exception:  # the program may raise, or be refused
         pass
     found = [outcome(function, make, memory.END, f) for f in (0xFF, 0x41)]
     found.append(outcome(function, make, memory.START, 0xFF))
@@ -120,7 +120,7 @@ def sample(first: int, count: int) -> Iterator[Job]:
 
 
 def long_tape(x: Any, n: int) -> Any:
-    """What is recorded does not stay in the stack frame; the other is a stack of arrays."""
+    """Two tapes too long for the stack frame: one of numbers, and one of arrays."""
     y, k = x[1], 0
     z = x * 0.5
     while k < n and y < 9.0:
@@ -167,7 +167,7 @@ def both(
     number: Any = None,
     check: Check = None,
 ) -> Iterator[Job]:
-    """The function and its gradient; ``number`` is one that gives a number, if ``fn`` does not."""
+    """The function and its gradient; ``number`` is a scalar function for the gradient, if ``fn`` is not scalar."""
     import transpile as tp
 
     find = check or problem
@@ -220,7 +220,7 @@ def generated(kind: str, first: int, count: int, generate: Any, load: Any, args:
 
 
 def faulty(first: int, count: int) -> Iterator[Job]:
-    """Functions that must be found out."""
+    """Faulty functions that the checks must detect."""
     from numba import njit
 
     @njit
@@ -277,11 +277,11 @@ def inside(kind: str, first: int, count: int, skipped: int) -> None:
 
 
 class TooLong(BaseException):
-    """A call that does not end: no outcome of the program."""
+    """A call does not terminate; this is no outcome of the program."""
 
 
 def outside(kind: str, first: int, count: int) -> tuple[int, list[str]]:
-    """Runs the programs in other processes: how many there were, and what is wrong."""
+    """Runs the programs in other processes; returns their number and the problems."""
     number, wrong = -1, []
     while True:
         command = [sys.executable, "-X", "faulthandler", __file__, kind, "--first", str(first), "--count", str(count)]
@@ -295,7 +295,7 @@ def outside(kind: str, first: int, count: int) -> tuple[int, list[str]]:
             return number + 1, wrong
         if not names:
             return number + 1, [*wrong, f"WRONG the process ended with {done.returncode}: {done.stderr[-2000:]}"]
-        within = lines[-1].strip() if lines[-1].startswith(" ") else "the call"  # of a violation: which one
+        within = lines[-1].strip() if lines[-1].startswith(" ") else "the call"  # which variant, for a violation
         wrong.append(f"WRONG {names[-1].partition(' ')[2]}: the process ended with {done.returncode} in {within}")
 
 
@@ -309,7 +309,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=None, help="of programs of a kind (500 of random ones)")
     parser.add_argument("--inside", type=int, default=None, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    for kind in options.kinds:  # with `choices` Python 3.11 refuses none at all
+    for kind in options.kinds:  # with `choices`, Python 3.11 refuses an empty list
         if kind not in known:
             parser.error(f"{kind!r} is none of {', '.join(known)}")
     total, wrong, start = 0, [], time.perf_counter()

@@ -1,1 +1,1 @@
-"""The plan of the house, as `ARCHITECTURE.md` says it, beside the imports that are in the files."""
+"""The layers that `ARCHITECTURE.md` describes, compared with the imports in the files."""

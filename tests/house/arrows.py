@@ -1,4 +1,4 @@
-"""What breaks the plan: arrows that point up, circles, late imports. ``python tests/house/arrows.py`` lists them."""
+"""Violations of the layers: imports that point up, cycles, late imports. ``python tests/house/arrows.py`` lists them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from house.plan import arrows, layer  # noqa: E402
 
 
 def up() -> list[str]:
-    """The arrows that the table lacks."""
+    """The imports between layers that the table does not allow."""
     graph = edges()
     return [f"{a} -> {b}" for a in sorted(graph) for b in sorted(graph[a]) if not is_allowed(a, b)]
 
 
 def late() -> list[str]:
-    """The imports of our own modules that stand in a function or under ``TYPE_CHECKING``."""
+    """The imports of our own modules inside functions or under ``TYPE_CHECKING``."""
     known = edges()
     found = {
         f"{name} -> {i.module}"

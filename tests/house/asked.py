@@ -1,5 +1,5 @@
-"""Which fields of the records of primitives are read, and by whom: of what is surely a record, by the annotations and by the tables
-that it was taken from."""
+"""The fields of primitives' records that are read, and where; records are recognised by annotations and by the tables they come
+from."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ from collections.abc import Iterator
 
 from house.imports import modules, parsed
 
-RECORDS = ("Op", "Op | None", "Record")  # how what is one is annotated
+RECORDS = ("Op", "Op | None", "Record")  # annotations of records
 CLASSES = ("Op", "Algebra", "Computation")
 TABLES = ("prims", "records", "of_dialect")
-NAMED = re.compile(r"\b(Op|Record|record_of|prims|records|of_dialect)\b")  # or there is no record
+NAMED = re.compile(
+    r"\b(Op|Record|record_of|prims|records|of_dialect)\b"
+)  # a module without these names handles no record
 OWN = {f"transpile.ops.{name}" for name in ("record", "algebra", "computation", "tables")}
 
 
 def asked() -> set[str]:
-    """The fields that somebody outside of the records reads, or a question of the record's own."""
+    """The fields that code outside the records reads, or that a property of the record reads."""
     found: set[str] = set()
     for module, path in modules().items():
         if module in OWN or not module.startswith("transpile.ops."):
@@ -27,7 +29,7 @@ def asked() -> set[str]:
 
 
 def asked_in(tree: ast.Module) -> set[str]:
-    """The same of one module."""
+    """The fields that one module reads."""
     found = set(_Scope(tree).read())
     for node in ast.walk(tree):
         methods = [m for m in node.body if isinstance(m, ast.FunctionDef)] if isinstance(node, ast.ClassDef) else []
@@ -37,7 +39,7 @@ def asked_in(tree: ast.Module) -> set[str]:
 
 
 class _Scope:
-    """A function, with the names in it that stand for records and for tables of them."""
+    """A function, with its names for records and for tables of records."""
 
     def __init__(self, node: ast.AST, around: _Scope | None = None, owner: str = "") -> None:
         self.records: set[str] = set() if around is None else set(around.records)
@@ -51,7 +53,7 @@ class _Scope:
                 self.tables.update([arg.arg] if kind == "Mapping[str, Op]" else ())
             self.records.update([given[0].arg] if owner in CLASSES and given else ())
         self.nodes = list(self.below(node))
-        for _ in range(2):  # what is taken from what is found later
+        for _ in range(2):  # twice, for names taken from names that are found later
             for one in self.nodes:
                 self.learn(one)
 

@@ -1,7 +1,7 @@
 """Figures of a tree: ``python tests/house/counts.py [FOLDER]``.
 
-Code is what is left of a file without blank lines, comments and docstrings. A first call is ``jit(grad(f))(x)`` in a fresh process
-without a cache: how many functions and files of ours it goes through.
+Code is a file without blank lines, comments and docstrings. A first call is ``jit(grad(f))(x)`` in a fresh process without a
+cache: counted are the functions and files of ours that run.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ print(calls[0], len(seen), len({name for name, _ in seen}))
 
 
 def code_lines(text: str) -> int:
-    """Lines that hold code."""
+    """The number of lines with code."""
     docstrings: set[int] = set()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
@@ -54,13 +54,13 @@ def code_lines(text: str) -> int:
 
 
 def of_files(folder: Path) -> tuple[int, int, int]:
-    """How many files, lines of code, and lines."""
+    """The numbers of files, lines of code, and lines."""
     texts = [path.read_text() for path in sorted(folder.rglob("*.py"))]
     return len(texts), sum(map(code_lines, texts)), sum(text.count("\n") for text in texts)
 
 
 def of_a_first_call(root: Path) -> tuple[int, int, int]:
-    """How many calls of functions of ours, of how many functions, in how many files."""
+    """The number of calls of our functions, of different functions, and of their files."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "first.py").write_text(FIRST_CALL)
         env = {**os.environ, "PYTHONPATH": f"{root}{os.pathsep}{root / 'runtime'}", "TRANSPILE_CACHE_DIR": folder}

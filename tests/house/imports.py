@@ -1,4 +1,4 @@
-"""Which module imports which: all imports of a tree of files, those inside functions and under ``TYPE_CHECKING`` too."""
+"""The imports of each module in a tree of files, including those inside functions and under ``TYPE_CHECKING``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PACKAGE = "transpile"
 
 @dataclass(frozen=True)
 class Import:
-    """``where`` it stands: ``top`` of the module, ``type`` (under ``TYPE_CHECKING``) or ``late`` (inside a function)."""
+    """An import; ``where`` is ``top`` (of the module), ``type`` (under ``TYPE_CHECKING``) or ``late`` (inside a function)."""
 
     module: str
     where: str
@@ -23,7 +23,7 @@ class Import:
 
 @cache
 def modules(root: Path = ROOT, package: str = PACKAGE) -> Mapping[str, Path]:
-    """The modules of a package by their dotted names."""
+    """The files of a package's modules by dotted name."""
     found = {}
     for path in sorted((root / package).rglob("*.py")):
         parts = path.relative_to(root).with_suffix("").parts
@@ -33,13 +33,13 @@ def modules(root: Path = ROOT, package: str = PACKAGE) -> Mapping[str, Path]:
 
 @cache
 def parsed(path: Path) -> ast.Module:
-    """The syntax tree of a file; nobody changes it."""
+    """The syntax tree of a file, shared: do not change it."""
     return ast.parse(path.read_text())
 
 
 @cache
 def imports(root: Path = ROOT, package: str = PACKAGE) -> Mapping[str, tuple[Import, ...]]:
-    """What each module imports, of the package itself and of others."""
+    """The imports of each module, of the package itself and of others."""
     known = modules(root, package)
     return {name: tuple(_imports(path, known)) for name, path in known.items()}
 
@@ -71,7 +71,7 @@ def _statements(node: ast.AST) -> Iterator[ast.AST]:
 
 
 def edges(root: Path = ROOT, package: str = PACKAGE) -> dict[str, set[str]]:
-    """The modules of the package that each of its modules imports."""
+    """For each module of the package, the modules of the package that it imports."""
     known = modules(root, package)
     return {
         name: {i.module for i in found if i.module in known and i.module != name}

@@ -1,7 +1,7 @@
-"""Where primitives are named outside of their records: what compares one with a name, and tables keyed by names.
+"""Primitives named outside their records: comparisons with a name, and tables keyed by names.
 
-A pass that asks for the name of a primitive knows what a record should say. Both are counted by layer; the counts only shrink:
-``python tests/house/named.py --write`` writes `named.json` anew.
+A pass that asks for the name of a primitive knows a fact that a record should state. Both are counted by layer; the counts only
+shrink: ``python tests/house/named.py --write`` writes `named.json` anew.
 """
 
 from __future__ import annotations
@@ -31,16 +31,17 @@ FILE = HERE / "named.json"
 STRUCTURAL = frozenset(
     "index dim item copy full empty cast where broadcast stretch sized reshape transpose identity matmul".split()
 )
-"""What the core itself is said in: these may be compared."""
-HOME = ("ops", "numpy_api")  # the records, and what is written in their names
-LEAST = 2  # names in a table
+"""The structural primitives of core, which may be compared."""
+HOME = ("ops", "numpy_api")  # the records, and the code that builds statements by name
+LEAST = 2  # the fewest names in a table
 
 Found = dict[str, dict[str, int]]
 
 
 @cache
 def found() -> dict[str, Found]:
-    """``compared``: layer -> primitive -> how often; ``tables``: layer -> module and variable -> how many names."""
+    """``compared``: layer -> primitive -> number of comparisons; ``tables``: layer -> module and variable -> number of
+    names."""
     compared: dict[str, Counter[str]] = {}
     tables: dict[str, Counter[str]] = {}
     for module, path in modules().items():
@@ -61,7 +62,7 @@ def _sorted(counts: dict[str, Counter[str]]) -> Found:
 
 
 def comparisons(tree: ast.AST) -> Iterator[str]:
-    """The names that a primitive is compared with, that a case of `match` says, or that a literal table is asked for."""
+    """The names that a primitive is compared with, in a comparison, a case of `match`, or a lookup in a literal table."""
     named = _named(tree)
     for node in ast.walk(tree):
         match node:
@@ -85,11 +86,11 @@ def comparisons(tree: ast.AST) -> Iterator[str]:
 
 
 FIELDS = ("prim", "folds", "fold", "asks", "in_floats")
-"""What holds the name of a primitive: an attribute of a statement or of a record."""
+"""Attributes of statements and records that hold the name of a primitive."""
 
 
 def _is_primitive(node: ast.expr) -> bool:
-    """Whether it is ``let.prim``, or what functions call the name of a primitive."""
+    """Whether the expression is ``let.prim``, or another usual name for a primitive's name."""
     match node:
         case ast.Tuple(elts=elts):
             return any(map(_is_primitive, elts))
@@ -109,8 +110,8 @@ def _has_primitive(side: ast.expr) -> bool:
 
 
 def _named(tree: ast.AST) -> dict[str, list[str]]:
-    """What names stand for in comparisons: single strings, wherever they are assigned, and lists that records' modules have. A list
-    of the module's own is a table (`named_tables`)."""
+    """The strings that variables stand for in comparisons: single strings, wherever assigned, and lists from the records'
+    modules. A list in the module itself is a table (`named_tables`)."""
     found: dict[str, list[str]] = {}
     for node in ast.walk(tree):
         match node:
@@ -128,7 +129,7 @@ def _named(tree: ast.AST) -> dict[str, list[str]]:
 
 @cache
 def _list_of(module: str, name: str) -> list[str]:
-    """What a list says that a module has under a name."""
+    """The strings in a list variable of a module."""
     for node in ast.parse(modules()[module].read_text()).body:
         if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in node.targets):
             return _listed(node.value)
@@ -136,12 +137,12 @@ def _list_of(module: str, name: str) -> list[str]:
 
 
 def _said(side: ast.expr, named: Mapping[str, list[str]]) -> list[str]:
-    """The names on a side of a comparison."""
+    """The names on one side of a comparison."""
     return [*_strings(side), *(n for x in ast.walk(side) if isinstance(x, ast.Name) for n in named.get(x.id, ()))]
 
 
 def _in_pattern(pattern: ast.pattern, about: bool) -> Iterator[str]:
-    """The names in ``case "add" | "sub"`` of a primitive, and in ``case Let(prim="add")`` of anything."""
+    """The names in ``case "add" | "sub"`` for a primitive, and in ``case Let(prim="add")`` for anything."""
     if about:
         yield from (n for n in _strings(pattern) if n in records())
         return
@@ -170,7 +171,7 @@ OTHERS: Mapping[str, tuple[str, Callable[[str], bool]]] = {
         lambda name: name in signature(pow).parameters,
     ),
 }
-"""Tables of names that some primitives happen to have as well: what they are, and whether a name is one of these."""
+"""Tables of other names that some primitives share: what the names are, and a test for them."""
 
 
 def is_of_others(place: str, names: Iterable[str]) -> bool:
@@ -178,7 +179,7 @@ def is_of_others(place: str, names: Iterable[str]) -> bool:
 
 
 def named_tables(tree: ast.AST, module: str = "") -> Iterator[tuple[str, int]]:
-    """The sets, tuples and dictionaries, most of whose entries or keys are names of primitives."""
+    """The sets, tuples and dictionaries that consist mostly of names of primitives, with their numbers of names."""
     for node in ast.walk(tree):
         if isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
             names = _listed(node.value)
@@ -190,11 +191,11 @@ def named_tables(tree: ast.AST, module: str = "") -> Iterator[tuple[str, int]]:
 
 
 MAKERS = ("frozenset", "set", "tuple", "list", "dict", "map", "zip", "fromkeys")
-"""What a table is made by; other functions are given names to do something with them."""
+"""Functions that build tables; other functions use the names they are given."""
 
 
 def _listed(node: ast.expr | None) -> list[str]:
-    """The strings that a literal lists; the keys of a dictionary, or its values where the keys are something else."""
+    """The strings in a literal; for a dictionary its keys, or its values if the keys are no strings."""
     match node:
         case ast.Constant(value=str(text)):
             return [text]

@@ -1,7 +1,7 @@
 """The skeleton of a new primitive: ``make new-op NAME=dawsn`` for a function of `scipy.special`, ``KIND=fold`` for any other.
 
-A function of `scipy.special` gets its record, its name where NumPy's calls are said, its machine code and points to be tried
-at; what is left to do is its derivative. Of another kind the record is printed, with the fields that it must have.
+A function of `scipy.special` gets its record, its entry in `numpy_api`, its machine code and points for the rule tests; only
+the derivative is left to write. For another kind the record is printed, with its required fields.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Refused(Exception):
 
 
 def of_special(name: str, root: Path = ROOT) -> str:
-    """Writes the skeleton of a function of `scipy.special`, and says what is left."""
+    """Writes the skeleton of a function of `scipy.special`, and returns the remaining steps."""
     import scipy.special
 
     function = getattr(scipy.special, name, None)
@@ -48,7 +48,7 @@ def of_special(name: str, root: Path = ROOT) -> str:
 
 
 def of_kind(name: str, kind: str) -> str:
-    """The record of another kind, with the fields that it must have."""
+    """The record of another kind, with its required fields."""
     sys.path[:0] = [str(ROOT), str(ROOT / "runtime")]
     from transpile.ops.record import REQUIRED
 
@@ -59,14 +59,14 @@ def of_kind(name: str, kind: str) -> str:
 
 
 def after(path: Path, line: str, new: str) -> None:
-    text = path.read_text().replace(line.replace("\n", "]\n"), f"{line}]\n")  # of a list that is empty
+    text = path.read_text().replace(line.replace("\n", "]\n"), f"{line}]\n")  # the list is empty
     if text.count(line) != 1:
         raise Refused(f"{path.name} has no place for it: {line.strip()!r}")
     path.write_text(text.replace(line, line + new))
 
 
 def into_words(path: Path, begins: str, name: str) -> None:
-    """One more word at the end of the list that is written as text: ``begins "a b c".split()``."""
+    """Appends a word to a list that is written as text: ``begins "a b c".split()``."""
     text = path.read_text()
     at = text.find(f"\n{begins}")
     end = text.find(".split()", at)

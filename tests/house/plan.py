@@ -1,4 +1,4 @@
-"""The layers of the compiler: a package is a layer; files beside the packages have theirs by a table. Both are read from
+"""The layers of the compiler: each package is a layer; files beside the packages are assigned by a table. Both are read from
 `ARCHITECTURE.md`."""
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ PAGE = ROOT / "ARCHITECTURE.md"
 
 @cache
 def arrows() -> Mapping[str, frozenset[str]]:
-    """The layers that each layer may import, from the table of the page: ``| `name` | what it is | `a` `b` |``."""
+    """The layers that each layer may import, from the rows ``| `name` | what it is | `a` `b` |`` of the page."""
     rows = re.findall(r"^\| `(\w+)` \|[^|]*\|([^|]*)\|$", PAGE.read_text(), re.MULTILINE)
     return {name: frozenset(re.findall(r"`(\w+)`", allowed)) for name, allowed in rows}
 
 
 @cache
 def beside() -> Mapping[str, str]:
-    """The layers of modules that stand beside the packages: ``| `a` `b` | `layer` |``."""
+    """The layers of modules beside the packages, from the rows ``| `a` `b` | `layer` |``."""
     rows = re.findall(r"^\| ((?:`[\w.]+` ?)+) \| `(\w+)` \|$", PAGE.read_text(), re.MULTILINE)
     return {name: place for names, place in rows for name in re.findall(r"`([\w.]+)`", names)}
 

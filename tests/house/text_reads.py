@@ -1,7 +1,8 @@
-"""Places that read text: each call that parses, searches or patches a string, but for the front end, which reads the user's source.
+"""Places that read text: each call that parses, searches or patches a string, except in the frontend, which reads the user's
+source.
 
-Text that we print is output: nothing of ours reads it again. `ALLOWED` says of each place what it reads instead; who adds one says
-there what, and that it is nothing that we printed.
+Text that we print is output: no code of ours reads it again. `ALLOWED` states for each place what it reads instead; to add a
+place, state that there, and make sure it is no text of ours.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ READERS = frozenset(
     """parse literal_eval match fullmatch search findall finditer split rsplit splitlines partition rpartition replace startswith
     endswith getline getlines""".split()
 )
-"""Methods of strings and functions of modules that take text apart; all of `re` counts, and ``eval`` and ``exec``."""
+"""Methods of strings and functions of modules that take text apart; all of `re` counts too, and ``eval`` and ``exec``."""
 
 LEFT_OUT = ("frontend", "numpy_api", "vocabulary", "random", "lax", "ops", "base")
-"""Packages that see no text of ours."""
+"""Packages that never see text of ours."""
 
 ALLOWED: Mapping[str, str] = {
     "what the user writes: source, options, names": """
@@ -133,7 +134,7 @@ def listed() -> set[str]:
 
 
 def places() -> dict[str, set[str]]:
-    """``file: function`` of each place, with the calls in it."""
+    """``file: function`` of each place, with its calls."""
     found: dict[str, set[str]] = {}
     for file in sorted((ROOT / "transpile").rglob("*.py")):
         name = file.relative_to(ROOT / "transpile").as_posix()
@@ -148,7 +149,7 @@ def _calls(file: Path) -> Iterator[tuple[str, str]]:
 
 
 def calls_in(node: ast.AST, where: str = "") -> Iterator[tuple[str, str]]:
-    """The calls that read text: in which function, and which."""
+    """The calls that read text, as pairs of function and call."""
     for child in ast.iter_child_nodes(node):
         inside = child.name if isinstance(child, (ast.FunctionDef, ast.ClassDef)) else ""
         if isinstance(child, ast.Call) and (call := _reader(child)):
@@ -157,7 +158,7 @@ def calls_in(node: ast.AST, where: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _reader(node: ast.Call) -> str:
-    """What the call is named, if it reads text."""
+    """The name of the call if it reads text, else ""."""
     match node.func:
         case ast.Attribute(value=ast.Name(id="re"), attr=name):
             return f"re.{name}"
@@ -171,7 +172,7 @@ def _reader(node: ast.Call) -> str:
 
 
 def _is_no_string(node: ast.Call) -> bool:
-    """Whether the arguments show that it is no method of strings: ``code.replace(co_consts=...)``, ``os.replace(a, b)``."""
+    """Whether the arguments show that it is no string method: ``code.replace(co_consts=...)``, ``os.replace(a, b)``."""
     owner = node.func.value if isinstance(node.func, ast.Attribute) else None
     is_literal = isinstance(owner, ast.Constant)  # ``"a list of words".split()``
     return (

@@ -1,6 +1,6 @@
-"""Every operation of the API tables inside every loop template, by value and by every derivative.
+"""Every operation of the API tables inside every loop template, checked by value and by every derivative.
 
-`cases` adds to `array_cases` the calls that need no shapes of their own, `operations` makes one list of both and knows what no case
-calls, `templates` puts an operation into a program, `check` runs a program, `plan` says which are compiled, `refused`
-which are refused, `run` is the command.
+`cases` adds calls without shapes of their own to `array_cases`, `operations` merges both into one list and reports entries that
+no case calls, `templates` puts an operation into a program, `check` runs a program, `plan` selects those to compile, `refused`
+lists those that are refused, `run` is the command.
 """

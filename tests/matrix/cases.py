@@ -1,6 +1,6 @@
-"""Calls of what takes numbers or arrays of any shape, as text over `POOL`: what stands beside `array_cases`.
+"""Calls of functions of numbers or of arrays of any shape, as text over `POOL`: an addition to `array_cases`.
 
-Elementwise functions are called at the points where their primitives are tested, so that a new one is here by itself.
+Elementwise functions are called at the points where their primitives are tested, so that a new one is included automatically.
 """
 
 from __future__ import annotations
@@ -81,11 +81,11 @@ WRITES = [
     "w *= y", "w @= q", "w -= x.mean()", "np.add.at(w, (i3 - 1, i3), a3)", "np.multiply(w, y, out=w)", "w.T[0] = a3", "w[0], w[1] = w[1].copy(), w[0].copy()",
     "made = np.empty(3); made[:] = s; w[:, 0] = made", "made = np.empty_like(w); made[...] = y; w += made", "made = np.ndarray((3,), float); made[:] = s; w[:, 0] = made", "w[::-1] = w.copy()", "w[1, 2] = w[2, 1] ** 2",
 ]  # fmt: skip
-"""Statements that write into ``w``, which begins as a copy of ``x``."""
+"""Statements that write into ``w``, which starts as a copy of ``x``."""
 
 
 def _columns(name: str, prim: str) -> dict[str, Any]:
-    """Arguments at the points of a primitive, one array an operand; of those without a derivative the name says so."""
+    """Arguments at the points of a primitive, one array for each operand; the name marks those without a derivative."""
     partials = prims()[prim].partials
     ends = [FIXED if p is UNWRITTEN else "" for p in partials]
     columns = [np.array(c, dtype=bool if isinstance(c[0], bool) else None) for c in zip(*POINTS[prim])]
@@ -113,19 +113,19 @@ def _math() -> list[tuple[str, dict[str, Any]]]:
             pool = {f"{short}{at}_{k}": a for k, a in enumerate(args) if isinstance(a, float)}
             texts = [f"{short}{at}_{k}" if isinstance(a, float) else repr(a) for k, a in enumerate(args)]
             if not any(isinstance(a, (np.generic, bool)) for a in args):
-                edge = "  # value" if short in ("isclose", "frexp") else ""  # where differences would see it jump
+                edge = "  # value" if short in ("isclose", "frexp") else ""  # differences would see its jumps
                 found.append((f"math.{short}({', '.join(texts)}){edge}", pool))
     return found
 
 
 def texts() -> list[tuple[str, dict[str, Any]]]:
-    """Every call and the arrays of its own that it needs beside `POOL`."""
+    """Every call, with the arrays that it needs beside those of `POOL`."""
     shared: list[tuple[str, dict[str, Any]]] = [(text, {}) for text in (*array_cases.CASES, *OTHERS)]
     return [*shared, *_elementwise(), *_math()]
 
 
 def called(text: str) -> set[str]:
-    """The names, as in the API tables, of all that a text calls; of a method its own."""
+    """The names, as in the API tables, of everything that a text calls; for a method the name itself."""
     found = set()
     for node in ast.walk(ast.parse(text, mode="eval")):
         if isinstance(node, ast.Call):
@@ -151,13 +151,13 @@ def missing() -> list[str]:
     ]
     numpys = [
         n for n in ENTRIES if not n.startswith("transpile")
-    ]  # draws of keys are tried in `tests/vocabulary/test_random.py`
+    ]  # draws are tested in `tests/vocabulary/test_random.py`
     entries_ = [n for n in numpys if n not in seen and f"{n.rpartition('.')[2]}(" not in written and not _is_absent(n)]
     return [*entries_, *methods]
 
 
 def _is_absent(name: str) -> bool:
-    """Whether the NumPy, the SciPy or the Python that runs does not have it."""
+    """Whether the installed NumPy, SciPy or Python lacks it."""
     from importlib import import_module
 
     if name.startswith("ndarray."):

@@ -31,12 +31,13 @@ PATIENCE = 120  # seconds of one check
 
 
 class TooLong(Exception):
-    """A check that does not end."""
+    """A check does not terminate."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """``kind``: equal, kink (there is no derivative to compare with), refused, wrong, error (an internal one), slow."""
+    """The result of a check. ``kind``: equal, kink (there is no derivative to compare with), refused, wrong, error (an internal
+    one), slow."""
 
     kind: str
     detail: str = ""
@@ -47,7 +48,7 @@ class Outcome:
 
     @property
     def code(self) -> str:
-        """Why nothing is compared: `T206`, `T206+T210`, `kink`; empty where something is."""
+        """Why nothing is compared: `T206`, `T206+T210`, `kink`; "" if something is."""
         return (
             self.detail.partition(":")[0].replace(" ", "+")
             if self.kind == "refused"
@@ -79,7 +80,7 @@ class Case:
 
     @cached_property
     def pushed(self) -> Any:
-        """The value and its tangent, which the gradient is compared with as well."""
+        """The value and its tangent; the gradient is compared with the tangent as well."""
         return tp.jvp(self.subject.f, self.subject.args(), copied(self.subject.tangents))
 
     def interpreted(self, order: str) -> Outcome:
@@ -94,7 +95,7 @@ class Case:
         return judged(run[order])
 
     def compiled(self, order: str) -> Outcome:
-        """Against the interpreted call, and that is compared with differences elsewhere."""
+        """Compares the compiled call with the interpreted one, which is compared with differences elsewhere."""
         s, m = self.subject, self.module
         dots = [t for t in s.tangents[: len(self.op.floats)]]
         functions: dict[str, tuple[Any, tuple[Any, ...]]] = {
@@ -116,7 +117,8 @@ class Case:
 
 @contextmanager
 def heard() -> Iterator[int]:
-    """What is written to the process's error stream is wrong: LLVM does that. Gives a descriptor of the stream."""
+    """A context that fails if anything, such as a message of LLVM, is written to the process's error stream; gives a descriptor
+    of the stream."""
     errors = os.dup(2)
     with tempfile.TemporaryFile() as file:
         os.dup2(file.fileno(), 2)
@@ -156,7 +158,7 @@ def judged(run: Callable[[], Any]) -> Outcome:
 
 
 def is_internal(e: Exception) -> bool:
-    """Whether an assertion of the compiler's own failed, not one of the comparison."""
+    """Whether an assertion in the compiler failed, rather than one of the comparison."""
     last = traceback.extract_tb(e.__traceback__)[-1]
     return "/tests/" not in last.filename.replace("\\", "/")
 

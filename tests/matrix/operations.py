@@ -1,4 +1,4 @@
-"""One list of operations: what a text computes, of which arrays, and how its results become numbers that a loop can carry."""
+"""The list of operations: the computation of each as text, its arrays, and a number from its results that a loop can carry."""
 
 from __future__ import annotations
 
@@ -13,15 +13,16 @@ import numpy as np
 
 from . import cases
 
-LARGE = 1e3  # of a number of this size the cosine turns so often that differences say nothing
+LARGE = 1e3  # for larger numbers the cosine oscillates too fast for differences
 
 
 @dataclass(frozen=True)
 class Operation:
-    """``lines`` compute ``results`` from ``pool``; ``carried`` is the argument that a loop replaces in each trip.
+    """An operation. ``lines`` compute ``results`` from ``pool``; ``carried`` is the argument that a loop replaces in each
+    iteration.
 
-    ``measure`` is a number made of the results. ``smooth`` says whether there is a derivative to compare, ``single``
-    whether something is rounded to float32, ``narrow`` whether a result is computed in it.
+    ``measure`` is a number computed from the results. ``smooth``: there is a derivative to compare. ``single``: a value is
+    rounded to float32. ``narrow``: a result is computed in float32.
     """
 
     name: str
@@ -35,7 +36,7 @@ class Operation:
 
     @property
     def floats(self) -> list[str]:
-        """The arguments that are differentiated, the carried one first."""
+        """The arguments to differentiate, the carried one first."""
         others = [n for n, v in self.pool.items() if is_float(v) and n != self.carried]
         return [self.carried, *others]
 
@@ -55,7 +56,7 @@ def is_float(value: Any) -> bool:
 
 @cache
 def operations() -> tuple[Operation, ...]:
-    """All of them, in the order of the tables."""
+    """All operations, in the order of the tables."""
     found: dict[str, Operation] = {}
     for text, own in cases.texts():
         plain, _, marks = text.partition("  # ")
@@ -67,7 +68,7 @@ def operations() -> tuple[Operation, ...]:
 
 
 def is_here(text: str) -> bool:
-    """Whether this NumPy, SciPy and Python have what the text calls."""
+    """Whether the installed NumPy, SciPy and Python have the functions that the text calls."""
     try:
         name = re.match(r"(np|math|scipy)(\.\w+)+", text)
         return name is None or eval(name.group(), modules()) is not None
@@ -92,10 +93,10 @@ def of_call(text: str, pool: dict[str, Any], marks: list[str]) -> Operation:
     used = {n: pool[n] for n in names_of(text) if n in pool}
     value = run(f"r = {text}", used)["r"]
     target, measure = measured(value)
-    fixed = [n for n in used if n.endswith(cases.FIXED)]  # no arguments: those that have numbers get tangents
+    fixed = [n for n in used if n.endswith(cases.FIXED)]  # no arguments, since float arguments get tangents
     lines = (*(f"{n} = np.array({used[n].tolist()})" for n in fixed), f"{target} = {text}")
     used = {n: v for n, v in used.items() if n not in fixed}
-    if "holes" in used:  # NaN is not carried: zero times NaN would be all that is seen
+    if "holes" in used:  # NaN is not carried: it would spread to everything
         lines = ("holes = np.where(gaps, np.nan, x)", *lines)
         others = {n: v for n, v in used.items() if n != "holes"}
         used = {"x": pool["x"], "gaps": np.isnan(pool["holes"]), **others}
@@ -114,7 +115,7 @@ def of_write(text: str) -> Operation:
 
 def completed(name: str, lines: tuple[str, ...], used: dict[str, Any], measure: str, smooth: bool) -> Operation:
     carried = next((n for n in used if is_float(used[n])), "")
-    if not carried:  # what is carried is not what it is called with
+    if not carried:  # the carried array is not an argument of the call
         carried, used = "z", {"z": cases.POOL["a3"], **used}
     return Operation(name, lines, used, carried, measure, smooth)
 
@@ -134,7 +135,8 @@ def run(text: str, pool: dict[str, Any]) -> dict[str, Any]:
 
 
 def measured(value: Any) -> tuple[str, str]:
-    """The target that a result is assigned to, and a bounded number made of it. Signs of vectors do not change it."""
+    """The assignment target for a result, and a bounded number computed from it, which does not depend on the signs of
+    vectors."""
     if isinstance(value, (tuple, list)):
         if not value:
             raise Useless

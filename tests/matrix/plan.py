@@ -1,4 +1,4 @@
-"""Which cases are compiled: of operation, template and order, every pair."""
+"""The cases that are compiled: every pair of operation and template, of operation and order, and of template and order."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from .templates import TEMPLATES
 
 
 def compiled_of(name: str) -> list[tuple[str, str]]:
-    """The templates and orders that the operation of this name is compiled with: each template once, each order at least once.
+    """The templates and orders with which the operation of this name is compiled: each template once, each order at least once.
 
-    They are its own: another operation beside it changes nothing.
+    They depend on the name alone: adding another operation changes nothing.
 
     >>> sorted({order for _, order in compiled_of("np.sum(x)")}) == sorted(ORDERS)
     True

@@ -1,6 +1,6 @@
-"""The cases of which nothing is compared, by `refused.txt`: one that is new fails, and one that has gone asks for a new table.
+"""The cases in which nothing is compared, from `refused.txt`: a new one fails, and a missing one asks for a new table.
 
-``python tests/matrix/run.py --write`` writes it, for the operations, templates and orders that it is asked for.
+``python tests/matrix/run.py --write`` writes it, for the selected operations, templates and orders.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 from .check import Outcome
 from .operations import Operation
 
-Found = tuple[str, str, bool, Outcome]  # template, order, whether it is compiled, how it came out
+Found = tuple[str, str, bool, Outcome]  # template, order, whether it is compiled, the outcome
 TABLE = Path(__file__).with_name("refused.txt")
 
 
@@ -23,13 +23,13 @@ def case_of(op: Operation, found: Found) -> str:
 
 @cache
 def refused() -> dict[str, str]:
-    """Each case that is refused -> its codes; "kink" of those that have no derivative to compare with."""
+    """Case -> its codes, for each refused case; "kink" for those without a derivative to compare with."""
     lines = TABLE.read_text(encoding="utf-8").splitlines()
     return {case: code for code, case in (line.split(maxsplit=1) for line in lines)}
 
 
 def surprise(op: Operation, found: Found) -> str:
-    """How a case differs from the table, in words; empty where it does not."""
+    """How a case differs from the table, in words; "" if it does not."""
     code, known = found[3].code, refused().get(case_of(op, found), "")
     if code == known or not found[3].is_right:
         return ""
@@ -37,7 +37,7 @@ def surprise(op: Operation, found: Found) -> str:
 
 
 def write(tried: Iterable[tuple[Operation, Found]]) -> None:
-    """The table with what these cases have come to."""
+    """Updates the table with the outcomes of these cases."""
     new = dict(refused())
     for op, found in tried:
         new.pop(case_of(op, found), None)

@@ -1,7 +1,7 @@
 """Operations in loop templates: ``python tests/matrix/run.py "np.cumsum(v)" --template nested --order gradient --compiled``.
 
-Without a name all of them. ``--first N --count M`` takes a part, ``--show`` prints the programs and what is derived from them,
-``--write`` notes in `refused.txt` what was refused.
+Without a name, all operations. ``--first N --count M`` selects a part, ``--show`` prints the programs and their derivatives,
+``--write`` records the refused cases in `refused.txt`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from matrix.templates import TEMPLATES  # noqa: E402
 
 
 def command(op: Operation, template: str, order: str, compiled: bool) -> str:
-    """How one case is repeated."""
+    """The command that repeats one case."""
     name = op.name.replace('"', '\\"')
     return f'python tests/matrix/run.py "{name}" --template {template} --order {order}' + " --compiled" * compiled
 
@@ -33,7 +33,7 @@ def command(op: Operation, template: str, order: str, compiled: bool) -> str:
 def interpreted(
     op: Operation, templates: tuple[str, ...] = tuple(TEMPLATES), orders: tuple[str, ...] = ORDERS
 ) -> Iterator[Found]:
-    """All templates and orders of an operation; what is refused is asked for once."""
+    """All templates and orders of an operation; a refused template is tried only once."""
     for template in templates:
         case = Case(op, template)
         for order in orders:
@@ -62,12 +62,12 @@ def report(op: Operation, found: Found) -> str:
 
 
 def is_expected(op: Operation, found: Found) -> bool:
-    """Equal to what it is compared with, or refused as it was."""
+    """Whether the case equals its reference, or is refused as the table says."""
     return found[3].is_right and not refused.surprise(op, found)
 
 
 def summary(folder: Path) -> str:
-    """What `test_matrix` counted for the sources that were tried last: operations, and cases by how they came out."""
+    """The counts of `test_matrix` for the last tested sources: operations, and cases by outcome."""
     file = max(folder.glob("*.counts"), key=lambda f: f.stat().st_mtime, default=None)
     if file is None:
         return "no operation has passed"

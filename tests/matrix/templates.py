@@ -1,7 +1,7 @@
-"""The loop templates: programs that an operation is put into, so that its argument is carried.
+"""The loop templates: programs around an operation, in which its argument is carried.
 
-What is carried keeps its shape and stays near where it was, as many operations are defined on a part of the line only: it is scaled
-by the results, and a loop leaves it as large as it was.
+The carried argument keeps its shape and stays close to its value, since many operations are defined on a part of the line only:
+it is scaled by a factor near 1 that depends on the results.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ def indent(lines: Lines, by: int = 1) -> Lines:
 
 
 def step(op: Operation) -> Lines:
-    """The operation, a number of its results, and the carried argument scaled by that."""
-    single = np.asarray(op.pool[op.carried]).dtype == np.float32  # which a number of float64 would make wider
+    """The operation, a number from its results, and the carried argument scaled by it."""
+    single = np.asarray(op.pool[op.carried]).dtype == np.float32  # a float64 factor would widen it
     factor = f"{'np.float32' * single}(1.0 + 0.01 * part)"
     return [*op.lines, f"part = {op.measure}", f"{op.carried} = {op.carried} * {factor}"]
 
@@ -31,12 +31,12 @@ def end(op: Operation) -> str:
 
 
 def carried(op: Operation) -> Lines:
-    """Through a loop; the last results are read after it."""
+    """The operation in a loop; the last results are read after it."""
     return ["for trip in range(3):", *indent(step(op)), f"return {end(op)} + {op.measure}"]
 
 
 def nested(op: Operation) -> Lines:
-    """Through a loop in a loop, which ends when the data say so."""
+    """The operation in nested loops, of which data end the inner one."""
     return [
         "total = 0.0",
         "for outer in range(2):",
@@ -51,7 +51,7 @@ def nested(op: Operation) -> Lines:
 
 
 def until(op: Operation) -> Lines:
-    """Through a ``while`` that the function returns from."""
+    """The operation in a ``while`` loop from which the function returns."""
     return [
         "level = 0.0",
         "while level < 9.5:",
@@ -64,7 +64,7 @@ def until(op: Operation) -> Lines:
 
 
 def called(op: Operation) -> Lines:
-    """In a function that a loop calls."""
+    """The operation in a function that a loop calls."""
     return [
         "total = 0.0",
         "for trip in range(2):",
@@ -75,7 +75,7 @@ def called(op: Operation) -> Lines:
 
 
 def branch(op: Operation) -> Lines:
-    """Under a test of what is carried."""
+    """The operation in a branch whose test reads the carried argument."""
     return [
         "total = 0.0",
         "for trip in range(3):",
@@ -98,7 +98,7 @@ def arguments(op: Operation) -> list[str]:
 
 
 def text_of(op: Operation, template: str) -> str:
-    """The module: ``program``, and what is differentiated by functions of the user's own, so that it can be compiled."""
+    """The module: ``program``, and functions of the user's own that differentiate it, so that they can be compiled."""
     names = arguments(op)
     dots = [f"{n}_v" for n in op.floats]
     all_, own = ", ".join(names), ", ".join(dots)

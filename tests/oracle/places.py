@@ -1,7 +1,7 @@
-"""Programs that are imported under paths relative to the checkout.
+"""Imports programs under paths relative to the checkout.
 
-The lines of the user's source are part of the text for Numba and of its numbers of messages: with the paths of one checkout no
-other one would give the same. The path stands in the code of a function, so it is written there when the module is compiled.
+The user's file and line are part of the text for Numba and of message numbers: with absolute paths no other checkout would give
+the same text. The path is stored in a function's code, so it is replaced when the module is compiled.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ PACKAGES = ("corpus", "bench")
 
 
 class _Loader(SourceFileLoader):
-    """Compiles a module under its path in the checkout; the files that Python keeps have another path."""
+    """Compiles a module under its path in the checkout; Python's cached bytecode has another path."""
 
     def get_code(self, fullname: str) -> CodeType:
         path = Path(self.path).resolve().relative_to(ROOT).as_posix()
@@ -27,7 +27,7 @@ class _Loader(SourceFileLoader):
 
 
 class _Finder:
-    """Finds the modules of the programs as Python does, and loads them by `_Loader`."""
+    """Finds the modules of the programs as Python does, and loads them with `_Loader`."""
 
     @staticmethod
     def find_spec(name: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
@@ -40,7 +40,7 @@ class _Finder:
 
 
 def enter() -> None:
-    """From here on programs have relative paths; the process works in the checkout, where these are found."""
+    """From now on programs have relative paths; the working directory is the checkout, so that these are valid."""
     known = [name for name in sys.modules if name.partition(".")[0] in PACKAGES]
     assert not known, f"imported under other paths: {known[:3]}"
     finder: Any = _Finder

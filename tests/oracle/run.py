@@ -1,12 +1,12 @@
-"""``make oracle``: what the compiler gives for every program, compared with what is frozen in ``tests/oracle/frozen``.
+"""``make oracle``: compares the compiler's outputs for every program with those in ``tests/oracle/frozen``.
 
-``--write`` freezes; whoever does says in the commit why texts or values are others. To see what has changed in a text, not only
-that it has, dump both checkouts: ``run.py --dump A`` in the one, ``run.py --against A`` in the other shows the first lines that
-differ, and so does ``diff -r`` of two dumps. ``--only`` (part of a name, may be repeated), ``--stage`` (likewise) and ``--part``
-take less: two processes with ``--part 1/2`` and ``--part 2/2`` share the work.
+``--write`` freezes; the commit then says why texts or values differ. To see how a text has changed, not only that it has, dump
+both checkouts: ``run.py --dump A`` in one, ``run.py --against A`` in the other shows the first lines that differ, and so does
+``diff -r`` of two dumps. ``--only`` (part of a name, may be repeated), ``--stage`` (likewise) and ``--part`` select less: two
+processes with ``--part 1/2`` and ``--part 2/2`` share the work.
 
-All of it takes a core eight minutes (789 programs, 2960 calls, 490 s). Comments and messages name lines of the programs: a line
-that is put into a file of the corpus changes the texts of what stands below it.
+A full run takes eight minutes on one core (789 programs, 2960 calls, 490 s). Comments and messages name lines of the programs:
+a line inserted into a file of the corpus changes the texts of all programs below it.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if __name__ == "__main__":
 from oracle import stages, store  # noqa: E402
 from oracle.subjects import Subject, subjects  # noqa: E402
 
-LINES = 12  # of a difference
+LINES = 12  # the most lines shown of a difference
 
 
 def main() -> int:
@@ -67,7 +67,7 @@ def main() -> int:
 
 
 def _chosen(options: argparse.Namespace) -> tuple[list[Subject], bool]:
-    """What is asked for, and whether that is all there is."""
+    """The selected subjects, and whether they are all."""
     part, parts = map(int, options.part.split("/"))
     turns = itertools.cycle(range(1, parts + 1))
 
@@ -80,7 +80,7 @@ def _chosen(options: argparse.Namespace) -> tuple[list[Subject], bool]:
 
 
 def _made(chosen: list[Subject], asked: tuple[str, ...], options: argparse.Namespace) -> store.Records:
-    """The records; in full they are written, or compared with those of another checkout, as they are made."""
+    """The records; full texts are dumped, or compared with those of another checkout, as they are produced."""
     found: store.Records = {}
     for subject in chosen:
         begun = time.process_time()
@@ -101,7 +101,7 @@ def _made(chosen: list[Subject], asked: tuple[str, ...], options: argparse.Names
 
 
 def _show(path: Path, text: str) -> None:
-    """The first lines in which a text differs from that of another checkout."""
+    """Prints the first lines in which a text differs from that of another checkout."""
     old = path.read_text(encoding="utf-8") if path.exists() else ""
     lines = difflib.unified_diff(old.splitlines(), text.splitlines(), str(path), "now", n=2, lineterm="")
     for _, line in zip(range(LINES if old != text else 0), lines):
@@ -123,7 +123,7 @@ def _options() -> argparse.Namespace:
 
 
 def _path(text: str) -> Path:
-    """A path relative to where the command was given."""
+    """A path relative to the folder where the command was given."""
     return Path(given, text)
 
 

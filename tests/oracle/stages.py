@@ -1,4 +1,4 @@
-"""The stages of a call: printed source, loops for Numba, LLVM's code before it is optimised, values."""
+"""The stages of a call: printed source, loops for Numba, LLVM's code before optimisation, values."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from oracle.unoptimised import NUMBA, unoptimised
 from oracle.values import described
 
 STAGES = ("source", "loops", "ir", "values")
-OF_ENVIRONMENT = ("loops", "ir")  # depend on the processor and on the versions of what is below
+OF_ENVIRONMENT = ("loops", "ir")  # depend on the processor and on the versions of the libraries below
 SUFFIX = {"source": "py", "loops": "py", "ir": "ll", "values": "txt"}
 
 
 def made(subject: Subject, stages: tuple[str, ...]) -> dict[str, Any]:
-    """For each stage what the subject gives: a text, for values what `described` makes of them, or a `Refused`."""
+    """The output of each stage for the subject: a text, for values the result of `described`, or a `Refused`."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         call = _tried(subject.call)
@@ -35,7 +35,7 @@ def made(subject: Subject, stages: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _tried(make: Callable[[], Any]) -> Any:
-    """What is made, or what was raised by the compiler or the program itself; whatever ran before, random numbers are the same."""
+    """The result, or the exception that the compiler or the program raised; random numbers do not depend on earlier calls."""
     np.random.seed(0)
     random.seed(0)
     try:
@@ -46,7 +46,7 @@ def _tried(make: Callable[[], Any]) -> Any:
 
 
 class Refused(str):
-    """What was raised, as text."""
+    """An exception, as text."""
 
     def __new__(cls, failed: Exception) -> Refused:
         text = str(failed) if isinstance(failed, tp.TranspileError) else f"{type(failed).__name__}: {failed}"
@@ -89,7 +89,7 @@ MAKERS = {"source": _source, "loops": _loops, "ir": _ir, "values": _values}
 
 
 def record(stage: str, one: Any) -> Any:
-    """What is frozen of a stage: a hash of a text, the values, or what was raised in full."""
+    """The frozen form of a stage: a hash of a text, the values, or the full text of an exception."""
     if isinstance(one, Refused):
         return {"raised": str(one)}
     if stage == "values":
@@ -99,7 +99,7 @@ def record(stage: str, one: Any) -> Any:
 
 
 def written(one: Any) -> str:
-    """A stage in full, as a file."""
+    """A stage's full text, for a file."""
     import json
 
     return f"{one}\n" if isinstance(one, str) else json.dumps(one, indent=1, sort_keys=True) + "\n"

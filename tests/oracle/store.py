@@ -1,4 +1,4 @@
-"""The frozen records: a JSON file a suite, and the environment in which they were made."""
+"""The frozen records: a JSON file for each suite, and the environment in which they were produced."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Records = dict[str, dict[str, dict[str, dict[str, Any]]]]  # suite, program, tra
 
 
 def environment() -> dict[str, Any]:
-    """What texts for Numba and LLVM depend on besides the compiler."""
+    """The facts on which texts for Numba and LLVM depend, besides the compiler."""
     import llvmlite
     import numba
     import numpy
@@ -39,12 +39,12 @@ def same_environment(folder: Path = FROZEN) -> bool:
 
 
 def frozen(folder: Path = FROZEN) -> Records:
-    """All that is frozen; nothing, if nothing is."""
+    """All frozen records; empty if there are none."""
     return {path.stem: _read(path) for path in sorted(folder.glob("*.json")) if path.stem != "environment"}
 
 
 def write(records: Records, is_whole: bool, folder: Path = FROZEN) -> None:
-    """Freezes: all there is, or, if the run was not ``is_whole``, those that it has made, beside the others."""
+    """Freezes records: replaces all if ``is_whole``, else merges them into the existing ones."""
     folder.mkdir(exist_ok=True)
     if not is_whole:
         records = merged(frozen(folder), records)
@@ -54,7 +54,7 @@ def write(records: Records, is_whole: bool, folder: Path = FROZEN) -> None:
 
 
 def merged(old: Records, new: Records) -> Records:
-    """The old records with the new ones in their places."""
+    """The old records, updated with the new ones."""
     for suite, programs in new.items():
         for program, transforms in programs.items():
             for transform, stages in transforms.items():
@@ -63,7 +63,7 @@ def merged(old: Records, new: Records) -> Records:
 
 
 def without(records: Records, stages: Collection[str]) -> Records:
-    """The records but those of these stages."""
+    """The records without those of these stages."""
     kept: Records = {}
     for suite, program, transform, stage, record in _each(records):
         found = kept.setdefault(suite, {}).setdefault(program, {}).setdefault(transform, {})
@@ -73,7 +73,8 @@ def without(records: Records, stages: Collection[str]) -> Records:
 
 
 def changes(found: Records, wanted: Records, is_whole: bool) -> Iterator[tuple[str, str, str, str, str]]:
-    """What is not as it is frozen: suite, program, transform, stage, and how; of a whole run also what is gone."""
+    """The differences from the frozen records: suite, program, transform, stage, and text; for a whole run missing records
+    too."""
     for suite, program, transform, stage, record in _each(found):
         old = wanted.get(suite, {}).get(program, {}).get(transform, {}).get(stage)
         said = how(stage, record, old)
@@ -85,7 +86,7 @@ def changes(found: Records, wanted: Records, is_whole: bool) -> Iterator[tuple[s
 
 
 def how(stage: str, record: Any, old: Any) -> str:
-    """In what a record differs from the frozen one; "" if in nothing."""
+    """How a record differs from the frozen one; "" if it does not."""
     if old is None:
         return "is not frozen"
     if isinstance(record, dict) and isinstance(old, dict) and stage == "values":

@@ -1,7 +1,7 @@
-"""What is asked for: each program under each transform that applies to it.
+"""The subjects: each program under each transform that applies to it.
 
-Of a corpus program the function itself, its gradient (of a function of no single number its pullback), its pushforward and the
-function of three lanes; of a benchmark what is measured: the function, and the derivative or the batched function.
+For a corpus program: the function itself, its gradient (its pullback if it is not scalar), its pushforward and the function of
+three lanes; for a benchmark the measured functions: the function, and the derivative or the batched function.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LANES = 3
 @dataclass(frozen=True)
 class Call:
     """A call: ``target`` as text, ``compiled`` as machine code, ``interpreted`` for its values (None: they take too long), each
-    of fresh arguments. ``writes``: what it leaves in its arguments is part of what it gives."""
+    with fresh arguments. ``writes``: the arguments afterwards are part of the output."""
 
     target: Any
     args: Args
@@ -34,7 +34,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Subject:
-    """A program of a suite under a transform; ``call`` finds the arguments, and may raise what the program raises."""
+    """A program of a suite under a transform; ``call`` builds the call, and may raise what the program raises."""
 
     suite: str
     program: str
@@ -43,7 +43,7 @@ class Subject:
 
 
 def subjects(is_chosen: Callable[[str, str], bool]) -> list[Subject]:
-    """All there are of the programs that are chosen by suite and name, in the order of the suites."""
+    """All subjects of the programs chosen by suite and name, in the order of the suites."""
     with redirect_stdout(io.StringIO()):  # some programs print
         return [*_corpus(is_chosen), *_bench(is_chosen)]
 
@@ -75,7 +75,7 @@ def _point(program: Any) -> Any:
 def _gives_number(program: Any) -> bool:
     try:
         return isinstance(_point(program).value, float)
-    except Exception:  # a program that uses transforms, and they refuse
+    except Exception:  # the program uses transforms itself, and one refuses
         return True
 
 
@@ -140,7 +140,7 @@ def _bench(is_chosen: Callable[[str, str], bool]) -> Iterator[Subject]:
 
 
 def _measured(problem: Any, args: Args, runs: bool) -> Call:
-    """What the benchmark calls ours."""
+    """The function that the benchmark measures as ours."""
     if problem.ours is None:
         target = tp.value_and_grad(problem.fn, argnums=problem.wrt)
         return Call(target, args, tp.jit(target, cache=False), target if runs else None)

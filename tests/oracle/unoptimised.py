@@ -1,8 +1,8 @@
-"""LLVM's code of a compiled function before it is optimised, as `transpile.codegen.llvm` writes it.
+"""LLVM's code of a compiled function before optimisation, as `transpile.codegen.llvm` writes it.
 
 The function is called; where its modules would be handed to LLVM they are taken as text, and the call ends. So neither LLVM's
-optimiser nor its code generator run, and nothing is kept. Of a function that goes through Numba's front end it is the text
-that goes there. These are the only places where the oracle reaches into the compiler: if one of them moves, this file moves too.
+optimiser nor its code generator runs, and nothing is cached. For a function that goes through Numba's front end, it is the text
+for Numba. These are the only places where the oracle reaches into the compiler: if one of them moves, this file moves too.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from unittest import mock
 
 
 class _Taken(BaseException):
-    """Ends the call: it is no exception, so that nobody takes it for one of the user's function."""
+    """Ends the call. It is no `Exception`, so that it is not taken for one of the user's function."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text)
@@ -27,7 +27,7 @@ NUMBA = "# compiled by Numba's front end\n"
 
 
 def unoptimised(compiled: Callable[..., Any], args: tuple[Any, ...]) -> str:
-    """The code of a `tp.jit`-ted function for these arguments. The function must not be kept on disk (``cache=False``)."""
+    """The code of a `tp.jit`-ted function for these arguments. The function must not be cached on disk (``cache=False``)."""
     with _instead():
         try:
             compiled(*args)
@@ -38,7 +38,7 @@ def unoptimised(compiled: Callable[..., Any], args: tuple[Any, ...]) -> str:
 
 @contextmanager
 def _instead() -> Iterator[None]:
-    """Modules are taken in the place of being compiled."""
+    """A context in which modules are taken as text instead of being compiled."""
     from transpile.codegen.llvm import function, llvm_library
     from transpile.driver import machine_code
 
@@ -57,7 +57,7 @@ def _instead() -> Iterator[None]:
 
 
 def _library(kind: Any) -> Any:
-    """What holds a function's modules, as text; who asks for machine code ends the call."""
+    """A code library that holds a function's modules as text; asking it for machine code ends the call."""
 
     class Library(kind):
         def add_ir_module(self, module: Any) -> None:
@@ -73,12 +73,12 @@ def _library(kind: Any) -> Any:
 
 _PATTERNS = (
     (re.compile(r"^target (triple|datalayout) = .*\n", re.MULTILINE), ""),
-    (re.compile(r"B\d+v\d+(?=[BE])"), "B2v0"),  # Numba's number of a function that was compiled in this process
+    (re.compile(r"B\d+v\d+(?=[BE])"), "B2v0"),  # Numba's number for a function compiled in this process
 )
 
 
 def normal(text: str) -> str:
-    """The text without what differs from process to process and from machine to machine."""
+    """The text without the parts that differ between processes and machines."""
     for pattern, instead in _PATTERNS:
         text = pattern.sub(instead, text)
     return text

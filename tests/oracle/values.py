@@ -1,8 +1,8 @@
 """Values as short texts, and the comparison of such texts.
 
-A leaf is one line: ``float64[3]: 0.5 nan 1.25``; of an array of many elements a few, the norm and a weighted sum stand there.
-Numbers are written with 14 digits and compared with 1e-12 of themselves, and a little of the whole leaf: the last bits are the
-machine's. NaN, infinity, integers, shapes and dtypes are compared exactly.
+A leaf is one line: ``float64[3]: 0.5 nan 1.25``; for an array of many elements it has a few of them, the norm and a weighted
+sum. Numbers are written with 14 digits and compared with relative tolerance 1e-12 plus a small share of the whole leaf, since
+the last bits depend on the machine. NaN, infinity, integers, shapes and dtypes are compared exactly.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from typing import Any
 
 import numpy as np
 
-MOST = 6  # elements that are all written
-SHOWN = (0.0, 0.3, 0.7, 1.0)  # where those stand that are written of many
+MOST = 6  # up to this number, all elements are written
+SHOWN = (0.0, 0.3, 0.7, 1.0)  # relative positions of the elements written of a longer array
 RTOL = 1e-12
-FLOOR = 1e-14  # of the largest number of the leaf
+FLOOR = 1e-14  # relative to the largest number of the leaf
 
 
 def described(value: Any) -> Any:
-    """The value as what JSON holds: containers as dicts and lists with their kind, leaves as lines."""
+    """The value as JSON data: containers as dicts and lists with their kind, leaves as lines."""
     if isinstance(value, enum.Enum):
         return str(value)
     if isinstance(value, (np.ndarray, np.generic, bool, int, float, complex)):
@@ -40,12 +40,12 @@ def described(value: Any) -> Any:
         return repr(value)
     if callable(value) and hasattr(value, "__name__"):  # a function, a class or a ufunc among the arguments
         return value.__name__
-    fields = getattr(value, "__dict__", {})  # what has none is known by its type
+    fields = getattr(value, "__dict__", {})  # an object without attributes is represented by its type
     return {type(value).__name__: {name: described(one) for name, one in sorted(fields.items())}}
 
 
 def leaf(value: Any) -> str:
-    """The line of an array or number."""
+    """The line for an array or number."""
     kind = value.dtype.name if isinstance(value, (np.ndarray, np.generic)) else type(value).__name__
     if isinstance(value, np.ndarray):
         kind += "[" + ",".join(map(str, value.shape)) + "]"
@@ -62,7 +62,7 @@ def leaf(value: Any) -> str:
 
 
 def _of_many(flat: np.ndarray) -> list[Any]:
-    """The norm, a sum in which each place has another weight, how many are not finite, and some elements."""
+    """The norm, a sum with a weight for each position, the numbers of non-finite elements, and some elements."""
     finite = flat[np.isfinite(flat)]
     weights = 1 + np.arange(len(flat)) % 13
     products = (weights * flat)[np.isfinite(flat)]
@@ -82,7 +82,7 @@ def _number(x: Any) -> str:
 
 
 def differences(found: Any, frozen: Any, path: str = "") -> Iterator[str]:
-    """Where two descriptions differ."""
+    """The differences between two descriptions."""
     if type(found) is not type(frozen):
         yield f"{path or 'result'}: {found}, frozen {frozen}"
     elif isinstance(found, dict):
@@ -102,7 +102,7 @@ def differences(found: Any, frozen: Any, path: str = "") -> Iterator[str]:
 
 
 def _same_line(found: str, frozen: str) -> bool:
-    """Whether two lines are of one form and their numbers are the same but for rounding."""
+    """Whether two lines have one form and their numbers are equal up to rounding."""
     (kind, _, ours), (other, _, theirs) = found.partition(": "), frozen.partition(": ")
     if kind != other or not kind.startswith(("float", "complex")):
         return False
