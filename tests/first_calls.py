@@ -71,9 +71,7 @@ def main() -> None:
 
     programs = {p.name: p for p in all_programs()}
     for name in sys.argv[1:]:
-        in_a_child(
-            programs[name], True
-        )  # the runtime functions it compiles are cached in files for the later processes
+        in_a_child(programs[name], True)  # fills the cache with the runtime functions for the later processes
         first, second = (in_a_child(programs[name], knows_all) for knows_all in (False, True))
         code, _, known = first.partition(" ")
         print(name, "same" if code == second.partition(" ")[0] else f"differs: {first} {second}", known)

@@ -317,11 +317,7 @@ class Vector:
         "moderate": lambda x: abs(x) <= (125 if isinstance(x, np.float32) else 1021),
         "moderate_pow": lambda x, y: np.finfo(type(x)).tiny <= x < np.inf and abs(y) < np.inf,
     }
-    NAMES = {
-        "pow": "power",
-        "mod": "remainder",
-        "floordiv": "floor_divide",
-    }  # functions that NumPy has under another name
+    NAMES = {"pow": "power", "mod": "remainder", "floordiv": "floor_divide"}  # functions with another name in NumPy
     OTHERS = {"pow_moderate": "moderate_pow"}
 
     def __getattr__(self, name: str) -> Any:

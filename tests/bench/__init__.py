@@ -1,1 +1,2 @@
-"""Gradients beside those of JAX, PyTorch and C written by hand: `run` measures the problems of `suites`. Never a timed test."""
+"""Gradients compared with those of JAX, PyTorch and hand-written C: `run` measures the problems of `suites`. Never a timed
+test."""

@@ -1,4 +1,4 @@
-"""The aims of the benchmark, and where each stands."""
+"""The aims of the benchmark, and whether each is reached."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from bench import ratios
 
 Row = dict[str, Any]
 SLOWEST_COMPILE = 6.0  # seconds
-WITHOUT_AIM = ("kepler",)  # batched functions that are there for orientation
+WITHOUT_AIM = ("kepler",)  # batched functions measured for orientation only
 
 
 def standing(rows: Sequence[Row]) -> list[str]:
-    """A line for each aim, whatever it says."""
+    """A line for each aim, reached or missed."""
     problems = [row for row in rows if row["suite"] == "problems"]
     kernels = [row for row in rows if row["suite"] == "kernels"]
     batching = [row for row in rows if row["suite"] == "batching" and row["name"] not in WITHOUT_AIM]
@@ -45,7 +45,7 @@ def _jax_to_ours(row: Row) -> float | None:
 
 
 def _mean(what: str, rows: Sequence[Row], ratio: Callable[[Row], float | None], aim: float, least: bool = False) -> str:
-    """A geometric mean, over how many rows, and the row that is worst."""
+    """A line with a geometric mean, the number of rows, and the worst row."""
     found = [(value, name_of(row)) for row in rows if (value := ratio(row)) is not None]
     bound = f"aim: at {'least' if least else 'most'} {aim:g}"
     if not found:
@@ -58,7 +58,7 @@ def _mean(what: str, rows: Sequence[Row], ratio: Callable[[Row], float | None], 
 
 
 def _all_done(what: str, rows: Sequence[Row]) -> str:
-    """How many have a gradient of ours that agrees with the others'."""
+    """A line with the number of rows for which our gradient agrees with the others'."""
     if not rows:
         return f"{what}: nothing measured; aim: all"
     missing = [name_of(row) for row in rows if ratios.seconds(row, "ours") is None]
@@ -67,7 +67,7 @@ def _all_done(what: str, rows: Sequence[Row]) -> str:
 
 
 def _none_over(what: str, rows: Sequence[Row], ratio: Callable[[Row], float | None]) -> str:
-    """How many ratios are over one, and which."""
+    """A line with the number of ratios above 1, and their rows."""
     found = [(value, name_of(row)) for row in rows if (value := ratio(row)) is not None]
     over = [f"{name} {value:.2f}" for value, name in sorted(found, reverse=True) if value > 1.0]
     if not found:
@@ -77,7 +77,7 @@ def _none_over(what: str, rows: Sequence[Row], ratio: Callable[[Row], float | No
 
 
 def _compile(rows: Sequence[Row], which: str = "") -> str:
-    """Cold compile times of rows that both compile, and the slowest of ours."""
+    """A line on the cold compile times of rows that both compile, and our slowest."""
     pairs = [
         (ours, jax, name_of(row))
         for row in rows

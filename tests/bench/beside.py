@@ -1,10 +1,10 @@
 """``python tests/bench/beside.py REVISION``: our times in another revision and in this tree, side by side.
 
-Both run at once, each on a core of its own, and change cores after each round: what disturbs the machine disturbs both. Of a
-problem's rounds the fastest one counts. The suites are those of the trees; what only one of them has is left out.
+Both run at once, each on a core of its own, and swap cores after each round: noise of the machine affects both. The fastest
+round of a problem counts. Each tree uses its own suites; problems that only one tree has are left out.
 
-Rows whose code is the same, letter by letter as it goes to LLVM, are marked: what they differ by is what this measures of nothing.
-(What they call of the runtime's library may differ, and what LLVM is told to do with it.)
+Rows whose code for LLVM is identical are marked: their ratios show the noise of the measurement. (The runtime library that they
+call, and the options for LLVM, may differ.)
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from typing import Any
 
 HERE = Path(__file__).parent
 TREE = HERE.parent.parent
-LOSS = 1.05  # a row that is slower by more is named
+LOSS = 1.05  # a row with a larger ratio is named
 Times = dict[str, dict[str, Any]]
-"""Of each problem: the seconds of the first call and of one that follows, and what LLVM was given, as a number."""
+"""For each problem: the seconds of the first call and of a later one, and a hash of the code for LLVM."""
 
 
 # ------------------------------------------------------------------------------------------------------- one tree
 
 
 def measure(tree: Path, core: int, size: str, only: str) -> Times:
-    """The times of a tree, in this process, which has imported nothing of it yet."""
+    """The times of a tree, in this process, which must not have imported anything of it yet."""
     for folder in (tree / "runtime", tree, tree / "tests"):
         sys.path.insert(0, str(folder))
     from bench import environment
@@ -62,7 +62,7 @@ def measure(tree: Path, core: int, size: str, only: str) -> Times:
 
 @contextmanager
 def modules() -> Iterator[list[Any]]:
-    """What is handed to LLVM."""
+    """A context that collects the modules handed to LLVM."""
     from numba.core.codegen import JITCodeLibrary
 
     taken = JITCodeLibrary.add_ir_module
@@ -79,19 +79,19 @@ def modules() -> Iterator[list[Any]]:
         JITCodeLibrary.add_ir_module = taken
 
 
-_OWN = re.compile(r'ModuleID = "[^"]*\.[0-9a-f]{16,}"')  # the library's have numbers, and are compiled once
+_OWN = re.compile(r'ModuleID = "[^"]*\.[0-9a-f]{16,}"')  # the runtime library's have numbers, and are compiled once
 _MEANINGLESS = (
-    (re.compile(r'"[^"]*"'), ""),  # names, and how long they are
+    (re.compile(r'"[^"]*"'), ""),  # names, and their lengths
     (re.compile(r"\[\d+ x i8\](?=\* @| c$)", re.MULTILINE), ""),
     (re.compile(r"%\.\d+(\.\d+)?"), "%"),
     (re.compile(r"!\d+"), "!"),
-    (re.compile(r"\b\d{12,}\b"), ""),  # the keys of messages, which are made of the path of a file
+    (re.compile(r"\b\d{12,}\b"), ""),  # the keys of messages, which depend on file paths
     (re.compile(r"\b(?:contract|reassoc|nsz|arcp|afn) "), ""),  # flags of an instruction are in no order
 )
 
 
 def digest(given: Sequence[Any]) -> str:
-    """Of the code of a function, without its names."""
+    """A hash of the code of a function, without its names."""
     texts = [text for text in map(str, given) if _OWN.search(text)]
     found = hashlib.sha256()
     for text in texts:
@@ -106,7 +106,7 @@ def digest(given: Sequence[Any]) -> str:
 
 @contextmanager
 def checked_out(revision: str) -> Iterator[Path]:
-    """The tree of a revision, in a folder of its own."""
+    """A context with the tree of a revision, in a folder of its own."""
     with tempfile.TemporaryDirectory() as folder:
         tree = Path(folder).resolve() / "tree"
         subprocess.run(
@@ -119,10 +119,10 @@ def checked_out(revision: str) -> Iterator[Path]:
 
 
 def round_of(trees: Sequence[Path], cores: Sequence[int], libraries: str, options: argparse.Namespace) -> list[Times]:
-    """The times of each tree on its core, measured at once where there are several cores.
+    """The times of each tree on its core, measured at once if there are several cores.
 
-    The compiled functions of the runtime are kept from round to round, beside none that were there before: some run faster in the
-    process that has compiled them than in those that follow (`np.linalg.solve` of small matrices by 6 %).
+    The compiled functions of the runtime are kept from round to round, in a new cache: some run faster in the process that
+    compiled them than in later ones (`np.linalg.solve` of small matrices by 6 %).
     """
     command = [
         sys.executable,
@@ -155,7 +155,7 @@ def round_of(trees: Sequence[Path], cores: Sequence[int], libraries: str, option
 
 
 def best(rounds: Sequence[Times]) -> Times:
-    """The fastest of several rounds."""
+    """The fastest of several rounds, for each problem."""
     return {
         key: {**one, **{k: min(r[key][k] for r in rounds) for k in ("first", "again")}}
         for key, one in rounds[0].items()
@@ -163,7 +163,7 @@ def best(rounds: Sequence[Times]) -> Times:
 
 
 def table(before: Times, after: Times) -> str:
-    """The rows, the slowest first, and the geometric means."""
+    """The table of rows, the slowest first, and the geometric means."""
     keys = [k for k in before if k in after]
     ratios = {what: {k: after[k][what] / before[k][what] for k in keys} for what in ("again", "first")}
     same = {k for k in keys if before[k]["code"] and before[k]["code"] == after[k]["code"]}

@@ -1,7 +1,7 @@
-"""What a call costs besides its work, and a process that begins: ours beside Numba alone and JAX, on the smallest of gradients.
+"""The overhead of a call, and of starting a process: ours compared with Numba alone and JAX, for the smallest of gradients.
 
-``python tests/bench/calls.py`` prints a table and writes it to ``results/calls.md``. Calls are timed in interleaved rounds, by the
-processor's time, the least of many; so are the processes that begin, in turn, and by the clock as well.
+``python tests/bench/calls.py`` prints a table and writes it to ``results/calls.md``. Calls are timed in interleaved rounds, by
+processor time, the least of many; processes are started in turn, and timed by the clock as well.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ def jax_loss(w, x, y):
 
 
 def ours(np: Any, xs: Any) -> dict[str, Any]:
-    """The functions by the names that the statements have."""
+    """The functions, by the names used in the statements."""
     import transpile as tp
 
     table = np.ones(5)
@@ -155,7 +155,7 @@ def ours(np: Any, xs: Any) -> dict[str, Any]:
 
 
 def by_numba(np: Any, xs: Any) -> dict[str, Any]:
-    """What one would write by hand."""
+    """The same functions as one would write them by hand."""
     from numba import njit
 
     table = np.ones(5)
@@ -188,7 +188,7 @@ def by_numba(np: Any, xs: Any) -> dict[str, Any]:
 
 
 def by_jax(np: Any, xs: Any) -> dict[str, Any]:
-    """The same functions of `jax.numpy`; results are waited for."""
+    """The same functions in `jax.numpy`, with waiting for the results."""
     import jax
     import jax.numpy as jnp
 
@@ -220,7 +220,7 @@ PEERS = {"transpile": ours, "Numba alone": by_numba, "JAX": by_jax}
 
 
 def time_calls(rounds: int) -> dict[str, dict[str, float]]:
-    """Seconds of each call by peer; nothing for a peer that is not installed, or that does not have it."""
+    """The seconds of each call by peer; a peer is left out if it is not installed, or lacks the function."""
     import numpy as np
 
     xs = [np.linspace(0.1, 1.0, 5) + k for k in range(5)]
@@ -249,7 +249,7 @@ def time_calls(rounds: int) -> dict[str, dict[str, float]]:
 
 
 def time_processes(rounds: int) -> dict[str, list[tuple[float, float]]]:
-    """Seconds that each script takes as a process of its own, with the package's caches filled: the processor's and the clock's."""
+    """The seconds of each script as a process of its own, with full caches: processor time and clock time."""
     found: dict[str, list[tuple[float, float]]] = {}
     with tempfile.TemporaryDirectory() as folder:
         for name, text in (("program.py", PROGRAM), ("by_hand.py", BY_HAND)):
@@ -257,7 +257,7 @@ def time_processes(rounds: int) -> dict[str, list[tuple[float, float]]]:
         env = {**os.environ, "TRANSPILE_CACHE_DIR": str(Path(folder, "cache")), "PYTHONPATH": str(ROOT)}
         env.pop("PYTHONDONTWRITEBYTECODE", None)
         commands = {name: [sys.executable, "-c", DATA + script] for name, script in SCRIPTS.items()}
-        for name, command in commands.items():  # fills the caches, and says who is here
+        for name, command in commands.items():  # fills the caches, and shows which peers are installed
             if all(subprocess.run(command, cwd=folder, env=env, capture_output=True).returncode == 0 for _ in range(2)):
                 found[name] = []
         for _ in range(rounds):
@@ -269,10 +269,10 @@ def time_processes(rounds: int) -> dict[str, list[tuple[float, float]]]:
 
 
 def used_by_children() -> float:
-    """The processor's time of all processes that were started here and have ended."""
+    """The processor time of all ended child processes."""
     try:
         import resource
-    except ImportError:  # not a Unix: the clock
+    except ImportError:  # not on Unix: clock time
         return time.perf_counter()
     found = resource.getrusage(resource.RUSAGE_CHILDREN)
     return found.ru_utime + found.ru_stime
@@ -282,7 +282,7 @@ def used_by_children() -> float:
 
 
 def table(calls: dict[str, dict[str, float]], processes: dict[str, list[tuple[float, float]]]) -> str:
-    """Both as Markdown."""
+    """Both results as Markdown."""
     lines = ["# What a call costs", "", f"Measured on {environment.measured_on()}.", ""]
     lines += [f"| µs a call | {' | '.join(PEERS)} |", f"| --- |{' --- |' * len(PEERS)}"]
     for what, times in calls.items():

@@ -1,7 +1,7 @@
-"""What the checks of subscripts and shapes cost: `python tests/bench/checks.py [--quick] [name ...]`.
+"""The cost of the checks of subscripts and shapes: `python tests/bench/checks.py [--quick] [name ...]`.
 
-Each kernel of the suite, its function and its gradient, compiled as it is and without all that raises IndexError or ValueError, in
-interleaved rounds; below the geometric mean of the ratios.
+Each kernel of the suite, its function and its gradient, compiled with and without the checks that raise IndexError or
+ValueError, in interleaved rounds; at the end the geometric mean of the ratios.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ REFUSALS = ("IndexError", "ValueError")
 
 
 def is_check(stmt: ir.Stmt) -> bool:
-    """Whether the statement refuses a subscript or a shape, and does nothing else."""
+    """Whether the statement checks a subscript or a shape, and does nothing else."""
     if isinstance(stmt, (ir.Check, ir.BoundsCheck)):
         return True
     if not isinstance(stmt, ir.If) or stmt.results or stmt.orelse.stmts or len(stmt.then.stmts) != 1:
@@ -50,7 +50,7 @@ def is_check(stmt: ir.Stmt) -> bool:
 
 
 def unchecked(fn: ir.Function) -> ir.Function:
-    """The lowered function without them."""
+    """The lowered function without these checks."""
 
     def block(body: ir.Block) -> ir.Block:
         stmts = [s for s in body.stmts if not is_check(s)]
@@ -61,7 +61,7 @@ def unchecked(fn: ir.Function) -> ir.Function:
 
 @contextmanager
 def without_checks() -> Iterator[None]:
-    """Within it, functions are compiled without checks."""
+    """A context in which functions are compiled without checks."""
     lower = backend.lower
     backend.lower = lambda *args, **more: unchecked(lower(*args, **more))  # type: ignore[attr-defined]
     try:
@@ -71,14 +71,14 @@ def without_checks() -> Iterator[None]:
 
 
 def compiled(function: Callable[..., Any], args: tuple[Any, ...]) -> Callable[[], Any]:
-    """A call of the compiled function, which has been called."""
+    """A call of the compiled function, which has been called once already."""
     fast = tp.jit(function, cache=False)
     fast(*args)
     return lambda: fast(*args)
 
 
 def ratios(problem: Problem, pace: Pace) -> dict[str, float]:
-    """The time with checks over that without, of the function and of its gradient."""
+    """The time with checks divided by that without, for the function and its gradient."""
     found = {}
     for kind, function in (("function", problem.fn), ("gradient", tp.grad(problem.fn, argnums=problem.wrt))):
         args = problem.args()

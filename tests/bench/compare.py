@@ -1,4 +1,5 @@
-"""Do the peers compute the same? Results of any library become NumPy leaves; those that most agree on are taken as right."""
+"""Checks that the peers compute the same. Results of any library become NumPy leaves; the result with the most agreement is
+taken as right."""
 
 from __future__ import annotations
 
@@ -7,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-TOLERANCE = 1e-7  # of the largest entry of the leaf: sums are added up in any order
+TOLERANCE = 1e-7  # relative to the largest element of the leaf: the order of summation differs
 
 
 def leaves(result: Any) -> list[np.ndarray]:
-    """The arrays and numbers of a result, in order; dicts by their keys."""
+    """The arrays and numbers of a result, in order; dicts in the order of their keys."""
     if isinstance(result, Mapping):
         return [leaf for key in sorted(result) for leaf in leaves(result[key])]
     if isinstance(result, (tuple, list)):
@@ -22,7 +23,7 @@ def leaves(result: Any) -> list[np.ndarray]:
 
 
 def difference(a: Sequence[np.ndarray], b: Sequence[np.ndarray]) -> str:
-    """In what two results differ, or an empty string."""
+    """The difference between two results as text; "" if there is none."""
     if [x.size for x in a] != [y.size for y in b]:
         return f"shapes {[x.shape for x in a]} and {[y.shape for y in b]}"
     for k, (x, y) in enumerate(zip(a, b)):
@@ -39,11 +40,11 @@ def difference(a: Sequence[np.ndarray], b: Sequence[np.ndarray]) -> str:
 
 
 def odd_ones(results: Mapping[str, Any]) -> dict[str, str]:
-    """The peers that disagree with what most say, each with the difference. Of two that disagree the later is odd."""
+    """The peers that disagree with the majority, each with the difference. If only two disagree, the later is odd."""
     flat = {name: leaves(result) for name, result in results.items()}
     if not flat:
         return {}
     agreeing = {name: sum(not difference(flat[other], flat[name]) for other in flat) for name in flat}
-    right = max(flat, key=lambda name: agreeing[name])  # the first of the largest
+    right = max(flat, key=lambda name: agreeing[name])  # the first of equal ones
     found = {name: difference(flat[name], flat[right]) for name in flat if name != right}
     return {name: f"{text} (from {right})" for name, text in found.items() if text}

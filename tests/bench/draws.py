@@ -1,6 +1,6 @@
-"""Random numbers, nanoseconds a number: `python tests/bench/draws.py [--quick]`.
+"""Random numbers, in nanoseconds a number: `python tests/bench/draws.py [--quick]`.
 
-Ours compiled (`tp.jit`) and called as it stands (`tp.random`), NumPy's `Generator`, and JAX where it is installed: 10**7 numbers
+Ours compiled (`tp.jit`) and interpreted (`tp.random`), NumPy's `Generator`, and JAX if it is installed: 10**7 numbers
 into a new array, one core. Writes tests/bench/results/draws.md. The aim: normal numbers in float64 at least as fast as
 `Generator.standard_normal`.
 """
@@ -45,7 +45,7 @@ NUMPY: dict[str, Callable[[np.random.Generator], Any]] = {
 
 
 def draw(name: str, r: Any, key: Any, n: int) -> Any:
-    """The same of our module and of JAX's."""
+    """The same draw from our module or JAX's."""
     match name:
         case "randint":
             return r.randint(key, (n,), 0, 1000)

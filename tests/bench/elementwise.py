@@ -1,7 +1,7 @@
-"""Elementwise functions, nanoseconds an element: `python tests/bench/elementwise.py [--quick] [name ...]`.
+"""Elementwise functions, in nanoseconds an element: `python tests/bench/elementwise.py [--quick] [name ...]`.
 
-Ours compiled (`tp.jit`), NumPy or SciPy, plain Numba with the C library's functions, and JAX where it is installed: an array in and
-a new array out, one core. Writes tests/bench/results/elementwise.md, with where the aims stand.
+Ours compiled (`tp.jit`), NumPy or SciPy, plain Numba with the C library's functions, and JAX if it is installed: an array in
+and a new array out, one core. Writes tests/bench/results/elementwise.md, with the state of the aims.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ import transpile as tp
 from bench.timing import Pace, interleaved
 from transpile_runtime.compiled import special as compiled
 
-SIZE = 32768  # so that the call itself, less than a microsecond, does not count
+SIZE = 32768  # so that the overhead of a call, less than a microsecond, is negligible
 PACE = Pace(rounds=25, batch=0.002, budget=2.0)
 QUICK = Pace(rounds=5, batch=0.001, budget=0.2)
 RESULT = Path(__file__).parent / "results" / "elementwise.md"
@@ -47,7 +47,7 @@ UNARY = {
     (1.1, 5.0): "arccosh",
 }
 BINARY = "arctan2 power hypot maximum fmax logaddexp divide mod floor_divide heaviside copysign xlogy xlog1py"
-# what the C library or SciPy has for plain Numba
+# functions of the C library or SciPy for plain Numba
 SCALAR: dict[str, Any] = {
     **{f"arc{n}": getattr(math, f"a{n}") for n in "sin cos tan tan2 sinh cosh tanh".split()},
     "absolute": abs, "gammaln": math.lgamma, "power": math.pow, "cbrt": njit(lambda x: np.cbrt(x)),
@@ -83,7 +83,7 @@ def ours(name: str, count: int) -> Callable:
 
 
 def scalar(name: str) -> Any:
-    """What a loop of plain Numba calls."""
+    """The function that a loop of plain Numba calls."""
     found = SCALAR.get(name) or getattr(math, name, None) or getattr(compiled, name, None)
     return found or getattr(np, name, None) or getattr(special, name)
 
@@ -156,12 +156,12 @@ def table(rows: Sequence[Row]) -> list[str]:
 
 
 def standing(rows: Sequence[Row]) -> list[str]:
-    """Where the aims stand: NumPy's speed where NumPy has vectors, four times that of the C library."""
+    """The state of the aims: NumPy's speed where NumPy is vectorised, four times that of the C library elsewhere."""
     lines = []
     for dtype in dict.fromkeys(row.dtype for row in rows):
         part = [row for row in rows if row.dtype == dtype]
         aimed = [row for row in part if row.name in AIMED and "Numba" in row.times]
-        # NumPy has vectors where it takes less than half of what the C library does
+        # NumPy counts as vectorised if it takes less than half the time of the C library
         fast = [row for row in part if row.times.get("Numba", 0.0) > 2 * row.times["NumPy"] or row.name not in AIMED]
         slower = [f"{row.name} {row.gain('NumPy'):.2f}" for row in fast if row.gain("NumPy") < 1 / 1.1]
         missed = [f"{row.name} {row.gain('Numba'):.1f}" for row in aimed if row.gain("Numba") < 4]

@@ -1,4 +1,4 @@
-"""One core, one thread, float64: set before NumPy, JAX or PyTorch is imported. And what the results were measured on."""
+"""One core, one thread, float64: set before NumPy, JAX or PyTorch is imported. Also the machine and versions of the results."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ VECTORS = (("avx512f", "AVX-512"), ("avx2", "AVX2"), ("avx", "AVX"), ("asimd", "
 
 
 def pin() -> None:
-    """This process and its children on one core, with one thread in each library."""
+    """Pins this process and its children to one core, with one thread in each library."""
     for name in THREADS:
         os.environ[name] = "1"
     os.environ["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false"
@@ -24,7 +24,7 @@ def pin() -> None:
 
 
 def processor() -> str:
-    """The processor's name and the widest vectors it has, as the system tells them."""
+    """The processor's name and its widest vectors, as the system reports them."""
     found = {"model name": platform.processor() or platform.machine(), "flags": ""}
     if Path("/proc/cpuinfo").exists():
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
@@ -36,7 +36,7 @@ def processor() -> str:
 
 
 def versions() -> str:
-    """Python and the packages that take part; one that is not installed is said so."""
+    """The versions of Python and of the packages, or that one is not installed."""
     parts = [f"Python {platform.python_version()}"]
     for name in PACKAGES:
         try:

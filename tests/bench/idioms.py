@@ -1,4 +1,4 @@
-"""The peers' own way to a value and its gradient, for problems where that is all there is to it."""
+"""The peers' usual way to a value and its gradient, for problems that need nothing else."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 
 
 def jax_gradient(fn: Callable, wrt: tuple[int, ...], static: tuple[int, ...] = ()) -> Callable:
-    """``jax.jit(jax.value_and_grad(fn))``; ``static`` names the arguments that shapes and trip counts come from."""
+    """``jax.jit(jax.value_and_grad(fn))``; ``static`` are the positions of arguments that decide shapes and trip counts."""
     import jax
 
     return jax.jit(jax.value_and_grad(fn, argnums=wrt), static_argnums=static)
 
 
 def torch_gradient(fn: Callable, wrt: tuple[int, ...]) -> Callable:
-    """Eager: a graph recorded by the call, and one walk back."""
+    """Eager PyTorch: the call records a graph, and one backward pass follows."""
     import torch
 
     def value_and_gradient(*args: Any) -> tuple[Any, Any]:

@@ -1,7 +1,7 @@
-"""What it costs that Python's integers have no end: `python tests/bench/integers.py [--quick] [--kernels] [name ...]`.
+"""The cost of the overflow checks for Python's integers: `python tests/bench/integers.py [--quick] [--kernels] [name ...]`.
 
-Three functions of integers, each compiled as it is and without the checks that raise OverflowError, in interleaved rounds; with
-``--kernels`` the kernels of the suite as well, functions and gradients, and the geometric mean of the ratios.
+Three functions of integers, each compiled with and without the checks that raise OverflowError, in interleaved rounds; with
+``--kernels`` also the kernels of the suite, functions and gradients, and the geometric mean of the ratios.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ ROWS: dict[str, tuple[Callable[..., Any], tuple[Any, ...]]] = {
 
 
 def unquestioned(fn: ir.Function) -> ir.Function:
-    """The lowered function without asking whether integers fit."""
+    """The lowered function without overflow checks."""
 
     def block(body: ir.Block) -> ir.Block:
         stmts = [s for s in body.stmts if not isinstance(s, ir.Check)]
@@ -89,7 +89,7 @@ def without_questions() -> Iterator[None]:
 
 
 def questions(function: Callable[..., Any], args: tuple[Any, ...]) -> int:
-    """How many checks of integers the compiled function has."""
+    """The number of integer checks in the compiled function."""
     found: list[int] = []
     optimise = backend.optimise
 
@@ -107,7 +107,7 @@ def questions(function: Callable[..., Any], args: tuple[Any, ...]) -> int:
 
 
 def ratio(function: Callable[..., Any], args: tuple[Any, ...], pace: Pace) -> tuple[float, float]:
-    """The time with checks over that without, and the latter in seconds."""
+    """The time with checks divided by that without, and the latter in seconds."""
     asked = compiled(function, args)
     with without_questions():
         free = compiled(function, args)
@@ -137,7 +137,7 @@ def main() -> None:
         ):
             for function in (problem.fn, tp.grad(problem.fn, argnums=problem.wrt)):
                 args = problem.args()
-                if questions(function, args):  # else it is the same code
+                if questions(function, args):  # without checks both versions are the same code
                     rows.append(ratio(function, args, pace)[0])
                     print(f"{problem.name:24s} {rows[-1]:5.3f}", flush=True)
                 else:

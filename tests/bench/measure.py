@@ -1,7 +1,7 @@
-"""One problem, measured in a process of its own: ``python measure.py KEY STATE [--quick]`` writes what it finds to the file STATE.
+"""Measures one problem in a process of its own: ``python measure.py KEY STATE [--quick]`` writes the result to the file STATE.
 
-The file is written after every step and names the next one, so that the runner knows what a process was doing that crashed or that
-took too long.
+The file is written after every step and names the next one, so that the runner knows the step in which a process crashed or
+exceeded its time.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from bench.timing import QUICK, Pace, interleaved, timed  # noqa: E402
 
 
 class State:
-    """What is known of a row so far, kept in a file."""
+    """The partial results of a row, kept in a file."""
 
     def __init__(self, problem: Problem, path: Path) -> None:
         self.path = path
@@ -42,12 +42,12 @@ class State:
         self.row: dict[str, Any] = {**about, "on": environment.measured_on(), "first": {}, "times": {}, "notes": {}}
 
     def doing(self, what: str) -> None:
-        """The next step; what is known is written first."""
+        """Writes the partial results, with the name of the next step."""
         self.path.write_text(json.dumps({"doing": what, "row": self.row}), encoding="utf-8")
 
 
 def measure(problem: Problem, pace: Pace, skip: Mapping[str, str], path: Path) -> dict[str, Any]:
-    """The row of a problem. ``skip`` says of peers that are left out why."""
+    """The row of a problem. ``skip`` has the reasons for peers that are left out."""
     state = State(problem, path)
     row = state.row
     calls, results = prepared(problem, skip, state)
@@ -73,7 +73,7 @@ def measure(problem: Problem, pace: Pace, skip: Mapping[str, str], path: Path) -
 def prepared(
     problem: Problem, skip: Mapping[str, str], state: State
 ) -> tuple[dict[str, Callable[[], Any]], dict[str, Any]]:
-    """Each peer's call, and the result of its first call; of those that cannot, the row's notes say why."""
+    """Each peer's call, and the result of its first call; the row's notes say why a peer has none."""
     calls, results = {}, {}
     state.doing("warm up")
     peers.warm_up()
@@ -88,20 +88,21 @@ def prepared(
             calls[name] = call
             state.row["first"][name] = making + first
         except Exception as e:
-            if name != "jax function" or problem.jax_function is not None:  # few write one
+            if name != "jax function" or problem.jax_function is not None:  # few problems have one
                 state.row["notes"][name] = told(e)
     return calls, results
 
 
 def told(e: Exception) -> str:
-    """An error in a line."""
+    """An error in one line."""
     lines = str(e).strip().splitlines() or [""]
     kind = "" if isinstance(e, (peers.Missing, tp.TranspileError)) else f"{type(e).__name__}: "
     return (kind + lines[0])[:300]
 
 
 def transform_time(problem: Problem, quick: bool) -> dict[str, Any]:
-    """Seconds to the derivative's text, and its lines. The frontend has seen nothing of a fresh copy of the function."""
+    """The seconds to the text of the derivative, and its lines. The function is a fresh copy, which the frontend has not
+    seen."""
     gradient = derivative(problem, fresh(problem.fn))
     if gradient is None:
         return {}
@@ -110,18 +111,18 @@ def transform_time(problem: Problem, quick: bool) -> dict[str, Any]:
 
 
 def tape_bytes(problem: Problem, quick: bool) -> dict[str, Any]:
-    """What the gradient records."""
+    """The number of bytes that the gradient records."""
     gradient = derivative(problem, problem.fn)
     return {} if gradient is None else {"bytes": recorded_bytes(gradient, problem.args(), 2.0 if quick else 20.0)}
 
 
 def derivative(problem: Problem, fn: Callable) -> Callable | None:
-    """The gradient with nothing compiled; None where something else is wanted."""
+    """The gradient, not compiled; None if the problem asks for something else."""
     return tp.value_and_grad(fn, argnums=problem.wrt) if problem.wanted == "gradient" else None
 
 
 def fresh(fn: Callable) -> Callable:
-    """A copy of a function that no cache knows."""
+    """A copy of a function that is in no cache."""
     new = types.FunctionType(fn.__code__, fn.__globals__, fn.__name__, fn.__defaults__, fn.__closure__)
     new.__module__ = fn.__module__
     return new

@@ -1,4 +1,4 @@
-"""C adjoints: a source file beside the problem becomes a library in a folder of its own, called through ctypes."""
+"""Adjoints in C: a source file beside the problem is compiled to a library in a temporary folder and called through ctypes."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ SOURCES = Path(__file__).parent / "problems" / "c"
 
 
 class NoCompiler(Exception):
-    """There is no C compiler here."""
+    """There is no C compiler."""
 
 
 @cache
 def library(source: Path) -> ctypes.CDLL:
-    """The compiled file; ``CC`` names the compiler, else it is ``cc``."""
+    """The compiled file; ``CC`` names the compiler, ``cc`` is the default."""
     compiler = shutil.which(os.environ.get("CC", "cc"))
     if compiler is None:
         raise NoCompiler("no C compiler")
     with tempfile.TemporaryDirectory() as folder:
         made, built = (Path(folder) / (source.stem + ending) for ending in (".o", ".so"))
-        # linked with -ffast-math, a library makes the whole process take small numbers for zero
+        # linked with -ffast-math, a library makes the whole process flush subnormal numbers to zero
         for command in ([*FLAGS, str(source), "-o", str(made)], ["-shared", str(made), "-o", str(built), "-lm"]):
             subprocess.run([compiler, *command], check=True, capture_output=True)
         return ctypes.CDLL(str(built))
 
 
 def function(name: str, signature: str, file: str | None = None) -> Callable[..., float]:
-    """A function of a C file that returns a double. ``signature`` has a letter an argument.
+    """A function of a C file that returns a double. ``signature`` has one letter for each argument.
 
-    ``p`` is an array, ``i`` a long, ``d`` a double. Arrays are passed as they lie, so they must be C-ordered float64, or int64.
+    ``p`` is an array, ``i`` a long, ``d`` a double. Arrays are passed by address, so they must be C-ordered float64, or int64.
     """
     call = library(SOURCES / f"{file or name}.c")[name]
     call.restype = ctypes.c_double
@@ -48,5 +48,5 @@ def function(name: str, signature: str, file: str | None = None) -> Callable[...
 
 
 def at(array: np.ndarray) -> Any:
-    """The address of an array's first element, for a call; half the time of ``array.ctypes.data``."""
+    """The address of an array's first element, for a call; takes half the time of ``array.ctypes.data``."""
     return ctypes.byref(ctypes.c_char.from_buffer(array))

@@ -1,4 +1,4 @@
-"""Who computes a problem: each peer is a call without arguments, blocked on until its result is there."""
+"""The peers that compute a problem: each is a call without arguments that returns when its result is ready."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from differences import copied
 import transpile as tp
 from bench.problem import Problem
 
-GRADIENTS = ("ours", "jax", "torch", "c")  # each computes the value and what is wanted
+GRADIENTS = ("ours", "jax", "torch", "c")  # each computes the value and the wanted derivative
 FUNCTIONS = ("function", "numba", "jax function")  # the value alone: our compiled one, plain Numba's, JAX's
-INTERPRETED = ("interpreted",)  # what ours is, before it is compiled
-RIVALS = ("jax", "torch")  # the best of these is what ours is measured against
+INTERPRETED = ("interpreted",)  # ours, not compiled
+RIVALS = ("jax", "torch")  # ours is compared with the best of these
 
 
 def taking_part(problem: Problem) -> tuple[str, ...]:
-    """Who is asked: where lanes are batched, nobody writes C, and what a lane takes alone says nothing."""
+    """The peers for a problem. Batched problems have no C version, and the time of a single lane is not measured."""
     if problem.suite != "batching":
         return GRADIENTS + FUNCTIONS
     return ("ours", *RIVALS, *(INTERPRETED if problem.interpreted is not None else ()))
 
 
 class Missing(Exception):
-    """This peer does not take part; the text says why."""
+    """A peer does not take part; the text says why."""
 
 
 def call_of(peer: str, problem: Problem) -> Callable[[], Any]:
-    """A call that computes the problem, compiled by its first call. Raises `Missing` where the peer has none."""
+    """A call that computes the problem, compiled by its first call. Raises `Missing` if the peer has none."""
     if peer in problem.refused:
         raise Missing(problem.refused[peer])
     return MAKERS[peer](problem)
@@ -120,7 +120,7 @@ def converted(tree: Any, convert: Callable[[np.ndarray], Any]) -> Any:
 
 
 def plain_numba(fn: Callable) -> Callable:
-    """The function under ``numba.njit``, and with it the Python functions that it calls."""
+    """The function under ``numba.njit``, together with the Python functions that it calls."""
     import numba
 
     names = {
@@ -132,8 +132,8 @@ def plain_numba(fn: Callable) -> Callable:
 
 
 def warm_up() -> None:
-    """Compiles something small with each compiler, so that the first problem does not pay for what a process does once: what is
-    imported for a call of a library too."""
+    """Compiles something small with each compiler, so that the first problem does not pay for one-time costs of a process, such
+    as imports."""
     lanes = np.ones((3, 2))
     tp.jit(tp.value_and_grad(_square), cache=False)(lanes[0])
     tp.jit(tp.vmap(tp.grad(_square)), cache=False)(lanes)

@@ -1,4 +1,4 @@
-"""The ratios as a picture: ours over the best peer and over C, a bar and a mark for each row, logarithmic."""
+"""A picture of the ratios: ours over the best peer and over C, a bar and a mark for each row, on a logarithmic scale."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FASTER, SLOWER = "#3b7a57", "#b5533c"
 
 
 def draw(rows: Sequence[Row], title: str, path: Path) -> bool:
-    """Writes the picture; False where matplotlib is not installed, or nothing can be compared."""
+    """Writes the picture; False if matplotlib is not installed, or no row can be compared."""
     try:
         import matplotlib
     except ImportError:

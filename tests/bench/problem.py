@@ -1,4 +1,4 @@
-"""What the benchmark measures: one function at one size, and how each peer computes the same.
+"""A problem of the benchmark: one function at one size, and how each peer computes the same.
 
 A suite is a package with `PROBLEMS: tuple[Problem, ...]` (`bench.problems`, `bench.kernels2`, `bench.batching`). Peers are
 made when they are measured, never at import: `jax`, `torch` and `c` are functions without arguments that import what they
@@ -16,14 +16,14 @@ SIZES = ("small", "medium", "large")
 
 @dataclass(frozen=True)
 class Problem:
-    """A function, its arguments, and who computes its value and derivative.
+    """A function, its arguments, and the peers that compute its value and derivative.
 
-    Everybody returns the pair (value, derivative), so that all do the same work: the derivative with respect to the arguments at
-    `wrt`, a tuple where `wrt` has several positions or names one argument as `(0,)` (a tuple of one and its item count as equal).
-    Arguments are NumPy arrays (float64, or integers), Python numbers, or trees of them. The runner hands NumPy's arrays to
-    us, to Numba and to `c`; to `jax` their `jnp.asarray` (Python numbers stay Python numbers), to `torch` their `torch.from_numpy`.
-    What a peer returns may be arrays of its own kind: the runner converts, and compares with the others before it times.
-    `fn` may write into its arguments only where plain NumPy code would; derivatives never do.
+    All peers return the pair (value, derivative), so that all do the same work: the derivative with respect to the arguments at
+    `wrt`, a tuple if `wrt` has several positions or is a tuple of one such as `(0,)` (a tuple of one and its item count as
+    equal). Arguments are NumPy arrays (float64, or integers), Python numbers, or trees of them. The runner passes NumPy's
+    arrays to us, to Numba and to `c`; to `jax` their `jnp.asarray` (Python numbers stay Python numbers), to `torch` their
+    `torch.from_numpy`. A peer may return arrays of its own kind: the runner converts them, and compares them with the others'
+    before timing. `fn` may write into its arguments only where plain NumPy code would; derivatives never do.
     """
 
     name: str  # "gmm", "jacobi_2d"
@@ -32,17 +32,17 @@ class Problem:
     fn: Callable  # natural NumPy or loops, as a user writes it; a scalar result, or a vector for Jacobians
     args: Callable[[], tuple]  # fresh arguments, float64
     wrt: tuple[int, ...]  # differentiated positions
-    wanted: str = "gradient"  # "gradient", "jacobian", "hessian_diagonal", "vmap(grad)": what is computed
+    wanted: str = "gradient"  # the derivative to compute: "gradient", "jacobian", "hessian_diagonal", "vmap(grad)"
     ours: Callable | None = None  # () -> callable of the arguments; None: jit(value_and_grad(fn, argnums=wrt))
     jax: Callable | None = None  # () -> callable of the arguments as JAX arrays giving (value, derivative), jitted
-    torch: Callable | None = None  # likewise, of PyTorch tensors on the CPU
-    c: Callable | None = None  # likewise, of NumPy arrays: a C adjoint written by hand, compiled when it is measured
+    torch: Callable | None = None  # the same for PyTorch tensors on the CPU
+    c: Callable | None = None  # the same for NumPy arrays: a hand-written C adjoint, compiled when it is measured
     numba_ok: bool = True  # whether plain Numba can compile `fn` as it is (for the function's own time)
     refused: Mapping[str, str] = field(default_factory=dict)  # peer -> why there is none: {"jax": "dynamic trip count"}
     jax_function: Callable | None = None  # () -> callable of the arguments as JAX arrays giving the value alone, jitted
-    interpreted: Callable | None = None  # () -> callable of the arguments: what `ours` compiles, run as text
+    interpreted: Callable | None = None  # () -> callable of the arguments: the text that `ours` compiles, interpreted
 
     @property
     def key(self) -> str:
-        """What results are stored under."""
+        """The key under which results are stored."""
         return f"{self.suite}/{self.name}/{self.size}"

@@ -1,7 +1,7 @@
-"""Products of matrices and vectors: ours beside NumPy, Numba alone and JAX, from 2 to 1000.
+"""Products of matrices and vectors: ours compared with NumPy, Numba alone and JAX, from size 2 to 1000.
 
-``python tests/bench/products.py`` prints two tables and writes them to ``results/products.md``: functions called from Python, and
-calls within compiled code, where only the product itself is timed. Interleaved rounds, the processor's time, the least of many.
+``python tests/bench/products.py`` prints two tables and writes them to ``results/products.md``: functions called from Python,
+and calls within compiled code, where only the product itself is timed. Interleaved rounds, processor time, the least of many.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def arguments(letters: str, n: int) -> tuple:
 
 
 def in_jax(f: Callable) -> Callable | None:
-    """The function as a JAX user writes it, jitted; None where JAX is not installed."""
+    """The function as a JAX user writes it, jitted; None if JAX is not installed."""
     try:
         import jax
         import jax.numpy as jnp
@@ -140,12 +140,12 @@ def in_jax(f: Callable) -> Callable | None:
 
 
 def measured(n: int, f: Callable, letters: str, pace: Pace, jax: Callable | None) -> dict[str, float | None]:
-    """Seconds a call of each; None of what cannot be compiled or is not installed."""
+    """The seconds of a call for each peer; None if it cannot be compiled or is not installed."""
     ours, theirs = tp.jit(f), numba.njit(error_model="numpy")(f)
     calls: dict[str, Callable[[], Any]] = {}
     first = arguments(letters, n)
     wanted = f(*first)
-    wanted = first[0] if wanted is None else wanted  # what it wrote into
+    wanted = first[0] if wanted is None else wanted  # the argument that it wrote
     for name, called in {"NumPy": f, "Numba": theirs, "ours": ours}.items():
         args = arguments(letters, n)
         try:
@@ -154,7 +154,7 @@ def measured(n: int, f: Callable, letters: str, pace: Pace, jax: Callable | None
             continue
         np.testing.assert_allclose(args[0] if found is None else found, wanted, rtol=1e-7, atol=1e-9)
         for _ in range(3):
-            called(*args)  # a specialisation may be made again after the first call
+            called(*args)  # the second call may compile another specialisation
         calls[name] = lambda called=called, args=args: called(*args)
     if jax is not None:
         calls["JAX"] = jax(arguments(letters, n))
@@ -167,7 +167,7 @@ def measured(n: int, f: Callable, letters: str, pace: Pace, jax: Callable | None
 
 
 def repeated(body: str, letters: str) -> Callable:
-    """A compiled function that does this again and again."""
+    """A compiled function that repeats this statement."""
     from transpile_runtime.compiled import blas
 
     names = ", ".join(f"v_{k}" for k in letters)
@@ -216,7 +216,7 @@ INSIDE: dict[str, dict[str, tuple[str, str]]] = {
 
 
 def inside(n: int, forms: dict[str, Callable], letters: dict[str, str], pace: Pace) -> dict[str, float]:
-    """Seconds a product, without the call from Python."""
+    """The seconds of a product, without the call from Python."""
     times = max(1, round(20_000 / n**1.5))
     calls = {}
     for name, run in forms.items():
@@ -242,7 +242,7 @@ def outside_table(sizes: tuple[int, ...], pace: Pace) -> list[str]:
         jax = in_jax(f)
         for n in sizes:
             if n > 512 and "s" in letters:
-                continue  # memory for nothing
+                continue  # not worth the memory
             found = measured(n, f, letters, pace, jax)
             best = min(t for name, t in found.items() if name != "ours" and t is not None)
             assert found["ours"] is not None

@@ -1,4 +1,4 @@
-"""What a row says: times, and how ours stand to the others'. Times are minima; a peer with a wrong result has none."""
+"""Times and ratios of a row. Times are minima; a peer with a wrong result has none."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Row = dict[str, Any]
 
 
 def seconds(row: Row, peer: str, which: str = "minimum") -> float | None:
-    """The time of a peer, or None where it has none or computes something else."""
+    """The time of a peer; None if it has none, or its result is wrong."""
     if peer not in row["times"] or peer in row.get("wrong", ()):
         return None
     return row["times"][peer][which]
@@ -24,7 +24,7 @@ def over(above: float | None, below: float | None) -> float | None:
 
 
 def best(row: Row, names: Iterable[str]) -> tuple[str, float] | None:
-    """The fastest of these, with its time."""
+    """The fastest of these peers, with its time."""
     found = [(name, time) for name in names if (time := seconds(row, name)) is not None]
     return min(found, key=lambda pair: pair[1], default=None)
 
@@ -60,12 +60,12 @@ def function_to_best(row: Row) -> float | None:
 
 
 def compiling(row: Row, peer: str) -> float | None:
-    """Seconds of the first call beyond what a call takes."""
+    """The seconds of the first call minus those of a usual call."""
     first, usual = row["first"].get(peer), row["times"].get(peer)
     return None if first is None else max(first - (usual["minimum"] if usual else 0.0), 0.0)
 
 
 def mean(values: Iterable[float | None]) -> float | None:
-    """The geometric mean of those that are there."""
+    """The geometric mean of the values that are not None."""
     found = [value for value in values if value is not None and 0.0 < value < math.inf]
     return statistics.geometric_mean(found) if found else None

@@ -1,4 +1,4 @@
-"""How many bytes a gradient records: as `tp.report` says, and as its generated text does it when it runs."""
+"""The number of bytes that a gradient records: as `tp.report` predicts, and as its generated text uses them when it runs."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ IS_TAPE = re.compile(r"_tape(_\d+)?$")
 
 
 class TooLong(BaseException):
-    """The interpreted run takes longer than it may."""
+    """The interpreted run exceeds its time."""
 
 
 def recorded_bytes(gradient: Callable, args: tuple, seconds: float) -> int | None:
-    """What `tp.report` says; None where counts that only a run can tell would take longer than ``seconds``."""
+    """The number of bytes from `tp.report`; None if counting at run time would take longer than ``seconds``."""
 
     def stop(number: int, frame: FrameType | None) -> None:
         raise TooLong
@@ -38,7 +38,7 @@ def recorded_bytes(gradient: Callable, args: tuple, seconds: float) -> int | Non
 
 
 def measured_bytes(gradient: Callable, args: tuple) -> int:
-    """Bytes in arrays that are tapes and in stacks at their highest, in one interpreted run."""
+    """The bytes in tape arrays and, at their highest, in stacks, during one interpreted run."""
     highest: dict[str, int] = {}
 
     def trace(frame: FrameType, event: str, arg: Any) -> Any:
@@ -60,7 +60,7 @@ def measured_bytes(gradient: Callable, args: tuple) -> int:
 
 
 def size_of(value: Any) -> int:
-    """Bytes of a tape: an array, or a list, whose items are taken to be of one size, if they are numbers."""
+    """The bytes of a tape: an array, or a list, whose numbers are assumed to have one size."""
     if isinstance(value, list):
         if value and isinstance(value[0], np.ndarray):
             return sum(v.nbytes for v in value)

@@ -1,8 +1,8 @@
-"""``make bench``: value and gradient of the suites' problems by us, JAX, PyTorch and C written by hand, side by side.
+"""``make bench``: value and gradient of the suites' problems by us, JAX, PyTorch and hand-written C, side by side.
 
 Each problem is measured in a process of its own, pinned to one core; a peer that crashes it or takes too long is left out of a
 second try, and the row says so. Rows are stored as they are measured, in ``tests/bench/results``: a suite can be run in parts,
-and ``--table`` writes the tables and pictures from what is stored.
+and ``--table`` writes the tables and pictures from the stored rows.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from bench import environment, plot, store, suites, table  # noqa: E402
 from bench.problem import SIZES, SUITES, Problem  # noqa: E402
 
 STEPS = 6  # processes that one row may take
-OWN = ("start", "warm up", "timing")  # steps that are no peer's fault
+OWN = ("start", "warm up", "timing")  # steps in which a failure is no peer's fault
 
 
 def measured(problem: Problem, options: argparse.Namespace) -> dict[str, Any]:
-    """The row of a problem, by as many processes as it takes: each leaves out what the ones before it died of."""
+    """The row of a problem, from as many processes as needed: each leaves out the peers that crashed earlier ones."""
     skip: dict[str, str] = {}
     died: dict[str, str] = {}
     state: dict[str, Any] = {}
@@ -41,7 +41,7 @@ def measured(problem: Problem, options: argparse.Namespace) -> dict[str, Any]:
             state = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {"doing": "start", "row": {}}
             path.unlink(missing_ok=True)
             step = state["doing"]
-            if not step or step in died:  # done, or twice in vain
+            if not step or step in died:  # finished, or the same step failed twice
                 break
             (died if step in OWN else skip)[step] = ended
     row = {**_about(problem), "on": environment.measured_on(), "first": {}, "times": {}, "wrong": [], **state["row"]}
@@ -54,7 +54,7 @@ def _about(problem: Problem) -> dict[str, Any]:
 
 
 def worker(problem: Problem, path: Path, skip: dict[str, str], options: argparse.Namespace) -> str:
-    """Runs a process that measures; why it ended, where it did not end well."""
+    """Runs a measuring process; returns the reason if it failed."""
     command = [sys.executable, str(HERE / "measure.py"), problem.key, str(path), "--skip", json.dumps(skip)]
     command += ["--rounds", str(options.rounds)] + ["--quick"] * options.quick
     try:
@@ -78,8 +78,8 @@ def chosen(options: argparse.Namespace) -> list[Problem]:
 
 
 def with_bytecode() -> None:
-    """Compiles our modules to bytecode, as an installer does and as the peers' are: where Python is told not to write any, each
-    first call took a tenth of a second longer, for parsing."""
+    """Compiles our modules to bytecode, as an installer does for the peers: where Python may not write bytecode, each first
+    call took a tenth of a second longer, for parsing."""
     for name in ("transpile", "transpile_runtime"):
         found = importlib.util.find_spec(name)
         for folder in found.submodule_search_locations or () if found is not None else ():
@@ -87,7 +87,7 @@ def with_bytecode() -> None:
 
 
 def write_table() -> str:
-    """The page and the pictures, from all that is stored."""
+    """The page, which it writes with the pictures from all stored rows."""
     rows = store.ordered(problem.key for problem in suites.all_problems())
     text = table.document(rows)
     (store.RESULTS / "latest.md").write_text(text, encoding="utf-8")

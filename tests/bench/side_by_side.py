@@ -1,8 +1,9 @@
-"""Calls from two Python threads at once beside the same calls one after another; and how soon a call hears Ctrl-C.
+"""Calls from two Python threads at once, compared with the same calls one after another; and the delay until a call reacts to
+Ctrl-C.
 
-``python tests/bench/side_by_side.py`` prints a table and writes it to ``results/side_by_side.md``. Two cores must be free. A round
-has all rows, one after the other and at once; a ratio is the median of those of the rounds: 0.5 is what two cores can do at best, 1
-what one thread does.
+``python tests/bench/side_by_side.py`` prints a table and writes it to ``results/side_by_side.md``. Two cores must be free. A
+round has all rows, one after another and at once; a ratio is the median over the rounds: 0.5 is the best possible on two cores,
+1 the time of one thread.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 sys.path[:0] = [str(HERE.parent), str(ROOT), str(ROOT / "runtime")]
 
-os.environ["OPENBLAS_NUM_THREADS"] = "1"  # as `a product of matrices` would use both cores alone
+os.environ["OPENBLAS_NUM_THREADS"] = "1"  # otherwise `a product of matrices` alone would use both cores
 
 import numpy as np  # noqa: E402
 
@@ -75,7 +76,8 @@ def line(count: int) -> np.ndarray:
     return np.linspace(0.0, 1.0, count)
 
 
-CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...], int]] = {  # with what makes it last forever
+# name -> function, arguments, an iteration count that makes it last forever (0: no test of Ctrl-C)
+CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...], int]] = {
     "loops of loops": (nested, (line(1000), 60_000), 10**10),
     "the gradient of these": (tp.grad(nested), (line(1000), 60_000), 10**10),
     "one loop of vectors": (vectors, (line(40_000_000), 0), 0),
@@ -87,7 +89,7 @@ CALLS: dict[str, tuple[Callable[..., Any], tuple[Any, ...], int]] = {  # with wh
 
 
 def ratio(g: Callable[..., Any], args: tuple[Any, ...]) -> tuple[float, float]:
-    """Seconds of a call, and of two at once beside two in a row."""
+    """The seconds of a call, and the time of two at once divided by that of two in a row."""
     start = time.perf_counter()
     g(*args)
     one = time.perf_counter() - start
@@ -114,7 +116,7 @@ for line in sys.stdin:
 
 
 class Processes:
-    """The same ratio of two processes, which share nothing but the machine: what its two cores give at this hour."""
+    """The same ratio for two processes, which share nothing but the machine: the current limit of its two cores."""
 
     def __init__(self) -> None:
         command = [sys.executable, "-c", LOOP]
@@ -136,7 +138,7 @@ class Processes:
 
 
 def heard(g: Callable[..., Any], x: np.ndarray, n: int) -> float:
-    """Seconds from a signal to the exception, beside a thread that waits."""
+    """The seconds from a signal to the exception, beside a waiting thread."""
     stop = threading.Event()
     thread = threading.Thread(target=stop.wait)
     thread.start()

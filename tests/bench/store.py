@@ -17,13 +17,13 @@ def key_of(row: Row) -> str:
 
 
 def load(suite: str, folder: Path = RESULTS) -> dict[str, Row]:
-    """The rows of a suite by their keys; none where nothing has been measured."""
+    """The rows of a suite by key; empty if nothing has been measured."""
     path = folder / f"{suite}.json"
     return json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
 
 
 def save(row: Row, folder: Path = RESULTS) -> None:
-    """Puts a row in its place, whole or not at all: the file is replaced."""
+    """Stores a row, atomically: the file is replaced."""
     folder.mkdir(parents=True, exist_ok=True)
     rows = {**load(row["suite"], folder), key_of(row): row}
     path = folder / f"{row['suite']}.json"
@@ -33,7 +33,7 @@ def save(row: Row, folder: Path = RESULTS) -> None:
 
 
 def ordered(keys: Iterable[str], folder: Path = RESULTS) -> list[Row]:
-    """The stored rows in the order of the keys; those without a row are left out, those no key names as well."""
+    """The stored rows in the order of the keys; keys without a row, and rows without a key, are left out."""
     rows: dict[str, Row] = {}
     keys = list(keys)
     for suite in dict.fromkeys(key.split("/")[0] for key in keys):

@@ -1,4 +1,4 @@
-"""The problems there are."""
+"""The problems of all suites."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PACKAGES = {
 
 
 def all_problems() -> list[Problem]:
-    """Every problem of every suite: a package's in their order, sizes side by side."""
+    """Every problem of every suite, in the order of its package, with the sizes of a problem together."""
     found: list[Problem] = []
     for packages in PACKAGES.values():
         for package in packages:

@@ -1,4 +1,4 @@
-"""The results as Markdown: a table for each suite, what did not take part and why, and where the aims stand."""
+"""The results as Markdown: a table for each suite, the missing peers with reasons, and the state of the aims."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def line_of(row: Row) -> str:
 
 
 def absences(rows: Sequence[Row]) -> list[str]:
-    """Who did not take part, and whose result differs; rows with the same reason together."""
+    """The peers that did not take part, and those whose result differs; rows with the same reason together."""
     reasons: dict[tuple[str, str], list[str]] = {}
     for row in rows:
         for peer, note in row["notes"].items():
@@ -62,7 +62,7 @@ def absences(rows: Sequence[Row]) -> list[str]:
 
 
 def digits(value: float | None) -> str:
-    """Three significant digits, never as a power."""
+    """Three significant digits, never with an exponent."""
     if value is None:
         return "–"
     return (

@@ -1,9 +1,9 @@
-"""``parallel=True``: derivatives on two cores beside the same on one, by the clock.
+"""``parallel=True``: derivatives on two cores compared with the same on one, by the clock.
 
-``python tests/bench/threads.py`` runs the largest size of each problem, each in a process of its own,
-in interleaved rounds; BLAS has one thread in both. Where no loop could be cut, the row says so. It needs two cores that are free:
-``--urgent`` asks the system to run it before all else (Linux, for who may). A sum of an array that is in no cache, and a pass that
-writes another one, show by how much two cores read and write memory faster than one.
+``python tests/bench/threads.py`` runs the largest size of each problem, each in a process of its own, in interleaved rounds;
+BLAS has one thread in both. If no loop could be cut, the row says so. Two cores must be free: ``--urgent`` asks the system for
+the highest priority (Linux, with permission). A sum of an array that is in no cache, and a pass that writes another one, show
+how much faster two cores read and write memory than one.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ CUT = re.compile(r"prange\(|# on threads")
 
 
 def measure(key: str, rounds: int) -> dict[str, float]:
-    """Milliseconds a call, the least of the rounds, and how many loops run in parallel."""
+    """The milliseconds of a call, the least of the rounds, and the number of parallel loops."""
     import transpile as tp
     from bench import suites
 
@@ -47,7 +47,7 @@ def measure(key: str, rounds: int) -> dict[str, float]:
 
 
 def compiled(problem: Problem, parallel: bool) -> Callable:
-    """What computes the value and the derivative, as the suite's own benchmark has it."""
+    """The function that computes value and derivative, as the suite's own benchmark has it."""
     import transpile as tp
 
     if problem.ours is None:
@@ -86,7 +86,7 @@ MEMORY = {"sum of an array": total, "array written": doubled}
 
 
 def measure_memory(name: str, rounds: int) -> dict[str, float]:
-    """The same of a plain pass over 256 MB."""
+    """The same for a plain pass over 256 MB."""
     import transpile as tp
 
     calls = {"one": tp.jit(MEMORY[name], cache=False), "two": tp.jit(MEMORY[name], cache=False, parallel=True)}
@@ -108,7 +108,7 @@ def main() -> None:
     from bench import environment, suites
 
     chosen = {}
-    for p in suites.all_problems():  # the last size of each, which is the largest
+    for p in suites.all_problems():  # the last size of each problem is the largest
         if not options.only or p.name in options.only.split(","):
             chosen[p.suite, p.name] = p.key
     if not options.only:

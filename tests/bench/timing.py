@@ -1,7 +1,7 @@
-"""Interleaved rounds: each call in turn, again and again, so that a busy machine disturbs all of them alike.
+"""Interleaved rounds: each call in turn, again and again, so that noise of the machine affects all of them alike.
 
-What is measured is the processor's time, that of all threads of the process: on one core and an idle machine it is the time that
-passes, and on a busy one it leaves out what other processes had.
+The processor time of all threads of the process is measured: on one core of an idle machine it equals clock time, and on a busy
+machine it excludes the time of other processes.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from typing import Any
 
 clock = time.process_time
-FEW = 8  # calls of a batch
+FEW = 8  # calls in a batch
 
 
 @dataclass(frozen=True)
 class Pace:
-    """How long a row may take."""
+    """The time limits for a row."""
 
     rounds: int = 9
     batch: float = 0.02  # seconds that one timing takes at least
@@ -31,7 +31,7 @@ QUICK = Pace(rounds=3, batch=0.002, budget=2.0)
 
 @dataclass(frozen=True)
 class Timing:
-    """Seconds a call, and how often it was timed."""
+    """The seconds of a call, and the number of timings."""
 
     minimum: float
     median: float
@@ -45,7 +45,7 @@ def timed(call: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def interleaved(calls: Mapping[str, Callable[[], Any]], pace: Pace) -> dict[str, Timing]:
-    """The times of each call. All have been called before: nothing is compiled here."""
+    """The times of each call. All calls have been made once before, so nothing is compiled here."""
     counts: dict[str, int] = {}
     times: dict[str, list[float]] = {}
     for name, call in calls.items():
@@ -59,7 +59,7 @@ def interleaved(calls: Mapping[str, Callable[[], Any]], pace: Pace) -> dict[str,
 
 
 def _count(call: Callable[[], Any], batch: float) -> tuple[int, float]:
-    """How many calls take as long as a batch, and seconds a call; a quick call is tried in longer and longer runs."""
+    """The number of calls that fill a batch, and the seconds of a call; a quick call is tried in longer and longer runs."""
     count = 1
     while True:
         once = _batch(call, count)
@@ -69,9 +69,7 @@ def _count(call: Callable[[], Any], batch: float) -> tuple[int, float]:
 
 
 def _batch(call: Callable[[], Any], count: int) -> float:
-    if (
-        count < FEW
-    ):  # what the one before has done to caches and to the memory that the system gives is not its own time
+    if count < FEW:  # one untimed call absorbs the effects of the previous call on caches and memory
         call()
     start = clock()
     for _ in range(count):

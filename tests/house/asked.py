@@ -12,9 +12,7 @@ from house.imports import modules, parsed
 RECORDS = ("Op", "Op | None", "Record")  # annotations of records
 CLASSES = ("Op", "Algebra", "Computation")
 TABLES = ("prims", "records", "of_dialect")
-NAMED = re.compile(
-    r"\b(Op|Record|record_of|prims|records|of_dialect)\b"
-)  # a module without these names handles no record
+NAMED = re.compile(r"\b(Op|Record|record_of|prims|records|of_dialect)\b")  # without these, a module has no record
 OWN = {f"transpile.ops.{name}" for name in ("record", "algebra", "computation", "tables")}
 
 

@@ -349,9 +349,7 @@ def _sumprod(b: Builder, p: Any, q: Any) -> Expr:
 
 
 def _ulp(b: Builder, x: Any) -> Expr:
-    return b.elementwise(
-        "spacing", b.elementwise("fabs", number(b, x, "ulp"))
-    )  # np.spacing has the sign of its argument
+    return b.elementwise("spacing", b.elementwise("fabs", number(b, x, "ulp")))  # np.spacing keeps the sign
 
 
 def _fma(b: Builder, x: Any, y: Any, z: Any) -> Expr:

@@ -368,9 +368,7 @@ def _ravel_multi_index(b: Builder, multi_index: Any, dims: Any) -> Expr:
         raise RuleError(f"parameter multi_index must be a sequence of length {len(sizes)}", "T202")
     for given, d in zip(places, sizes):
         index = places_of(b, "np.ravel_multi_index", given)
-        index = (
-            b.cast(index, "int64") if index.type.is_int and not index.type.weak else index
-        )  # wide enough for all dims
+        index = b.cast(index, "int64") if index.type.is_int and not index.type.weak else index  # wide enough
         outside = m.logical_or(index < 0, index >= b.dim(d))
         raise_if(holds("any", outside), "ValueError", "invalid entry in coordinates array")
         total = index if total is None else total * b.cast(b.dim(d), INT) + index

@@ -250,9 +250,7 @@ def _nan_or(end: Any) -> Any:
 
 
 def _quotient(y, a, b):  # type: ignore[no-untyped-def]
-    return -elementwise(
-        "rint", (a - y) / b
-    )  # the multiple of b that was subtracted; a / b may be rounded across an integer
+    return -elementwise("rint", (a - y) / b)  # the multiple of b subtracted; trunc(a / b) may be rounded over it
 
 
 def _ldexp_type(types, params) -> Type:  # type: ignore[no-untyped-def]

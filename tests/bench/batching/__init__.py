@@ -1,4 +1,4 @@
-"""Functions of many lanes beside ``jax.vmap`` and ``torch.func.vmap``: gradients of examples, small systems, Jacobians, series."""
+"""Batched functions beside ``jax.vmap`` and ``torch.func.vmap``: gradients of examples, small systems, Jacobians, series."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a row of the suite has: the transformed function, compiled and run as text, and the peers'."""
+"""A row of the suite: the transformed function, compiled and interpreted, and the peers' versions."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def batched(
     refused: Mapping[str, str] | None = None,
     size: str = "medium",
 ) -> Problem:
-    """``transform`` makes of ``fn``, the function of a lane, what is computed. Without ``interpreted`` the text is not run: it has
-    loops that take Python minutes."""
+    """The problem in which ``transform`` is applied to ``fn``, the function of a lane. Without ``interpreted`` the text is not
+    run: its loops would take Python minutes."""
     return Problem(
         name,
         SUITE,

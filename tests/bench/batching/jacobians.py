@@ -40,7 +40,7 @@ def poses(lanes: int) -> tuple[np.ndarray]:
 
 
 def tip_of(library: Any, angles: Any) -> Any:
-    """With the four numbers of each joint in a matrix by stacking."""
+    """The same function with the four numbers of each joint stacked into a matrix."""
     frame = library.eye(4)
     zero, one = library.zeros_like(angles[0]), library.ones_like(angles[0])
     for k in range(7):

@@ -49,7 +49,7 @@ def systems(lanes: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def unrolled(xp: Any, a: Any, b: Any) -> Any:
-    """All loops written out, an element a value: what is fastest under XLA, where it becomes one loop over the lanes."""
+    """All loops unrolled, one value for each element: the fastest form under XLA, which makes it one loop over the lanes."""
     low: list[list[Any]] = [[None] * N for _ in range(N)]
     for i in range(N):
         for j in range(i + 1):

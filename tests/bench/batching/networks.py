@@ -56,7 +56,7 @@ def entropy_of_torch(params, x, label):
     first, second = params
     hidden = torch.tanh(x @ first["w"] + first["b"])
     logits = hidden @ second["w"] + second["b"]
-    return torch.logsumexp(logits, 0) - logits.gather(0, label[None])[0]  # an index of a lane is no Python number
+    return torch.logsumexp(logits, 0) - logits.gather(0, label[None])[0]  # the index of a lane is no Python number
 
 
 def examples_of_jax() -> Callable:

@@ -38,7 +38,7 @@ def pairs(lanes: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def dtw_of_jax() -> Callable:
-    """By diagonals: each is computed of the two before it, all of its cells at once."""
+    """By diagonals: each is computed from the two before it, all of its cells at once."""
     import jax
     import jax.numpy as jnp
 
@@ -46,7 +46,7 @@ def dtw_of_jax() -> Callable:
         n, m = len(x), len(y)
         rows = jnp.arange(n + 1)
         mine = jnp.concatenate([x[:1], x])
-        theirs = jnp.pad(y[::-1], n)  # what a diagonal reads of it lies side by side, and is no gather
+        theirs = jnp.pad(y[::-1], n)  # a diagonal reads contiguous elements of it, without a gather
 
         def step(carried, k):
             before, last = carried  # of diagonals k - 2 and k - 1, by row

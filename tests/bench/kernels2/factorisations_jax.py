@@ -20,7 +20,7 @@ def cholesky(A):
 
 
 def cholesky2(A):
-    symmetric = jnp.tril(A) + jnp.tril(A, -1).T  # the lower triangle is what is read and differentiated
+    symmetric = jnp.tril(A) + jnp.tril(A, -1).T  # only the lower triangle is read and differentiated
     return jnp.sum(jnp.linalg.cholesky(symmetric, symmetrize_input=False) + jnp.triu(A, 1))
 
 

@@ -1,7 +1,7 @@
-"""What a kernel is, and how its JAX peer is found.
+"""A kernel of the suite, and how its JAX peer is found.
 
-A module `subject.py` holds the functions as a NumPy user writes them, one function of sizes for the arguments of each, and
-`KERNELS`; `subject_jax.py` holds, under the same names, what a JAX user writes. It is imported when a peer is asked for.
+A module `subject.py` holds the functions as a NumPy user writes them, for each a function from sizes to its arguments, and
+`KERNELS`; `subject_jax.py` holds the functions of a JAX user under the same names. It is imported only for that peer.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from bench.problem import Problem
 class Kernel:
     """A function that returns the sum of its outputs, with its arguments by size; all float arguments are differentiated.
 
-    `tiny` and `medium` are what `args` is called with: for tests, and for measurements of 1 to 50 ms.
+    `tiny` and `medium` are arguments of `args`: for tests, and for measurements of 1 to 50 ms.
     """
 
     fn: Callable
     args: Callable[..., tuple]
     tiny: tuple[int, ...]
     medium: tuple[int, ...]
-    numba_ok: bool = True  # plain Numba compiles the function as it stands
+    numba_ok: bool = True  # plain Numba compiles the function unchanged
     refused: Mapping[str, str] = field(default_factory=dict)  # peer -> why it has none
 
     @property
@@ -49,12 +49,12 @@ class Kernel:
         return jax.jit(jax.value_and_grad(peer, argnums=self.wrt), static_argnums=static)
 
     def jax_function(self) -> Callable:
-        """The value alone, likewise."""
+        """The value alone, compiled in the same way."""
         jax, peer, static = self.peer()
         return jax.jit(peer, static_argnums=static)
 
     def peer(self) -> tuple[Any, Callable, tuple[int, ...]]:
-        """The module JAX, the function written with it, and the positions of Python integers."""
+        """The module JAX, the peer's function, and the positions of Python integers."""
         import jax
 
         jax.config.update("jax_enable_x64", True)

@@ -44,6 +44,6 @@ def scattering(neighbours, dH, G, D):
 
 def lennard_jones(pos, epsilon, sigma):
     d = pos[:, None, :] - pos[None, :, :]
-    r2 = jnp.sum(d * d, axis=-1) + jnp.eye(pos.shape[0])  # ones where a particle meets itself
+    r2 = jnp.sum(d * d, axis=-1) + jnp.eye(pos.shape[0])  # ones on the diagonal, where a particle meets itself
     s6 = (sigma * sigma / r2) ** 3
     return jnp.sum(jnp.tril(4.0 * epsilon * (s6 * s6 - s6), -1))

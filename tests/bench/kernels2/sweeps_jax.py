@@ -7,12 +7,12 @@ from jax import lax
 
 
 def bordered(inner):
-    """A frame of ones above and below, nothing at the sides yet."""
+    """A frame of ones above and below; the sides are still missing."""
     return jnp.pad(inner, ((1, 1), (0, 0)), constant_values=1.0)
 
 
 def half_step(u, a, b, d):
-    """The lines of `u` (rows, as the scan wants them) after an implicit half step."""
+    """The lines of `u` (rows, as the scan needs) after an implicit half step."""
     zeros, ones = jnp.zeros_like(u[0, 1:-1]), jnp.ones_like(u[0, 1:-1])
 
     def forward(state, row):
@@ -104,7 +104,7 @@ def deriche(image, alpha):
     b1, b2 = 2.0 ** (-alpha), -decay * decay
 
     def both(rows):
-        """There and back along the first axis."""
+        """Forward and backward along the first axis."""
         zero = jnp.zeros_like(rows[0])
 
         def filtered(state, x):

@@ -95,7 +95,7 @@ def of_jax() -> Callable:
 
 
 def of_torch() -> Callable:
-    """All observations at once, each with a copy of what it depends on; one walk back for each of the two coordinates."""
+    """All observations at once, each with its own copy of its parameters; one backward pass for each of the two coordinates."""
     import torch
 
     def turned(r: Any, x: Any) -> Any:

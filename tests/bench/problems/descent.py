@@ -44,7 +44,7 @@ def maximise(f, x):
 
 
 def jax_minimise(value_and_slope: Callable, x: Any) -> Any:
-    """The same as a `lax.while_loop`, which can be differentiated forwards only."""
+    """The same as a `lax.while_loop`, which JAX can differentiate only forward."""
     import jax
     import jax.numpy as jnp
 
@@ -74,7 +74,7 @@ def jax_minimise(value_and_slope: Callable, x: Any) -> Any:
 
 
 def torch_minimise(f: Callable, x: Any, again: bool = False) -> Any:
-    """The same in eager PyTorch. ``again``: the result is to be differentiated, so the graph of each gradient is kept."""
+    """The same in eager PyTorch. ``again``: the result will be differentiated, so the graph of each gradient is kept."""
     import torch
 
     def value_and_slope(x):

@@ -27,7 +27,7 @@ def det(a):
 
 
 def all_at_once(xp: Any, a: Any) -> Any:
-    """The same products, the minors of a level in one array: a recursion as deep as the matrix is large."""
+    """The same products, with the minors of a level in one array: the recursion is as deep as the matrix is large."""
     n = a.shape[-1]
     if n == 1:
         return a[..., 0, 0]

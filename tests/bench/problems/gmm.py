@@ -53,7 +53,7 @@ def constant(n, d, k, gamma, m):
 
 
 def batched(xp: Any, log_sum_exp: Callable, alphas, means, q, log_diagonal, below, points, gamma, m):
-    """All components at once, in a library whose functions are named as NumPy's."""
+    """All components at once, in a library with NumPy's function names."""
     k, d = means.shape
     z = xp.einsum("kij,knj->kni", q, points[None] - means[:, None])
     log_determinant = log_diagonal.sum(1)
@@ -65,7 +65,7 @@ def batched(xp: Any, log_sum_exp: Callable, alphas, means, q, log_diagonal, belo
 
 
 def columns_below(d: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rows and columns of what is stored below the diagonal."""
+    """Rows and columns of the elements stored below the diagonal."""
     columns, rows = np.triu_indices(d, 1)
     return rows, columns
 

@@ -83,7 +83,7 @@ def hand_complicated(theta, shift, places, parents, relatives, inverses, vertice
 
 
 def jacobian_of(fn: Callable, wrt: tuple[int, ...]) -> Callable:
-    """Value and Jacobian by forward mode: few arguments, many errors."""
+    """Value and Jacobian by forward mode: there are few arguments and many errors."""
 
     def twice(*args):
         errors = fn(*args)
@@ -100,7 +100,7 @@ def jacobian_of(fn: Callable, wrt: tuple[int, ...]) -> Callable:
 
 
 def euler_matrices(xp: Any, angles: Any) -> Any:
-    """The rotations of all bones, in a library that has NumPy's names."""
+    """The rotations of all bones, in a library with NumPy's function names."""
     (cx, cz, cy), (sx, sz, sy) = xp.cos(angles).T, xp.sin(angles).T
     rows = [
         [cz * cy, cz * sy * sx - sz * cx, cz * sy * cx + sz * sx],
@@ -133,7 +133,7 @@ def posed(xp: Any, theta: Any, relatives: Any, inverses: Any, vertices: Any, wei
 
 
 def peer_errors(xp: Any, complicated: bool) -> Callable:
-    """The errors, twice: differentiated and kept."""
+    """The errors, twice: to be differentiated, and to be returned."""
 
     def simple(theta, parents, relatives, inverses, vertices, weights, corner, points):
         errors = points - posed(xp, theta, relatives, inverses, vertices, weights)[corner]

@@ -32,7 +32,7 @@ def gradient_and_diagonal(centroids, points):
 
 
 def expanded(centroids: Any, points: Any) -> Any:
-    """The distances with a matrix product, as those write them who have a fast one."""
+    """The distances by a matrix product, as users of libraries with a fast one write them."""
     squares = (points * points).sum(1)[:, None] + (centroids * centroids).sum(1)[None, :]
     return squares - 2.0 * points @ centroids.T
 
@@ -55,7 +55,7 @@ def of_jax() -> Callable:
 
 
 def of_torch() -> Callable:
-    """By torch.func; forward mode over reverse mode there too."""
+    """By torch.func, also with forward mode over reverse mode."""
     import torch
     from torch.func import grad_and_value, jvp
 

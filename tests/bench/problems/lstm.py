@@ -41,7 +41,7 @@ def lstm(main, extra, state, sequence):
 
 
 def layer(xp: Any, sigmoid: Callable, weight: Any, bias: Any, hidden: Any, cell: Any, x: Any) -> Any:
-    """The new hidden state and cell, in a library whose functions are named as NumPy's; weights are of shape (4, b)."""
+    """The new hidden state and cell, in a library with NumPy's function names; weights are of shape (4, b)."""
     forget = sigmoid(x * weight[0] + bias[0])
     ingate = sigmoid(hidden * weight[1] + bias[1])
     outgate = sigmoid(x * weight[2] + bias[2])

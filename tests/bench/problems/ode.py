@@ -34,7 +34,7 @@ def ode(x, steps):
 
 
 def step(slope: Callable, x: Any, y: Any, h: float) -> Any:
-    """A step for libraries whose arrays are values."""
+    """A step for libraries whose arrays are immutable."""
     k1 = slope(x, y)
     k2 = slope(x, y + 0.5 * h * k1)
     k3 = slope(x, y + 0.5 * h * k2)
