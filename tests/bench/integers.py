@@ -38,7 +38,7 @@ from transpile.driver import backend
 
 
 def polynomial_hash(x, base, modulus):
-    """Of the whole parts of numbers: nothing is known of base and modulus."""
+    """A hash of the whole parts of numbers; nothing is known of base and modulus."""
     h = 7
     for i in range(len(x)):
         h = (h * base + int(x[i])) % modulus

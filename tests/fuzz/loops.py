@@ -141,7 +141,7 @@ def nested_while_break(g: Maker, s: Scope) -> Lines:
     (first, k), (second, l), (third, a) = counter(g), counter(g), scalar_name(g, s)
     inner = s.inner(loop=True)
     deep = inner.inner(loop=True)
-    # what happens before the test must not hold an exit of its own, so that the counters advance
+    # the statements before the test must contain no exit, so that the counters advance
     before, after = g.statements(deep, 1), g.statements(inner, 1)
     return [
         *third,

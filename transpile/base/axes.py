@@ -26,7 +26,7 @@ Axis = int | None
 def axes_tree(given: Any, what: str) -> Axes:
     """The user's axes as a tree; T601 if they are no tree of ints and None. A list counts as a tuple. The auxiliary data of a
     registered class are no axes."""
-    if isinstance(given, (Static, Node)):  # of transformed code
+    if isinstance(given, (Static, Node)):  # from transformed code
         return given
     if given is None or type(given) is Meta:
         return Static(given)
@@ -78,7 +78,7 @@ def spread(axes: Axes, tree: Tree, where: str, loc: Loc = NOWHERE) -> list[Axis]
         message = f"{where} is {axes_text(axes)}, which does not fit what it is for: {shown}"
         raise error("T601", message, loc, hint)
     keys = axes.keys if axes.keys and axes.kind != "registered" else range(len(axes.children))
-    if tree.kind == "dict":  # the order in which keys were put in does not matter
+    if tree.kind == "dict":  # the insertion order of keys does not matter
         parts = [(key, axes.children[axes.keys.index(key)], child) for key, child in zip(tree.keys, tree.children)]
     else:
         parts = list(zip(keys, axes.children, tree.children))

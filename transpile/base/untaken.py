@@ -84,6 +84,6 @@ _NUMBERS = frozenset((bool, int, float, complex, type(None)))
 def _kind_of_cell(cell: Any) -> Any:
     try:
         value = cell.cell_contents
-    except ValueError:  # nothing yet
+    except ValueError:  # the cell is empty
         return None
     return value.__code__ if isinstance(value, types.FunctionType) else _kind(value)

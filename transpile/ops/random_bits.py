@@ -1,9 +1,9 @@
 """Random numbers as functions of a key: the draws of `transpile_runtime.random`.
 
-``params["dims"]`` is the requested shape. A key is ``uint32[2]``; keys ``uint32[*lanes, 2]`` give each lane what its key alone
-would give. So batching a draw puts the lane axes in front of its key and of its result. A draw is pure: it may be repeated,
-also in a reverse sweep. It has no derivative in the key. A gamma variable has one in its shape ``a``, by the implicit function
-theorem: ``P(a, x)`` stays constant, so ``dx/da = -(dP/da) / (dP/dx)`` (Figurnov, Mohamed and Mnih, 2018).
+``params["dims"]`` is the requested shape. A key is ``uint32[2]``; with keys ``uint32[*lanes, 2]`` each lane gets the numbers
+that its key alone would give. So batching a draw puts the lane axes in front of its key and of its result. A draw is pure: it
+may be repeated, also in a reverse sweep. It has no derivative in the key. A gamma variable has one in its shape ``a``, by the
+implicit function theorem: ``P(a, x)`` stays constant, so ``dx/da = -(dP/da) / (dP/dx)`` (Figurnov, Mohamed and Mnih, 2018).
 """
 
 from __future__ import annotations
