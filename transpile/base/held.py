@@ -10,8 +10,8 @@ class Held:
     """A function returned by `vjp` or `linearize`, which can be transformed itself: ``fn(primals, ...)`` with the captured
     values in ``held``.
 
-    ``check`` raises where the argument is invalid. The argument, or with ``several`` the tuple of arguments, has the structure
-    of ``like``.
+    ``check()`` raises if captured values have changed so that ``fn`` is no longer valid. The argument, or with ``several`` the
+    tuple of arguments, has the structure of ``like``.
     """
 
     __lifter_methods__: ClassVar = {"__call__": "transpile.base.held.Held.__call__"}
