@@ -45,14 +45,5 @@ def shown_signature(app: Any, what: str, name: str, obj: Any, options: Any, sign
     return signature, returns
 
 
-def with_example(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
-    """The docstring, with an example where it has none of its own."""
-    from more_examples import EXAMPLES
-
-    if name in EXAMPLES:
-        lines += ["", *EXAMPLES[name].strip().splitlines(), ""]
-
-
 def setup(app: Any) -> None:
     app.connect("autodoc-process-signature", shown_signature)
-    app.connect("autodoc-process-docstring", with_example)

@@ -1,4 +1,7 @@
-"""Derivatives of ordinary Python and NumPy code, as Python source that can be read, run and compiled.
+"""Derivatives and batched versions of ordinary Python and NumPy functions, as readable Python source and as machine code.
+
+Each transform takes a function and returns one: `grad`, `jvp`, `vjp`, `jacfwd`, `jacrev`, `hessian`, `vmap`, `jit`. Transforms
+nest: ``jit(vmap(grad(f)))``. `source` returns the generated code as text.
 
 >>> import numpy as np
 >>> import transpile as tp
@@ -59,7 +62,7 @@ if _typing.TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> _typing.Any:
-        """What is imported when it is wanted, as not everybody needs it: modules, and names of others."""
+        """Imports a module, or a name of one, at its first use: not every program needs it."""
         if name not in _LATER:
             raise _missing(__name__, name)
         from importlib import import_module

@@ -1,4 +1,4 @@
-"""The public transforms. Each takes a function, or is a decorator with or without arguments, and gives a `Transformed`."""
+"""The public transforms. Most take a function and return a `Transformed`; without a function they return a decorator."""
 
 from __future__ import annotations
 
@@ -43,25 +43,29 @@ Names: TypeAlias = "str | Sequence[str] | None"
 
 
 class Decorator(Protocol):
-    """What a transform gives without a function."""
+    """The type of a transform called without a function: a decorator whose function returns something else."""
 
     def __call__(self, f: Callable[P, Any], /) -> Callable[P, Any]: ...
 
 
 class PairDecorator(Protocol):
+    """As `Decorator`, for functions that return a pair of the value and something else."""
+
     def __call__(self, f: Callable[P, R], /) -> Callable[P, tuple[R, Any]]: ...
 
 
 class SameDecorator(Protocol):
+    """As `Decorator`, for functions that return what the original does."""
+
     def __call__(self, f: Callable[P, R], /) -> Callable[P, R]: ...
 
 
 class Transformed:
-    """A function under one more transform. Calling it builds, on first use of each argument type, the generated code.
+    """A function under one transform. The first call with each structure and type of arguments generates code for them.
 
-    ``__wrapped__`` is what is transformed, ``__transpile_level__`` how. ``__call__`` is a slot: each object is called by a
-    function of its own, which at first finds out what the call is, and then is the one that was written for such calls
-    (`transpile.driver.fast_path`).
+    ``__wrapped__`` is the function that is transformed, ``__transpile_level__`` the transform. ``__call__`` is a slot, so that
+    each object can have a function of its own: at first it looks up the program for a call; after a repeated call it is the
+    function generated for calls of that kind (`transpile.driver.fast_path`).
     """
 
     __doc__ = Docstring(__doc__)
@@ -93,7 +97,7 @@ class Transformed:
         return self if instance is None else types.MethodType(self, instance)
 
     def __reduce__(self) -> Any:
-        # by name where the name is the transformed function's, as that of a decorated one is
+        # a decorated function is pickled by name: its name refers to this object
         fn = self.__wrapped__
         found: Any = sys.modules.get(fn.__module__) if hasattr(fn, "__qualname__") else None
         for name in fn.__qualname__.split(".") if found is not None else ():
@@ -119,7 +123,7 @@ def _short(value: Any) -> str:
 
 
 def _transform(fn: Any, levels: options.Levels) -> Any:
-    """The transformed function; without a function, the decorator."""
+    """The function under these levels; without a function, a decorator."""
     if fn is None:
         return lambda f: _transform(f, levels)
     for level in reversed(levels):
@@ -139,14 +143,19 @@ def grad(
 ) -> Any:
     """A function that returns the gradient of ``f``, which must return one number.
 
-    The gradient has the structure, shapes and dtypes of the arguments named by ``argnums`` (an int, may be negative, or a
-    tuple) and ``argnames``. With ``has_aux``, ``f`` returns a pair and the result is ``(gradient, auxiliary)``.
-    Raises `TranspileError` T301 where the output is not a scalar, T302 where an argument is not of floating point.
+    It takes the arguments of ``f``. ``argnums`` (an int or a tuple, negative from the end; 0 by default) and ``argnames``
+    select those that are differentiated, arrays or containers of arrays. The gradient has their structure, shapes and dtypes; a
+    tuple of ``argnums`` gives a tuple of gradients, a tuple of ``argnames`` alone a dict. With ``has_aux``, ``f`` returns a
+    pair ``(number, auxiliary)`` and the result is ``(gradient, auxiliary)``.
+
+    A call raises `TranspileError`: T301 if ``f`` does not return a scalar, T302 if a selected argument is not floating point,
+    T306 or T407 if it does not exist, T308 if ``has_aux`` is given and ``f`` returns no pair.
 
     >>> import numpy as np
+    >>> import transpile as tp
     >>> def f(x):
     ...     return np.sum(x ** 2)
-    >>> grad(f)(np.array([1.0, 2.0]))
+    >>> tp.grad(f)(np.array([1.0, 2.0]))
     array([2., 4.])
     """
     return _transform(f, options.grad(argnums, argnames, has_aux))
@@ -164,9 +173,15 @@ def value_and_grad(
 def value_and_grad(
     f: Callable[..., Any] | None = None, argnums: Any = options.FIRST, argnames: Any = None, has_aux: bool = False
 ) -> Any:
-    """A function that returns the value of ``f`` and its gradient; see `grad`.
+    """A function that returns ``(value, gradient)`` of ``f``, which must return one number.
 
-    With ``has_aux`` the result is ``((value, auxiliary), gradient)``.
+    Arguments and errors are those of `grad`. With ``has_aux`` the result is ``((value, auxiliary), gradient)``.
+
+    >>> import numpy as np
+    >>> import transpile as tp
+    >>> value, gradient = tp.value_and_grad(lambda x: np.sum(x**3))(np.array([1.0, 2.0]))
+    >>> float(value), gradient
+    (9.0, array([ 3., 12.]))
     """
     return _transform(f, options.value_and_grad(argnums, argnames, has_aux))
 
@@ -181,9 +196,20 @@ def jacfwd(f: None = ..., argnums: Numbers = ..., argnames: Names = ..., has_aux
 def jacfwd(
     f: Callable[..., Any] | None = None, argnums: Any = options.FIRST, argnames: Any = None, has_aux: bool = False
 ) -> Any:
-    """A function that returns the Jacobian of ``f``, by forward mode: cheap where the arguments are few.
+    """A function that returns the Jacobian of ``f``, by forward mode: cheap if the inputs have few elements.
 
-    Each array of the result has the dims of an output and then those of an argument.
+    The result has the structure of the output of ``f``; in the place of each array stands the structure of the selected
+    arguments, with one array for each of theirs, whose shape is that of the output followed by that of the argument.
+    ``argnums``, ``argnames``, ``has_aux`` and errors are those of `grad`, except that any output of floating point may be
+    differentiated.
+
+    >>> import numpy as np
+    >>> import transpile as tp
+    >>> def polar(p):
+    ...     return np.array([p[0] * np.cos(p[1]), p[0] * np.sin(p[1])])
+    >>> tp.jacfwd(polar)(np.array([2.0, 0.0]))
+    array([[1., 0.],
+           [0., 2.]])
     """
     return _transform(f, options.jacfwd(argnums, argnames, has_aux))
 
@@ -198,7 +224,17 @@ def jacrev(f: None = ..., argnums: Numbers = ..., argnames: Names = ..., has_aux
 def jacrev(
     f: Callable[..., Any] | None = None, argnums: Any = options.FIRST, argnames: Any = None, has_aux: bool = False
 ) -> Any:
-    """A function that returns the Jacobian of ``f``, by reverse mode: cheap where the outputs are few."""
+    """A function that returns the Jacobian of ``f``, by reverse mode: cheap if the output has few elements.
+
+    Arguments, result and errors are those of `jacfwd`.
+
+    >>> import numpy as np
+    >>> import transpile as tp
+    >>> tp.jacrev(np.cumsum)(np.zeros(3))
+    array([[1., 0., 0.],
+           [1., 1., 0.],
+           [1., 1., 1.]])
+    """
     return _transform(f, options.jacrev(argnums, argnames, has_aux))
 
 
@@ -212,15 +248,32 @@ def hessian(f: None = ..., argnums: Numbers = ..., argnames: Names = ..., has_au
 def hessian(
     f: Callable[..., Any] | None = None, argnums: Any = options.FIRST, argnames: Any = None, has_aux: bool = False
 ) -> Any:
-    """A function that returns the second derivatives of ``f``: the forward Jacobian of its reverse Jacobian."""
+    """A function that returns the Hessian of ``f``: ``jacfwd(jacrev(f))``.
+
+    Each array of the result has the shape of an output, then those of two arguments. Arguments and errors are those of
+    `jacfwd`.
+
+    >>> import numpy as np
+    >>> import transpile as tp
+    >>> tp.hessian(lambda x: x[0] ** 2 * x[1])(np.array([1.0, 3.0]))
+    array([[6., 2.],
+           [2., 0.]])
+    """
     return _transform(f, options.hessian(argnums, argnames, has_aux))
 
 
 @edge
 def hvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> Any:
-    """The product of the Hessian of a scalar function of ``primals`` with ``tangents``: forward over reverse.
+    """The product of the Hessian of the scalar function ``f`` at ``primals`` with ``tangents``, by forward over reverse mode.
 
-    One primal gives one result; several give a tuple, with None for an integer, whose tangent is not read.
+    ``primals`` and ``tangents`` are tuples with one entry for each argument of ``f``; tangents have the structure and shapes of
+    the primals (T309). The result is one product for one primal, a tuple for several, with None for an integer, whose tangent
+    is ignored. Raises `TranspileError` T301 if ``f`` does not return a scalar.
+
+    >>> import numpy as np
+    >>> import transpile as tp
+    >>> tp.hvp(lambda x: np.sum(x**4), (np.array([1.0, 2.0]),), (np.array([1.0, 1.0]),))
+    array([12., 48.])
     """
     primals, tangents = _tuples(primals, tangents)
     argnums = _all_of_float(primals)
@@ -232,12 +285,12 @@ def hvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) 
 
 
 def _of_gradient(f: Any, argnums: Any) -> Any:
-    """The tangent of the gradient."""
+    """The function that returns the tangent of the gradient of ``f``."""
     return _made(_made(f, Grad(argnums)), Pushforward(value=False))
 
 
 def _all_of_float(primals: Sequence[Any]) -> Any:
-    """The positions of the primals that a gradient is taken in: those with anything of floating point, all if none has."""
+    """The position or positions of the primals with a floating-point leaf; all positions if none has one."""
     floats = [k for k, x in enumerate(primals) if any(np.result_type(v).kind in "fc" for v in flatten(as_arrays(x))[0])]
     chosen = tuple(floats or range(len(primals)))
     return chosen[0] if len(chosen) == 1 else chosen
@@ -245,9 +298,17 @@ def _all_of_float(primals: Sequence[Any]) -> Any:
 
 @edge
 def jvp(f: Callable[..., R], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[R, Any]:
-    """``(value, tangent)`` of ``f`` at ``primals`` in the direction ``tangents``, both tuples with one entry an argument.
+    """``(value, tangent)``: the value of ``f`` at ``primals`` and its derivative along ``tangents``, by forward mode.
 
-    Tangents of integer arguments are not read; the tangent of an integer result is None.
+    ``primals`` and ``tangents`` are tuples with one entry for each argument of ``f``; tangents have the structure and shapes of
+    the primals (T309) and are cast to their dtypes. The tangent of an integer argument is ignored; that of an integer result is
+    None.
+
+    >>> import numpy as np
+    >>> import transpile as tp
+    >>> value, tangent = tp.jvp(np.sin, (0.0,), (2.0,))
+    >>> float(value), float(tangent)
+    (0.0, 2.0)
     """
     primals, tangents = _tuples(primals, tangents)
     return _made(f, Pushforward())(primals, tangents)
@@ -255,7 +316,17 @@ def jvp(f: Callable[..., R], primals: Sequence[Any], tangents: Sequence[Any]) ->
 
 @edge
 def linearize(f: Callable[..., R], *primals: Any) -> tuple[R, Callable[..., Any]]:
-    """``(value, f_jvp)``: ``f_jvp(*tangents)`` is the tangent of ``f`` at ``primals``, as they and what ``f`` reads were then."""
+    """``(value, f_jvp)``: the value of ``f`` at ``primals``, and its derivative there as a function, ``f_jvp(*tangents)``.
+
+    ``f_jvp`` may be called repeatedly. It does not see later changes of the primals, nor of arrays and numbers that ``f`` reads
+    from outside. If anything else that ``f`` reads there has changed (a flag, a function), it raises `TranspileError` T418.
+
+    >>> import numpy as np
+    >>> import transpile as tp
+    >>> value, f_jvp = tp.linearize(lambda x: x**2, np.array([1.0, 3.0]))
+    >>> f_jvp(np.array([1.0, 1.0]))
+    array([2., 6.])
+    """
 
     given, primals = primals, own(primals)
     push = _made(f, Pushforward(value=False))
@@ -284,10 +355,18 @@ def vjp(
 ) -> tuple[R, Callable[[Any], tuple[Any, ...]], A]: ...
 @edge
 def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
-    """``(value, pullback)``, with ``has_aux`` ``(value, pullback, auxiliary)``.
+    """``(value, pullback)``: the value of ``f`` at ``primals``, and the function from cotangents to adjoints (reverse mode).
 
-    ``pullback(cotangent)`` is a tuple with one adjoint for each primal (None for an integer). It may be called again, and
-    does not see later changes of the primals, nor of arrays and numbers that ``f`` reads outside itself.
+    The cotangent has the structure and shapes of the value (T309). ``pullback(cotangent)`` is a tuple with one adjoint for each
+    primal, None for an integer. It may be called repeatedly. It does not see later changes of the primals, nor of arrays and
+    numbers that ``f`` reads from outside; if anything else that ``f`` reads there has changed (a flag, a function), it raises
+    `TranspileError` T418. With ``has_aux``, ``f`` returns a pair (T308) and the result is ``(value, pullback, auxiliary)``.
+
+    >>> import numpy as np
+    >>> import transpile as tp
+    >>> value, pullback = tp.vjp(lambda x, y: x * y, np.array([1.0, 2.0]), np.array([3.0, 4.0]))
+    >>> pullback(np.array([1.0, 10.0]))
+    (array([ 3., 40.]), array([ 1., 20.]))
     """
 
     return _pulled(f, primals, Pullback(has_aux), "vjp")
@@ -295,18 +374,19 @@ def vjp(f: Callable[..., Any], *primals: Any, has_aux: bool = False) -> Any:
 
 @edge
 def linear_transpose(f: Callable[..., Any], *primals: Any) -> Callable[[Any], tuple[Any, ...]]:
-    """``f_transpose(cotangent)``: the transpose of a function that is linear in ``primals``, of which only shapes and dtypes count.
+    """``f_transpose``: the transpose of a function ``f`` that is linear in its arguments.
 
-    The result is a tuple with one entry for each primal (None for an integer, which is read as it is). What ``f`` reads outside
-    itself is as it was when this was called.
+    Of ``primals`` only structure, shapes and dtypes matter, except that integers are read as constants.
+    ``f_transpose(cotangent)`` is a tuple with one entry for each primal, None for an integer. It does not see later changes of
+    what ``f`` reads from outside, as the pullback of `vjp`.
 
-    Raises `TranspileError` T312 where ``f`` is not linear, with the line that shows it; what it adds that does not depend on its
-    arguments counts for nothing.
+    Raises `TranspileError` T312 if ``f`` is not linear, with the line that shows it. A constant that ``f`` adds is ignored.
 
     >>> import numpy as np
+    >>> import transpile as tp
     >>> def differences(x):
     ...     return x[1:] - x[:-1]
-    >>> linear_transpose(differences, np.zeros(4))(np.array([1.0, 2.0, 4.0]))
+    >>> tp.linear_transpose(differences, np.zeros(4))(np.array([1.0, 2.0, 4.0]))
     (array([-1., -1., -2.,  4.]),)
     """
     pullback: Callable[[Any], tuple[Any, ...]] = _pulled(f, primals, Transpose(), "linear_transpose")[1]
@@ -314,7 +394,7 @@ def linear_transpose(f: Callable[..., Any], *primals: Any) -> Callable[[Any], tu
 
 
 def _pulled(f: Callable[..., Any], given: tuple[Any, ...], level: Pullback, which: str) -> tuple[Any, ...]:
-    """The value, the function of a cotangent, and what is auxiliary, if it is asked for."""
+    """The value, the pullback, and the auxiliary output if there is one; ``which`` is the public function, for messages."""
     primals = own(given)
     pull = _made(f, level)
     held: dict[Any, Any] = {}
@@ -336,7 +416,7 @@ def _pulled(f: Callable[..., Any], given: tuple[Any, ...], level: Pullback, whic
 
 
 def _now(f: Any, primals: tuple[Any, ...]) -> tuple[Any, Callable[[], bool]]:
-    """What ``f`` gives, and whether what it reads outside itself, arrays and numbers apart, is later what it is now."""
+    """The value of ``f``, and a test whether what ``f`` reads from outside, except arrays and numbers, is still the same."""
     run = _made(f, Level())
     return run(*primals), run._specializer.since(primals)
 
@@ -363,8 +443,9 @@ def _tuples(primals: Any, tangents: Any) -> tuple[tuple[Any, ...], tuple[Any, ..
 
 
 def called(f: Any, args: Sequence[Any], kwargs: Any, asks: str) -> tuple[Any, Sequence[Any], Any]:
-    """The transformed function that a call of `jvp`, `vjp`, `linear_transpose`, `linearize` or `hvp` runs, and its arguments; all
-    else as it is. ``asks`` is the function that wants to know."""
+    """The transformed function that a call of ``f`` runs, and its arguments, if ``f`` is `jvp`, `vjp`, `linear_transpose`,
+    `linearize` or `hvp`; otherwise the arguments unchanged. ``asks`` is the name of the calling function, for messages.
+    """
     if f not in (jvp, vjp, linear_transpose, linearize, hvp):
         return f, args, kwargs
     name = f.__name__
@@ -413,21 +494,23 @@ def vmap(
     axis_name: Any = None,
     axis_size: int | None = None,
 ) -> Any:
-    """The function that does for all lanes what ``f`` does for one; a lane is an entry along an axis of the arguments.
+    """The batched version of ``f``: it applies ``f`` to every lane, one entry along the batch axis of the arguments.
 
-    ``in_axes``: an int, the axis of each argument; None for what all lanes share; a tuple with one entry for each positional
-    argument, each an int, None or a tree of these of which that of the argument may have more (``({"w": 0, "b": None}, 0)``).
-    Axes may be negative. Arguments given by name have their lanes along axis 0. ``out_axes``, in the same way, is where the
-    results have the lanes; None where the result is the same in all. ``axis_size`` is the number of lanes where no argument
-    says it, ``axis_name`` what the collectives of `transpile.lax` call the axis.
+    ``in_axes`` is the batch axis: an int for all arguments, or a tuple with an entry for each positional argument. An entry is
+    an int, None (all lanes share the argument), or a container of these that matches the argument or the upper part of its
+    structure (``({"w": 0, "b": None}, 0)``). Axes may be negative. Keyword arguments have their lanes along axis 0.
+    ``out_axes`` is, in the same way, the batch axis of the results; None for a result that is the same in all lanes.
+    ``axis_size`` is the number of lanes, needed only if no argument has a batch axis; ``axis_name`` names the axis for the
+    collectives of `transpile.lax`.
 
-    Raises `TranspileError` T601 where axes do not fit, T602 where arguments have different numbers of lanes, T603 where
-    a result would have another size in other lanes, or where ``f`` writes into what all lanes share.
+    A call raises `TranspileError`: T601 if axes do not fit, T602 if arguments have different numbers of lanes, T603 if a result
+    would have different sizes in different lanes or if ``f`` writes into an argument that all lanes share.
 
     >>> import numpy as np
+    >>> import transpile as tp
     >>> def distance(a, b):
     ...     return np.sqrt(np.sum((a - b) ** 2))
-    >>> vmap(distance, in_axes=(0, None))(np.array([[0.0, 1.0], [3.0, 5.0]]), np.array([0.0, 1.0]))
+    >>> tp.vmap(distance, in_axes=(0, None))(np.array([[0.0, 1.0], [3.0, 5.0]]), np.array([0.0, 1.0]))
     array([0., 5.])
     """
     return _transform(f, options.vmap(in_axes, out_axes, axis_name, axis_size))
@@ -463,21 +546,44 @@ def jit(
     fastmath: Any = ("contract", "reassoc"),
     cache: bool = True,
 ) -> Any:
-    """``f`` compiled with Numba, once for each structure and type of its arguments.
+    """``f`` compiled to machine code with Numba and LLVM, once for each structure and type of its arguments.
 
-    ``f`` may be a transformed function (``jit(grad(f))``). It changes the arrays that ``f`` changes, unless a derivative is taken.
-    ``static_argnums`` and ``static_argnames`` are compiled in by value. ``fastmath`` are LLVM's flags (False: none); ``cache``
-    keeps what was compiled on disk. Raises `TranspileError` T5xx where a part cannot be compiled.
+    ``f`` may be a transformed function (``jit(grad(f))``). Arrays that ``f`` writes are written, unless a derivative is taken.
+    ``static_argnums`` and ``static_argnames`` select arguments whose values are compiled in; another value compiles again.
+    ``parallel`` runs independent outer loops on several cores. ``fastmath`` are LLVM's flags (False: none, True: all); by
+    default sums may be reassociated and products fused with sums. ``cache`` keeps compiled code on disk. ``target`` can only be
+    "cpu".
+
+    Raises `TranspileError`: T503 if Numba is not installed, T501, T502 or T504 if a part cannot be compiled, T505 for an
+    unknown option, T409 if a static argument is an array.
+
+    >>> import numpy as np
+    >>> import transpile as tp
+    >>> @tp.jit
+    ... def norm(x):
+    ...     total = 0.0
+    ...     for value in x:
+    ...         total += value * value
+    ...     return np.sqrt(total)
+    >>> float(norm(np.array([3.0, 4.0])))
+    5.0
     """
     return _transform(f, options.jit(target, static_argnums, static_argnames, parallel, fastmath, cache))
 
 
 @edge
 def source(f: Any, *args: Any, stage: str | None = None, **kwargs: Any) -> str:
-    """The generated Python of ``f`` for arguments of these types, as the text of a module.
+    """The generated code of ``f`` for arguments of these types: the text of a Python module.
 
-    ``f`` may be one of `jvp`, `vjp`, `linearize` and `hvp` with the arguments that it takes: ``source(tp.jvp, f, (x,), (x_dot,))``.
-    ``stage``: None or "derivative" (what runs interpreted), "core" (the core language), "loops" (what Numba compiles).
+    ``f`` is a function, transformed or not, or one of `jvp`, `vjp`, `linear_transpose`, `linearize` and `hvp` followed by the
+    arguments it takes: ``source(tp.jvp, f, (x,), (x_dot,))``. ``stage`` is None or "derivative" (NumPy code, which runs without
+    `jit`), "core" (the compiler's own language) or "loops" (loops for Numba); anything else raises `TranspileError` T505.
+
+    >>> import transpile as tp
+    >>> square = tp.from_source("def square(x): return x * x")
+    >>> print(tp.source(tp.grad(square), 1.0))  # doctest: +ELLIPSIS
+    def square_grad(x):
+        ...
     """
     from transpile.driver.inspection import text
 
@@ -487,13 +593,14 @@ def source(f: Any, *args: Any, stage: str | None = None, **kwargs: Any) -> str:
 
 @edge
 def from_source(text: str, globals: dict[str, Any] | None = None) -> Any:
-    """The function that ``text`` defines, the last one at its top level: for what is made where no file has its source.
+    """The last function that ``text`` defines at its top level, ready to be transformed: for source that is in no file.
 
-    The text is run as a module is, with the names of ``globals``, into which its own go (a new dict, if none is given); its
-    indentation may be that of a block. Raises `TranspileError` T403 where it does not parse, T404 where it defines no function.
+    The text is executed with ``globals`` as the namespace of its module, a new dict by default; the names it defines are added
+    there. It may be indented as a block. Raises `TranspileError` T403 if it does not parse, T404 if it defines no function.
 
-    >>> cube = from_source("def cube(x):\\n    return x ** 3\\n")
-    >>> grad(cube)(2.0)
+    >>> import transpile as tp
+    >>> cube = tp.from_source("def cube(x):\\n    return x ** 3\\n")
+    >>> tp.grad(cube)(2.0)
     12.0
     """
     from transpile.frontend.sources.origin import defined
@@ -503,20 +610,21 @@ def from_source(text: str, globals: dict[str, Any] | None = None) -> Any:
 
 @edge
 def report(f: Any, *args: Any, **kwargs: Any) -> Report:
-    """What the derivative ``f`` records at these arguments: the bytes, as a formula in the dimensions and as a number, and why.
+    """The memory that the derivative ``f`` records for these arguments: bytes, a formula in the dimensions, and the reasons.
 
-    ``f`` is a transformed function (``grad(f)``, ``jit(grad(f))``, ``hessian(f)``, any stack), or one of `jvp`, `vjp`, `linearize`
-    and `hvp` with the arguments that it takes: ``report(tp.vjp, f, x)``. The result prints as a table and has the fields of
-    `transpile.reports.report.Report`: what is recorded and kept, what is computed again instead, the most that is alive at once.
-    Counts that only a run can tell (the trips of a ``while`` loop) are found by one: interpreted, with nothing but what they
-    depend on. Raises what a call of ``f`` raises.
+    ``f`` is a transformed function (``grad(f)``, ``jit(grad(f))``, ``hessian(f)``, any nesting), or one of `jvp`, `vjp`,
+    `linear_transpose`, `linearize` and `hvp` followed by the arguments it takes: ``report(tp.vjp, f, x)``. The result is a
+    `transpile.reports.report.Report`, which prints as a table: what is recorded and kept, what is recomputed instead, and the
+    peak memory. Counts known only at run time (the trip count of a ``while`` loop) are found by running the statements that
+    they depend on, interpreted. Raises what a call of ``f`` raises.
 
     >>> import numpy as np
+    >>> import transpile as tp
     >>> def decay(x, steps):
     ...     for _ in range(steps):
     ...         x = x * np.exp(-x)
     ...     return np.sum(x)
-    >>> found = report(grad(decay), np.ones(1000), 50)
+    >>> found = tp.report(tp.grad(decay), np.ones(1000), 50)
     >>> found.bytes, str(found.formula)
     (800000, '16·steps·n')
     """
@@ -531,16 +639,30 @@ def _made(fn: Any, level: Level) -> Any:
 
 @functools.lru_cache(maxsize=512)
 def _kept(fn: Static, level: Level) -> Transformed:
-    """One object for each function and level, so that ``grad(f)(x)`` in a loop builds its code once."""
+    """The transformed function, cached by function and level, so that ``grad(f)(x)`` in a loop generates code only once."""
     return Transformed(fn.value, level)
 
 
 @edge
 def custom_jvp(f: Callable[..., Any] | None = None, nondiff_argnums: Any = (), nondiff_argnames: Any = ()) -> Any:
-    """``f`` with a forward derivative of the user's own: ``f.defjvp(rule)``, ``rule(primals, tangents) -> (value, tangent)``.
+    """``f`` with a forward derivative that the user writes: ``f.defjvp(rule)``.
 
-    ``nondiff_argnums`` and ``nondiff_argnames`` are arguments without a derivative: they come first in ``rule``, by themselves.
-    ``f.defjvps(*jvps)`` gives a rule for each argument: ``jvp(tangent, value, *primals)``.
+    ``rule(primals, tangents)`` returns ``(value, tangent)``. Reverse mode transposes the rule, which must be linear in
+    ``tangents``. ``f.defjvps(*jvps)`` sets a rule for each argument instead, ``jvp(tangent, value, *primals)``, or None for no
+    contribution. Arguments selected by ``nondiff_argnums`` and ``nondiff_argnames`` are not differentiated; they come first in
+    the call of ``rule``, before the two tuples. Raises `TranspileError` T307 if there is no rule, or if it does not fit ``f``.
+
+    >>> import numpy as np
+    >>> import transpile as tp
+    >>> @tp.custom_jvp
+    ... def log1pexp(x):
+    ...     return np.log(1.0 + np.exp(x))
+    >>> @log1pexp.defjvp
+    ... def rule(primals, tangents):
+    ...     (x,), (x_dot,) = primals, tangents
+    ...     return log1pexp(x), x_dot / (1.0 + np.exp(-x))
+    >>> float(tp.grad(log1pexp)(0.0))
+    0.5
     """
     given = nondiff_argnums, nondiff_argnames
     return CustomJvp(f, *given) if f is not None else lambda f: CustomJvp(f, *given)
@@ -548,17 +670,32 @@ def custom_jvp(f: Callable[..., Any] | None = None, nondiff_argnums: Any = (), n
 
 @edge
 def custom_vjp(f: Callable[..., Any] | None = None, nondiff_argnums: Any = (), nondiff_argnames: Any = ()) -> Any:
-    """``f`` with a reverse derivative of the user's own: ``f.defvjp(forward, backward)``.
+    """``f`` with a reverse derivative that the user writes: ``f.defvjp(forward, backward)``.
 
-    ``forward(*args) -> (value, kept)``; ``backward(kept, cotangent)`` gives a tuple with one adjoint for each argument, None
-    for zero. ``nondiff_argnums`` and ``nondiff_argnames`` are arguments without a derivative: they come first in ``backward``.
+    ``forward(*args)`` returns ``(value, kept)``; ``backward(kept, cotangent)`` returns a tuple with one adjoint for each
+    argument, None for zero. Arguments selected by ``nondiff_argnums`` and ``nondiff_argnames`` are not differentiated: they
+    come first in the call of ``backward``, and have no adjoint. Raises `TranspileError` T307 if there is no rule, or if it does
+    not fit ``f``.
+
+    >>> import numpy as np
+    >>> import transpile as tp
+    >>> @tp.custom_vjp
+    ... def clipped(x):  # the gradient is clipped, the value is not
+    ...     return x
+    >>> def forward(x):
+    ...     return x, None
+    >>> def backward(kept, x_bar):
+    ...     return (np.clip(x_bar, -1.0, 1.0),)
+    >>> clipped.defvjp(forward, backward)
+    >>> float(tp.grad(lambda x: 5.0 * clipped(x))(2.0))
+    1.0
     """
     given = nondiff_argnums, nondiff_argnames
     return CustomVjp(f, *given) if f is not None else lambda f: CustomVjp(f, *given)
 
 
 class ShapeDtype:
-    """What `eval_shape` gives for an array: ``shape`` (None where only the run knows) and ``dtype``."""
+    """Shape and dtype of an array, as `eval_shape` returns them; a size that is known only at run time is None."""
 
     def __init__(self, shape: tuple[int | None, ...], dtype: str) -> None:
         self.shape, self.dtype = shape, dtype
@@ -575,7 +712,15 @@ class ShapeDtype:
 
 @edge
 def eval_shape(f: Any, *args: Any, **kwargs: Any) -> Any:
-    """The structure of what ``f`` returns, with a `ShapeDtype` for each array and number. ``f`` does not run."""
+    """The structure of the result of ``f`` with a `ShapeDtype`, ``shape`` and ``dtype``, for each array and number.
+
+    ``f`` is not run. A size that is known only at run time is None.
+
+    >>> import numpy as np
+    >>> import transpile as tp
+    >>> tp.eval_shape(np.outer, np.zeros(2), np.zeros(3))
+    ShapeDtype(shape=(2, 3), dtype='float64')
+    """
     from transpile.driver.inspection import shapes
 
     return shapes(f, args, kwargs, ShapeDtype)

@@ -1,6 +1,6 @@
-"""Functional updates: ``at(x)[index].set(v)`` is a new array, as ``x.at[index].set(v)`` is of JAX's arrays.
+"""Functional updates: ``at(x)[index].set(v)`` returns a new array, as ``x.at[index].set(v)`` does for arrays of JAX.
 
-In a function that is transformed ``x.at[index]`` may be written too, and an array that nobody reads any more is written in place.
+In transformed functions ``x.at[index]`` may be written too, and the update is in place if the old array is not read afterwards.
 
 >>> x = np.arange(5.0)
 >>> at(x)[2].add(10)
@@ -29,30 +29,31 @@ Mode: TypeAlias = Literal["promise_in_bounds", "clip", "drop", "fill"]
 
 
 def at(x: ArrayLike) -> At:
-    """``at(x)[index]`` is a part of an array; its methods give a new array in which that part is another, and leave ``x`` alone.
+    """An object whose ``at(x)[index]`` selects a part of ``x``; the methods of the part return an updated copy of ``x``.
 
-    ``set(values)`` puts ``values`` there; ``add subtract multiply divide power min max`` combine what is there with them
-    (``mul`` is ``multiply``), ``apply(func)`` puts there what ``func`` makes of each element. Where an index is repeated, all
-    count, and of what is set the last. The result has the shape and dtype of ``x``, to which values of another dtype are cast
-    (``divide`` of integers gives float64). ``get()`` reads the part.
+    ``set(values)`` assigns ``values``; ``add subtract multiply divide power min max`` combine the elements with them (``mul``
+    is ``multiply``), ``apply(func)`` replaces each element by ``func(element)``. With repeated indices every update is applied;
+    of repeated ``set`` the last one counts. The result has the shape and dtype of ``x``, to which values are cast (``divide``
+    of integers gives float64). ``get()`` returns the part.
 
-    ``index`` is what NumPy takes: integers, slices, None, ``...``, truth values, arrays of integers or truths. What is out of
-    range is no error: with ``mode`` "clip" the nearest element stands for it, with "drop" or "fill" it is not written, and read
-    as ``fill_value``: NaN by default, of integers the least, of unsigned ones the largest, True. By default,
-    "promise_in_bounds", reads clip and writes drop. With ``wrap_negative_indices=False`` negative indices are out of range.
-    ``unique_indices`` promises that no index is repeated; ``indices_are_sorted`` changes nothing.
+    ``index`` is one that NumPy takes: integers, slices, None, ``...``, booleans, arrays of integers or booleans. An index out
+    of range is not an error. With ``mode`` "clip" it stands for the nearest element; with "drop" or "fill" nothing is written
+    there and ``get`` returns ``fill_value``, by default NaN, the least signed integer, the largest unsigned integer or True.
+    The default "promise_in_bounds" clips reads and drops writes. With ``wrap_negative_indices=False`` negative indices are out
+    of range. ``unique_indices`` promises that no index is repeated; ``indices_are_sorted`` has no effect.
 
-    Raises `TranspileError` T131 for an unknown mode or a ``fill_value`` that is no number, T207 for what cannot be an index.
-    The vocabulary is that of ``jax.numpy.ndarray.at``.
+    Raises `TranspileError` T131 for an unknown mode or a ``fill_value`` that is not a number, T207 for an invalid index. Names
+    and options are those of ``jax.numpy.ndarray.at``.
 
-    >>> at([1.0, 2.0, 3.0])[1:].set([5.0, 6.0])
+    >>> import transpile as tp
+    >>> tp.at([1.0, 2.0, 3.0])[1:].set([5.0, 6.0])
     array([1., 5., 6.])
     """
     return At(np.asarray(x))
 
 
 class At:
-    """``at(x)``, which wants an index."""
+    """``at(x)``: an array to be indexed; see `at`."""
 
     __slots__ = ("array",)
 
@@ -70,7 +71,7 @@ class At:
 
 
 def _updating(name: str) -> Callable[..., NDArray[Any]]:
-    """The method that combines a part with values by a ufunc."""
+    """The method of `Part` that combines the part with values by a ufunc."""
 
     def method(self: Part, values: ArrayLike, *, indices_are_sorted: bool = False, unique_indices: bool = False,
                mode: Mode | None = None, wrap_negative_indices: bool = True) -> NDArray[Any]:  # fmt: skip
@@ -94,7 +95,7 @@ class Part:
 
     def get(self, *, indices_are_sorted: bool = False, unique_indices: bool = False, mode: Mode | None = None,
             fill_value: Any = None, wrap_negative_indices: bool = True) -> Any:  # fmt: skip
-        """The part: see `at`."""
+        """A copy of the part; see `at`."""
         found = Place(self.array.shape, self.index, wrap_negative_indices)
         x = found.within(self.array)
         part = x[found.clipped]
@@ -105,7 +106,7 @@ class Part:
 
     def set(self, values: ArrayLike, *, indices_are_sorted: bool = False, unique_indices: bool = False,
             mode: Mode | None = None, wrap_negative_indices: bool = True) -> NDArray[Any]:  # fmt: skip
-        """``values`` in the place of the part: see `at`."""
+        """A copy of the array with ``values`` in the place of the part; see `at`."""
         out = self.array.copy()
         found = Place(out.shape, self.index, wrap_negative_indices)
         inside: Any = found.inside if _is_dropping(mode) else True
@@ -121,7 +122,7 @@ class Part:
 
     def apply(self, func: Callable[[Any], Any], *, indices_are_sorted: bool = False, unique_indices: bool = False,
               mode: Mode | None = None, wrap_negative_indices: bool = True) -> NDArray[Any]:  # fmt: skip
-        """What ``func`` makes of each element of the part in its place: see `at`."""
+        """A copy of the array with ``func(element)`` in the place of each element of the part; see `at`."""
         return self._changed(func, (), mode, unique_indices, wrap_negative_indices)
 
     def _changed(self, function: Any, values: tuple[Any, ...], mode: Any, unique: bool, wraps: bool) -> NDArray[Any]:
@@ -152,7 +153,7 @@ class Part:
 
 
 def _change_each(function: Any, out: NDArray[Any], found: Place, values: tuple[Any, ...], inside: Any) -> None:
-    """Every entry of the index arrays that is in range counts: by ``function.at``, where there is one."""
+    """Applies ``function`` for every index in range, repeated ones too: by ``function.at`` if it is a ufunc."""
     if not isinstance(function, np.ufunc):
         given = inside if np.ndim(inside) else None
         library_at.change_each(function, out, found.clipped, found.arrays, values, given, found.axis)
@@ -165,7 +166,7 @@ def _change_each(function: Any, out: NDArray[Any], found: Place, values: tuple[A
 
 
 def _fitted(out: NDArray[Any], found: Place, value: Any) -> Any:
-    """A value as large as the part; a number as it is."""
+    """The value broadcast to the shape of the part; a scalar unchanged."""
     return value if np.ndim(value) == 0 else np.broadcast_to(value, out[found.clipped].shape)
 
 

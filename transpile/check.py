@@ -1,4 +1,4 @@
-"""Derivatives against differences of the function: `check_grads`."""
+"""`check_grads`: derivatives compared with finite differences of the function."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from transpile.errors import error
 __tracebackhide__ = True
 
 MODES = ("fwd", "rev")
-FINER = 16.0  # how much closer the second pair of points is that tells a kink from an error
+FINER = 16.0  # the second step is smaller by this factor: it tells a kink from a wrong derivative
 
 
 @edge
@@ -32,16 +32,20 @@ def check_grads(
     rtol: float | None = None,
     eps: float | None = None,
 ) -> None:
-    """Compares the derivatives of ``f`` at ``args`` with differences of ``f``; AssertionError says which one is wrong, and where.
+    """None if the derivatives of ``f`` at ``args`` agree with finite differences; AssertionError names the one that does not.
 
-    Each argument (with all its leaves of floating point) is moved along a direction of its own, the same in every run. ``order``:
-    up to which derivative, each taken of the one before; ``modes``: "fwd", "rev" or both. A derivative ``d`` passes where
-    ``|d - difference| <= atol + rtol * |difference|``; both are 1e-5 for float64 and 2e-2 for float32, if not given. ``eps`` is
-    the step in units of the argument (6e-6 and 5e-3). At a kink (the slopes of both sides differ however near one comes)
-    there is no derivative to compare with: what lies between both slopes passes with a UserWarning that names them, what does
-    not fails.
+    ``args`` is a tuple with one entry for each argument (T309). Each argument with floating-point leaves is moved along a
+    direction of its own, the same in every run. ``order`` is the highest derivative, each taken of the one before; ``modes``
+    is a tuple of "fwd" and "rev" (T505). A derivative ``d`` passes if ``|d - difference| <= atol + rtol * |difference|``; the
+    default of both is 1e-5 for float64 and 2e-2 for narrower floats. ``eps`` is the step relative to the largest element, at
+    least 1 (6e-6; 5e-3 if narrower).
 
-    >>> check_grads(lambda x, n: np.sum(np.sin(x) ** n), (np.array([0.5, 1.5]), 3))
+    At a kink, where the one-sided slopes differ however small the step is, there is no derivative to compare with: a value
+    between the slopes passes with a UserWarning that names them, any other fails.
+
+    >>> import numpy as np
+    >>> import transpile as tp
+    >>> tp.check_grads(lambda x, n: np.sum(np.sin(x) ** n), (np.array([0.5, 1.5]), 3))
     """
     if not callable(f):
         raise error("T411", f"expected a function, got {type(f).__name__}")
@@ -54,6 +58,8 @@ def check_grads(
 
 
 class _Tolerance:
+    """Tolerances and step, as given or by dtype."""
+
     def __init__(self, atol: float | None, rtol: float | None, eps: float | None) -> None:
         self.given, self.eps = (atol, rtol), eps
 
@@ -69,7 +75,7 @@ class _Tolerance:
 
 
 def names_of(f: Any, args: Sequence[Any]) -> list[str]:
-    """What the arguments are called in messages."""
+    """The names of the arguments for messages."""
     try:
         bound = inspect.signature(f).bind(*args).arguments
     except (TypeError, ValueError):
@@ -123,7 +129,7 @@ def _is_float(leaf: Any) -> bool:
 
 
 def _along(value: Any, rng: np.random.Generator) -> Any:
-    """A direction for a value: of the size of 1 in each leaf of floating point, zero in the others."""
+    """A direction with the structure of ``value``: 0.5 to 1 in magnitude in floating-point leaves, zero in the others."""
     leaves, tree = flatten(value)
     return unflatten(tree, [_direction(leaf, rng) for leaf in leaves])
 
@@ -136,7 +142,7 @@ def _direction(leaf: Any, rng: np.random.Generator) -> Any:
 
 
 def _directions(args: tuple[Any, ...], rng: np.random.Generator) -> Iterator[tuple[int, tuple[Any, ...]]]:
-    """For each argument with a leaf of floating point its number, and a direction in which it alone moves."""
+    """For each argument with a floating-point leaf, its position and a direction that moves this argument only."""
     for k, value in enumerate(args):
         if any(_is_float(leaf) for leaf in flatten(value)[0]):
             yield k, tuple(_along(x, rng) if j == k else _scaled(x, 0.0) for j, x in enumerate(args))
@@ -150,7 +156,7 @@ def _scaled(value: Any, by: float) -> Any:
 
 
 def _floats(value: Any) -> list[np.ndarray]:
-    """The leaves of floating point."""
+    """The floating-point leaves, as arrays."""
     return [np.asarray(leaf) for leaf in flatten(value)[0] if _is_float(leaf)]
 
 
@@ -162,7 +168,7 @@ def _forward(f: Any, args: tuple[Any, ...], moved: tuple[Any, ...]) -> list[np.n
 
 
 def _reverse(f: Any, args: tuple[Any, ...], moved: tuple[Any, ...], line: _Line) -> list[np.ndarray]:
-    """For each result the derivative along the line, of a cotangent of its own; as numbers, to be compared with sums."""
+    """The derivative along the line of the results weighted by a random cotangent, as one number."""
     value, pull = vjp(f, *own(args))
     bars = pull(line.cotangent(value))
     total = 0.0
@@ -173,7 +179,7 @@ def _reverse(f: Any, args: tuple[Any, ...], moved: tuple[Any, ...], line: _Line)
 
 
 class _Line:
-    """The function along a direction."""
+    """The function restricted to a line through the arguments, and its finite differences."""
 
     def __init__(
         self, f: Any, args: tuple[Any, ...], moved: tuple[Any, ...], tolerance: _Tolerance, step: float
@@ -194,7 +200,7 @@ class _Line:
         return found
 
     def slopes(self, h: float) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray]]:
-        """The differences to the right, to the left, and those of both, extrapolated."""
+        """Right, left, and central differences; the central ones extrapolated (Richardson) from two steps."""
         low, half_low, here, half_high, high = (self.at(t) for t in (-h, -h / 2, 0.0, h / 2, h))
         right = [(b - a) / h for a, b in zip(here, high)]
         left = [(a - b) / h for a, b in zip(here, low)]
@@ -203,14 +209,14 @@ class _Line:
         return right, left, [(4 * b - a) / 3 for a, b in zip(whole, half)]
 
     def folded(self, parts: list[np.ndarray], sums: bool) -> list[np.ndarray]:
-        """The parts themselves, or what a cotangent makes of them."""
+        """The parts, or with ``sums`` their inner product with the cotangent."""
         if not sums:
             return parts
         assert self.weights is not None
         return [np.asarray(sum(float(np.sum(w * p)) for w, p in zip(self.weights, parts)))]
 
     def compare(self, found: list[np.ndarray], how: str, name: str) -> bool:
-        """Whether there is a derivative to compare with; AssertionError if it differs from what was found."""
+        """Raises AssertionError if ``found`` differs from the slopes; returns False at a kink, where no derivative exists."""
         sums = how.endswith("rev")
         right, left, central = (self.folded(p, sums) for p in self.slopes(self.h))
         atol, rtol = self.tolerance.of(np.result_type(*_floats(self.args)))
@@ -244,7 +250,7 @@ class _Line:
 
 
 def _outside() -> int:
-    """How many frames up, from the one that asks, the first is that is none of ours: where a warning belongs."""
+    """The ``stacklevel`` of the first frame outside transpile, where a warning belongs."""
     frame, level = sys._getframe(1), 1
     while (
         frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __name__.partition(".")[0]
@@ -256,7 +262,7 @@ def _outside() -> int:
 def _judged(
     d: float, is_close: bool, sides: list[float], nearer: list[float], atol: float, rtol: float
 ) -> tuple[str, str]:
-    """What a derivative is where it is not the slope of both sides: right, wrong, or one of several; with the reason."""
+    """A verdict and its reason for a derivative that is not the slope of both sides: "right", "wrong" or "one of several"."""
     there = [k for k in (0, 1) if np.isfinite(nearer[k])]
     if not there:
         return ("right" if is_close else "wrong"), ""

@@ -1,6 +1,6 @@
-"""The command line: ``transpile grad FILE.py:FUNC`` and its kin. The file is parsed, never executed.
+"""The command line: ``transpile grad FILE.py:FUNC`` and the other commands. The file is parsed, never executed.
 
-Exit status: 0; 1 where the program cannot be transformed (diagnostics on stderr); 2 where the request cannot be read.
+Exit status: 0 on success; 1 if the program cannot be transformed (diagnostics on stderr); 2 if the request is wrong.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from transpile.command.parser import parser
 from transpile.errors import SHALLOWER, TranspileError, error
 
 REQUESTS = ("T404", "T407", "T413", "T505", "T901", "T903")
-"""Codes that mean that the request, not the program, is wrong."""
+"""Codes that mean that the request is wrong, not the program."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs one command; the exit status."""
+    """Runs one command and returns the exit status."""
     given = sys.argv[1:] if argv is None else argv
     options = parser().parse_args([f"{STDIN}{a[1:]}" if a.startswith("-:") else a for a in given])  # "-:f" is no option
-    from transpile.command.emitted import emit  # so that --help and a slip of the pen are answered at once
+    from transpile.command.emitted import emit  # late, so that --help and usage errors answer at once
 
     try:
         text, read = emit(options)
@@ -36,7 +36,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except RecursionError:
         print(error("T135", "something in this program is nested too deeply", hint=SHALLOWER), file=sys.stderr)
         return 1
-    except BrokenPipeError:  # who reads the output has read enough
+    except BrokenPipeError:  # the reader of the output has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     return 0

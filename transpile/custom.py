@@ -1,4 +1,4 @@
-"""`custom_jvp` and `custom_vjp`: functions whose derivative the user writes, as in JAX."""
+"""The objects that `custom_jvp` and `custom_vjp` return: functions whose derivative the user writes, as in JAX."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from transpile import tree
 from transpile.base.levels import level_of
 from transpile.errors import error
 
-RULES = ("jvp", "forward", "backward")  # the attributes that hold the functions of a rule, whichever there are
+RULES = ("jvp", "forward", "backward")  # attributes that hold the functions of a rule; each class has some of them
 
 
 class Custom:
-    """A function with a derivative of the user's own. Called by itself it is the function."""
+    """A function with a derivative that the user writes; a plain call runs the function."""
 
     rule = ""
 
@@ -37,24 +37,24 @@ class Custom:
         return self if instance is None else types.MethodType(self, instance)
 
     def rules(self) -> tuple[Any, ...]:
-        """The user's functions that make up the derivative; T307 if they are not there yet."""
+        """The user's functions that make up the derivative; T307 if they have not been set."""
         raise NotImplementedError
 
 
 class CustomJvp(Custom):
-    """``f.defjvp(rule)``: ``rule(primals, tangents) -> (value, tangent)``; nondiff arguments come first, by themselves."""
+    """A function with a rule ``rule(*nondiff, primals, tangents) -> (value, tangent)``, set by ``f.defjvp(rule)``."""
 
     rule = "jvp"
     __lifter_methods__: ClassVar = {"defjvp": "transpile.custom.defjvp", "defjvps": "transpile.custom.defjvps"}
     jvp: Callable[..., Any] | None = None
 
     def defjvp(self, jvp: Callable[..., Any]) -> Callable[..., Any]:
-        """Sets the rule; gives it back, so that it can be a decorator."""
+        """Sets the rule and returns it, so that the method can be used as a decorator."""
         self.jvp = jvp
         return jvp
 
     def defjvps(self, *jvps: Callable[..., Any] | None) -> None:
-        """Sets a rule for each argument: ``jvp(tangent, value, *primals)`` gives its part of the tangent; None: it has none."""
+        """Sets a rule for each argument, ``jvp(tangent, value, *primals)``; the results are added, None counts as zero."""
         if self.nondiff_argnums:
             raise error("T307", "defjvps is for functions without nondiff_argnums", hint="use defjvp")
         self.jvp = summed(self, jvps)
@@ -66,8 +66,10 @@ class CustomJvp(Custom):
 
 
 class CustomVjp(Custom):
-    """``f.defvjp(forward, backward)``: ``forward(*args) -> (value, kept)``, ``backward(kept, cotangent) -> adjoints``, one for
-    each argument that is differentiated; nondiff arguments come first in ``backward``."""
+    """A function with rules ``forward(*args) -> (value, kept)`` and ``backward(*nondiff, kept, cotangent) -> adjoints``.
+
+    ``adjoints`` has one entry for each differentiated argument. The rules are set by ``f.defvjp(forward, backward)``.
+    """
 
     rule = "vjp"
     __lifter_methods__: ClassVar = {"defvjp": "transpile.custom.defvjp"}
@@ -75,6 +77,7 @@ class CustomVjp(Custom):
     backward: Callable[..., Any] | None = None
 
     def defvjp(self, forward: Callable[..., Any], backward: Callable[..., Any]) -> None:
+        """Sets the two functions of the rule."""
         self.forward, self.backward = forward, backward
 
     def rules(self) -> tuple[Any, ...]:
@@ -85,7 +88,7 @@ class CustomVjp(Custom):
 
 
 def _name(fn: Any) -> str:
-    """What a function is called; a partial as its function."""
+    """The name of a function; of a partial, the name of its function."""
     while isinstance(fn, functools.partial):
         fn = fn.func
     return str(getattr(fn, "__name__", "function"))
@@ -99,7 +102,7 @@ def _several(given: Any, kind: type) -> tuple[Any, ...]:
 
 
 def _numbers(fn: Callable[..., Any], names: tuple[str, ...]) -> tuple[int, ...]:
-    """The places of the arguments of these names."""
+    """The positions of the parameters with these names; T505 if there is none."""
     known = list(inspect.signature(fn).parameters) if names else []
     missing = [name for name in names if name not in known]
     if missing:
@@ -108,7 +111,7 @@ def _numbers(fn: Callable[..., Any], names: tuple[str, ...]) -> tuple[int, ...]:
 
 
 def summed(f: CustomJvp, jvps: tuple[Any, ...]) -> Callable[..., Any]:
-    """A rule of one for each argument: ``jvp(tangent, value, *primals)``; None of one that has no derivative."""
+    """The rule of ``f`` that adds up one rule for each argument, ``jvp(tangent, value, *primals)`` or None."""
 
     def rule(primals: Any, tangents: Any) -> tuple[Any, Any]:
         value = f(*primals)
@@ -122,12 +125,12 @@ def summed(f: CustomJvp, jvps: tuple[Any, ...]) -> Callable[..., Any]:
 
 
 def is_method(target: Any) -> bool:
-    """Whether it is a transformed function, or one with a derivative of its own, that is bound to an object."""
+    """True for a method of an object whose function is transformed or has a custom rule."""
     if not isinstance(target, types.MethodType):
         return False
     return isinstance(target.__func__, Custom) or level_of(target) is not None
 
 
 def call_custom(function: Any, *args: Any, **kwargs: Any) -> Any:
-    """The function called: what is lifted where a transform is taken of it directly."""
+    """Calls ``function``: lifted instead of a custom function that is transformed directly, so that the call has its rule."""
     return function(*args, **kwargs)

@@ -1,13 +1,13 @@
-"""Diagnostics: what is wrong, where in the user's source, and the way out.
-
-One exception for users, `TranspileError`, with all that was found in ``diagnostics``; one table of codes, `CODES`.
+"""Exceptions and diagnostics: what is wrong, where in the user's source, and what to do.
 
     TranspileError        the user's program or request cannot be transformed; carries Diagnostics
-    InternalError         a bug of transpile itself (the verifier's, never the user's fault)
-    RuleError             what a rule of a primitive refuses; where that is in the user's source, the frontend knows
+    ShapeError            a TranspileError that is also a ValueError: NumPy would raise one
+    InternalError         a bug in transpile itself, never the user's fault
+    RuleError             raised by the rule of a primitive; the frontend adds the place in the user's source
 
-Lines and columns of a `transpile.base.loc.Loc` count from 1, columns in characters (not the UTF-8 bytes of AST
-nodes), and ``end_col`` is one past the last character; 0 means unknown. `transpile.frontend.sources.locate` makes them so.
+`CODES` is the table of all codes. Lines and columns of a `transpile.base.loc.Loc` count from 1, columns in characters (not in
+the UTF-8 bytes of AST nodes), and ``end_col`` is one past the last character; 0 means unknown.
+`transpile.frontend.sources.locate` converts the columns.
 
 >>> d = Diagnostic("T405", "name 'z' is not defined", Loc("<none>", 3, 5))
 >>> print(d)
@@ -121,12 +121,20 @@ CODES: dict[str, str] = {
 
 NO_COMPLEX = "complex numbers are not there yet: compute with the real and the imaginary part"  # the hint of each T311
 
-_CHAIN = 6  # calls named by the notes of one diagnostic, those in the middle of a longer chain left out
+_CHAIN = 6  # calls that the notes of one diagnostic name; a longer chain is cut in the middle
 
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """One finding. ``context`` says what was asked for: "reverse mode, with respect to theta"."""
+    """One problem: ``code``, ``message``, place in the source (``loc``), ``notes`` and ``hint``; ``str(d)`` is the full text.
+
+    ``context`` is the request that led to it: "reverse mode, with respect to theta".
+
+    >>> import transpile as tp
+    >>> print(tp.Diagnostic("T104", "'yield' cannot be transformed", hint="collect the values in an array and return it"))
+    error[T104]: 'yield' cannot be transformed
+       = hint: collect the values in an array and return it
+    """
 
     code: str
     message: str
@@ -143,7 +151,7 @@ class Diagnostic:
         return self.said()
 
     def said(self, severity: str = "error") -> str:
-        """The text: of an error, or of a ``warning``."""
+        """The text of the diagnostic, with "error" or another ``severity``, such as "warning"."""
         return "\n".join(self._lines(severity))
 
     def _lines(self, severity: str) -> list[str]:
@@ -162,13 +170,21 @@ class Diagnostic:
 
 
 _VALUE_ERRORS = {"T134", "T202", "T203", "T211", "T214"}
-"""What NumPy refuses with a ValueError when it comes to it: shapes that do not fit."""
+"""Codes of errors for which NumPy raises a ValueError at run time: shapes that do not fit."""
 
 
 class TranspileError(Exception):
-    """A program or a request that cannot be transformed; ``diagnostics`` lists why, in the order of the source.
+    """The error of a program or a request that cannot be transformed; ``diagnostics`` lists the reasons, ``codes`` their codes.
 
-    Where NumPy itself would raise a ValueError (shapes that do not fit), it is a `ShapeError`, which is a ValueError too.
+    For shapes that do not fit, for which NumPy raises a ValueError, the error is a `ShapeError`, which is also a ValueError.
+
+    >>> import transpile as tp
+    >>> f = tp.from_source("def f(x): return x + y")
+    >>> try:
+    ...     tp.grad(f)(1.0)
+    ... except tp.TranspileError as failed:
+    ...     failed.codes, failed.diagnostics[0].message
+    (('T405',), "name 'y' is not defined")
     """
 
     def __new__(cls, diagnostics: Diagnostic | Sequence[Diagnostic] = ()) -> TranspileError:
@@ -189,16 +205,16 @@ class TranspileError(Exception):
         return tuple(d.code for d in self.diagnostics)
 
     def within(self, context: str) -> TranspileError:
-        """The same error, saying what was asked for where that is not said yet."""
+        """A copy of the error with ``context`` in each diagnostic that has none."""
         return type(self)([d if d.context else replace(d, context=context) for d in self.diagnostics])
 
 
 class ShapeError(TranspileError, ValueError):
-    """Shapes that do not fit, found when the function is transformed. NumPy raises a ValueError for them when it runs."""
+    """Shapes that do not fit, found when the function is transformed; NumPy raises a ValueError for them at run time."""
 
 
 class RuleError(Exception):
-    """A type or shape error found by a rule; the frontend turns it into a diagnostic at the user's line."""
+    """A type or shape error that the rule of a primitive finds; the frontend turns it into a diagnostic at the user's line."""
 
     def __init__(self, message: str, code: str = "T201", hint: str = "") -> None:
         super().__init__(message)
@@ -206,7 +222,7 @@ class RuleError(Exception):
 
 
 class InternalError(Exception):
-    """Core that breaks its own rules: a bug of transpile, never of the user."""
+    """Core that is not well formed: a bug in transpile, never the user's fault."""
 
 
 SHALLOWER = (
@@ -216,12 +232,12 @@ SHALLOWER = (
 
 
 def error(code: str, message: str, loc: Loc = NOWHERE, hint: str = "", notes: Iterable[str] = ()) -> TranspileError:
-    """A `TranspileError` of one diagnostic, to be raised: ``raise error("T108", "...", loc)``."""
+    """A `TranspileError` with one diagnostic, for the caller to raise: ``raise error("T108", "...", loc)``."""
     return TranspileError(Diagnostic(code, message, loc, tuple(notes), hint))
 
 
 class Findings:
-    """Collects diagnostics where a pass can go on after a first one."""
+    """Diagnostics collected by a pass that can continue after the first one."""
 
     def __init__(self) -> None:
         self.diagnostics: list[Diagnostic] = []
@@ -233,7 +249,7 @@ class Findings:
         self.diagnostics.extend(failed.diagnostics)
 
     def check(self) -> None:
-        """Raises what was found, if anything."""
+        """Raises the diagnostics found so far, if there are any."""
         if self.diagnostics:
             self.fail()
 
@@ -245,7 +261,7 @@ class Findings:
 
 
 def shown_path(file: str) -> str:
-    """The path as it is shown: relative where the file lies under the working directory."""
+    """The path for messages: relative if the file is below the working directory; the name of a notebook's cell."""
     if not os.path.isabs(file):
         return cell(file) or file
     found = cell(file)
@@ -259,12 +275,12 @@ def shown_path(file: str) -> str:
 
 
 def short_path(file: str) -> str:
-    """The name of the file, or of the cell of a notebook."""
+    """The file name without its directory, or the name of a notebook's cell."""
     return cell(file) or file.replace("\\", "/").rpartition("/")[2]
 
 
 def cell(file: str) -> str:
-    """What IPython calls the cell whose text stands under this name: ``In[3]``; empty if it is none."""
+    """IPython's name of the cell with this file name, ``In[3]``; empty if the file is not a cell."""
     module = sys.modules.get("IPython")
     shell = module.get_ipython() if module is not None and hasattr(module, "get_ipython") else None
     named = getattr(getattr(shell, "compile", None), "format_code_name", None)
@@ -273,7 +289,7 @@ def cell(file: str) -> str:
 
 
 def position(loc: Loc) -> str:
-    """``file:line:col: ``, as much of it as is known."""
+    """``file:line:col: ``, without the parts that are unknown."""
     if not loc.file:
         return ""
     numbers = [str(n) for n in ((loc.line, loc.col) if loc.line and loc.col else (loc.line,)) if n]
@@ -281,14 +297,14 @@ def position(loc: Loc) -> str:
 
 
 def source_line(loc: Loc) -> str:
-    """The line of source, without its line end; empty if it cannot be found."""
+    """The source line at ``loc`` without its line ending; empty if it cannot be found."""
     if not loc.file or not loc.line:
         return ""
     return linecache.getline(loc.file, loc.line).rstrip("\r\n")
 
 
 def carets(line: str, loc: Loc) -> str:
-    """Marks under the columns of ``loc``; those of a span over several lines end with its first line."""
+    """Carets under the columns of ``loc``; for a span of several lines, up to the end of the first."""
     if loc.col < 1 or loc.col > len(line) + 1:
         return ""
     text = line.rstrip()
@@ -299,14 +315,14 @@ def carets(line: str, loc: Loc) -> str:
 
 
 def _width(char: str) -> int:
-    """How many columns of a terminal a character takes."""
+    """The number of terminal columns of a character."""
     if unicodedata.combining(char):
         return 0
     return 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
 
 def call_chain(loc: Loc, context: str = "") -> list[str]:
-    """One note for each call that led here, innermost first; the context stands behind the last."""
+    """One note for each call that led to ``loc``, innermost first; the last one ends with the context."""
     steps: list[str] = []
     here = loc
     while here.caller is not None:

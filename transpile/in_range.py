@@ -1,4 +1,4 @@
-"""Which part of an array an index means, and what of it lies in the array: for `transpile.at` outside of transformed functions."""
+"""Indices clipped to an array, and which of their entries are in range: for `transpile.at` outside transformed functions."""
 
 from __future__ import annotations
 
@@ -12,10 +12,13 @@ from transpile.errors import error
 
 
 class Place:
-    """``clipped`` is an index within ``shape`` with an item for each axis, and ``inside`` says which of its entries were in range:
-    one truth value or, where it has arrays (``is_array``), an array of them. Arrays in it have one shape; ``arrays`` says which
-    items they are, ``axis`` where their axes stand in the part. It is a place in ``x[lead]``, where truth values have axes of their
-    own."""
+    """An index into an array of ``shape``, clipped to it.
+
+    ``clipped`` has an item for each axis. ``inside`` says which entries were in range: one boolean or, if the index has arrays
+    (``is_array``), an array of booleans. The arrays are broadcast to one shape; ``arrays`` says which items they are, ``axis``
+    where their axes stand in the part, ``behind`` the number of axes after these. The index is one into ``x[lead]``, in which
+    scalar booleans have axes of their own.
+    """
 
     def __init__(self, shape: tuple[int, ...], index: Any, wraps: bool = True) -> None:
         self.inside: Any = True
@@ -44,7 +47,7 @@ class Place:
         return min(max(part, low), n - 1) if isinstance(part, int) else np.clip(part, low, n - 1)
 
     def _meet(self, clipped: list[Any]) -> None:
-        """Gives the arrays one shape, and finds where their axes stand: numbers count as arrays beside them."""
+        """Broadcasts the arrays to one shape and finds the place of their axes; beside arrays, numbers count as arrays."""
         self.arrays = tuple(isinstance(p, np.ndarray) for p in clipped)
         self.is_array = any(self.arrays)
         self.axis = self.behind = 0
@@ -59,16 +62,16 @@ class Place:
         self.clipped = tuple(clipped)
 
     def within(self, x: NDArray[Any]) -> NDArray[Any]:
-        """What of an array it is a place in: the array, or a view of it."""
+        """The array that ``clipped`` indexes: ``x``, or a view with axes for scalar booleans."""
         return x if self.lead is None else x[self.lead]
 
     def inside_part(self) -> Any:
-        """``inside``, with an axis for each that the part has behind those of the arrays."""
+        """``inside``, shaped to broadcast with the part."""
         return np.reshape(self.inside, (*np.shape(self.inside), *[1] * self.behind)) if self.is_array else self.inside
 
 
 def _expanded(shape: tuple[int, ...], index: Any) -> list[Any]:
-    """The items of an index: integers, slices, None, arrays of integers or truths, the ellipsis spelled out."""
+    """The items of an index, with the ellipsis expanded: integers, slices, None, booleans, arrays of integers or booleans."""
     parts = [_item(p) for p in (index if isinstance(index, tuple) else (index,))]
     covered = sum(map(_covered, parts))
     if covered > len(shape):
@@ -84,7 +87,7 @@ def _expanded(shape: tuple[int, ...], index: Any) -> list[Any]:
 
 
 def _with_axes(parts: list[Any], shape: tuple[int, ...]) -> tuple[tuple[Any, ...] | None, tuple[int, ...]]:
-    """The index that gives each truth value an axis of one entry, None without any, and the shape with these."""
+    """The index that adds an axis of size 1 for each scalar boolean, None if there is none, and the shape with these axes."""
     if not any(isinstance(p, bool) for p in parts):
         return None, shape
     lead: list[Any] = []
@@ -95,12 +98,12 @@ def _with_axes(parts: list[Any], shape: tuple[int, ...]) -> tuple[tuple[Any, ...
 
 
 def _is_index(part: Any) -> bool:
-    """Whether an item is a number, a truth value or an array."""
+    """True for a number, a boolean or an array."""
     return part is not None and part is not ... and not isinstance(part, slice)
 
 
 def _covered(part: Any) -> int:
-    """How many axes an item covers."""
+    """The number of axes that an item indexes."""
     if part is None or part is ... or isinstance(part, bool):
         return 0
     return part.ndim if _is_mask(part) else 1

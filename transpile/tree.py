@@ -1,8 +1,9 @@
-"""Trees: Python containers of arrays, worked on leaf by leaf. Names and meaning are those of ``jax.tree``.
+"""Functions on trees: nested Python containers whose leaves are arrays and numbers. The names are those of ``jax.tree``.
 
-Tuples, lists, dicts (leaves in the order of the sorted keys), named tuples, dataclasses and instances of registered classes are
-containers; None is a tree without leaves; all else is a leaf. In transformed code the functions unroll: what stands in the
-program is the work on the leaves.
+Tuples, lists, dicts (leaves in the order of sorted keys), named tuples, dataclasses and instances of registered classes are
+containers; None is a tree without leaves; any other object is a leaf. Transformed functions may call these functions: the
+structure of a tree is known when a function is transformed, so that only the operations on leaves remain in the generated code.
+A tree that does not have the expected structure raises `TranspileError` T203.
 
 >>> import numpy as np
 >>> params = {"w": np.array([1.0, 2.0]), "b": 0.5}
@@ -39,7 +40,7 @@ _MISSING: Any = object()
 
 
 def flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], TreeDef]:
-    """The leaves of a tree, and its structure. ``is_leaf(subtree)`` says what is a leaf too.
+    """``(leaves, structure)`` of a tree; a subtree for which ``is_leaf(subtree)`` is true counts as one leaf.
 
     >>> flatten({"b": (1.0, None), "a": 2.0})
     ([2.0, 1.0], TreeDef({'a': *, 'b': (*, None)}))
@@ -49,7 +50,7 @@ def flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], TreeDef]:
 
 
 def unflatten(treedef: TreeDef, leaves: Iterable[Any]) -> Any:
-    """The tree of a structure with these leaves; the inverse of `flatten`. T203 if there are more or fewer leaves.
+    """The tree of a structure with these leaves, the inverse of `flatten`; T203 if their number is wrong.
 
     >>> unflatten(structure({"b": (1.0, None), "a": 2.0}), [10, 20])
     {'b': (20, None), 'a': 10}
@@ -58,7 +59,7 @@ def unflatten(treedef: TreeDef, leaves: Iterable[Any]) -> Any:
 
 
 def leaves(tree: Any, is_leaf: IsLeaf = None) -> list[Any]:
-    """The leaves of a tree.
+    """The list of the leaves of a tree, those of a dict in the order of its sorted keys.
 
     >>> leaves([1.0, None, (2.0, {"z": 3.0})])
     [1.0, 2.0, 3.0]
@@ -67,7 +68,7 @@ def leaves(tree: Any, is_leaf: IsLeaf = None) -> list[Any]:
 
 
 def structure(tree: Any, is_leaf: IsLeaf = None) -> TreeDef:
-    """The structure of a tree, to be compared or filled again.
+    """The structure of a tree: a `TreeDef`, which can be compared, and filled by `unflatten`.
 
     >>> structure((1.0, [2.0])) == structure((3.0, [4.0]))
     True
@@ -76,8 +77,10 @@ def structure(tree: Any, is_leaf: IsLeaf = None) -> TreeDef:
 
 
 def map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf = None) -> Any:
-    """The tree with ``f(leaf, ...)`` for each leaf. Each tree of ``rest`` has the structure of ``tree``, or goes on below its
-    leaves; T203 if not.
+    """A tree like ``tree`` with ``f(leaf, ...)`` in the place of each leaf; further arguments of ``f`` come from ``rest``.
+
+    Each tree of ``rest`` has the structure of ``tree`` (T203), or subtrees in the place of its leaves, which ``f`` then
+    receives.
 
     >>> map(lambda x, y: x + y, (1, [2]), (10, [20]))
     (11, [22])
@@ -94,8 +97,10 @@ def map_with_path(
     is_leaf: Callable[..., bool] | None = None,
     is_leaf_takes_path: bool = False,
 ) -> Any:
-    """As `map` with ``f(path, leaf, ...)``; a path is a tuple of `DictKey`, `SequenceKey`, `GetAttrKey` and `FlattenedIndexKey`.
-    With ``is_leaf_takes_path`` it is ``is_leaf(path, subtree)`` that says what is a leaf too.
+    """As `map`, with ``f(path, leaf, ...)``.
+
+    A path is a tuple of `DictKey`, `SequenceKey`, `GetAttrKey` and `FlattenedIndexKey`. With ``is_leaf_takes_path`` the test is
+    called as ``is_leaf(path, subtree)``.
 
     >>> map_with_path(lambda path, x: keystr(path), {"w": [1.0, 2.0]})
     {'w': ["['w'][0]", "['w'][1]"]}
@@ -108,7 +113,7 @@ def map_with_path(
 
 
 def keystr(keys: Sequence[Any]) -> str:
-    """A path as it is written in Python.
+    """The text of a path, as written in Python.
 
     >>> keystr((DictKey("w"), SequenceKey(0), GetAttrKey("bias")))
     "['w'][0].bias"
@@ -117,7 +122,7 @@ def keystr(keys: Sequence[Any]) -> str:
 
 
 def reduce(function: Callable[[Any, Any], Any], tree: Any, initializer: Any = _MISSING, is_leaf: IsLeaf = None) -> Any:
-    """The leaves folded from the left.
+    """The leaves combined from the left, ``function(function(a, b), c)``, beginning with ``initializer`` if it is given.
 
     >>> reduce(lambda a, b: a + b, {"a": 1, "b": (2, 3)}), reduce(lambda a, b: a + b, [], 0)
     (6, 0)
@@ -127,7 +132,7 @@ def reduce(function: Callable[[Any, Any], Any], tree: Any, initializer: Any = _M
 
 
 def all(tree: Any, *, is_leaf: IsLeaf = None) -> bool:
-    """Whether all leaves are true.
+    """True if all leaves are true.
 
     >>> all({"a": True, "b": 1}), all((True, [False]))
     (True, False)
@@ -136,7 +141,9 @@ def all(tree: Any, *, is_leaf: IsLeaf = None) -> bool:
 
 
 def transpose(outer_treedef: TreeDef, inner_treedef: TreeDef | None, pytree_to_transpose: Any) -> Any:
-    """A tree of trees, inside out: the inner structure (None: that of the first) of the outer one. T203 if it does not have both.
+    """A tree of trees turned inside out: the inner structure, with a tree of the outer structure in the place of each leaf.
+
+    ``inner_treedef=None`` takes the inner structure of the first part. T203 if the tree does not have both structures.
 
     >>> transpose(structure([0, 0]), structure({"a": 0, "b": 0}), [{"a": 1, "b": 2}, {"a": 3, "b": 4}])
     {'a': [1, 3], 'b': [2, 4]}
@@ -162,9 +169,10 @@ def transpose(outer_treedef: TreeDef, inner_treedef: TreeDef | None, pytree_to_t
 
 
 def ravel_pytree(pytree: Any) -> tuple[Any, Callable[[Any], Any]]:
-    """All leaves as one array of rank 1, and the function that makes a tree of such an array again. Numbers come back as NumPy's.
-    Leaves of one dtype are then of that of the array that is given; if they are of several, an array of another dtype than the
-    one made here is a TypeError.
+    """``(flat, unravel)``: all leaves in one array of rank 1, and the function that makes a tree of such an array again.
+
+    ``unravel`` gives NumPy scalars for numbers. If all leaves have one dtype, the leaves of ``unravel(x)`` have the dtype of
+    ``x``; otherwise each has its own, and ``x`` must have the dtype of ``flat`` (TypeError).
 
     >>> flat, unravel = ravel_pytree({"w": np.array([[1.0, 2.0]]), "b": 3.0})
     >>> flat, unravel(10 * flat)
@@ -186,9 +194,12 @@ def register_node(
     unflatten_func: Callable[[Any, tuple[Any, ...]], Any],
     flatten_with_keys_func: Callable[[Any], tuple[Iterable[tuple[Any, Any]], Any]] | None = None,
 ) -> None:
-    """Makes the instances of a class containers. ``flatten_func(x) -> (children, aux)``, ``unflatten_func(aux, children) -> x``;
-    ``aux`` belongs to the structure and can be compared. In transformed code both functions are lifted like any other. ValueError
-    if the class is registered already.
+    """Registers a class, so that its instances are containers.
+
+    ``flatten_func(x)`` returns ``(children, aux)``, where ``aux`` can be compared and belongs to the structure;
+    ``unflatten_func(aux, children)`` returns an instance; ``flatten_with_keys_func(x)``, if given, returns ``(key, child)``
+    pairs and ``aux``, for `map_with_path`. In transformed functions they are transformed like any other. Raises
+    ValueError if the class is already registered.
 
     >>> class Line:
     ...     def __init__(self, slope, start):
@@ -206,10 +217,12 @@ def register_dataclass(
     meta_fields: Sequence[str] | None = None,
     drop_fields: Sequence[str] = (),
 ) -> C:
-    """Says which fields of a class hold trees and which belong to the structure; gives the class back, so that it can be a
-    decorator. Without ``data_fields`` and ``meta_fields`` those of a dataclass are found: a field with ``metadata={"static":
-    True}`` belongs to the structure. (A dataclass that is not registered has all its fields as children.) TypeError if fields are
-    missing.
+    """Registers a class by its fields, and returns it, so that it can be used as a decorator.
+
+    ``data_fields`` hold trees, ``meta_fields`` belong to the structure, ``drop_fields`` are neither. Without the first two,
+    those of a dataclass are taken: a field with ``metadata={"static": True}`` belongs to the structure, the others hold trees.
+    (All fields of a dataclass that is not registered hold trees.) Raises TypeError if the fields do not match the dataclass,
+    ValueError if the class is already registered.
 
     >>> @register_dataclass
     ... @dataclasses.dataclass

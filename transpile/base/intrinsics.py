@@ -13,7 +13,12 @@ T = TypeVar("T")
 
 
 def stop_gradient(x: T) -> T:
-    """``x`` as a constant for every derivative; arrays and containers are copies, which may be written."""
+    """``x``, treated as a constant by every derivative; arrays and containers are copies, which may be written.
+
+    >>> import transpile as tp
+    >>> tp.grad(lambda x: x * tp.stop_gradient(x))(3.0)
+    3.0
+    """
     if isinstance(x, (int, float)):
         return x
     leaves, tree = flatten(x)
