@@ -1,9 +1,9 @@
-"""Control flow as functions, slices whose places are data, and solutions that are differentiated by what they solve: the names of
-``jax.lax``, as plain Python over NumPy.
+"""Control flow as functions, slices with dynamic positions, running sums, collectives over lanes and implicit differentiation.
 
-Untransformed they run as they stand. In transformed code they are lifted with the functions that they are given in line, so that
-a `scan` is a loop, a `cond` a branch, and all that holds for loops and branches holds for them: `while_loop`, and `fori_loop`
-over bounds that only the run knows, have reverse derivatives.
+The names and signatures are those of ``jax.lax``. The functions are plain Python over NumPy and run as such outside transformed
+functions, except for collectives, which need a `transpile.vmap`. In a transformed function they and the functions passed to
+them are inlined: `scan` becomes a loop, `cond` a branch, and everything that holds for loops and branches holds for them.
+Reverse mode works through `while_loop`, and through `fori_loop` with bounds that are known only at run time.
 
 >>> import numpy as np
 >>> fori_loop(0, 5, lambda i, total: total + i, 0)

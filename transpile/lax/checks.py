@@ -1,5 +1,8 @@
-"""What the functions of `transpile.lax` ask of their arguments. In transformed code the frontend answers in the place of these
-functions (`transpile.frontend.calls.lax_calls`), of types instead of values."""
+"""Argument checks of the functions of `transpile.lax`.
+
+In transformed code the frontend replaces these functions by checks of types instead of values
+(`transpile.frontend.calls.lax_calls`).
+"""
 
 from __future__ import annotations
 
@@ -19,11 +22,11 @@ COND_HINT = "write cond(pred, true_fun, false_fun, *operands)"
 ROWS_HINT = "give arrays with equally many rows, or xs=None and a length"
 
 
-# ----------------------------------------------------------------------------------------------------- what is alike
+# --------------------------------------------------------------------------------------------- structures that agree
 
 
 class Kind:
-    """What is asked of a leaf: ``weak`` says that it is a number of Python's, which may become another."""
+    """Dtype and shape of a leaf; ``weak`` for a Python number, whose dtype may change; ``word`` is the text for messages."""
 
     __slots__ = ("dtype", "shape", "weak", "word")
 
@@ -32,7 +35,7 @@ class Kind:
 
 
 def kind_of(leaf: Any) -> Kind:
-    """The kind of a leaf of a plain run."""
+    """The kind of a leaf outside transformed code; an empty dtype if it is neither an array nor a number."""
     if type(leaf) in (bool, int, float):
         return Kind(np.result_type(type(leaf)).name, (), type(leaf) is not bool, type(leaf).__name__)
     if not isinstance(leaf, (np.ndarray, np.generic)):
@@ -42,7 +45,7 @@ def kind_of(leaf: Any) -> Kind:
 
 
 def becomes(a: Kind, b: Kind) -> bool:
-    """Whether a leaf of kind ``a`` may become one of kind ``b``, shapes aside: dtypes are equal, or it is a number of Python's."""
+    """True if the dtypes agree, or ``a`` is a Python number that takes the dtype of ``b``; shapes are not compared."""
     if a.dtype == b.dtype:
         return True
     if not a.weak or not a.dtype or not b.dtype:
@@ -52,7 +55,7 @@ def becomes(a: Kind, b: Kind) -> bool:
 
 
 def typed(shape: TreeDef, kinds: Iterator[Kind]) -> str:
-    """A structure with the kinds of its leaves, for messages."""
+    """The text of a structure with the kinds of its leaves."""
     return text(shape, (k.word for k in kinds))
 
 
@@ -62,7 +65,7 @@ Asked = tuple[list[Kind], TreeDef]
 def difference(
     what: str, sides: tuple[str, str], a: Asked, b: Asked, alike: Any, codes: tuple[str, str]
 ) -> tuple[str, str] | None:
-    """The diagnostic's code and text if two trees are not alike, else None; ``alike(k, l)`` compares leaves."""
+    """Code and text of the diagnostic if two trees differ, else None; ``alike(k, l)`` compares leaves."""
     if a[1] == b[1] and all(alike(k, m) for k, m in zip(a[0], b[0])):
         return None
     texts = [typed(shape, iter(kinds)) for kinds, shape in (a, b)]
@@ -73,7 +76,7 @@ INTEGER_HINT = "convert a float with int(...)"
 
 
 def integer(what: str, value: Any, code: str = "T131") -> Any:
-    """One integer, or the diagnostic that says what is given instead."""
+    """The value as an int; raises the diagnostic if it is not one integer."""
     wrong = wrong_integer(what, kind_of(value) if np.ndim(value) == 0 else kind_of(np.asarray(value)))
     if wrong is not None:
         raise error(code, wrong, hint=INTEGER_HINT)
@@ -96,7 +99,7 @@ def _asked(value: Any) -> Asked:
 
 
 def carried(what: str, before: Any, after: Any) -> Any:
-    """What a loop carries after a trip; T119 or T206 unless it is what it was before."""
+    """``after``, the value carried out of an iteration; T119 or T206 if its structure or types differ from ``before``."""
     found = difference(
         f"what {what} carries", ("before a trip", "after it"), _asked(before), _asked(after),
         lambda a, b: becomes(a, b) and tuple(a.shape) == tuple(b.shape), ("T119", "T206"),
@@ -116,7 +119,7 @@ def either(pred: Any, true_fun: Any, true_operands: Any, false_fun: Any, false_o
 
 
 def _alike(what: str, sides: Sequence[untaken.Side], names: Sequence[str]) -> None:
-    """T118 or T205 unless all branches give alike trees, also those that are not taken."""
+    """Raises T118 or T205 unless the results of all branches agree, also of those that are not taken."""
     typed_sides = [(f, tree.map(_typed_truth, args)) for f, args in sides]
     found = [(k, tree.flatten(y)) for k, y in untaken.structures(typed_sides, _kind)]
     for (j, a), (k, b) in zip(found, found[1:]):
@@ -128,7 +131,7 @@ def _alike(what: str, sides: Sequence[untaken.Side], names: Sequence[str]) -> No
 
 
 def _typed_truth(leaf: Any) -> Any:
-    """The compiler takes Python's truth values as known, and gives them back as such."""
+    """A Python bool as NumPy's, because the compiler treats Python bools as known values."""
     return np.bool_(leaf) if type(leaf) is bool else leaf
 
 
@@ -139,14 +142,14 @@ def _kind(shape: tuple[int | None, ...], dtype: str, is_weak: bool) -> Kind:
 
 
 def _may_meet(a: Kind, b: Kind) -> bool:
-    """Whether leaves of branches are alike: sizes that only the run knows may be."""
+    """True if leaves of two branches agree; a size known only at run time agrees with any."""
     if len(a.shape) != len(b.shape) or any(None not in (m, n) and m != n for m, n in zip(a.shape, b.shape)):
         return False
     return becomes(a, b) or becomes(b, a)
 
 
 def one_truth(what: str, value: Any, kinds: str = "biuf") -> Any:
-    """One truth value or a number (``kinds``: of NumPy's kinds), or the diagnostic that says what is given instead."""
+    """The value; raises T211 if it is not one boolean or number of these NumPy ``kinds``."""
     if not is_one_truth(kind_of(value), kinds):
         is_typed = isinstance(value, (bool, int, float, np.ndarray, np.generic))
         word = (
@@ -174,7 +177,7 @@ def functions(true_fun: Any, false_fun: Any) -> None:
 
 
 def one_of(index: Any, branches: Any, operands: tuple[Any, ...]) -> Any:
-    """The branch that is taken, called."""
+    """The result of the selected branch of a switch."""
     wrong = wrong_branches(branches) or wrong_integer("the index of switch", kind_of(index))
     if wrong is not None:
         raise error("T131", wrong, hint=SWITCH_HINT)
@@ -183,7 +186,7 @@ def one_of(index: Any, branches: Any, operands: tuple[Any, ...]) -> Any:
 
 
 def wrong_branches(branches: Any) -> str | None:
-    """What is wrong with the branches of a switch, if something is."""
+    """The message if the branches of a switch are invalid, else None."""
     if callable(branches):
         return "the branches of switch are one function, not a sequence of functions"
     if not isinstance(branches, Sequence) or not all(map(callable, branches)):
@@ -200,7 +203,7 @@ def selected(pred: Any, on_true: Any, on_false: Any) -> None:
 
 
 def wrong_selection(pred: Kind, a: Kind, b: Kind, same: Any = lambda p, q: tuple(p) == tuple(q)) -> Any:
-    """The code and the text of what is wrong with the arguments of `select`, if something is."""
+    """Code and text of the diagnostic if the arguments of `select` are invalid, else None."""
     if len(a.shape) != len(b.shape) or not same(a.shape, b.shape):
         return "T203", f"select of arrays of different shape: {a.word} and {b.word}"
     if not becomes(a, b) and not becomes(b, a):
@@ -214,7 +217,7 @@ def wrong_selection(pred: Kind, a: Kind, b: Kind, same: Any = lambda p, q: tuple
 
 
 def unrolled(what: str, given: Any, name: str = "unroll") -> None:
-    """Refuses a number of iterations at once that is none."""
+    """Raises T131 for an invalid ``unroll``."""
     wrong = wrong_unrolling(what, given, name)
     if wrong is not None:
         raise error("T131", wrong, hint=UNROLL_HINT)
@@ -230,7 +233,7 @@ UNROLL_HINT = "leave it out: it means nothing here"
 
 
 def length(what: str, xs: Any, given: Any) -> int:
-    """How many rows the leaves of ``xs`` have, all of them, or how many are asked for."""
+    """The common number of rows of the leaves of ``xs``, or the length that is given; T203 if they differ."""
     leaves = tree.leaves(xs)
     if any(np.ndim(x) == 0 for x in leaves):
         raise error("T203", f"{what} over a number, which has no rows", hint=ROWS_HINT)
@@ -259,12 +262,12 @@ def pair(found: Any) -> Any:
 
 
 def now(y: Any) -> Any:
-    """The tree with arrays of its own: it is kept as it is now."""
+    """A copy of the tree whose arrays share no memory with it, to keep its present values."""
     return tree.map(lambda x: x.copy() if isinstance(x, np.ndarray) else x, y)
 
 
 def stacked(ys: Sequence[Any], reverse: bool) -> Any:
-    """One tree of arrays, a row for each tree."""
+    """The trees stacked into one: each leaf is an array with a row for each tree."""
     first, shape = tree.flatten(ys[0])
     for y in ys[1:]:
         found = difference("y of scan", ("in one trip", "in another"), (list(map(kind_of, first)), shape), _asked(y),
@@ -276,7 +279,7 @@ def stacked(ys: Sequence[Any], reverse: bool) -> Any:
 
 
 def equally_long(left: Sequence[Any], right: Sequence[Any]) -> None:
-    """Says that parts of arrays have the same sizes, which they have: transformed code need not ask again."""
+    """States that two lists of slices have equal shapes: transformed code then needs no check."""
 
 
 def cumulative(what: str, operand: Any, axis: Any, kinds: str = "iuf") -> None:
@@ -286,7 +289,7 @@ def cumulative(what: str, operand: Any, axis: Any, kinds: str = "iuf") -> None:
 
 
 def wrong_cumulative(what: str, kind: Kind, kinds: str, axis: int) -> tuple[str, str] | None:
-    """The code and the text of what is wrong with the arguments of a running sum, if something is."""
+    """Code and text of the diagnostic if the arguments of a running sum are invalid, else None."""
     if not kind.dtype or np.dtype(kind.dtype).kind not in kinds:
         return "T201", f"{what} of {kind.word}, not of an array of {'floats' if kinds == 'f' else 'numbers'}"
     rank = len(kind.shape)
@@ -294,7 +297,7 @@ def wrong_cumulative(what: str, kind: Kind, kinds: str, axis: int) -> tuple[str,
 
 
 def along(axis: int, start: int, stop: int, step: int) -> Any:
-    """``start:stop:step`` along an axis, all of those before it."""
+    """The index ``start:stop:step`` along an axis, whole along the other axes."""
     if axis < 0:
         return (..., slice(start, stop, step), *[slice(None)] * (-axis - 1))
     return (*[slice(None)] * axis, slice(start, stop, step))
@@ -314,7 +317,7 @@ def no_function(what: str, name: str, word: str) -> TranspileError:
 
 
 def solution(what: str, wanted: str, solved: Any, like: Any, has_aux: bool, f: Callable[[Any], Any]) -> Any:
-    """What ``solve`` gives; T307 unless the solution, and ``f`` of it, are like what it is a solution for."""
+    """``solved``; T302 unless its leaves are floats, T307 unless it and ``f`` of it have structure and ranks of ``like``."""
     if has_aux and not (isinstance(solved, (tuple, list)) and len(solved) == 2):
         raise error("T308", "has_aux=True: solve must return a pair (solution, auxiliary)")
     found = solved[0] if has_aux else solved
@@ -328,7 +331,7 @@ def solution(what: str, wanted: str, solved: Any, like: Any, has_aux: bool, f: C
 
 
 def unlike(what: str, found: Asked, like: Asked) -> str | None:
-    """What is wrong with a tree that must be as another, if something is. Integers and floats are solved for alike."""
+    """The message if two trees differ in structure or ranks, else None; integer and floating dtypes are not told apart."""
     if found[1] == like[1] and all(
         len(a.shape) == len(b.shape) and a.dtype and b.dtype for a, b in zip(*found[:1], like[0])
     ):
@@ -343,7 +346,7 @@ SOLUTION_HINT = "all have one structure, with the same shapes"
 
 
 def starts(what: str, operand: Any, given: Any, sizes: Sequence[int]) -> Any:
-    """Where a part of these sizes begins, so that all of it lies in the array."""
+    """The start of a slice of these sizes, moved so that the slice lies in the array; T203 or T207 for invalid arguments."""
     shape = np.shape(operand)
     if np.ndim(given) == 0 or np.ndim(sizes) == 0:
         raise error("T203", one_number(what), hint=EACH_AXIS_HINT)
@@ -364,7 +367,7 @@ def one_number(what: str) -> str:
 
 
 def last_axis(what: str, operand: Any) -> int:
-    """How long the last axis is."""
+    """The size of the last axis; T203 for a number."""
     if np.ndim(operand) == 0:
         raise error("T203", no_axis(what))
     return int(np.shape(operand)[-1])
@@ -381,12 +384,12 @@ def at_most(what: str, size: int, n: int) -> None:
 
 
 def part(operand: Any, starts: Sequence[int], sizes: Sequence[int]) -> Any:
-    """A copy of the part of an array of these sizes."""
+    """A copy of the slice of these sizes."""
     return np.array(operand[_box(starts, sizes)])
 
 
 def replaced(operand: Any, starts: Sequence[int], update: Any) -> Any:
-    """A copy of an array with another part."""
+    """A copy of an array with ``update`` in the slice that begins at ``starts``."""
     done = np.array(operand)
     done[_box(starts, np.shape(update))] = update
     return done

@@ -1,12 +1,12 @@
-"""What lanes know of each other: functions over the axis of a `transpile.vmap` that has a name (``axis_name``).
+"""Collectives: operations over all lanes of a `transpile.vmap` whose axis has a name (``axis_name``).
 
-They are written in the function of one lane, with trees of arrays or numbers; T604 where no axis of that name is around, also in
-a plain run, T605 where lanes come to them by different ways (a branch or a ``while`` that the data of a lane decide).
-``axis_name`` may be a tuple of names: the lanes of all of these, those of the first name slowest. ``axis_index_groups`` can only be
-None (T131).
+They are called in the function of one lane, with trees of arrays or numbers. T604 if no enclosing `vmap` has an axis of that
+name, also outside transformed functions; T605 if lanes reach the call by different paths (a branch or a ``while`` loop that
+depends on the data of a lane). ``axis_name`` may be a tuple of names: the lanes of all these axes together, the first name
+varying slowest. ``axis_index_groups`` can only be None (T131).
 
-Derivatives are those of the function of all lanes. A derivative that stands under the `vmap` (``vmap(grad(f), axis_name="i")``)
-gives each lane the gradient of the sum of all lanes' results, as in JAX.
+Derivatives are those of the batched function. A derivative inside the `vmap` (``vmap(grad(f), axis_name="i")``) gives each lane
+the gradient of the sum of the results of all lanes, as in JAX.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from transpile.base.axis_names import failed
 
 
 def psum(x: Any, axis_name: Hashable, *, axis_index_groups: None = None) -> Any:
-    """The sum of ``x`` over the lanes, the same in all of them; ``psum(1, name)`` is their number. Truth values are counted.
+    """The sum of ``x`` over all lanes, the same in every lane. ``psum(1, name)`` counts the lanes; booleans count as 0 and 1.
 
     >>> import numpy as np, transpile as tp
     >>> tp.vmap(lambda x: x / psum(x, "i"), axis_name="i")(np.array([1.0, 2.0, 5.0]))
@@ -29,7 +29,7 @@ def psum(x: Any, axis_name: Hashable, *, axis_index_groups: None = None) -> Any:
 
 
 def pmean(x: Any, axis_name: Hashable, *, axis_index_groups: None = None) -> Any:
-    """The mean of ``x`` over the lanes, the same in all of them.
+    """The mean of ``x`` over all lanes, the same in every lane.
 
     >>> import numpy as np, transpile as tp
     >>> tp.vmap(lambda x: x - pmean(x, "i"), axis_name="i")(np.array([1.0, 2.0, 6.0]))
@@ -40,7 +40,7 @@ def pmean(x: Any, axis_name: Hashable, *, axis_index_groups: None = None) -> Any
 
 
 def pmax(x: Any, axis_name: Hashable, *, axis_index_groups: None = None) -> Any:
-    """The greatest ``x`` of all lanes, NaN if one is. Lanes that are equal share the derivative equally.
+    """The maximum of ``x`` over all lanes, NaN if one is NaN. Lanes that attain it share the derivative equally.
 
     >>> import numpy as np, transpile as tp
     >>> tp.vmap(lambda x: np.exp(x - pmax(x, "i")), axis_name="i")(np.array([0.0, 1000.0]))
@@ -50,7 +50,7 @@ def pmax(x: Any, axis_name: Hashable, *, axis_index_groups: None = None) -> Any:
 
 
 def pmin(x: Any, axis_name: Hashable, *, axis_index_groups: None = None) -> Any:
-    """The least ``x`` of all lanes, NaN if one is. Lanes that are equal share the derivative equally.
+    """The minimum of ``x`` over all lanes, NaN if one is NaN. Lanes that attain it share the derivative equally.
 
     >>> import numpy as np, transpile as tp
     >>> tp.vmap(lambda x: x == pmin(x, "i"), axis_name="i")(np.array([3.0, 1.0, 2.0]))
@@ -62,8 +62,9 @@ def pmin(x: Any, axis_name: Hashable, *, axis_index_groups: None = None) -> Any:
 def all_gather(
     x: Any, axis_name: Hashable, *, axis_index_groups: None = None, axis: int = 0, tiled: bool = False
 ) -> Any:
-    """The ``x`` of all lanes as one array, the same in all of them: with a new axis for the lanes at ``axis``, or ``tiled``: one
-    behind the other along an axis that ``x`` has.
+    """The values of ``x`` of all lanes in one array, the same in every lane.
+
+    They are stacked along a new axis at ``axis`` or, with ``tiled``, concatenated along the existing ``axis``.
 
     >>> import numpy as np, transpile as tp
     >>> tp.vmap(lambda x: all_gather(x, "i")[::-1], axis_name="i")(np.array([1.0, 2.0]))
@@ -76,8 +77,10 @@ def all_gather(
 def psum_scatter(
     x: Any, axis_name: Hashable, *, scatter_dimension: int = 0, axis_index_groups: None = None, tiled: bool = False
 ) -> Any:
-    """Of the sum of ``x`` over the lanes each lane's own part: along ``scatter_dimension``, which is as long as there are lanes and
-    goes away (T203 if it is not), or ``tiled``: a multiple of it, of which each lane gets an equal share.
+    """The part of the sum of ``x`` over all lanes that belongs to this lane: entry ``axis_index`` along ``scatter_dimension``.
+
+    The size of ``scatter_dimension`` is the number of lanes (T203), and the axis is removed; with ``tiled`` the size is a
+    multiple, the axis stays, and each lane gets an equal share.
 
     >>> import numpy as np, transpile as tp
     >>> tp.vmap(lambda x: psum_scatter(x, "i"), axis_name="i")(np.array([[1.0, 2.0], [10.0, 20.0]]))
@@ -87,10 +90,10 @@ def psum_scatter(
 
 
 def ppermute(x: Any, axis_name: Hashable, perm: Sequence[tuple[int, int]]) -> Any:
-    """What other lanes send: ``perm`` has pairs (source, target). A target gets the ``x`` of its source, others get zeros.
+    """The ``x`` of the lane that sends to this one, by the pairs ``(source, target)`` of ``perm``; zeros if no lane does.
 
-    Sources are different lanes, and so are targets: T605 where these are known numbers, else ValueError. All lanes have one
-    ``perm``.
+    Sources must differ from each other, and so must targets: T605 if ``perm`` is known when the function is transformed, else
+    ValueError. ``perm`` is the same in all lanes.
 
     >>> import numpy as np, transpile as tp
     >>> shift = lambda x: ppermute(x, "i", [(k, (k + 1) % 3) for k in range(3)])
@@ -102,7 +105,7 @@ def ppermute(x: Any, axis_name: Hashable, perm: Sequence[tuple[int, int]]) -> An
 
 
 def axis_index(axis_name: Hashable) -> Any:
-    """The number of the lane, from 0.
+    """The index of the lane, from 0.
 
     >>> import numpy as np, transpile as tp
     >>> tp.vmap(lambda x: x * axis_index("i"), axis_name="i")(np.array([5.0, 5.0, 5.0]))
@@ -121,7 +124,7 @@ def axis_size(axis_name: Hashable) -> Any:
     return lane_count(axis_name)
 
 
-# -------------------------------------- what the frontend answers in transformed code: `transpile.frontend.calls.collective_calls`
+# ---------------------------------- replaced by the frontend in transformed code: `transpile.frontend.calls.collective_calls`
 
 
 def over_lanes(prim: str, leaf: Any, axis_name: Any, groups: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Branches and loops as functions."""
+"""Branches and loops as functions: `cond`, `switch`, `while_loop`, `fori_loop`, `select`."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _UNSET: Any = object()
 
 
 def cond(pred: Any, true_fun: Any, false_fun: Any, *operands: Any, operand: Any = _UNSET) -> Any:
-    """``true_fun(*operands)`` if ``pred`` holds, else ``false_fun(*operands)``; only the one that is taken is computed.
+    """``true_fun(*operands)`` if ``pred`` is true, else ``false_fun(*operands)``; only the selected branch is computed.
 
-    ``pred`` is one truth value or number (T211 if it is not). Both results have one structure (T118), with equal shapes and dtypes
-    (T205): the compiler looks at the one that is not computed.
-    The older form ``cond(pred, true_operand, true_fun, false_operand, false_fun)`` is taken too.
+    ``pred`` is one boolean or number (T211). Both results must have the same structure (T118), shapes and dtypes (T205): the
+    branch that is not selected is checked without being run. The older form ``cond(pred, true_operand, true_fun, false_operand,
+    false_fun)`` is accepted too.
 
     >>> cond(3 > 2, lambda x: x + 1, lambda x: x - 1, 10)
     11
@@ -35,9 +35,9 @@ def cond(pred: Any, true_fun: Any, false_fun: Any, *operands: Any, operand: Any 
 
 
 def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any, operand: Any = _UNSET) -> Any:
-    """``branches[index](*operands)``; an index below the first is 0, one beyond the last is the last. Only that branch is computed.
+    """``branches[index](*operands)``, with ``index`` clipped to the valid range; only the selected branch is computed.
 
-    ``index`` is one integer, ``branches`` a sequence of functions (T131 if not). All results have one structure (T118), with equal
+    ``index`` is one integer, ``branches`` a sequence of functions (T131). All results must have the same structure (T118),
     shapes and dtypes (T205).
 
     >>> [switch(k, [lambda x: x, lambda x: 2 * x, lambda x: x**2], 5) for k in (-3, 0, 1, 2, 9)]
@@ -49,10 +49,10 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any, o
 
 
 def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], init_val: Any) -> Any:
-    """What ``val = body_fun(val)`` leaves after as many times as ``cond_fun(val)`` holds, from ``init_val``.
+    """The last ``val`` of ``val = body_fun(val)``, repeated while ``cond_fun(val)`` is true, starting with ``init_val``.
 
-    ``cond_fun(val)`` is one truth value (T211). The carried value keeps its structure (T119), shapes and dtypes (T206); a
-    Python number may become NumPy's. It has derivatives in forward and in reverse mode.
+    ``cond_fun(val)`` is one boolean (T211). The carried value keeps its structure (T119), shapes and dtypes (T206); a Python
+    number may become a NumPy scalar. Forward and reverse mode are supported.
 
     >>> while_loop(lambda c: c[0] < 100, lambda c: (2 * c[0], c[1] + 1), (1, 0))
     (128, 7)
@@ -64,11 +64,11 @@ def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], i
 
 
 def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any], init_val: Any, *, unroll: Any = None) -> Any:
-    """What ``val = body_fun(i, val)`` leaves for each ``i`` of ``range(lower, upper)``, from ``init_val``.
+    """The last ``val`` of ``val = body_fun(i, val)``, for ``i`` in ``range(lower, upper)``, starting with ``init_val``.
 
-    The bounds are integers, of which only the run may know the values. The carried value keeps its structure (T119), shapes and
-    dtypes (T206); a Python number may become NumPy's. ``unroll`` is a truth value or an integer of 0 and more (T131), and means
-    nothing here.
+    The bounds are integers (T131); their values may be known only at run time. The carried value keeps its structure (T119),
+    shapes and dtypes (T206); a Python number may become a NumPy scalar. ``unroll``, a boolean or a nonnegative integer (T131),
+    has no effect.
 
     >>> fori_loop(0, 4, lambda i, x: x * np.arange(1, 3), np.ones(2))
     array([ 1., 16.])
@@ -84,8 +84,9 @@ def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any], init_
 
 
 def select(pred: Any, on_true: Any, on_false: Any) -> Any:
-    """``on_true`` where ``pred`` holds, else ``on_false``: arrays of one shape (T203) and dtype (T201); ``pred`` has their shape,
-    or is one truth value.
+    """An array with the elements of ``on_true`` where ``pred`` is true, else of ``on_false``.
+
+    ``on_true`` and ``on_false`` have the same shape (T203) and dtype (T201); ``pred`` has their shape or is one boolean.
 
     >>> select(np.array([True, False]), np.array([1.0, 2.0]), np.array([10.0, 20.0]))
     array([ 1., 20.])
@@ -95,7 +96,7 @@ def select(pred: Any, on_true: Any, on_false: Any) -> Any:
 
 
 def stop_gradient(x: Any) -> Any:
-    """``x``, or a tree of them, taken as a constant by every derivative.
+    """``x``, an array, a number or a tree of them, treated as a constant by every derivative.
 
     >>> stop_gradient({"a": 1.0})
     {'a': 1.0}

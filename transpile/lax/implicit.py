@@ -1,7 +1,7 @@
-"""Solutions that are differentiated by the equations that they solve: by the implicit function theorem, not through the iterations.
+"""Solutions of equations, differentiated by the implicit function theorem instead of through the solver's iterations.
 
-Untransformed, `custom_root` and `custom_linear_solve` are calls of ``solve``. In transformed code they are calls with derivatives
-of their own (`transpile.frontend.calls.implicit_calls`), which `transpile.numpy_api.library_implicit` says.
+Outside transformed functions `custom_root` and `custom_linear_solve` just call ``solve``. Transformed, they become calls with
+custom derivatives (`transpile.frontend.calls.implicit_calls`); the rules are in `transpile.numpy_api.library_implicit`.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ Function = Callable[..., Any]
 def custom_root(
     f: Function, initial_guess: Any, solve: Function, tangent_solve: Function, has_aux: bool = False
 ) -> Any:
-    """``solve(f, initial_guess)``: a root of ``f``, whose derivative is that of the root and does not go through ``solve``.
+    """``solve(f, initial_guess)``, a root of ``f``, differentiated by the implicit function theorem and not through ``solve``.
 
-    ``f(x)`` has the structure of ``x``; the derivative is with respect to what ``f`` reads of the functions around it.
-    ``tangent_solve(g, y)`` solves ``g(x) = y`` for a linear function ``g`` (the derivative of ``f`` at the root): ``y / g(1.0)``
-    for numbers. With ``has_aux`` ``solve`` returns a pair of the root and something that has no derivative.
+    ``f(x)`` has the structure of ``x``. The root is differentiated with respect to the variables that ``f`` reads from
+    enclosing functions. ``tangent_solve(g, y)`` solves ``g(x) = y`` for a linear function ``g``, the derivative of ``f`` at the
+    root; for numbers ``y / g(1.0)``. With ``has_aux``, ``solve`` returns a pair of the root and an auxiliary value without
+    derivative. Raises `TranspileError` T131 for an argument that is not a function.
 
     >>> def cube_root(a):
     ...     def newton(f, x):
@@ -44,12 +45,13 @@ def custom_linear_solve(
     symmetric: bool = False,
     has_aux: bool = False,
 ) -> Any:
-    """``solve(matvec, b)``: what the linear function ``matvec`` takes to ``b``, differentiated by solving again.
+    """``solve(matvec, b)``, the solution ``x`` of ``matvec(x) = b``, differentiated by solving again and not through ``solve``.
 
-    ``matvec(x)`` has the structure of ``x``. ``transpose_solve(vecmat, y)`` solves with the transpose, which the reverse
-    derivative needs; if ``symmetric`` it is ``solve``. Without it the reverse derivative is that of what ``solve`` does; where that
-    stops gradients, the transpose is found by one solve for each unknown. With ``has_aux`` both return a pair of the solution and
-    something that has no derivative.
+    ``matvec`` is linear and ``matvec(x)`` has the structure of ``x``. ``transpose_solve(vecmat, y)`` solves with the transpose,
+    which reverse mode needs; if ``symmetric``, ``solve`` is used for it. Without either, reverse mode differentiates the
+    operations of ``solve``; if these stop gradients, it solves once for each unknown. With ``has_aux`` both solvers return a
+    pair of the solution and an auxiliary value without derivative. Raises `TranspileError` T131 for an argument that is not a
+    function.
 
     >>> def solved(a, b):
     ...     return custom_linear_solve(lambda x: a * x, b, lambda matvec, b: b / matvec(1.0), symmetric=True)

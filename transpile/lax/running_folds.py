@@ -1,7 +1,7 @@
-"""Running sums, products and extremes along an axis, as arrays of the shape and dtype of what is given.
+"""Running sums, products, minima and maxima along an axis: arrays with the shape and dtype of the operand.
 
-``operand`` is an array of numbers (T201 for truth values and what is no array), ``axis`` one that it has (T203). With ``reverse``
-they begin at the end.
+``operand`` is an array of numbers (T201, also for booleans), ``axis`` one of its axes (T203). With ``reverse`` they begin at
+the end.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from transpile.lax import checks
 
 
 def cumsum(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
-    """Running sums; those of narrow integers wrap around.
+    """Running sums along ``axis``, with the shape and dtype of ``operand``: sums of narrow integers wrap around.
 
     >>> cumsum(np.array([1.0, 2.0, 4.0])), cumsum(np.array([1.0, 2.0, 4.0]), reverse=True)
     (array([1., 3., 7.]), array([7., 6., 4.]))
@@ -24,7 +24,7 @@ def cumsum(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
 
 
 def cumprod(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
-    """Running products; those of narrow integers wrap around.
+    """Running products along ``axis``, with the shape and dtype of ``operand``: those of narrow integers wrap around.
 
     >>> cumprod(np.array([[1, 2], [3, 4]]), axis=1)
     array([[ 1,  2],
@@ -35,7 +35,7 @@ def cumprod(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
 
 
 def cummax(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
-    """The greatest element so far, NaN from the first NaN on.
+    """Running maxima along ``axis``, NaN from the first NaN on.
 
     >>> cummax(np.array([1.0, 3.0, 2.0]))
     array([1., 3., 3.])
@@ -45,7 +45,7 @@ def cummax(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
 
 
 def cummin(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
-    """The least element so far, NaN from the first NaN on.
+    """Running minima along ``axis``, NaN from the first NaN on.
 
     >>> cummin(np.array([1, 3, 2]), reverse=True)
     array([1, 2, 2])
@@ -55,7 +55,7 @@ def cummin(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
 
 
 def cumlogsumexp(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
-    """``log(cumsum(exp(x)))`` of floats (T201), which neither overflows nor underflows.
+    """``log(cumsum(exp(x)))`` along ``axis`` of an array of floats (T201), without overflow or underflow.
 
     >>> cumlogsumexp(np.array([-1000.0, -1000.0, 0.0])).round(6)
     array([-1000.      ,  -999.306853,     0.      ])

@@ -1,4 +1,4 @@
-"""Loops over the rows of arrays: `scan`, `map`, and scans of operators that are associative."""
+"""Loops over the rows of arrays: `scan`, `map`, and `associative_scan` for associative operators."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ def scan(
     reverse: bool = False,
     unroll: Any = 1,
 ) -> tuple[Any, Any]:
-    """The last carry and all ``y`` of ``carry, y = f(carry, x)`` for each row ``x`` of ``xs``, from ``init``.
+    """``(carry, ys)`` after ``carry, y = f(carry, x)`` for each row ``x`` of ``xs``, starting with ``carry = init``.
 
-    ``xs`` is a tree of arrays with equally many rows (T203), or None with a ``length``. The carry keeps its structure (T119),
-    shapes and dtypes (T206); a Python number may become NumPy's. Of what ``f`` gives as ``y`` (a tree, or None) each leaf becomes
-    an array with one row for each row of ``xs``. With ``reverse`` the last row comes first, and the rows of ``y`` stand where
-    those of ``xs`` do. ``unroll`` is a truth value or an integer of 0 and more (T131), and means nothing here.
+    ``xs`` is a tree of arrays with the same number of rows (T203), or None with a ``length``. The carry keeps its structure
+    (T119), shapes and dtypes (T206); a Python number may become a NumPy scalar. ``y`` is a tree or None; each of its leaves
+    becomes an array in ``ys`` with one row for each row of ``xs``. With ``reverse`` the rows are taken from the last to the
+    first; row ``k`` of ``ys`` still belongs to row ``k`` of ``xs``. ``unroll``, a boolean or a nonnegative integer (T131), has
+    no effect.
 
     >>> scan(lambda total, x: (total + x, total), 0.0, np.array([1.0, 2.0, 3.0]))
     (np.float64(6.0), array([0., 1., 3.]))
@@ -47,7 +48,7 @@ def scan(
 
 
 def _any_row(x: Any) -> Any:
-    """Something like a row of an array that has none."""
+    """A row of zeros, for an array without rows."""
     return np.zeros((1, *np.shape(x)[1:]), x.dtype)[0]
 
 
@@ -56,8 +57,10 @@ def _no_rows(y: Any) -> Any:
 
 
 def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> Any:
-    """``f(x)`` for each row ``x`` of ``xs``, a tree of arrays with equally many rows (T203): each leaf of the results is an array
-    with as many rows. ``batch_size``, an integer of 0 and more (T131), means nothing here: a compiled loop needs no batches.
+    """The stacked results of ``f(x)`` for each row ``x`` of ``xs``: each leaf is an array with one row for each row of ``xs``.
+
+    ``xs`` is a tree of arrays with the same number of rows (T203). ``batch_size``, a nonnegative integer (T131), has no effect:
+    a compiled loop needs no batches.
 
     >>> map(lambda row: np.sum(row**2), np.array([[1.0, 2.0], [3.0, 4.0]]))
     array([ 5., 25.])
@@ -68,12 +71,12 @@ def map(f: Callable[[Any], Any], xs: Any, *, batch_size: int | None = None) -> A
 
 
 def associative_scan(fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = False, axis: int = 0) -> Any:
-    """All partial results ``fn(... fn(fn(x[0], x[1]), x[2]) ..., x[k])`` along an axis, for an operator that is associative.
+    """All partial results ``fn(... fn(fn(x[0], x[1]), x[2]) ..., x[k])`` along an axis, for an associative ``fn``.
 
-    ``elems`` is a tree of arrays that are equally long along ``axis`` (T203). ``fn(a, b)`` gets two trees of parts of them, of
-    any equal length along that axis, and gives one (structure: T119; shapes and dtypes: T206). Computed with about ``2 n``
-    elements in ``2 log2(n)`` calls (R. P. Brent and H. T. Kung, "A Regular Layout for Parallel Adders", 1982). ``reverse`` begins
-    with the last.
+    ``elems`` is a tree of arrays of the same size along ``axis`` (T203); the result has its structure, shapes and dtypes.
+    ``fn(a, b)`` takes two trees of slices of them, of any common size along that axis, and returns one (structure: T119; shapes
+    and dtypes: T206). The ``n`` elements take about ``2 log2(n)`` calls, which process about ``2 n`` elements together (R. P.
+    Brent and H. T. Kung, "A Regular Layout for Parallel Adders", 1982). ``reverse`` begins at the end.
 
     >>> associative_scan(np.add, np.arange(6))
     array([ 0,  1,  3,  6, 10, 15])

@@ -1,4 +1,4 @@
-"""Parts of arrays whose places are data: they are moved into the array, as in JAX, where NumPy would raise or give less."""
+"""Slices with dynamic positions: as in JAX, a slice that would reach out of the array is moved into it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from transpile.lax import checks
 
 
 def dynamic_slice(operand: Any, start_indices: Any, slice_sizes: Sequence[int]) -> Any:
-    """The part of ``operand`` of ``slice_sizes`` that begins at ``start_indices``: one integer for each axis, a negative one
-    counts from the end. A part that would reach out of the array is moved into it. T203 where a size is larger than the array's,
-    or there are not as many as axes.
+    """A copy of the slice of ``operand`` with shape ``slice_sizes`` that begins at ``start_indices``.
+
+    Both have one integer for each axis; a negative start counts from the end. A slice that would reach out of the array is
+    moved into it. T203 if a size exceeds that of the array or the number of entries is wrong, T207 for a start that is not an
+    integer.
 
     >>> dynamic_slice(np.arange(10), [8], [3])
     array([7, 8, 9])
@@ -23,8 +25,10 @@ def dynamic_slice(operand: Any, start_indices: Any, slice_sizes: Sequence[int]) 
 
 
 def dynamic_update_slice(operand: Any, update: Any, start_indices: Any) -> Any:
-    """A copy of ``operand`` with ``update`` in the place that begins at ``start_indices``, moved into the array as
-    `dynamic_slice` does. T203 where the update has another rank or is larger, T201 where its dtype differs.
+    """A copy of ``operand`` in which ``update`` replaces the slice of its shape that begins at ``start_indices``.
+
+    The slice is moved into the array as by `dynamic_slice`. T203 if the update has another rank or is larger, T201 if its dtype
+    differs.
 
     >>> dynamic_update_slice(np.zeros(5), np.array([1.0, 2.0]), (4,))
     array([0., 0., 0., 1., 2.])
@@ -35,8 +39,9 @@ def dynamic_update_slice(operand: Any, update: Any, start_indices: Any) -> Any:
 
 
 def dynamic_index_in_dim(operand: Any, index: Any, axis: int = 0, keepdims: bool = True) -> Any:
-    """The part of ``operand`` at ``index`` along an axis, which stays as one of size 1 if ``keepdims``; the index is moved into
-    the array as by `dynamic_slice`.
+    """The part of ``operand`` at ``index`` along ``axis``, which is kept with size 1 if ``keepdims``.
+
+    A negative index counts from the end; an index out of range is clipped. T207 if it is not an integer.
 
     >>> dynamic_index_in_dim(np.array([[1, 2], [3, 4]]), 7, keepdims=False)
     array([3, 4])
@@ -49,7 +54,7 @@ def dynamic_index_in_dim(operand: Any, index: Any, axis: int = 0, keepdims: bool
 
 
 def dynamic_slice_in_dim(operand: Any, start_index: Any, slice_size: int, axis: int = 0) -> Any:
-    """`dynamic_slice` along one axis, all of the others.
+    """The slice of ``slice_size`` elements from ``start_index`` along ``axis``, whole along the others; see `dynamic_slice`.
 
     >>> dynamic_slice_in_dim(np.arange(6).reshape(2, 3), 5, 2, axis=1)
     array([[1, 2],
@@ -61,7 +66,7 @@ def dynamic_slice_in_dim(operand: Any, start_index: Any, slice_size: int, axis: 
 
 
 def dynamic_update_slice_in_dim(operand: Any, update: Any, start_index: Any, axis: int) -> Any:
-    """`dynamic_update_slice` whose place along one axis is given; along the others it begins at 0.
+    """A copy of ``operand`` with ``update`` from ``start_index`` along ``axis``, from 0 along others: `dynamic_update_slice`.
 
     >>> dynamic_update_slice_in_dim(np.zeros(5), np.ones(2), 1, axis=0)
     array([0., 1., 1., 0., 0.])
@@ -72,7 +77,7 @@ def dynamic_update_slice_in_dim(operand: Any, update: Any, start_index: Any, axi
 
 
 def dynamic_update_index_in_dim(operand: Any, update: Any, index: Any, axis: int) -> Any:
-    """A copy of ``operand`` with ``update``, which may lack the axis, at ``index`` along it.
+    """A copy of ``operand`` with ``update`` at ``index`` along ``axis``; the update may lack this axis.
 
     >>> dynamic_update_index_in_dim(np.zeros((2, 3)), np.array([1.0, 2.0]), 1, axis=1)
     array([[0., 1., 0.],
@@ -83,8 +88,10 @@ def dynamic_update_index_in_dim(operand: Any, update: Any, index: Any, axis: int
 
 
 def top_k(operand: Any, k: int) -> tuple[Any, Any]:
-    """The ``k`` largest elements along the last axis, the largest first, and their indices; of equal ones the first comes first.
-    NaN is larger than all. T203 where the axis is shorter. The derivative goes through the values.
+    """``(values, indices)`` of the ``k`` largest elements along the last axis, the largest first.
+
+    Of equal elements the first comes first; NaN counts as the largest. T203 if the axis has fewer than ``k`` elements. The
+    values are differentiable.
 
     >>> values, indices = top_k(np.array([3.0, 1.0, 4.0, 1.0, 5.0]), 2)
     >>> values, indices

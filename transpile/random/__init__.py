@@ -1,13 +1,11 @@
-"""Random numbers that are functions of a key, named and laid out as in ``jax.random``.
+"""Random draws as pure functions of a key, with the names and signatures of ``jax.random``.
 
-A key is an array ``uint32[2]``; to draw twice, split it. The same key gives the same numbers everywhere: in NumPy, in transformed
-functions, compiled, and in JAX with its 64 bits: `bits`, `split`, `fold_in`, `uniform`, `randint`, `bernoulli` and `permutation` to
-the last bit, `normal` up to rounding. Floats are float64 unless a dtype says otherwise, integers int64. A draw is pure: a reverse
-sweep may make it again, and what is differentiable in its parameters has its derivative.
-
-What goes in: a key, and what NumPy takes for shapes and numbers. What comes out: arrays of NumPy. What is here is plain Python over
-`transpile_runtime.random`, which runs as it stands and which the frontend lifts like the user's own functions: it must not use what
-the frontend does not know.
+A key is an array ``uint32[2]``, made by `key` from an integer; to draw more than once, `split` it. The generator is
+Threefry-2x32. A key gives the same numbers in NumPy, in transformed and in compiled functions. JAX in 64-bit mode gives them
+too: `bits`, `split`, `fold_in`, `uniform`, `randint`, `bernoulli` and `permutation` agree to the last bit, the other
+distributions up to rounding, unless their docstring says otherwise. Results are NumPy arrays, of float64 or int64 unless
+``dtype`` is given. Draws of real numbers are differentiable in their parameters; a reverse sweep may repeat a draw instead of
+recording it. A shape is an int or a tuple. Invalid arguments raise ValueError, invalid types and dtypes TypeError.
 
 >>> import numpy as np
 >>> from transpile import random

@@ -1,4 +1,4 @@
-"""Real numbers by the inverse of their distribution function: each is a function of one uniform or normal number."""
+"""Real distributions sampled by the inverse of their distribution function, from uniform or normal numbers."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from transpile_runtime import random as runtime
 
 
 def uniform(key: Any, shape: Any = (), dtype: Any = None, minval: Any = 0.0, maxval: Any = 1.0) -> Any:
-    """Numbers in ``[minval, maxval)``, in float64 or float32: an array of the shape.
+    """An array of uniform numbers in ``[minval, maxval)``, of float64 or float32.
 
-    The bounds are numbers or arrays that broadcast to the shape; the draw is differentiable in them. TypeError for another dtype,
-    or where ``key`` is not one key.
+    The bounds are numbers or arrays that broadcast to the shape; the draw is differentiable in them. TypeError for another
+    dtype, or if ``key`` is not one key.
 
     >>> uniform(np.array([0, 42], np.uint32), (3,))
     array([0.42672757, 0.01501007, 0.57414442])
@@ -28,7 +28,7 @@ def uniform(key: Any, shape: Any = (), dtype: Any = None, minval: Any = 0.0, max
 
 
 def normal(key: Any, shape: Any = (), dtype: Any = None) -> Any:
-    """Standard normal numbers, in float64 or float32: an array of the shape.
+    """An array of standard normal numbers, of float64 or float32.
 
     >>> normal(np.array([0, 42], np.uint32), (3,)).round(6)
     array([-0.184712, -2.169825,  0.186936])
@@ -37,9 +37,10 @@ def normal(key: Any, shape: Any = (), dtype: Any = None) -> Any:
 
 
 def gumbel(key: Any, shape: Any = (), dtype: Any = None, mode: Any = None) -> Any:
-    """Numbers of the Gumbel distribution ``exp(-exp(-x))``: an array of the shape.
+    """An array of numbers from the Gumbel distribution, whose distribution function is ``exp(-exp(-x))``.
 
-    mode: "low" (None) takes one uniform number for each; "high" takes two, so that large values are as fine as small ones.
+    ``mode`` "low" (None) uses one uniform number for each; "high" uses two, so that large values are resolved as finely as
+    small ones.
 
     >>> gumbel(np.array([0, 42], np.uint32), (2,)).round(6)
     array([ 0.160627, -1.434854])
@@ -53,7 +54,7 @@ def gumbel(key: Any, shape: Any = (), dtype: Any = None, mode: Any = None) -> An
 
 
 def exponential(key: Any, shape: Any = (), dtype: Any = None) -> Any:
-    """Numbers of the exponential distribution with mean 1: an array of the shape.
+    """An array of numbers from the exponential distribution with mean 1.
 
     >>> exponential(np.array([0, 42], np.uint32), (2,)).round(6)
     array([0.556394, 0.015124])
@@ -62,7 +63,7 @@ def exponential(key: Any, shape: Any = (), dtype: Any = None) -> Any:
 
 
 def laplace(key: Any, shape: Any = (), dtype: Any = None) -> Any:
-    """Numbers of the Laplace distribution ``exp(-|x|) / 2``: an array of the shape.
+    """An array of numbers from the Laplace distribution, whose density is ``exp(-|x|) / 2``.
 
     >>> laplace(np.array([0, 42], np.uint32), (2,)).round(6)
     array([0.158462, 3.505887])
@@ -73,7 +74,7 @@ def laplace(key: Any, shape: Any = (), dtype: Any = None) -> Any:
 
 
 def logistic(key: Any, shape: Any = (), dtype: Any = None) -> Any:
-    """Numbers of the logistic distribution ``1 / (1 + exp(-x))``: an array of the shape.
+    """An array of numbers from the logistic distribution, whose distribution function is ``1 / (1 + exp(-x))``.
 
     >>> logistic(np.array([0, 42], np.uint32), (2,)).round(6)
     array([-0.295215, -4.18391 ])
@@ -83,9 +84,9 @@ def logistic(key: Any, shape: Any = (), dtype: Any = None) -> Any:
 
 
 def truncated_normal(key: Any, lower: Any, upper: Any, shape: Any = None, dtype: Any = None) -> Any:
-    """Numbers of the normal distribution between two bounds: an array of the shape, by default of that of the bounds.
+    """An array of numbers from the standard normal distribution restricted to ``lower`` to ``upper``.
 
-    The draw is differentiable in the bounds.
+    The shape is by default that of the bounds, broadcast. The draw is differentiable in the bounds.
 
     >>> truncated_normal(np.array([0, 42], np.uint32), -1.0, 2.0, (2,)).round(6)
     array([ 0.019985, -0.950448])
@@ -102,10 +103,11 @@ def truncated_normal(key: Any, lower: Any, upper: Any, shape: Any = None, dtype:
 def multivariate_normal(
     key: Any, mean: Any, cov: Any, shape: Any = None, dtype: Any = None, method: str = "cholesky"
 ) -> Any:
-    """Normal vectors of a mean ``[..., d]`` and a covariance ``[..., d, d]``: an array ``[*shape, d]``.
+    """An array ``[*shape, d]`` of normal vectors with mean ``[..., d]`` and covariance ``[..., d, d]``.
 
-    shape: what the leading axes of both broadcast to, by default that. method: "cholesky", "eigh" or "svd" (for covariances that
-    are singular, whose eigenvalues are 0 but for rounding). The draw is differentiable in mean and covariance.
+    ``shape`` is by default the broadcast shape of the leading axes of both. ``method`` is "cholesky", or "eigh" or "svd" for
+    singular covariances, whose eigenvalues that vanish up to rounding count as 0. The draw is differentiable in mean and
+    covariance.
 
     >>> multivariate_normal(np.array([0, 42], np.uint32), np.array([1.0, 2.0]), np.eye(2)).round(6)
     array([ 0.815288, -0.169825])
@@ -129,7 +131,7 @@ def multivariate_normal(
 
 
 def _roots(values: Any) -> Any:
-    """Square roots of the eigenvalues of a covariance: what is 0 but for rounding, below it too, is 0; NaN of what is negative."""
+    """Square roots of the eigenvalues of a covariance: 0 for those that vanish up to rounding, NaN for negative ones."""
     is_zero = np.abs(values) <= values.shape[-1] * _step(values) * np.max(
         np.abs(values), axis=-1, initial=0.0, keepdims=True
     )
@@ -143,12 +145,12 @@ def _positive(key: Any, shape: Any, dtype: Any) -> Any:
 
 
 def _step(x: Any) -> float:
-    """The distance of 1 to the next float."""
+    """The distance from 1 to the next float of the dtype."""
     return 2.0**-52 if x.dtype.itemsize == 8 else 2.0**-23
 
 
 def _least(x: Any) -> float:
-    """The smallest normal number."""
+    """The smallest positive normal float of the dtype."""
     return 2.0**-1022 if x.dtype.itemsize == 8 else 2.0**-126
 
 

@@ -1,4 +1,4 @@
-"""Numbers of events: integers of distributions, and floats that are integers. They have no derivative."""
+"""Discrete distributions of counts: integers, or floats with integer values. They have no derivative."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from transpile_runtime import random as runtime
 
 
 def poisson(key: Any, lam: Any, shape: Any = None, dtype: Any = None) -> Any:
-    """Numbers of events of a mean ``lam``, int64 or of another integer dtype: an array of the shape, by default of that of ``lam``.
+    """An array of integers from the Poisson distribution with mean ``lam``, by default of its shape and of int64.
 
-    -1 where a mean is negative or NaN (0 in an unsigned dtype); what the dtype does not hold is its greatest number. The numbers
-    are not those of JAX.
+    -1 where a mean is negative or NaN (0 for an unsigned dtype); a count too large for the dtype is its largest number. The
+    numbers differ from those of JAX.
 
     >>> poisson(np.array([0, 42], np.uint32), 4.0, (5,))
     array([2, 5, 3, 4, 0])
@@ -25,10 +25,10 @@ def poisson(key: Any, lam: Any, shape: Any = None, dtype: Any = None) -> Any:
 
 
 def binomial(key: Any, n: Any, p: Any, shape: Any = None, dtype: Any = None) -> Any:
-    """How many of ``n`` trials succeed, each with probability ``p``: floats, an array of the shape, by default of what those of
-    ``n`` and ``p`` broadcast to.
+    """An array of floats from the binomial distribution: the number of successes in ``n`` trials of probability ``p``.
 
-    NaN where ``n`` is negative or ``p`` no probability. The numbers are not those of JAX.
+    The shape is by default the broadcast shape of ``n`` and ``p``. NaN where ``n`` is negative or ``p`` is not in [0, 1]. The
+    numbers differ from those of JAX.
 
     >>> binomial(np.array([0, 42], np.uint32), 10, 0.5, (5,))
     array([4., 6., 4., 5., 2.])
@@ -42,10 +42,9 @@ def binomial(key: Any, n: Any, p: Any, shape: Any = None, dtype: Any = None) -> 
 
 
 def geometric(key: Any, p: Any, shape: Any = None, dtype: Any = None) -> Any:
-    """Numbers of trials up to the first success, 1 and more, int64 or of another integer dtype: an array of the shape, by default
-    of that of ``p``.
+    """An array of integers from the geometric distribution: the number of trials up to the first success, at least 1.
 
-    What the dtype does not hold is its greatest number.
+    The shape is by default that of ``p``, the dtype int64. A number too large for the dtype is its largest number.
 
     >>> geometric(np.array([0, 42], np.uint32), 0.3, (5,))
     array([ 3, 12,  2,  1,  2])
@@ -66,7 +65,7 @@ def _whole(what: str, dtype: Any) -> Any:
 
 
 def _fitted(counts: Any, least: float, dtype: Any) -> Any:
-    """Floats as integers; ``most`` is the largest float64 that the dtype holds."""
+    """The counts clipped and cast to an integer dtype; ``most`` is the largest float64 that the dtype holds."""
     bits = 8 * dtype.itemsize - (dtype.kind == "i")
     most = 2.0**bits - (2.0 ** (bits - 53) if bits > 53 else 1.0)
     return np.clip(counts, 0.0 if dtype.kind == "u" else least, most).astype(dtype)

@@ -1,4 +1,4 @@
-"""Integers, truth values, and what is chosen with them."""
+"""Integers, booleans, permutations and choices."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from transpile_runtime import random as runtime
 
 
 def randint(key: Any, shape: Any, minval: Any, maxval: Any, dtype: Any = None) -> Any:
-    """Integers from ``minval`` up to ``maxval - 1``, of any integer dtype, int64 by default: an array of the shape.
+    """An array of uniform integers from ``minval`` to ``maxval - 1``, of any integer dtype, int64 by default.
 
-    The bounds are integers or arrays that broadcast to the shape; what the dtype does not hold is cut off. Where no integer lies
-    between them, the result is ``minval``. TypeError for bounds or a dtype that are no integers.
+    The bounds are integers or arrays of them that broadcast to the shape; they are clipped to the range of the dtype. Where the
+    range is empty the result is ``minval``. TypeError if the bounds or the dtype are not integers.
 
     >>> randint(np.array([0, 42], np.uint32), (5,), 0, 10)
     array([5, 8, 3, 1, 5])
@@ -42,9 +42,10 @@ def randint(key: Any, shape: Any, minval: Any, maxval: Any, dtype: Any = None) -
 
 
 def bernoulli(key: Any, p: Any = 0.5, shape: Any = None, mode: str = "low") -> Any:
-    """Truth values that are true with probability ``p``: an array of the shape, by default of that of ``p``.
+    """An array of booleans that are true with probability ``p``, by default of the shape of ``p``.
 
-    mode: "low" compares one uniform number of the dtype of ``p``; "high" two, so that tiny probabilities are right.
+    ``mode`` "low" compares one uniform number of the dtype of ``p`` with it; "high" uses two, so that tiny probabilities are
+    exact.
 
     >>> bernoulli(np.array([0, 42], np.uint32), 0.5, (3,))
     array([ True,  True, False])
@@ -63,7 +64,7 @@ def bernoulli(key: Any, p: Any = 0.5, shape: Any = None, mode: str = "low") -> A
 
 
 def rademacher(key: Any, shape: Any = (), dtype: Any = None) -> Any:
-    """-1 and 1 with equal probability, int64 by default: an array of the shape.
+    """An array of -1 and 1 with equal probability, by default of int64.
 
     >>> rademacher(np.array([0, 42], np.uint32), (3,))
     array([ 1,  1, -1])
@@ -75,10 +76,10 @@ def rademacher(key: Any, shape: Any = (), dtype: Any = None) -> Any:
 def categorical(
     key: Any, logits: Any, axis: int = -1, shape: Any = None, replace: bool = True, mode: Any = None
 ) -> Any:
-    """Indices along an axis of logarithms of probabilities (which need not add up to 1), int64.
+    """An array of int64 indices along ``axis`` of ``logits``, drawn with probabilities proportional to ``exp(logits)``.
 
-    shape: by default that of the logits without the axis; else it must end with that. Without ``replace`` the axes in front of it
-    are drawn together and no index comes twice.
+    ``shape`` is by default that of the logits without the axis, and must end with it. Without ``replace``, the draws along the
+    axes of ``shape`` in front of it are all different.
 
     >>> categorical(np.array([0, 42], np.uint32), np.log([0.1, 0.2, 0.7]), shape=(4,))
     array([2, 2, 2, 2])
@@ -110,9 +111,9 @@ def categorical(
 
 
 def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False) -> Any:
-    """The entries of an array along an axis in random order; of an integer ``n``, those of ``np.arange(n)``.
+    """``x`` with its entries along ``axis`` in random order; for an integer ``n``, a permutation of ``np.arange(n)``.
 
-    independent: each row along the axis in an order of its own. The result is differentiable in ``x``.
+    With ``independent`` every line along the axis has an order of its own. The result is differentiable in ``x``.
 
     >>> permutation(np.array([0, 42], np.uint32), 5)
     array([4, 2, 3, 0, 1])
@@ -129,7 +130,7 @@ def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False) -> A
 
 
 def _shuffled(key: Any, x: Any, axis: int) -> Any:
-    """Sorted by random numbers of 32 bits, as often as it takes for equal ones not to count: ``3 log(size) / log(2**32)`` times."""
+    """``x`` sorted by random 32-bit keys, ``3 log(size) / log(2**32)`` times, so that equal keys have no effect."""
     own, size = runtime.single(key), x.size
     for _ in range(int(size > 1) + int(size > 1625) + int(size > 2642245)):
         keys = runtime.split(own)
@@ -142,10 +143,10 @@ def _shuffled(key: Any, x: Any, axis: int) -> Any:
 def choice(
     key: Any, a: Any, shape: Any = (), replace: bool = True, p: Any = None, axis: int = 0, mode: Any = None
 ) -> Any:
-    """Entries of an array along an axis, or of ``np.arange(a)`` of an integer.
+    """An array of entries of ``a`` along ``axis``, chosen at random; for an integer ``a``, entries of ``np.arange(a)``.
 
-    shape: of what is chosen, in the place of the axis. p: the probabilities of the entries, by default equal ones. ValueError where
-    more is taken than there is without ``replace``.
+    ``shape`` takes the place of the axis in the shape of the result. ``p`` are the probabilities of the entries, equal by
+    default. Without ``replace`` no entry is chosen twice; ValueError if there are too few.
 
     >>> choice(np.array([0, 42], np.uint32), 10, (4,))
     array([5, 8, 3, 1])
@@ -179,7 +180,7 @@ def choice(
 
 
 def _placed(x: Any, count: Any, shape: Any, axis: int) -> Any:
-    """The first entries along an axis, of which the shape takes the place."""
+    """The first ``count`` entries along an axis, which is reshaped to ``shape``."""
     if x.ndim == 1:
         return np.reshape(x[:count], shape)
     at = axis if axis >= 0 else axis + x.ndim

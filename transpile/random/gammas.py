@@ -1,5 +1,7 @@
-"""Gamma variables by acceptance and rejection, and what is made of them: differentiable in their shapes by the implicit function
-theorem. Their numbers are not those of JAX."""
+"""Gamma variables by acceptance and rejection, and distributions derived from them.
+
+They are differentiable in their shape parameters by the implicit function theorem. Their numbers differ from those of JAX.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +14,10 @@ from transpile_runtime import random as runtime
 
 
 def gamma(key: Any, a: Any, shape: Any = None, dtype: Any = None) -> Any:
-    """Numbers of the gamma distribution of shape ``a`` and scale 1: an array of the shape, by default of that of ``a``.
+    """An array of numbers from the gamma distribution with shape parameter ``a`` and scale 1, by default of the shape of ``a``.
 
-    float64 or float32. The draw is differentiable in ``a``: as if the number were the quantile of a number that is held.
+    The dtype is float64 or float32. The draw is differentiable in ``a``: it is the quantile of a uniform number that is held
+    fixed. The numbers differ from those of JAX.
 
     >>> gamma(np.array([0, 42], np.uint32), 2.0, (2,)).round(6)
     array([1.352338, 1.824349])
@@ -23,7 +26,7 @@ def gamma(key: Any, a: Any, shape: Any = None, dtype: Any = None) -> Any:
 
 
 def loggamma(key: Any, a: Any, shape: Any = None, dtype: Any = None) -> Any:
-    """The logarithms of what `gamma` draws with the key: they are exact where a small shape leaves nothing of the number itself.
+    """The logarithms of the numbers that `gamma` draws with this key, also where those underflow because ``a`` is small.
 
     >>> loggamma(np.array([0, 42], np.uint32), 1e-5, (2,)).round(2)
     array([ -26876.3 , -135525.97])
@@ -32,9 +35,9 @@ def loggamma(key: Any, a: Any, shape: Any = None, dtype: Any = None) -> Any:
 
 
 def beta(key: Any, a: Any, b: Any, shape: Any = None, dtype: Any = None) -> Any:
-    """Numbers of the beta distribution: an array of the shape, by default of what those of ``a`` and ``b`` broadcast to.
+    """An array of numbers from the beta distribution, by default of the broadcast shape of ``a`` and ``b``.
 
-    The draw is differentiable in both.
+    The draw is differentiable in both. The numbers differ from those of JAX.
 
     >>> beta(np.array([0, 42], np.uint32), 2.0, 3.0, (2,)).round(6)
     array([0.709528, 0.495657])
@@ -42,14 +45,15 @@ def beta(key: Any, a: Any, b: Any, shape: Any = None, dtype: Any = None) -> Any:
     if shape is None:
         shape = np.broadcast_shapes(np.shape(a), np.shape(b))
     first, second = runtime.split(runtime.single(key))
-    # x / (x + y) of two gamma variables, of which both may be too small for a float
+    # x / (x + y) for two gamma variables, by their logarithms, because both may underflow
     return special.expit(_log_gamma(first, a, shape) - _log_gamma(second, b, shape)).astype(_real(dtype))
 
 
 def dirichlet(key: Any, alpha: Any, shape: Any = None, dtype: Any = None) -> Any:
-    """Vectors of the Dirichlet distribution of parameters ``[..., d]``: an array ``[*shape, d]``.
+    """An array ``[*shape, d]`` of vectors from the Dirichlet distribution with parameters ``alpha``, ``[..., d]``.
 
-    shape: what the leading axes of ``alpha`` broadcast to, by default they themselves. The draw is differentiable in ``alpha``.
+    ``shape`` is by default that of the leading axes of ``alpha``, which broadcast to it. The draw is differentiable in
+    ``alpha``. The numbers differ from those of JAX.
 
     >>> dirichlet(np.array([0, 42], np.uint32), np.array([1.0, 2.0, 3.0])).round(6)
     array([0.083137, 0.318831, 0.598032])
@@ -64,9 +68,9 @@ def dirichlet(key: Any, alpha: Any, shape: Any = None, dtype: Any = None) -> Any
 
 
 def chisquare(key: Any, df: Any, shape: Any = None, dtype: Any = None) -> Any:
-    """Numbers of the chi-squared distribution with ``df`` degrees of freedom: an array of the shape, by default of that of ``df``.
+    """An array of numbers from the chi-squared distribution with ``df`` degrees of freedom, by default of the shape of ``df``.
 
-    The draw is differentiable in ``df``.
+    The draw is differentiable in ``df``. The numbers differ from those of JAX.
 
     >>> chisquare(np.array([0, 42], np.uint32), 4.0, (2,)).round(6)
     array([2.704676, 3.648697])
@@ -75,9 +79,9 @@ def chisquare(key: Any, df: Any, shape: Any = None, dtype: Any = None) -> Any:
 
 
 def t(key: Any, df: Any, shape: Any = None, dtype: Any = None) -> Any:
-    """Numbers of Student's distribution with ``df`` degrees of freedom: an array of the shape, by default of that of ``df``.
+    """An array of numbers from Student's t distribution with ``df`` degrees of freedom, by default of the shape of ``df``.
 
-    The draw is differentiable in ``df``.
+    The draw is differentiable in ``df``. The numbers differ from those of JAX.
 
     >>> t(np.array([0, 42], np.uint32), 3.0, (2,)).round(6)
     array([-3.42731 , -0.378285])
@@ -89,9 +93,10 @@ def t(key: Any, df: Any, shape: Any = None, dtype: Any = None) -> Any:
 
 
 def ball(key: Any, d: Any, p: Any = 2, shape: Any = (), dtype: Any = None) -> Any:
-    """Points of the unit ball of dimension ``d`` in the norm ``p``, uniformly distributed: an array ``[*shape, d]``.
+    """An array ``[*shape, d]`` of points distributed uniformly in the unit ball of dimension ``d`` in the norm ``p``.
 
-    F. Barthe, O. Guedon, S. Mendelson and A. Naor, A probabilistic approach to the geometry of the l_p^n-ball, 2005.
+    The numbers differ from those of JAX. F. Barthe, O. Guedon, S. Mendelson and A. Naor, A probabilistic approach to the
+    geometry of the l_p^n-ball, 2005.
 
     >>> points = ball(np.array([0, 42], np.uint32), 3, shape=(100,))
     >>> bool(np.all(np.sum(points**2, axis=-1) <= 1.0))
@@ -109,10 +114,9 @@ def ball(key: Any, d: Any, p: Any = 2, shape: Any = (), dtype: Any = None) -> An
 
 
 def _log_gamma(key: Any, a: Any, shape: Any) -> Any:
-    """Logarithms of gamma variables, which do not underflow where a shape is small.
+    """Logarithms of gamma variables, which do not underflow for small shape parameters.
 
-    They are float64 whatever the dtype of the draw: beside a logarithm of -1e7 a float32 holds no fraction, and the difference of
-    two of them is a draw's logit.
+    They are float64 whatever the dtype of the draw, because `beta` subtracts two of them and a float32 of -1e7 has no fraction.
     """
     a = np.asarray(a).astype(np.float64)
     return runtime.log_gamma(key, a if shape is None else np.broadcast_to(a, shape))

@@ -1,4 +1,4 @@
-"""Keys, and the bits that they stand for."""
+"""Keys, and random bits."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from transpile_runtime import random as runtime
 
 
 def key(seed: Any, *, impl: Any = None, dtype: Any = None) -> Any:
-    """The key of an integer: ``uint32[2]``, its high and its low 32 bits.
+    """The key for an integer seed: ``uint32[2]``, the high and the low 32 bits of the seed.
 
-    seed: an integer that an int64 holds; where its dtype has 32 bits or fewer, the high ones are 0. ``impl`` and ``dtype``
-    stand for JAX's: there is Threefry only, and keys are plain arrays.
-    TypeError for another seed.
+    ``seed`` fits in an int64; if its dtype has 32 bits or fewer, the high bits are 0. TypeError for any other seed. ``impl``
+    and ``dtype`` are JAX's options: ``impl`` can only be "threefry2x32" and ``dtype`` None, because keys are plain arrays
+    (ValueError).
 
     >>> key(42), key(-1)
     (array([ 0, 42], dtype=uint32), array([4294967295, 4294967295], dtype=uint32))
@@ -29,7 +29,7 @@ def key(seed: Any, *, impl: Any = None, dtype: Any = None) -> Any:
 
 
 def PRNGKey(seed: Any, *, impl: Any = None) -> Any:
-    """The same as `key`.
+    """The key for an integer seed; the same as `key`.
 
     >>> PRNGKey(0)
     array([0, 0], dtype=uint32)
@@ -38,9 +38,9 @@ def PRNGKey(seed: Any, *, impl: Any = None) -> Any:
 
 
 def split(key: Any, num: Any = 2) -> Any:
-    """New keys ``uint32[num, 2]`` of a key; where ``num`` is a tuple, ``uint32[*num, 2]``.
+    """New keys derived from a key: ``uint32[num, 2]``, or ``uint32[*num, 2]`` for a tuple ``num``.
 
-    Each number drawn with one of them is independent of those drawn with others. TypeError where ``key`` is not one key.
+    Draws with different keys are independent. TypeError if ``key`` is not one key.
 
     >>> split(np.array([0, 42], np.uint32))
     array([[1832780943,  270669613],
@@ -50,7 +50,7 @@ def split(key: Any, num: Any = 2) -> Any:
 
 
 def fold_in(key: Any, data: Any) -> Any:
-    """A new key ``uint32[2]`` of a key and an integer, of which 32 bits count: for loops, ``fold_in(key, i)``.
+    """A new key ``uint32[2]`` derived from a key and the low 32 bits of an integer: in a loop, ``fold_in(key, i)``.
 
     >>> fold_in(np.array([0, 42], np.uint32), 5)
     array([2765691542,  824333390], dtype=uint32)
@@ -60,7 +60,7 @@ def fold_in(key: Any, data: Any) -> Any:
 
 
 def bits(key: Any, shape: Any = (), dtype: Any = None) -> Any:
-    """Uniform random bits, an array of the shape in uint64, or in uint8, uint16, uint32.
+    """An array of uniform random bits, of uint64 by default, or of uint8, uint16 or uint32.
 
     >>> bits(np.array([0, 42], np.uint32), (2,), np.uint32)
     array([2098992034, 2919706841], dtype=uint32)

@@ -1,5 +1,7 @@
-"""Real numbers of distributions with parameters, by the inverse of a distribution function or from normal numbers. Their numbers
-are those of JAX, up to rounding; they are differentiable in their parameters."""
+"""Distributions with parameters, sampled by the inverse of a distribution function or from normal numbers.
+
+Their numbers are those of JAX up to rounding; they are differentiable in their parameters.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from transpile_runtime import random as runtime
 
 
 def cauchy(key: Any, shape: Any = (), dtype: Any = None) -> Any:
-    """Numbers of the Cauchy distribution ``1 / (pi (1 + x**2))``: an array of the shape.
+    """An array of numbers from the Cauchy distribution, whose density is ``1 / (pi (1 + x**2))``.
 
     >>> cauchy(np.array([0, 42], np.uint32), (2,)).round(6)
     array([ -0.234346, -21.190702])
@@ -23,7 +25,7 @@ def cauchy(key: Any, shape: Any = (), dtype: Any = None) -> Any:
 
 
 def pareto(key: Any, b: Any, shape: Any = None, dtype: Any = None) -> Any:
-    """Numbers of the Pareto distribution ``b x**(-b - 1)``, 1 and more: an array of the shape, by default of that of ``b``.
+    """An array of numbers from the Pareto distribution, density ``b x**(-b - 1)``, ``x >= 1``; by default of ``b``'s shape.
 
     >>> pareto(np.array([0, 42], np.uint32), 2.0, (2,)).round(6)
     array([1.320747, 1.007591])
@@ -33,8 +35,9 @@ def pareto(key: Any, b: Any, shape: Any = None, dtype: Any = None) -> Any:
 
 
 def rayleigh(key: Any, scale: Any, shape: Any = None, dtype: Any = None) -> Any:
-    """Numbers of the Rayleigh distribution ``x / scale**2 exp(-x**2 / (2 scale**2))``: an array of the shape, by default of that of
-    ``scale``.
+    """An array of numbers from the Rayleigh distribution, by default of the shape of ``scale``.
+
+    The density is ``x / scale**2 exp(-x**2 / (2 scale**2))``.
 
     >>> rayleigh(np.array([0, 42], np.uint32), 2.0, (2,)).round(6)
     array([2.610149, 5.795884])
@@ -44,8 +47,9 @@ def rayleigh(key: Any, scale: Any, shape: Any = None, dtype: Any = None) -> Any:
 
 
 def weibull_min(key: Any, scale: Any, concentration: Any, shape: Any = (), dtype: Any = None) -> Any:
-    """Numbers of the Weibull distribution, whose powers ``(x / scale)**concentration`` are exponential: one for each element of the
-    shape, broadcast with the parameters.
+    """An array of numbers ``x`` from the Weibull distribution: ``(x / scale)**concentration`` is exponential with mean 1.
+
+    One number is drawn for each element of ``shape``, then broadcast with the parameters.
 
     >>> weibull_min(np.array([0, 42], np.uint32), 1.0, 2.0, (2,)).round(6)
     array([0.745918, 0.122979])
@@ -56,7 +60,7 @@ def weibull_min(key: Any, scale: Any, concentration: Any, shape: Any = (), dtype
 
 
 def maxwell(key: Any, shape: Any = (), dtype: Any = None) -> Any:
-    """Numbers of the Maxwell distribution, lengths of normal vectors of three components: an array of the shape.
+    """An array of numbers from the Maxwell distribution: lengths of standard normal vectors in three dimensions.
 
     >>> maxwell(np.array([0, 42], np.uint32), (2,)).round(6)
     array([2.185681, 0.866467])
@@ -65,8 +69,9 @@ def maxwell(key: Any, shape: Any = (), dtype: Any = None) -> Any:
 
 
 def orthogonal(key: Any, n: Any, shape: Any = (), dtype: Any = None, m: Any = None) -> Any:
-    """Matrices ``[*shape, n, m]`` whose columns (rows, if ``m > n``) are orthonormal, uniformly distributed; ``m`` is ``n`` by
-    default.
+    """An array ``[*shape, n, m]`` of uniformly distributed matrices with orthonormal columns (rows, if ``m > n``).
+
+    ``m`` is ``n`` by default.
 
     >>> q = orthogonal(np.array([0, 42], np.uint32), 3)
     >>> np.allclose(q @ q.T, np.eye(3))
