@@ -1,4 +1,4 @@
-"""Which leaves a request means: argnums and argnames, auxiliary results, tangents and cotangents that must fit."""
+"""The leaves that a request selects (argnums, argnames, auxiliary results), and checks of tangents and cotangents."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class _Ignored:
         return "IGNORED"
 
 
-IGNORED = Static(_Ignored())  # stands in an arg_tree where whatever the caller gives is not read
+IGNORED = Static(_Ignored())  # in an arg_tree: the caller's value is ignored
 
 
 def positions(specs: Sequence[ArgSpec], count: int, names: Sequence[str]) -> dict[int, Named]:
-    """What stands at each position that argnums may name: positional arguments, and those given by name in their place."""
+    """Name and tree of the argument at each position that argnums may select; keyword arguments count at their own position."""
     found: dict[int, Named] = {}
     for spec in specs:
         if spec.kind == "varpos":
@@ -49,7 +49,7 @@ def positions(specs: Sequence[ArgSpec], count: int, names: Sequence[str]) -> dic
 
 
 def title(core: ir.Function, fn: Any) -> str:
-    """What a function is called in messages: a lambda as Python calls it, also where the text calls it otherwise."""
+    """The name of a function in messages: "<lambda>" for a lambda, which is "function" in the generated text."""
     own = getattr(fn, "__name__", "")
     return own + core.name.removeprefix("function") if own == "<lambda>" else core.name
 
@@ -57,7 +57,7 @@ def title(core: ir.Function, fn: Any) -> str:
 def select(
     core: ir.Function, argnums: Any, argnames: Any, count: int, names: Sequence[str], fn: Any
 ) -> tuple[list[Named], Callable[[list[Tree]], Tree]]:
-    """The differentiated arguments, and how one tree for each of them becomes the structure of the derivative."""
+    """The differentiated arguments, and the function from one tree for each of them to the structure of the derivative."""
     slots = positions(core.arg_tree, count, names)
     chosen: list[Named] = []
     if argnums is not None:
@@ -101,7 +101,7 @@ def _by_name(core: ir.Function, name: str, count: int, fn: Any) -> Named:
 
 
 def differentiable(core: ir.Function, chosen: Sequence[Named]) -> list[int]:
-    """The leaves of the differentiated arguments; all must be of floating point."""
+    """The leaf numbers of the differentiated arguments; T302 unless all are floating point."""
     wrt: list[int] = []
     for name, tree in chosen:
         numbers = leaf_numbers(tree)
@@ -119,7 +119,7 @@ def differentiable(core: ir.Function, chosen: Sequence[Named]) -> list[int]:
 
 
 def refuse_early(fn: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree], argnums: Any, argnames: Any) -> None:
-    """Refuses what can be seen before lifting: an argument to differentiate that is not a number, or an integer."""
+    """Raises T302 or T306, before lifting, for differentiated arguments that are static, integers or out of range."""
     for k in argnums if isinstance(argnums, tuple) else () if argnums is None else (argnums,):
         if 0 <= k < len(args) or not kwargs and -len(args) <= k < 0:  # what is given by name may be the last
             _refuse_tree(args[k], fn, k % len(args))
@@ -149,7 +149,7 @@ def _refuse_tree(tree: Tree, fn: Any, at: int | str) -> None:
 
 
 def _other_argument(value: Any, fn: Any, at: int | str) -> str:
-    """Which argument to name in place of one that has nothing to differentiate."""
+    """A hint that names another argument, for one that cannot be differentiated; empty if there is none."""
     method = getattr(type(value), getattr(fn, "__name__", ""), None)
     if at == 0 and method is not None and getattr(method, "__code__", 0) is getattr(fn, "__code__", None):
         return "it is the object of a method: argnums=1 is the first argument after it"
@@ -163,7 +163,7 @@ _NO_FLOAT = "pass 1.0 instead of 1, or convert it with float(...) or .astype(flo
 
 
 def argument_text(fn: Any, at: int | str, tree: Tree | None = None, k: int = 0) -> str:
-    """What an argument of a call, or leaf ``k`` of its tree, is called in a message: ``argument 'w'``, ``p["cfg"]["n"]``."""
+    """The text for messages of an argument, or of leaf ``k`` of its tree: ``argument 'w'``, ``p["cfg"]["n"]``."""
     name = at if isinstance(at, str) else parameter_name(fn, at)
     if tree is not None and isinstance(tree, Node):
         return [path for path, _ in leaf_paths(tree, name or f"argument {at}")][k]
@@ -171,7 +171,7 @@ def argument_text(fn: Any, at: int | str, tree: Tree | None = None, k: int = 0) 
 
 
 def type_text(leaf: Any) -> str:
-    """What a leaf of a call is: its dtype and the sizes of the example, as far as there is one."""
+    """The type of an argument's leaf as text, with the sizes of the example if there is one."""
     shape = getattr(leaf.example, "shape", None)
     if not leaf.type.dims:
         return str(leaf.type)
@@ -180,7 +180,7 @@ def type_text(leaf: Any) -> str:
 
 
 def as_given(tree: Tree, given: Sequence[Any]) -> Tree:
-    """A tree of parameters whose leaves say which of them were arrays of rank 0; ``given`` are the call's `ArgLeaf`s."""
+    """The tree of parameters with ``zero_dim`` set for arrays of rank 0; ``given`` are the `ArgLeaf` objects of the call."""
 
     def leaf(leaf: Leaf) -> Leaf:
         return Leaf(leaf.k, leaf.k < len(given) and getattr(given[leaf.k], "zero_dim", False))
@@ -189,14 +189,14 @@ def as_given(tree: Tree, given: Sequence[Any]) -> Tree:
 
 
 def without_numbers(tree: Tree) -> Tree:
-    """A tree of parameters with None for the numbers that had to be known: they have no adjoint, as other integers have none."""
+    """The tree of parameters with None for static numbers: like other integers they have no adjoint."""
     if isinstance(tree, Node):
         return Node(tree.kind, tuple(map(without_numbers, tree.children)), tree.keys, tree.cls)
     return Static(None) if isinstance(tree, Static) and is_leaf(tree.value) else tree
 
 
 def split_aux(core: ir.Function, fn: Any) -> tuple[Tree, Tree]:
-    """The trees of the output and of what comes along with it."""
+    """The trees of the output and of the auxiliary value; T308 unless the function returns a pair."""
     tree = core.out_tree
     if not (isinstance(tree, Node) and tree.kind == "tuple" and len(tree.children) == 2):
         found = structure_text(tree, lambda leaf: str(core.body.yields[leaf.k].type))
@@ -207,7 +207,7 @@ def split_aux(core: ir.Function, fn: Any) -> tuple[Tree, Tree]:
 
 
 def scalar_first(core: ir.Function, main: Tree, aux: Tree, fn: Any) -> ir.Function:
-    """The function with its scalar output first and what is auxiliary behind it."""
+    """The function with its scalar output as first result, then the auxiliary ones; T301 or T305 if it is not a real scalar."""
     if not isinstance(main, Leaf):
         hint = "return one number; with has_aux=True, a pair (number, auxiliary)"
         if isinstance(main, Static) and main.value is None:
@@ -225,14 +225,14 @@ def scalar_first(core: ir.Function, main: Tree, aux: Tree, fn: Any) -> ir.Functi
 
 
 def float_results(core: ir.Function) -> list[int]:
-    """The numbers of the results that can carry a derivative."""
+    """The positions of the floating-point results."""
     return [k for k, y in enumerate(core.body.yields) if y.type.is_float]
 
 
 def two_tuples(
     args: Sequence[Tree], kwargs: Mapping[str, Tree], first: str, second: str, single: bool = False
 ) -> tuple[Sequence[Tree], Sequence[Tree]]:
-    """The children of the two tuples that ``jvp`` takes; with ``single`` the second is one tree."""
+    """The children of the two tuples passed to ``jvp``; with ``single`` the second argument is one tree."""
     if len(args) != 2 or kwargs:
         raise error("T408", f"expected two arguments, {first} and {second}")
     pairs = []
@@ -250,7 +250,7 @@ def two_tuples(
 
 
 def check_like(wanted: Sequence[Tree], given: Sequence[Tree], core: ir.Function, name: str) -> None:
-    """Raises unless ``given`` (leaves are `ArgLeaf`) has the structure of ``wanted`` (parameters or results) and its ranks."""
+    """Raises T309 unless ``given``, trees of `ArgLeaf`, has the structure and ranks of ``wanted`` (parameters or results)."""
     results = name == "cotangent"
     for k, (want, have) in enumerate(zip(wanted, given)):
         where = name if results else f"{name}[{k}]"

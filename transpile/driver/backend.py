@@ -1,4 +1,4 @@
-"""The back end: array core is lowered, its loops are made fast, text and machine code are made of them."""
+"""The back end: array core is lowered to loops, which are optimised and become text or machine code."""
 
 from __future__ import annotations
 
@@ -29,18 +29,18 @@ from transpile.simplify.placeholders import is_any, with_placeholders
 from transpile.transform.array_passes import CLEAN, EXPANDED, LIVE, PROPERTIES
 
 IS_DIRECT = os.environ.get("TRANSPILE_DIRECT", "1") != "0"
-"""Whether lowered core becomes machine code without Numba's front end (`transpile.codegen.llvm`), where that can be."""
+"""True if lowered core is compiled without Numba's front end (`transpile.codegen.llvm`) where possible."""
 
 USUAL = Options()
 
 
 def text_of(core: ir.Function, options: Options = USUAL) -> tuple[str, dict[int, ir.Loc]]:
-    """The module that Numba compiles for a core function, and the user's line of each of its lines."""
+    """The text of the module that Numba compiles for a core function, and the user's place for each of its lines."""
     return Module.of(lowered(core, options), options).text(UNWRAPPED)
 
 
 def lowered_together(cores: Sequence[ir.Function], options: Options) -> list[ir.Function]:
-    """Several core functions, no two of one name, and what they keep, lowered."""
+    """The lowered forms of several core functions, whose names differ, and of those they keep; T502 for a float16 result."""
     for core in cores:
         if any(y.type.dtype == HALF for y in core.body.yields):
             message = f"a result of {core.name.removeprefix('_')!r} is float16, which Numba does not have"
@@ -49,12 +49,12 @@ def lowered_together(cores: Sequence[ir.Function], options: Options) -> list[ir.
 
 
 def modules_text(cores: Sequence[tuple[ir.Function, set[int]]], standalone: bool = False, level: Any = None) -> str:
-    """The module that is emitted; see `transpile.codegen.numba.kernel_module`."""
+    """The text of the emitted module; see `transpile.codegen.numba.kernel_module`."""
     return kernel_module.modules_text(cores, lowered_together, standalone, level)
 
 
 def lowered(core: ir.Function, options: Options) -> list[ir.Function]:
-    """The function as scalar statements and calls, optimised; before it those that it keeps."""
+    """The optimised loop core of the functions that ``core`` keeps, then of ``core`` itself."""
     vectors = options.vectors and has_fused()
     (*kept, entry), names = functions(core)
     found = [optimise(LOWERING.run(one, Lowered(names, is_kept=True)), (), 0, vectors) for one in kept]
@@ -64,7 +64,7 @@ def lowered(core: ir.Function, options: Options) -> list[ir.Function]:
 
 @dataclass(frozen=True)
 class Lowered:
-    """What is asked of a function that is lowered: ``names`` of the functions that the program keeps; whether it is one of them."""
+    """The options of lowering one function: the ``names`` of the kept functions, and whether it is one of them."""
 
     names: Mapping[Routine, str]
     is_kept: bool = False
@@ -75,7 +75,7 @@ class Lowered:
 
 
 VALUES = Property(
-    "values defined", "nothing is read that may have no value", lambda fn: with_placeholders(fn, is_any) is fn
+    "values defined", "every value that is read has been assigned", lambda fn: with_placeholders(fn, is_any) is fn
 )
 
 LOWERING = Chain(
@@ -84,7 +84,7 @@ LOWERING = Chain(
         Pass(
             "placeholders",
             partial(with_placeholders, is_asked=is_any),
-            "compiled code reads what is there",
+            "compiled code cannot raise for a name without value, so each gets a placeholder",
             requires=(EXPANDED,),
             ensures=(VALUES,),
             breaks=(LIVE,),
@@ -92,7 +92,7 @@ LOWERING = Chain(
         Pass(
             "checks of sizes said",
             partial(say_guards, is_printed=False),
-            "what they ask is compiled with the rest",
+            "checks of sizes become statements and are compiled with the rest",
             when="is_entry",
             breaks=(LIVE,),
         ),
@@ -114,11 +114,11 @@ LOWERING = Chain(
     (*PROPERTIES, VALUES),
     begins=CLEAN.wanted,
 )
-"""What stands between a clean function and its loops."""
+"""The passes from a clean function of array core to loop core."""
 
 
 def has_fused() -> bool:
-    """Whether vector functions are worth while: without a fused multiply-add they are slower than the C library."""
+    """True if vector functions pay: without a fused multiply-add they are slower than the C library."""
     try:
         from transpile_runtime.compiled import machine
     except ImportError:  # no Numba: nothing is compiled
@@ -130,10 +130,10 @@ def has_fused() -> bool:
 
 
 def compile_core(core: ir.Function, options: Options, cache: bool, guard: Guard | None = None) -> Any:
-    """The compiled function: it takes the parameters of ``core`` (arrays C-contiguous) and gives a tuple of results.
+    """The compiled function, which takes the parameters of ``core`` (C-contiguous arrays) and returns a tuple of results.
 
-    It raises `transpile_runtime.compiled.again.Again` for arguments of other types. With a ``guard`` also for calls that this
-    keeps out; and then it takes the results that its ``outputs`` list as further arguments.
+    It raises `transpile_runtime.compiled.again.Again` for arguments of other types and, with a ``guard``, for calls that the
+    guard rejects. With a guard it also takes the result arrays listed in its ``outputs`` as further arguments.
     """
     try:
         import numba  # noqa: F401
@@ -151,6 +151,7 @@ def compile_core(core: ir.Function, options: Options, cache: bool, guard: Guard 
 
 
 def check_type(type_: Type, name: str, loc: ir.Loc) -> None:
+    """Raises T502 for an argument type that cannot be compiled: float16."""
     if type_.dtype == "float16":
         raise error("T502", f"argument {name!r} is float16, which Numba does not have", loc, hint="use float32")
 

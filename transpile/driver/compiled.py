@@ -1,4 +1,4 @@
-"""Compiled programs: a kernel, called with the leaves of the arguments, and the result put together again."""
+"""Compiled programs: they call a kernel with the leaves of the arguments and rebuild the result."""
 
 from __future__ import annotations
 
@@ -24,24 +24,28 @@ ndarray = np.ndarray
 
 
 class Recipe(NamedTuple):
-    """What a compiled call is made of besides its kernel: plain data, kept on disk beside the code."""
+    """The data of a compiled program apart from its kernel, which is kept on disk beside the code."""
 
     name: str
     trees: tuple[Tree, ...]  # of the arguments by position, then of those by name; their leaves numbered
     known: tuple[tuple[int, Any], ...]  # leaves whose values are compiled in
-    slots: tuple[int, ...]  # for each parameter that is the user's, the leaf of the call that it is
-    written: tuple[bool, ...]  # whether the function writes it
+    slots: tuple[int, ...]  # for each parameter of the user, its leaf in the call
+    written: tuple[bool, ...]  # for each of these, whether the function writes it
     pairs: tuple[tuple[int, int], ...]  # parameters that must not share memory
     out_tree: Tree
-    results: tuple[Wanted, ...]  # for each leaf of the result what the kernel's value has to be made
+    results: tuple[Wanted, ...]  # for each leaf of the result, the type it is converted to
     taken: Taken = Taken()
-    changes_containers: bool = False  # whether it changes lists, dicts or objects among its arguments
-    of_sizes: frozenset[int] = frozenset()  # the messages that say that sizes do not agree
-    outputs: tuple[Any, ...] = ()  # arrays that are made here: `transpile.codegen.results_passed_in.Output`
+    changes_containers: bool = False  # it changes lists, dicts or objects among its arguments
+    of_sizes: frozenset[int] = frozenset()  # numbers of the messages about sizes that do not agree
+    outputs: tuple[Any, ...] = ()  # results allocated by the caller: `transpile.codegen.results_passed_in.Output`
 
 
 class Compiled(Program):
-    """Runs a kernel. ``leaves`` are those of the first call, ``places`` and ``reads`` what it needs from outside."""
+    """The program that runs a kernel.
+
+    ``leaves`` are those of the first call. ``places`` are the outside values that it takes as arguments, ``reads`` everything
+    that lifting read outside the function.
+    """
 
     def __init__(
         self,
@@ -61,7 +65,7 @@ class Compiled(Program):
         self.convert = [converter(w) for w in recipe.results]
         self.finish = assemble_flat(recipe.out_tree, self.convert)
         self.outside, self.unchanged = reader(places), checker(reads)
-        self.general: Callable[[], Compiled] | None = None  # makes the one that assumes nothing of sizes
+        self.general: Callable[[], Compiled] | None = None  # makes the program without assumptions about sizes
 
     def __call__(self, args: Sequence[Any], kwargs: Mapping[str, Any], leaves: list[Any]) -> Any:
         if self.unchanged is not None and not self.unchanged():
@@ -86,13 +90,13 @@ class Compiled(Program):
             if is_of_arguments(error):
                 raise OverflowError(too_large(self.target, args, kwargs)) from None
             raise
-        finally:  # what was written before an exception too
+        finally:  # also after an exception: what was written before it
             for original, copy, first in back:
                 np.copyto(original, copy, where=_differ(copy, first))
         return self.finish(self.joined(out, made))
 
     def joined(self, out: Any, made: Sequence[Any]) -> Any:
-        """What the kernel returns together with the arrays that it was given to fill."""
+        """The results in order: those that the kernel returned, and the arrays ``made`` that it filled."""
         count, outputs = len(self.convert), self.recipe.outputs
         if not outputs:
             return out
@@ -112,7 +116,7 @@ class Compiled(Program):
         return call.write(otherwise, self._call, self._outputs)
 
     def _outputs(self, scope: Scope, leaves: Mapping[int, str], values: list[str]) -> None:
-        """Writes how the results are made that the kernel is given."""
+        """Writes the lines that allocate the result arrays passed to the kernel."""
         given = self._given(leaves, values)
         shapes: dict[str, str] = {}
         for output in self.recipe.outputs:
@@ -121,7 +125,7 @@ class Compiled(Program):
             scope.line(f"__r{output.result} = {scope.constant(np.empty)}({shape}, {dtype})")
 
     def _call(self, scope: Scope, leaves: Mapping[int, str], values: list[str]) -> None:
-        """Writes the call of the kernel and what is made of its results."""
+        """Writes the call of the kernel and the conversion of its results."""
         recipe = self.recipe
         names = [f"__r{k}" for k in range(len(self.convert))]
         passed = [names[o.result] for o in recipe.outputs]
@@ -150,7 +154,7 @@ class Compiled(Program):
         return [*(leaves[k] for k in self.recipe.slots), *values]
 
     def _shape_text(self, scope: Scope, output: Any, given: Sequence[str], shapes: dict[str, str]) -> str:
-        """The text of an output's shape; a shape that is asked for twice is a local variable."""
+        """The text of an output's shape; the shape of each argument is read once, into a local variable."""
 
         def shape_of(value: str) -> str:
             if value not in shapes:
@@ -169,23 +173,23 @@ class Compiled(Program):
         return f"({', '.join(parts)},)"
 
     def kernel_rank(self, k: int) -> int:
-        """How many axes parameter number ``k`` of the kernel has."""
+        """The rank of parameter ``k`` of the kernel."""
         own = len(self.recipe.slots)
         return np.ndim(self.examples[self.recipe.slots[k]] if k < own else self.places[k - own].read())
 
 
 def _shape(output: Any, values: Sequence[Any]) -> tuple[int, ...]:
-    """The shape of an output, of a call with these values."""
+    """The shape of an output for these argument values."""
     return tuple([s if isinstance(s, int) else values[s[0]].shape[s[1]] for s in output.sizes])
 
 
 def is_of_arguments(error: Exception) -> bool:
-    """Whether an argument was an integer of more than 64 bits: what compiled code raises itself has a site."""
+    """True if an argument was an integer of more than 64 bits; errors that compiled code raises itself have a site."""
     return isinstance(error, OverflowError) and not hasattr(error, "site")
 
 
 def too_large(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
-    """The message that names the argument."""
+    """The message for an integer argument of more than 64 bits, with the name of the argument."""
     while hasattr(target, "__wrapped__"):
         target = target.__wrapped__
     try:
@@ -204,8 +208,11 @@ def too_large(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> st
 def contiguous(
     values: Sequence[Any], written: Sequence[bool]
 ) -> tuple[list[Any], list[tuple[ndarray, ndarray, ndarray]]]:
-    """The values with arrays in C order that may be written, and of those that are written back what they are, their copies, and
-    what these hold now: the rest of them may be other threads'."""
+    """The values with writeable arrays in C order, and ``(array, copy, first)`` for each written array that was copied.
+
+    ``first`` is the initial content of the copy: only elements that differ from it are written back, because other threads may
+    be writing the rest.
+    """
     ready = list(values)
     back: list[tuple[ndarray, ndarray, ndarray]] = []
     for k, v in enumerate(values):
@@ -221,7 +228,7 @@ def contiguous(
 
 
 def _differ(x: ndarray, y: ndarray) -> ndarray:
-    """Where two arrays in C order are not the same, bit for bit."""
+    """An array of booleans, true where two arrays in C order differ bitwise."""
     word = np.dtype(f"u{min(x.itemsize, 8)}")
     differ = x.view(word) != y.view(word)
     return np.any(differ.reshape(*x.shape, x.itemsize // word.itemsize), axis=-1)

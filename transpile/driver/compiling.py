@@ -1,4 +1,4 @@
-"""A core function is compiled for calls of one structure and type, and kept on disk."""
+"""Compiles a core function for calls of one structure and type, and stores the program on disk."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from transpile.loops.size_assumptions import assumed
 
 
 def compiled(target: Any, core: ir.Function, request: Request, level: Any) -> Compiled:
-    """Runs the function that Numba compiled, on the leaves; it is kept on disk if ``level`` says so."""
+    """The compiled program of a core function for calls like ``request``; stored on disk if ``level.cache``."""
     slots = leaf_slots(core, request)
     places = [Place.of(c) for c in core.captured]
     values = [*(request.leaves[k] for k in slots), *(p.read() for p in places)]
@@ -59,7 +59,7 @@ def compiled(target: Any, core: ir.Function, request: Request, level: Any) -> Co
 
 
 def threads_of(level: Any) -> int:
-    """How many threads compiled loops are cut for; 0 where they are to run on one."""
+    """The number of threads that loops are split for; 0 if they run on one."""
     if not level.parallel:
         return 0
     from numba import get_num_threads
@@ -69,7 +69,7 @@ def threads_of(level: Any) -> int:
 
 
 def assumed_sizes(core: ir.Function, request: Request) -> Any:
-    """What compiled code takes for granted of the sizes of its arguments, if these are the ones that it will get."""
+    """The assumptions about sizes that hold for the arguments of this request; none for a general one."""
     if request.is_general:
         return ()
     values = [*(request.leaves[k] for k in leaf_slots(core, request)), *(Place.of(c).read() for c in core.captured)]
@@ -77,5 +77,5 @@ def assumed_sizes(core: ir.Function, request: Request) -> Any:
 
 
 def _is_made(wanted: Any, returned: str) -> bool:
-    """Whether what Numba gives for a number of this dtype is what is wanted: it makes all numbers Python's own."""
+    """True if a returned number needs no conversion: Numba returns Python numbers."""
     return wanted is not None and wanted == ("python", returned)

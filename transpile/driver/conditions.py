@@ -1,8 +1,8 @@
-"""Straight-line Python that looks at values: whether they have a structure, and whether what was read outside is what it was.
+"""Generated straight-line Python tests: whether values have a structure, and whether what was read outside is unchanged.
 
-The lines are those of one function. Its free names are constants (`Scope.constant`), cells of the user's functions, and names of
-the module that most of what was read stands in: Python reads a global of the function's own module in a nanosecond, a key of
-another dict in twenty.
+The lines form one function. Its free names are constants (`Scope.constant`), cells of the user's functions, and globals of the
+module in which most of the reads are: Python reads a global of the function's own module in a nanosecond, a key of another dict
+in twenty.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from transpile.aggregates import Leaf, Node, Static, Tree, flatten, is_leaf, ove
 from transpile.frontend.resolve.reads import MISSING, Read
 
 FAILURES = (NameError, AttributeError, LookupError, ValueError, TypeError)
-"""What reading something outside raises where it is no longer there."""
+"""Exceptions raised by reading something outside that no longer exists."""
 
-Look = Callable[[Leaf, str], None]  # what is asked of a leaf, and the text of it
+Look = Callable[[Leaf, str], None]  # called with a leaf and the text that reads it
 
 
 class Scope:
-    """The lines of a function that is being written, its free names, and tests that wait to be written as one.
+    """A function being written: its lines, its free names, and pending tests, which are written together.
 
-    ``miss`` is the statement for a test that fails.
+    ``miss`` is the statement run when a test fails.
     """
 
     def __init__(self, miss: str, namespace: Any = None) -> None:
@@ -43,7 +43,7 @@ class Scope:
     # ---- names
 
     def constant(self, value: Any, is_cell: bool = False) -> str:
-        """A name for an object, or for the content of a cell."""
+        """The name of a free variable bound to an object, or to an existing cell."""
         key = (is_cell, id(value))
         if key not in self.names:
             self.names[key] = name = f"__c{len(self.free)}"
@@ -51,7 +51,7 @@ class Scope:
         return self.names[key]
 
     def place(self, kind: str, holder: Any, key: Any) -> str:
-        """The text that reads what stands at a place."""
+        """The text that reads the value at a place."""
         if kind == "cell":
             return self.constant(holder, is_cell=True)
         if kind == "object":
@@ -70,7 +70,7 @@ class Scope:
         return f"{self.constant(getattr)}({self.constant(holder)}, {self.constant(key)})"
 
     def read(self, read: Read) -> str:
-        """The text that reads again what was read."""
+        """The text that repeats a read."""
         if read.kind != "number":
             return self.place(read.kind, read.holder, read.key)
         kind, name, steps = read.key
@@ -83,7 +83,7 @@ class Scope:
         return text
 
     def is_global(self, kind: str, holder: Any, key: Any) -> bool:
-        """Whether a place is a name of the function's own module."""
+        """True if a place is a global of the function's own module."""
         return kind == "global" and holder is self.namespace and _is_name(key)
 
     # ---- lines
@@ -92,17 +92,17 @@ class Scope:
         self.lines.append(text)
 
     def need(self, test: str) -> None:
-        """Adds a test that must hold: written with those that follow, before the next line that relies on it."""
+        """Adds a pending test, written together with those that follow, before the next line that relies on it."""
         self.tests.append(test)
 
     def settle(self) -> None:
-        """Writes the tests that wait."""
+        """Writes the pending tests."""
         if self.tests:
             self.lines += [f"if not ({' and '.join(self.tests)}):", f"    {self.miss}"]
             self.tests = []
 
     def bind(self, value: str) -> str:
-        """A local variable with this value."""
+        """Assigns a value to a new local variable and returns its name."""
         self.settle()
         self.count += 1
         self.line(f"__v{self.count} = {value}")
@@ -112,7 +112,7 @@ class Scope:
         return f"{self.constant(type)}({value}) is {self.constant(cls)}"
 
     def attempt(self) -> None:
-        """Puts the lines so far under a ``try``: what stands outside may be gone."""
+        """Puts the lines so far under a ``try``, because what they read outside may no longer exist."""
         self.settle()
         if self.lines:
             failed = [f"except {self.constant(FAILURES)}:", f"    {self.miss}"]
@@ -121,7 +121,7 @@ class Scope:
     # ---- the whole
 
     def function(self, name: str, heading: str, defaults: tuple[Any, ...] = ()) -> Callable[..., Any]:
-        """The function with this heading, ``defaults`` for its last parameters, and the lines."""
+        """The function with these lines; ``heading`` is the text of its parameters, ``defaults`` those of the last ones."""
         body = [f"  {line}" for line in self.lines]
         text = "\n".join([f"def make({', '.join(self.free)}):", f" def __call({heading}):", *body, " return __call"])
         inner = _inside(_inside(compile(text, f"<transpile call of {name}>", "exec", dont_inherit=True)))
@@ -139,7 +139,7 @@ def _is_name(key: Any) -> bool:
 
 
 def commonest(reads: Iterable[Read], others: Iterable[Any] = ()) -> Any:
-    """The namespace that most of what was read stands in."""
+    """The module namespace in which most of the reads are; None without any."""
     holders = [*(r.holder for r in reads if r.kind == "global"), *others]
     counted = Counter(map(id, holders))
     return max(holders, key=lambda holder: counted[id(holder)], default=None)
@@ -149,18 +149,18 @@ def commonest(reads: Iterable[Read], others: Iterable[Any] = ()) -> Any:
 
 
 def structure(scope: Scope, tree: Tree, value: str, look: Look) -> bool:
-    """Tests that ``value`` has the structure, and calls ``look`` for each leaf; False if that cannot be asked in short."""
+    """Writes tests that ``value`` has the structure, and calls ``look`` for each leaf; False if no short test exists."""
     if isinstance(tree, Leaf):
         look(tree, value)
         return True
     if isinstance(tree, Static):
         if not tree.lasts():
             return False
-        scope.need(f"{value} is {scope.constant(tree.value)}")  # another that is equal takes the long way
+        scope.need(f"{value} is {scope.constant(tree.value)}")  # an equal object takes the ordinary path
         return True
     assert isinstance(tree, Node), tree
     if tree.kind == "registered":
-        return False  # its own function takes it apart
+        return False  # its flatten function would have to be called
     scope.need(scope.is_type(value, _class(tree)))
     if tree.kind in ("tuple", "list"):
         scope.need(f"{scope.constant(len)}({value}) == {len(tree.children)}")
@@ -194,7 +194,7 @@ def _items(scope: Scope, tree: Node, value: str) -> list[str]:
 
 
 def same_array_kind(scope: Scope, example: Any, value: str) -> None:
-    """Tests that an array has the dtype, the rank and the sizes of 1 of the example."""
+    """Writes tests that an array has the dtype and rank of the example, and size 1 along the same axes."""
     scope.need(f"{value}.dtype is {scope.constant(example.dtype)} and {value}.ndim == {example.ndim}")
     ones = [n == 1 for n in example.shape]
     if any(ones):
@@ -207,17 +207,17 @@ def same_array_kind(scope: Scope, example: Any, value: str) -> None:
 
 
 def unchanged(scope: Scope, reads: Iterable[Read]) -> None:
-    """Tests that each place holds the very object that was read there, or a container of the same structure."""
+    """Writes tests that each place holds the same object as when it was read, or a container of the same structure."""
     for read in reads:
         if read.tree is not None:
             _same_structure(scope, read)
-        elif type(read.value) is MethodType and read.kind == "attr":  # a new object each time
+        elif type(read.value) is MethodType and read.kind == "attr":  # each access makes a new object
             _same_method(scope, read)
         elif (
             is_leaf(read.value)
             and read.kind == "number"
             or read.kind in ("entries", "signs")
-            or read.now() is not read.value  # another that is equal
+            or read.now() is not read.value  # an equal object
         ):
             scope.need(f"{scope.constant(read.holds)}()")
         elif read.value is MISSING:
@@ -227,7 +227,7 @@ def unchanged(scope: Scope, reads: Iterable[Read]) -> None:
 
 
 def _same_method(scope: Scope, read: Read) -> None:
-    """Tests that an attribute is a method of the very function and object."""
+    """Writes tests that an attribute is a method with the same function and object."""
     found = scope.bind(scope.place(read.kind, read.holder, read.key))
     scope.need(scope.is_type(found, MethodType))
     for name in ("__func__", "__self__"):
@@ -235,7 +235,7 @@ def _same_method(scope: Scope, read: Read) -> None:
 
 
 def _absent(scope: Scope, read: Read) -> None:
-    """Tests that a name of Python's own is not one of the module."""
+    """Writes tests that a name or attribute that did not exist still does not: a builtin is not hidden by a global."""
     if scope.is_global(read.kind, read.holder, read.key) and hasattr(builtins, read.key):
         scope.need(f"{read.key} is {scope.constant(getattr(builtins, read.key))}")
     elif read.kind == "attr":

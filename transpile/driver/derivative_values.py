@@ -1,4 +1,4 @@
-"""What `vjp`, `jvp` and `linearize` do with values: copies of their own, and whether what is given fits."""
+"""Values in `vjp`, `jvp` and `linearize`: copies of primals, and checks of tangents and cotangents."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from transpile.errors import error
 
 
 def own(values: Any) -> Any:
-    """The values with arrays of their own, so that what the caller writes later is not seen. What is one memory, or one container,
-    in several places is so in the copy."""
+    """A copy of the values, so that later writes of the caller are not seen; aliases stay aliases within the copy."""
     values = as_arrays(values)
     arrays = [v for v in flatten(values)[0] if isinstance(v, np.ndarray)]
     shared = [
@@ -24,7 +23,7 @@ def own(values: Any) -> Any:
 
 
 def _copied(value: Any, made: dict[int, Any], shared: set[int]) -> Any:
-    """``made``: the copies of what has been met, by identity."""
+    """The copy of one value; ``made`` holds the copies so far by identity, ``shared`` the arrays that overlap others."""
     opened = open_node(value)
     if opened is None and not isinstance(value, np.ndarray):
         return value
@@ -40,7 +39,7 @@ def _copied(value: Any, made: dict[int, Any], shared: set[int]) -> Any:
 
 
 def _part(value: np.ndarray, made: dict[int, Any]) -> np.ndarray:
-    """The array in a copy of the memory that it is a part of."""
+    """A copy of an array that is a view, as a view of the copy of its base, which is shared through ``made``."""
     whole = value
     while isinstance(whole.base, np.ndarray):
         whole = whole.base
@@ -53,8 +52,7 @@ def _part(value: np.ndarray, made: dict[int, Any]) -> np.ndarray:
 
 
 def fitted(like: Any, given: Any, what: str) -> Any:
-    """``given`` with the leaves' dtypes of ``like``; raises unless it has its structure, and the shapes of its leaves of
-    floating point."""
+    """``given`` cast to the dtypes of the leaves of ``like``; T309 unless it has its structure and floating-point shapes."""
     given = as_arrays(given)
     wanted, tree = flatten(like)
     found, other = flatten(given)
@@ -68,7 +66,7 @@ def fitted(like: Any, given: Any, what: str) -> Any:
 
 
 def _text(value: Any) -> str:
-    """A value for messages: its structure, with a word for each leaf."""
+    """The text of a value for messages: its structure, with a word for each leaf."""
     leaves, tree = flatten(value)
     (tree,), _ = number_leaves([tree])
     return structure_text(tree, lambda leaf: _word(leaves[leaf.k]))

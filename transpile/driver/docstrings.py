@@ -1,4 +1,4 @@
-"""The docstring of a derivative: what it is, of which type, for which arguments."""
+"""The docstrings of generated functions: the derivative, its type, and the types of the arguments."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def gradient(core: ir.Function, chosen: Sequence[tuple[str, Tree]], value: bool)
 
 
 def pushforward(core: ir.Function, names: Sequence[str], value: bool) -> str:
-    """The derivative in a direction."""
+    """The docstring of a pushforward."""
     lead = f"{core.name} and its" if value else f"The derivative of {core.name}"
     text = f"{lead} derivative along " if value else f"{lead} along "
     return finish(f"{text}{listed([f'{n}_dot' for n in names])}, for {arguments(core)}.")
 
 
 def pullback(core: ir.Function, names: Sequence[str], value: bool) -> str:
-    """The adjoints of the arguments for a cotangent."""
+    """The docstring of a pullback."""
     lead = f"{core.name} and the adjoints" if value else "The adjoints"
     return finish(f"{lead} of {listed(list(names))} in {core.name}, for {arguments(core)}.")
 
@@ -65,14 +65,14 @@ def types(core: ir.Function, tree: Tree) -> str:
 
 
 def _static(value: Any) -> str:
-    """A value that is known, or the name of its class."""
+    """The text of a static value, or the name of its class."""
     if isinstance(value, (type, StaticClass)):
         return f"type[{value.__name__}]"
     return repr(value) if isinstance(value, (str, int, float, type(None))) else type(value).__name__
 
 
 def finish(text: str) -> str:
-    """The text in lines that fit behind four spaces."""
+    """The text escaped and wrapped to lines that fit after four spaces."""
     text = text.replace("\\", "\\\\").replace('"""', "'''")
     if len(text) + 10 <= WIDTH + 8:
         return text
@@ -81,4 +81,4 @@ def finish(text: str) -> str:
     return "\n    ".join(lines).replace("\0", " ") + "\n    "
 
 
-_TYPED = re.compile(r"(\w+: )?\w+\[[^\[\]]*\]|\w+: \w+")  # what stands on one line: ``x: float64[n, d]``
+_TYPED = re.compile(r"(\w+: )?\w+\[[^\[\]]*\]|\w+: \w+")  # not broken across lines: ``x: float64[n, d]``

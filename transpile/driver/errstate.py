@@ -1,8 +1,8 @@
-"""``np.errstate(divide="raise")`` and its like around a call: what the function would raise, its derivative raises too.
+"""``np.errstate(divide="raise")`` and similar around a call: the derivative raises what the function would raise.
 
-Generated code runs without NumPy's floating-point warnings, and compiled code knows none. Where the user asks for an exception, or
-a call, the function itself runs first, as Python runs it, on copies of the arguments; what it raises ends the call. Where
-``value_and_grad`` meets a fault, the function itself runs once more, and warns where it does by itself.
+Generated code runs without NumPy's floating-point warnings, and compiled code has none. If the user asks NumPy to raise or to
+call a function, the original function runs first, untransformed, on copies of the arguments; an exception ends the call. If
+``value_and_grad`` meets a floating-point fault, the original function runs once more, so that it issues its own warnings.
 """
 
 from __future__ import annotations
@@ -23,14 +23,16 @@ try:
     from numpy._core.umath import _extobj_contextvar
 
     state: Callable[[], Any] = _extobj_contextvar.get
-except ImportError:  # a NumPy that keeps it elsewhere: it is asked at each call
+except ImportError:  # not in this NumPy: np.geterr is called each time
     state = object
 
-CALM = [object()]  # the last state of NumPy that asks for no exception: a comparison costs 30 ns, `np.geterr` a call
+CALM = [
+    object()
+]  # the last NumPy state that raises nothing: comparing with it costs 30 ns, less than a call of `np.geterr`
 
 
 def is_watched() -> bool:
-    """Whether NumPy is asked to raise, or to call something, at a fault of floating-point arithmetic."""
+    """True if NumPy is set to raise, or to call a function, at a floating-point fault."""
     now = state()
     if now is CALM[0]:
         return False
@@ -41,7 +43,7 @@ def is_watched() -> bool:
 
 
 def watched(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], ordinary: Callable[..., Any]) -> Any:
-    """The call where it is: a function that is only compiled runs as Python runs it."""
+    """The result of a call under such a setting; a function that is only compiled runs uncompiled."""
     levels, function = peeled(target)
     if any(isinstance(level, Vmap) for level in levels):
         return ordinary(args, kwargs)  # the function of one lane has other arguments
@@ -58,7 +60,7 @@ def watched(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], ordinar
 
 
 def warning(target: Any) -> Callable[..., None] | None:
-    """What lets the function itself say what it warns of: of ``value_and_grad(f)``, whose value is that of ``f``; else None."""
+    """For ``value_and_grad(f)``, a function that runs ``f`` so that it issues its warnings; otherwise None."""
     level = level_of(target)
     if not (isinstance(level, Grad) and level.value and level_of(target.__wrapped__) is None):
         return None
@@ -71,11 +73,11 @@ def warning(target: Any) -> Callable[..., None] | None:
     return warn
 
 
-_COLLECTED: list[Any] = [(object(), {})]  # the last state of NumPy, and the settings that collect what it would say
+_COLLECTED: list[Any] = [(object(), {})]  # the last NumPy state, and the settings that collect its faults
 
 
 def collecting(faults: list[str]) -> Any:
-    """A context in which faults that NumPy would warn of, as it is set, are collected, and none is said."""
+    """A context that appends faults which NumPy is not set to ignore to ``faults``, without warnings."""
     now = state()
     last, settings = _COLLECTED[0]
     if now is not last:
@@ -85,7 +87,7 @@ def collecting(faults: list[str]) -> Any:
 
 
 class _Silent:
-    """The standard output, of which one thread does not see what it prints: what others print arrives."""
+    """A standard output that drops what the current thread prints and passes on what others print."""
 
     def __init__(self, stream: Any) -> None:
         self.stream, self.thread = stream, threading.get_ident()
@@ -106,4 +108,4 @@ def _silent() -> Iterator[None]:
     finally:
         if sys.stdout is made:
             sys.stdout = before
-        made.thread = 0  # of who has kept it: it is the stream again
+        made.thread = 0  # whoever kept a reference prints to the stream again

@@ -1,8 +1,8 @@
-"""Which lane has failed: a statement that runs for all lanes at once fails for all of them.
+"""Finds the lane that failed, because a statement that runs for all lanes at once fails for all of them.
 
-What the user's function raises says its lane (`transpile.transform.batching`). A bad index or a singular matrix among those of all
-lanes does not, and the first statement that fails need not be that of the lowest lane. So the lanes of a call that has failed are
-run one after the other, until one fails: that is the error, and it says the lane. Nothing is printed meanwhile.
+A *raise* of the user's function names its lane (`transpile.transform.batching`). A bad index or a singular matrix does not, and
+the first statement that fails need not be that of the lowest lane. So the lanes of a failed call are run one after the other
+until one fails; its error is raised, with the lane. Nothing is printed meanwhile.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ERRORS = (ArithmeticError, AssertionError, LookupError, ValueError)
 
 
 def of_lanes(target: Any) -> Saying | None:
-    """What gives the error of the lowest lane for that of a call, if ``target`` is a function of all lanes."""
+    """The function that replaces the error of a call by that of the lowest failing lane; None if ``target`` is not batched."""
     while isinstance(level := level_of(target), Jit):
         target = target.__wrapped__
     return _Lanes(level, target.__wrapped__, type(target)) if isinstance(level, Vmap) else None
@@ -51,7 +51,7 @@ class _Lanes:
         return failed
 
     def of_one_lane(self) -> Any:
-        """The function of a lane, as generated code that is not compiled."""
+        """The function of one lane, as generated code that is not compiled."""
         inner = self.inner
         while isinstance(level_of(inner), Jit):
             inner = inner.__wrapped__
@@ -65,13 +65,13 @@ class _Lanes:
         own = [None if axis is None else np.moveaxis(np.asarray(leaf), axis, 0) for leaf, axis in zip(leaves, axes)]
         counts = {len(leaf) for leaf in own if leaf is not None}
         if len(counts) > 1:
-            return  # that is what has failed
+            return  # different numbers of lanes: that is the error itself
         for lane in range(counts.pop() if counts else self.level.axis_size or 0):
             yield unflatten(tree, [leaf if all_ is None else all_[lane] for leaf, all_ in zip(leaves, own)])
 
 
 def _better(failed: Exception, found: Exception, lane: int) -> Exception:
-    """The error of one lane, which says the lane; that of all lanes where it is the same."""
+    """The error ``found`` with its lane in the message; ``failed`` if it is the same or cannot be improved."""
     text = found.args[0] if len(found.args) == 1 and isinstance(found.args[0], str) else "" if not found.args else None
     known = said(found)
     if text is None or known.is_of_sizes:

@@ -1,8 +1,8 @@
-"""The repeated call: one function, written for the structure and types of the arguments, that runs with nothing in between.
+"""The fast path of repeated calls: one generated function for the structure and types of the arguments.
 
-It asks what neither Numba's dispatcher nor the kernel asks: of which classes the containers and numbers are, which keys they
-have, whether what was read outside is what it was. Dtypes, ranks, layouts and sizes of 1 are the kernel's: it raises `Again`. Where
-anything differs the call goes the ordinary way.
+It checks what the kernel does not check: the classes of containers and numbers, the keys of dicts, and that what was read
+outside is unchanged. Dtypes, ranks, layouts and sizes of 1 are checked by the kernel, which raises `Again`. If anything
+differs, the call takes the ordinary path.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ ndarray = np.ndarray
 MISS = object()  # an argument that was not given
 
 Otherwise = Callable[[tuple[Any, ...], tuple[Any, ...], Mapping[str, Any]], Any]
-"""The ordinary call: of the values (`MISS` where none was given), of those beyond them, and of those given by name."""
+"""The ordinary call, with the arguments (`MISS` for one that was not given), further positional ones, and keyword ones."""
 
 Writer = Callable[[Scope, Mapping[int, str], list[str]], None]
-"""Writes lines, given the texts of the leaves of a call and of the values from outside."""
+"""Writes lines to a scope, given the texts that read the leaves of a call and the outside values."""
 
 
 class Call:
-    """What a call of one specialisation looks like.
+    """A description of the calls of one specialisation, from which their function is written.
 
-    ``known`` are the values of leaves that must be these. ``fully`` are the leaves that nobody else asks for dtype and sizes. The
-    ``places`` outside are read for the values that come behind those of the leaves.
+    ``known`` are leaves with compiled-in values. ``fully`` are the leaves whose dtype and sizes nothing else checks. The values
+    at the outside ``places`` are passed after the leaves.
     """
 
     def __init__(
@@ -50,16 +50,17 @@ class Call:
     ) -> None:
         self.name, self.trees, self.examples, self.known = name, trees, examples, known
         self.fully, self.reads, self.places = fully, reads, places
-        self.pairs: Sequence[tuple[int, int]] = ()  # leaves (or places, as -1 - k) that must not share memory
-        self.once = False  # whether no container may stand in two places
+        self.pairs: Sequence[tuple[int, int]] = ()  # leaves (places count as -1 - k) that must not share memory
+        self.once = False  # if true, no container may occur twice
 
     def write(self, otherwise: Otherwise, finish: Writer, prepare: Writer | None = None) -> Callable[..., Any] | None:
-        """The function; ``finish`` writes the call itself, from the texts of the leaves and of the values outside.
+        """The generated function; None if no fast path exists for such calls.
 
-        ``prepare`` writes what goes before it, and may fail where the call is another one.
+        ``finish`` writes the call itself, from the texts of the leaves and of the outside values; ``prepare`` writes lines
+        before it, which may fail and then leave the fast path.
         """
         if any(isinstance(x, ndarray) and type(x) is not ndarray for x in self.examples):
-            return None  # another class of array: it is made a plain one, or refused
+            return None  # a subclass of ndarray: converted, or refused
         names = [f"__a{k}" for k in range(len(self.trees))]
         scope = Scope("", commonest(self.reads, [p.holder for p in self.places if p.kind == "global"]))
         given = f"({', '.join(names)}{',' * (len(names) == 1)})"
@@ -100,7 +101,7 @@ class Call:
         return scope.function(self.name, heading, (MISS,) * len(names))
 
     def _outside(self, scope: Scope) -> list[str]:
-        """The texts of what is read outside, each tested for the type that it has now."""
+        """The texts that read the outside values, each with a test that its type is the present one."""
         if self.places:
             scope.need(f"not {scope.constant(HOLDERS)}.open")
         found = []
@@ -114,7 +115,7 @@ class Call:
 
 
 def _look(scope: Scope, example: Any, value: str, fully: bool) -> str:
-    """Tests a leaf for being of the type of ``example``; the text of it as a kernel takes it."""
+    """Writes tests that a leaf has the type of ``example``; returns the text that passes it to a kernel."""
     scope.need(scope.is_type(value, type(example)))
     if type(example) is not ndarray:
         return value
@@ -130,7 +131,7 @@ def _look(scope: Scope, example: Any, value: str, fully: bool) -> str:
 
 
 def result(scope: Scope, tree: Tree, leaves: Sequence[str]) -> str:
-    """The text of a result with this structure."""
+    """The text that builds a result with this structure."""
     if isinstance(tree, Leaf):
         return leaves[tree.k]
     if isinstance(tree, Static):

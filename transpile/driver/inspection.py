@@ -1,4 +1,4 @@
-"""What is asked of a function without a call of it: its text, the structure of its result, what its derivative records."""
+"""Inspection without a call: the generated text, the structure of the result, the memory that a derivative records."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from transpile.reports.report import Report
 
 
 def text(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], stage: str) -> str:
-    """The generated text for a call with these arguments."""
+    """The generated text for a call with these arguments; ``stage`` as in `transpile.source`."""
     request = Request.of(args, kwargs)
     request.make_static(target)
     core = lift(request, target)
@@ -45,12 +45,12 @@ def text(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], stage: str
 
 
 def shapes(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], make: Callable[[Any, str], Any]) -> Any:
-    """The result's structure with ``make(shape, dtype)`` for each leaf."""
+    """The structure of the result with ``make(shape, dtype)`` in the place of each leaf."""
     return results(target, args, kwargs, lambda shape, dtype, is_weak: make(shape, dtype))
 
 
 def results(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], make: Callable[[Any, str, bool], Any]) -> Any:
-    """The result's structure with ``make(shape, dtype, is_weak)`` for each leaf."""
+    """The structure of the result with ``make(shape, dtype, is_weak)`` for each leaf; a size unknown before the run is None."""
     request = Request.of(args, kwargs)
     core = lift(request, target)
     values: dict[Any, Any] = {core.params[k]: request.leaves[leaf] for k, leaf in enumerate(leaf_slots(core, request))}
@@ -75,7 +75,7 @@ def results(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], make: C
 
 
 def reported(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Report:
-    """See `transpile.api.report`."""
+    """The report of `transpile.report`."""
     request = Request.of(args, kwargs)
     request.make_static(target)
     core = lift(request, target)
@@ -83,7 +83,7 @@ def reported(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Rep
     given = dict(zip(core.params, [*leaves, *(Place.of(c).read() for c in core.captured)]))
 
     def run(fn: ir.Function) -> Any:
-        own = copy.deepcopy((list(args), dict(kwargs), list(request.leaves)))  # what is no derivative may write them
+        own = copy.deepcopy((list(args), dict(kwargs), list(request.leaves)))  # copies: it may write them
         return interpreted(None, fn, request, True)(*own)
 
     return find(core, docstrings.arguments(core), given, run, lambda fn: lowered(fn, USUAL))

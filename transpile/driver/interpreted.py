@@ -1,4 +1,4 @@
-"""Interpreted programs: the generated text, run as a Python function."""
+"""Interpreted programs: they run the generated text as a Python function."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from transpile.ops.tables import record_of
 
 
 class Interpreted(Program):
-    """Runs the generated text; a derivative (``quiet``) does so without floating-point warnings."""
+    """The program that runs the generated text; ``quiet``, for derivatives, turns floating-point warnings off."""
 
     def __init__(self, target: Any, core: ir.Function, request: Request, quiet: bool) -> None:
 
@@ -104,12 +104,12 @@ class Interpreted(Program):
 
 
 def interpreted(target: Any, core: ir.Function, request: Request, quiet: bool) -> Interpreted:
-    """The program of a core function for calls like the one that was requested."""
+    """The interpreted program of a core function for calls like ``request``."""
     return Interpreted(target, core, request, quiet)
 
 
 def shared_pairs(request: Request, leaves: Sequence[Any], places: Sequence[Place]) -> tuple[tuple[int, int], ...]:
-    """The leaves that are written, each with those, and with the places outside (as -1 - k), that must not be its memory."""
+    """Pairs of a written leaf and another leaf, or an outside place (as -1 - k), that must not share memory with it."""
     outside = [-1 - k for k, place in enumerate(places) if isinstance(place.read(), np.ndarray)]
     others = [k for k in sorted(request.own) if isinstance(leaves[k], np.ndarray)]
     return tuple([(k, j) for k in sorted(request.written) for j in (*others, *outside) if j != k])
@@ -118,8 +118,11 @@ def shared_pairs(request: Request, leaves: Sequence[Any], places: Sequence[Place
 def protected(
     function: Any, core: ir.Function, quiet: bool, warn: Callable[..., None] | None = None
 ) -> Callable[..., Any]:
-    """The function with the settings that it needs and its results of the right types. ``warn`` is called with the arguments as
-    they were ``__given`` where there was a fault of floating-point arithmetic."""
+    """The generated function, called with the error settings that it needs, with its results converted to the right types.
+
+    ``warn`` is called with the original arguments (``__given``) after a floating-point fault. If Python's float arithmetic
+    raises where NumPy gives inf or NaN, a derivative is run again with NumPy's floats.
+    """
     finish = adjust_tree(core.out_tree, converters(core.body.yields, core.out_tree))
     settings: dict[str, Any] = {"all": "ignore"} if quiet and warn is None else dict(core.errstate)
     errstate = np.errstate
@@ -163,7 +166,7 @@ def _is_complex(out: Any) -> bool:
 
 
 def fraction(core: ir.Function, weak: bool = True) -> ir.Loc | None:
-    """Where the text has a power of Python's own floats (or of any), which is complex where NumPy's is NaN."""
+    """The place of a power of Python floats (any floats unless ``weak``), complex where NumPy gives NaN; None without one."""
     bodies = [core.body, *(routine.body.body for routine in reached(core))]
     found = (
         stmt.loc
@@ -179,33 +182,31 @@ def fraction(core: ir.Function, weak: bool = True) -> ir.Loc | None:
 
 
 PYTHON_ONLY = (ZeroDivisionError, OverflowError, ValueError)
-"""What Python's float arithmetic raises where NumPy's gives inf or nan."""
+"""Exceptions of Python's float arithmetic in cases where NumPy's gives inf or nan."""
 
 
 def _is_pythons(error: Exception) -> bool:
-    """Whether NumPy's floats may not raise it; TypeError where a number has become complex."""
+    """True for an error of Python's float arithmetic that NumPy's floats would not raise; TypeError for complex numbers."""
     if type(error) is TypeError:
         return "complex" in str(error)
     return type(error) in PYTHON_ONLY and not _is_raised(error)
 
 
 def _is_raised(error: Exception) -> bool:
-    """Whether a *raise* has raised it, the user's or a check."""
+    """True if a *raise* statement raised it, the user's or that of a check."""
     at = last(error)
     return at is not None and is_raise(at)
 
 
 def again(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """A derivative once more with NumPy's floats for Python's: ``0.0 ** -0.5`` is then inf and raises nothing that the
-    function itself does not."""
+    """The result of a derivative run again with NumPy's floats for Python's: ``0.0 ** -0.5`` is then inf and does not raise."""
     args, kwargs = _numpy_floats((args, kwargs))
     with np.errstate(all="ignore"):
         return in_numpy_floats(function)(*args, **kwargs)
 
 
 def in_numpy_floats(function: FunctionType) -> FunctionType:
-    """The function, and those of its module that it calls, with NumPy's floats as literals and as what `math` and ``float``
-    give."""
+    """The function with NumPy floats for float literals and for results of `math` and ``float``, also in functions it calls."""
     names = dict(function.__globals__)
     for name, value in function.__globals__.items():
         if isinstance(value, FunctionType) and value.__globals__ is function.__globals__:
@@ -219,7 +220,7 @@ def in_numpy_floats(function: FunctionType) -> FunctionType:
 
 
 def _literals(code: CodeType) -> CodeType:
-    """The code with NumPy's floats for its float literals."""
+    """The code object with its float literals replaced by NumPy floats."""
 
     def literal(value: Any) -> Any:
         if isinstance(value, tuple):
@@ -230,7 +231,7 @@ def _literals(code: CodeType) -> CodeType:
 
 
 class _Math:
-    """`math` with NumPy's floats as results; it raises what `math` raises."""
+    """A stand-in for `math` that returns NumPy floats and raises as `math` does."""
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(math, name)
@@ -251,8 +252,10 @@ def _numpy_floats(values: Any) -> Any:
 
 
 def printed_names(core: ir.Function, names: Sequence[str]) -> dict[str, str]:
-    """What the arguments that may be given by name are called in the text, whose parameters are ``names``: another name where
-    one of the text's own functions or modules has theirs."""
+    """The name in the generated text of each argument that may be passed by name; it differs if a module or function has it.
+
+    ``names`` are the parameters of the generated function.
+    """
     single = [s.name for kind in ("pos", "kw") for s in core.arg_tree or () if s.kind == kind]
     return dict(zip(single, names))
 
@@ -260,7 +263,7 @@ def printed_names(core: ir.Function, names: Sequence[str]) -> dict[str, str]:
 def placement(
     core: ir.Function, request: Request, printed: Mapping[str, str]
 ) -> Callable[[Any, Any], tuple[Any, Any]] | None:
-    """How the arguments of a call become those of the generated function, which has no defaults; None: as they are."""
+    """The function from the arguments of a call to those of the generated function, which has no defaults; None if equal."""
     specs: Sequence[ArgSpec] = core.arg_tree or ()
     count, names = len(request.args), tuple(request.kwargs)
     plain = [s for s in specs if s.kind == "pos"]

@@ -1,4 +1,4 @@
-"""How `transpile.vmap` lifts: the function of one lane is lifted for arguments without their lane axes, then batched."""
+"""Lifting of `transpile.vmap`: the function is lifted for arguments without their lane axes, then batched."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from transpile.transform.batching import batch
 
 
 def batched(level: Vmap, inner: Lift, fn: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree]) -> ir.Function:
-    """The core function of all lanes."""
+    """The batched core function."""
     where: list[tuple[Tree, int | str]] = [*((a, k) for k, a in enumerate(args)), *((a, k) for k, a in kwargs.items())]
     wanted = [*of_arguments(level.in_axes, args), *(0 for tree in kwargs.values() for _ in walk_leaves(tree))]
     leaves = _Leaves(fn, wanted)
@@ -42,7 +42,7 @@ def batched(level: Vmap, inner: Lift, fn: Any, args: Sequence[Tree], kwargs: Map
     numbered, _ = number_leaves([*args, *kwargs.values()])
     sources = leaf_sources(core.arg_tree, numbered[: len(args)], dict(zip(kwargs, numbered[len(args) :])))
     own = len(core.params) - len(core.captured)
-    # what a level below asks for beside the arguments (the seeds of an emitted jvp) has its lanes in front
+    # further parameters of a level below (the seeds of an emitted jvp) have their lanes along axis 0
     axes = [None if k >= own else leaves.axes[sources[k]] if k in sources else 0 for k in range(len(core.params))]
     _refuse_writes(core, axes)
     outs = _of_results(level, core)
@@ -59,7 +59,7 @@ def batched(level: Vmap, inner: Lift, fn: Any, args: Sequence[Tree], kwargs: Map
 
 
 class _Leaves:
-    """The leaves of a call: which axis of each has the lanes, and how many there are, as far as there are examples."""
+    """The lane axis of each leaf of a call, and the number of lanes if there are examples."""
 
     def __init__(self, fn: Any, wanted: Sequence[Axis]) -> None:
         self.fn, self.wanted = fn, wanted
@@ -104,7 +104,7 @@ class _Leaves:
         return ArgLeaf(type_, _lane(leaf.example, axis))
 
     def count(self, given: int | None) -> int | None:
-        """The number of lanes, where no argument says it."""
+        """``axis_size`` if no argument has a lane axis, else None; T601 or T602 if it is missing or differs."""
         if not any(a is not None for a in self.axes):
             if given is None:
                 hint = "give in_axes an int for an argument, or give axis_size"
@@ -117,7 +117,7 @@ class _Leaves:
 
 
 def of_all_lanes(level: Vmap, args: Sequence[Tree], kwargs: Mapping[str, Tree]) -> tuple[list[Tree], dict[str, Tree]]:
-    """Arguments of all lanes for those of one: what the types that a function is annotated with say under `vmap`."""
+    """The argument trees of the batched function, from those of one lane: annotated types with a lane axis added."""
     axes = iter([*of_arguments(level.in_axes, args), *(0 for tree in kwargs.values() for _ in walk_leaves(tree))])
 
     def leaf(leaf: ArgLeaf) -> ArgLeaf:
@@ -132,7 +132,7 @@ def of_all_lanes(level: Vmap, args: Sequence[Tree], kwargs: Mapping[str, Tree]) 
 
 
 def _lane(example: np.ndarray, axis: int) -> Any:
-    """What one lane has; of no lanes, ones."""
+    """The first lane of an example; ones if there are no lanes."""
     if example.shape[axis]:
         return np.take(example, 0, axis)
     found = np.ones((*example.shape[:axis], *example.shape[axis + 1 :]), example.dtype)
@@ -149,7 +149,7 @@ def _refuse_writes(core: ir.Function, axes: Sequence[Axis]) -> None:
 
 
 def _of_results(level: Vmap, core: ir.Function) -> list[Axis]:
-    """The axis of each result that gets the lanes, counted from the front."""
+    """The lane axis of each result, counted from the front; None for a result that all lanes share."""
     wanted = spread(level.out_axes, core.out_tree, "out_axes", core.loc)
     paths = {leaf.k: path for path, leaf in leaf_paths(core.out_tree, "the result")}
     found: list[Axis] = [None] * len(core.body.yields)
@@ -165,8 +165,11 @@ def _of_results(level: Vmap, core: ir.Function) -> list[Axis]:
 
 
 def _shifted(taken: Taken, axes: Sequence[Axis], named: int | None) -> Taken:
-    """What was taken of sizes, of arguments with their lane axes; the number of lanes is that of the first with lanes. ``named``:
-    which of the parameters from outside is their axis, and goes."""
+    """The assumptions about sizes, with axes counted in the batched arguments.
+
+    ``named`` is the captured parameter that stands for the named axis; it is removed, and its size is read from the first
+    argument with lanes.
+    """
 
     def shifted(param: int, axis: int) -> tuple[int, int]:
         if named is not None and param < 0:

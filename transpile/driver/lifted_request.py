@@ -1,4 +1,4 @@
-"""A request is lifted: the core function for the arguments of a call. Values that lifting asks for become known."""
+"""Lifts a request to the core function for its arguments; values that lifting needs become known."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ from transpile.frontend.values import changes
 
 
 def lift(request: Request, target: Any) -> ir.Function:
-    """The core function for these arguments; leaves whose values are needed become known."""
+    """The core function for the arguments of the request, on which it records what lifting found out.
+
+    If lifting needs the value of an integer argument, the leaf is added to ``request.known`` and the function is lifted again.
+    """
     while True:
         dynamic = [k for k in range(len(request.leaves)) if k not in request.known]
         args, kwargs = typed(request, target)
@@ -52,7 +55,7 @@ def lift(request: Request, target: Any) -> ir.Function:
 
 
 def typed(request: Request, target: Any = None) -> tuple[list[Tree], dict[str, Tree]]:
-    """The trees with types for leaves, values for those that must be known."""
+    """The argument trees with an `ArgLeaf` for each leaf, and a static value for each known one."""
     made = request.made
 
     def one(tree: Tree, at: int | str) -> Tree:
@@ -78,7 +81,7 @@ def typed(request: Request, target: Any = None) -> tuple[list[Tree], dict[str, T
 
 @contextmanager
 def nesting(target: Any) -> Iterator[None]:
-    """Turns a recursion over what is nested in the user's program (hundreds of ``elif``) into a diagnostic."""
+    """A context that turns a RecursionError, from deeply nested user code (hundreds of ``elif``), into T135."""
     try:
         yield
     except RecursionError:
@@ -93,6 +96,6 @@ def function_name(target: Any) -> str:
 
 
 def leaf_slots(core: ir.Function, request: Request) -> list[int]:
-    """For each parameter that is the user's, the leaf of the call that it is."""
+    """For each parameter of the user (not captured), its leaf in the call."""
     found = leaf_sources(core.arg_tree, request.args, request.kwargs)
     return [found[k] for k in range(len(core.params) - len(core.captured))]

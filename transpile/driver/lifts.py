@@ -1,7 +1,7 @@
-"""How each level lifts: what it wraps becomes core, which it transforms, core to core, with its trees.
+"""Lifting of each level: the wrapped function is lifted to core, which is transformed together with its trees.
 
-``inner`` lifts what is wrapped (a further level or the user's function). Leaves keep their order from the call to the innermost
-function, so that a leaf's number means the same on every level.
+``inner`` lifts the wrapped function (a further level or the user's function). Leaves keep their order from the call to the
+innermost function, so that a leaf has the same number on every level.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ Kwargs = Mapping[str, Tree]
 
 
 def lift(function: Lift, target: Any, args: Args, kwargs: Kwargs) -> ir.Function:
-    """The core function of a stack of transforms, in its calling convention; ``function`` lifts what stands under the stack."""
+    """The core function of a stack of transforms, in its calling convention; ``function`` lifts the innermost function."""
 
     def inner(target: Any, args: Args, kwargs: Kwargs) -> ir.Function:
         level = None if is_method(target) else level_of(target)
@@ -81,7 +81,7 @@ def _gradient(level: Grad, inner: Lift, fn: Any, args: Args, kwargs: Kwargs) -> 
     core = scalar_first(core, main, aux, fn)
     n_aux = len(core.body.yields) - 1
     done = vjp(core, wrt, value=level.value, seeds=False, aux=n_aux)
-    # its results: the value, if wanted; what is auxiliary; the adjoints
+    # results: the value if wanted, the auxiliary ones, the adjoints
     lead = int(level.value)
     (aux_tree,), _ = number_leaves([aux], start=lead)
     given = [*(leaf for t in (*args, *kwargs.values()) for leaf in walk_leaves(t))]
@@ -124,7 +124,7 @@ def _pushforward(level: Pushforward, inner: Lift, fn: Any, args: Args, kwargs: K
 
 
 def _hvp(level: Any, fn: Any, done: ir.Function) -> ir.Function:
-    """The tangent of a gradient by its own name."""
+    """The tangent of a gradient, renamed ``f_hvp``; any other function unchanged."""
     inner = level_of(fn)
     if level.value or not isinstance(inner, Grad) or inner.value or inner.has_aux:
         return done
@@ -158,7 +158,7 @@ def _pullback(level: Pullback, inner: Lift, fn: Any, args: Args, kwargs: Kwargs)
 
 
 def float_leaves(core: ir.Function, trees: Sequence[Tree]) -> list[int]:
-    """The numbers of the leaves of floating point."""
+    """The numbers of the floating-point leaves."""
     return [k for t in trees for k in leaf_numbers(t) if core.params[k].type.is_float]
 
 
@@ -167,7 +167,7 @@ def _two_specs(first: str, trees: Sequence[Tree], second: str, tree: Tree) -> tu
 
 
 def _keep_results(core: ir.Function, main: Tree) -> ir.Function:
-    """The function with the results of ``main`` only."""
+    """The function without the results that are not in ``main``."""
     (tree,), old = number_leaves([main])
     return replace(with_results(core, [core.body.yields[leaf.k] for leaf in old]), out_tree=tree)
 
@@ -183,7 +183,7 @@ def _jacobian(level: Jacobian, inner: Lift, fn: Any, args: Args, kwargs: Kwargs)
     rows = list(leaf_numbers(main))
     sizes = example_sizes(core, args, kwargs)
     done = (by_columns if level.forward else by_rows)(core, wrt, len(rows), sizes, COMPILED.get())
-    # its results: the blocks, row by row of (result, argument), then what is auxiliary
+    # results: the blocks in row-major order of (result, argument), then the auxiliary ones
 
     def row(leaf: Leaf) -> Tree:
         start = rows.index(leaf.k) * len(wrt)
@@ -205,7 +205,7 @@ def _jacobian(level: Jacobian, inner: Lift, fn: Any, args: Args, kwargs: Kwargs)
 
 
 def example_sizes(core: ir.Function, args: Args, kwargs: Kwargs) -> dict[str, int]:
-    """The sizes that symbols stand for in the example, as far as there is one."""
+    """The values of size symbols in the example arguments, as far as there are any."""
     leaves = [leaf for tree in (*args, *kwargs.values()) for leaf in walk_leaves(tree)]
     numbered, _ = number_leaves([*args, *kwargs.values()])
     sources = leaf_sources(core.arg_tree, numbered[: len(args)], dict(zip(kwargs, numbered[len(args) :])))

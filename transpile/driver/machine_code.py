@@ -1,4 +1,4 @@
-"""From lowered functions to a callable: found on disk, or compiled, and kept on disk. Text is made only where Numba compiles it."""
+"""From lowered functions to a callable, loaded from disk or compiled. Text is generated only if Numba compiles it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from transpile.driver.cache import cached_kernels
 
 @dataclass(frozen=True)
 class Source:
-    """What is compiled: a lowered function behind those that it keeps, and how."""
+    """The input of the compiler: the lowered functions (kept ones first, the main one last) and the options."""
 
     functions: Sequence[ir.Function]
     options: Options
@@ -40,15 +40,15 @@ class Source:
         return {number: entry for fn in self.functions for number, entry in sites(fn).items()}
 
     def text(self) -> tuple[str, dict[int, ir.Loc]]:
-        """What Numba would compile, and the user's line of each of its lines."""
+        """The text that Numba compiles, and the user's place for each of its lines."""
         return Module.of(self.functions, self.options, guard=self.guard).text(UNWRAPPED)
 
 
 def build(source: Source, cache: bool, loc: ir.Loc, is_direct: bool = True) -> Any:
-    """The kernel of the source's main function. ``loc`` is the user's function's.
+    """The kernel of the main function; ``loc`` is the place of the user's function.
 
-    It raises `transpile_runtime.compiled.again.Again` for arguments of other types. With ``is_direct`` no text is made if
-    `transpile.codegen.llvm` can write the functions.
+    It raises `transpile_runtime.compiled.again.Again` for arguments of other types. With ``is_direct`` no text is generated if
+    `transpile.codegen.llvm` supports the functions.
     """
     from transpile_runtime.compiled import objects
 
@@ -70,7 +70,7 @@ def _directly(source: Source) -> Any:
     from transpile_runtime.compiled.machine import constants_before_loops
 
     *kept, main = source.functions
-    name = f"{main.name}.{uuid.uuid4().hex}"  # that no other function has
+    name = f"{main.name}.{uuid.uuid4().hex}"  # a unique name
     try:
         with constants_before_loops():
             compiled = compile_function(main, name, source.options.fastmath, source.guard, kept, source.outputs)
@@ -81,8 +81,10 @@ def _directly(source: Source) -> Any:
 
 
 def _by_numba(source: Source, stem: str | None, loc: ir.Loc) -> Any:
-    """By Numba's front end. Of functions that call themselves nothing is kept on disk: Numba reaches them by an address that it
-    finds when it compiles."""
+    """The kernel compiled through Numba's front end.
+
+    Recursive functions are not stored on disk, because Numba calls them by an address found at compile time.
+    """
     from transpile_runtime.compiled import objects
     from transpile_runtime.compiled.threads import with_own_threads
 
@@ -103,7 +105,7 @@ def _by_numba(source: Source, stem: str | None, loc: ir.Loc) -> Any:
 def _kernel(
     source: Source, compiled: Any, stem: str | None, file: str | None = None, lines: Mapping[int, ir.Loc] | None = None
 ) -> Any:
-    """The callable, kept on disk if it has a ``stem``; ``file`` has its text, if that was made."""
+    """The callable, stored on disk if it has a ``stem``; ``file`` is the path of its text, if there is one."""
     from transpile_runtime.compiled.kernel import Kernel
     from transpile_runtime.compiled.threads import with_own_threads
 
@@ -119,7 +121,7 @@ def _kernel(
 
 
 def _returns(type_: Any) -> tuple[str, ...]:
-    """The dtypes of what the function returns, "" for what is not a number."""
+    """The dtypes of the returned values, "" for one that is not a number."""
     from numba import types as numba_types
 
     several = isinstance(type_, numba_types.BaseTuple)

@@ -1,8 +1,8 @@
-"""Who watches the passes of this process, from the environment.
+"""Watchers of the passes, as the environment asks.
 
-``TRANSPILE_DUMP``: ``loops``, ``array``, ``all`` or names of passes, with commas between them: the code is written to stderr after
-each of these that changed it. ``TRANSPILE_VERIFY=1``: what each pass gives is verified. ``TRANSPILE_TIMES=1``: the time of each
-pass is written to stderr when the process ends.
+``TRANSPILE_DUMP``: ``loops``, ``array``, ``all`` or names of passes, separated by commas: the code is written to stderr after
+each of these passes that changed it. ``TRANSPILE_VERIFY=1``: the result of each pass is verified. ``TRANSPILE_TIMES=1``: the
+time of each pass is written to stderr when the process ends.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from transpile.ops.tables import of_dialect
 
 
 def from_environment(given: Mapping[str, str] = os.environ) -> None:
-    """Begins to watch what is asked for; nothing, usually."""
+    """Installs the watchers that the environment asks for."""
     if wanted := frozenset(name.strip() for name in given.get("TRANSPILE_DUMP", "").split(",") if name.strip()):
         watch(Dumping(wanted))
     if given.get("TRANSPILE_VERIFY", "0") not in ("", "0"):

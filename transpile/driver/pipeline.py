@@ -1,4 +1,4 @@
-"""From a stack of transforms and the types of a call to generated text: lift, transform, clean up, render."""
+"""From a stack of transforms and the types of a call to clean array core: lift, transform, clean up."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def lift(target: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree], *, mutab
         if not bound and not isinstance(target, Custom):
             return source(target, args, kwargs)
         own = target.__func__ if bound else target
-        # called by a function of ours, so that the call carries the user's rule
+        # wrapped in a call, so that the call carries the custom rule
         called = partial(call_custom, own, target.__self__) if bound else partial(call_custom, own)
         return source(called, args, kwargs, name=own.__name__, pinned=definition_loc(own))
 
@@ -38,12 +38,12 @@ def lift(target: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree], *, mutab
 
 
 def clean(fn: ir.Function) -> ir.Function:
-    """The function, and those that it keeps, without calls of functions with derivatives of their own, and without dead code."""
+    """The function and those that it keeps, with calls of custom functions inlined and dead code removed."""
     return settled(fn, CLEAN.run)
 
 
 def core_of(target: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree], is_compiled: bool = False) -> ir.Function:
-    """The core function that is rendered or compiled; ``is_compiled`` where nobody but the caller knows that it is to be."""
+    """The core function to be printed or compiled; ``is_compiled`` if it will be compiled although no level is `jit`."""
     levels, _ = peeled(target)
     token = COMPILED.set(is_compiled or any(isinstance(level, Jit) for level in levels))
     try:

@@ -1,4 +1,4 @@
-"""The arguments of a call, numbered, and what lifting a function for them finds out (`transpile.driver.lifted_request`)."""
+"""`Request`: the flattened arguments of a call, and the facts found by lifting (`transpile.driver.lifted_request`)."""
 
 from __future__ import annotations
 
@@ -41,14 +41,15 @@ class Request:
         self.args, self.kwargs, self.leaves, self.given = list(args), kwargs, leaves, given
         self.known: set[int] = set()
         self.reads: list[Any] = []
-        self.own: set[int] = set()  # the leaves that are arrays of the function's own arguments, not tangents
-        self.written: set[int] = set()  # those that it writes into
+        self.own: set[int] = set()  # leaves that are arguments of the function itself, not tangents
+        self.written: set[int] = set()  # leaves that it writes into
         self.changes_containers = False
         self.is_general = False
-        self.made: dict[int, ArgLeaf] = {}  # what lifting got for the leaves
+        self.made: dict[int, ArgLeaf] = {}  # the `ArgLeaf` passed to lifting for each leaf
 
     @staticmethod
     def of(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Request:
+        """The request of a call."""
         args, kwargs = as_arrays(tuple(args)), as_arrays(dict(kwargs))
         leaves: list[Any] = []
         trees: list[Tree] = []
@@ -60,7 +61,7 @@ class Request:
         return Request(trees[: len(args)], named, leaves, (tuple(args), dict(kwargs)))
 
     def generalised(self) -> Request:
-        """The same for a program that assumes nothing of sizes; it does not hold the arrays."""
+        """A copy for a program without assumptions about sizes, which does not hold the arrays."""
         leaves = [slim(v) for v in self.leaves]
         values = [unflatten(tree, leaves) for tree in (*self.args, *self.kwargs.values())]
         given = tuple(values[: len(self.args)]), dict(zip(self.kwargs, values[len(self.args) :]))
@@ -70,7 +71,7 @@ class Request:
         return new
 
     def make_static(self, target: Any) -> None:
-        """Makes the values of the arguments known that ``jit`` was told are static."""
+        """Marks the values of the static arguments of ``jit`` as known."""
         level = jit_level(target)
         if level is None or not (level.static_argnums or level.static_argnames):
             return
@@ -96,7 +97,7 @@ class Request:
             self.known.add(k)
 
     def _of_function(self, target: Any) -> tuple[Sequence[Tree], Mapping[str, Tree]]:
-        """The arguments of the function that is compiled: of what takes primals and tangents, or a cotangent, the primals."""
+        """The arguments of the compiled function; if the call takes primals and tangents or a cotangent, the primals."""
         args, kwargs = self.args, self.kwargs
         for level in takewhile(lambda level: not isinstance(level, Jit), peeled(target)[0]):
             if isinstance(level, (Pushforward, Pullback)) and args and isinstance(args[0], Node):
@@ -105,7 +106,7 @@ class Request:
 
 
 def declared(target: Any, count: int) -> list[int]:
-    """Which of ``count`` positional arguments ``jit`` was told are static; none where a call takes primals and tangents."""
+    """The positions among ``count`` positional arguments that are static; none if a call takes primals and tangents."""
     level = jit_level(target)
     if level is None or any(isinstance(one, (Pushforward, Pullback)) for one in peeled(target)[0]):
         return []
@@ -115,7 +116,7 @@ def declared(target: Any, count: int) -> list[int]:
 
 
 def is_by_content(value: Any) -> bool:
-    """Whether a static argument is one that is compared by what it holds: an object or a set, no tree of leaves."""
+    """True for a static argument that is compared by its content: an object or a set, not a tree of leaves."""
     return type(value) not in _PLAIN and not is_leaf(value) and open_node(value) is None and parts(value) is not None
 
 
@@ -123,7 +124,7 @@ _PLAIN = frozenset((str, int, float, bool, type(None)))
 
 
 def by_content(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Sequence[Any], Mapping[str, Any]]:
-    """The arguments of a call as its key takes them: static ones that are compared by what they hold are parts of the structure."""
+    """The arguments of a call as used for its key: static ones compared by content become parts of the structure."""
     level, places = jit_level(target), declared(target, len(args))
     assert level is not None
     named = {n for n in level.static_argnames if n in kwargs and is_by_content(kwargs[n])}
@@ -136,7 +137,7 @@ def _by_content(tree: Tree) -> Tree:
 
 
 def _parameter_names(target: Any) -> tuple[list[str], bool]:
-    """The names of the parameters, as far as Python knows them, and whether there are stars among them."""
+    """The names of the parameters, empty if unknown, and whether there are star parameters (or it is unknown)."""
     try:
         found = inspect.signature(target).parameters
     except (TypeError, ValueError):

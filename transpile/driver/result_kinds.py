@@ -1,4 +1,4 @@
-"""What the leaves of a result have to be made, as the types of a core function's results say."""
+"""The conversions of the leaves of a result, from the types of a core function's results."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from transpile.driver.results import Convert, Wanted, converter
 
 
 def wanted(yields: Sequence[ir.Operand], tree: Tree | None) -> tuple[Wanted, ...]:
-    """For each leaf what it has to be made, None for arrays: they are."""
+    """For each leaf the type it is converted to; None for arrays, which need no conversion."""
     leaves = walk_leaves(tree) if tree is not None else ()
     arrays = {leaf.k for leaf in leaves if isinstance(leaf, Leaf) and leaf.zero_dim}
 
@@ -25,5 +25,5 @@ def wanted(yields: Sequence[ir.Operand], tree: Tree | None) -> tuple[Wanted, ...
 
 
 def converters(yields: Sequence[ir.Operand], tree: Tree | None) -> list[Convert | None]:
-    """For each leaf what makes it of its type, None for arrays."""
+    """For each leaf the function that converts it; None for arrays."""
     return [converter(w) for w in wanted(yields, tree)]

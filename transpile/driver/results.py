@@ -1,6 +1,6 @@
-"""What a call gives back: leaves in the types that the caller expects, put together by the result's structure.
+"""Results of a call: leaves converted to the types that the caller expects, in the structure of the result.
 
-A Python float has a Python float for its gradient, a float32 scalar a float32 scalar, a 0-d array a 0-d array.
+The gradient of a Python float is a Python float, of a float32 scalar a float32 scalar, of a 0-d array a 0-d array.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ import numpy as np
 from transpile.aggregates import Leaf, Node, Static, Tree, close_own, open_node
 
 Convert = Callable[[Any], Any]
-# "python" (float, int), "numpy" (a scalar), "array" (of rank 0) or "entries" (of an array), and the dtype
+# the kind, "python" (number), "numpy" (scalar), "array" (of rank 0) or "entries" (cast of an array), and the dtype
 Wanted = tuple[str, str] | None
 
 
 def _whole(value: Any) -> Any:
-    """A Python integer; Python's float where it is a negative power of one, which only the run knows."""
+    """A Python integer; a float stays one: an integer to a power that turns out to be negative at run time."""
     return value if type(value) is float else int(value)
 
 
@@ -27,7 +27,7 @@ _PYTHON: dict[str, Convert] = {"float64": float, "int64": _whole, "bool": bool}
 
 
 def converter(wanted: Wanted) -> Convert | None:
-    """Makes a scalar what is wanted."""
+    """The function that converts a leaf to the wanted type; None if no conversion is needed."""
     if wanted is None:
         return None
     kind, dtype = wanted
@@ -39,7 +39,7 @@ def converter(wanted: Wanted) -> Convert | None:
 
 
 def assemble_flat(given: Tree | None, convert: Sequence[Convert | None]) -> Callable[[Any], Any]:
-    """From what a kernel returns (a tuple of leaves, or the only one) to the result."""
+    """The function from a kernel's return value (a tuple of leaves, or the only leaf) to the result."""
     count = len(convert)
     tree = flat_tree(given, count)
 
@@ -51,14 +51,14 @@ def assemble_flat(given: Tree | None, convert: Sequence[Convert | None]) -> Call
 
 
 def flat_tree(tree: Tree | None, count: int) -> Tree:
-    """The structure of a result of ``count`` leaves; without one, a tuple of them or the only one."""
+    """The structure of a result of ``count`` leaves; if ``tree`` is None, a tuple of them or the only leaf."""
     if tree is not None:
         return tree
     return Leaf(0) if count == 1 else Node("tuple", tuple(Leaf(k) for k in range(count)))
 
 
 def is_as_returned(tree: Tree, convert: Sequence[Convert | None]) -> bool:
-    """Whether what a kernel returns is the result."""
+    """True if a kernel's return value is the result as it stands."""
     if any(convert):
         return False
     count = len(convert)
@@ -68,6 +68,7 @@ def is_as_returned(tree: Tree, convert: Sequence[Convert | None]) -> bool:
 
 
 def rebuild(tree: Tree, leaves: Sequence[Any]) -> Any:
+    """The value with this structure and these leaves; static content is copied."""
     if isinstance(tree, Leaf):
         return leaves[tree.k]
     if isinstance(tree, Static):
@@ -77,7 +78,7 @@ def rebuild(tree: Tree, leaves: Sequence[Any]) -> Any:
 
 
 def adjust_tree(tree: Tree | None, convert: Sequence[Convert | None]) -> Callable[[Any], Any] | None:
-    """From what generated Python returns (the structure itself) to the result; None if nothing has to be done."""
+    """The function from the return value of generated Python (already structured) to the result; None if they are equal."""
     if tree is None:
         tree = Leaf(0)
     if not any(convert) and not _has_dataclass(tree):

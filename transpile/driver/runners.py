@@ -1,4 +1,4 @@
-"""Runners: the first call of a kind becomes a program, interpreted or compiled."""
+"""From the first call of a kind to its program, interpreted or compiled."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from transpile.driver.request import Request
 
 
 def runner(target: Any, request: Request) -> Program:
-    """What runs the function on the arguments of a call."""
+    """The program that runs ``target`` on arguments like those of the request."""
     core = lift(request, target)
     level = jit_level(target)
     with nesting(target):

@@ -1,7 +1,7 @@
-"""Arguments that are one memory: the same array twice, parts of one array, a list in two places, what the function reads outside.
+"""Aliased arguments: an array twice, overlapping views, a list in two places, an object that the function reads outside.
 
-The generated text takes the arguments of a call for different ones. Where the function writes into one that another is, or
-overlaps, Python's own run gives the value. A derivative with respect to each of them is not defined, and is refused.
+Generated code assumes that the arguments of a call do not alias. If the function writes into one that aliases another, the
+original function is run instead. A derivative with respect to each of them is not defined and is refused.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ndarray = np.ndarray
 
 
 def overlap(values: Sequence[Any], pairs: Sequence[tuple[int, int]]) -> bool:
-    """Whether an array that the function writes shares memory with another that it is given."""
+    """True if the arrays of some pair share memory; the first of each pair is one that the function writes."""
     for k, j in pairs:
         a, b = values[k], values[j]
         if np.may_share_memory(a, b) and (a is b or np.shares_memory(a, b)):
@@ -33,7 +33,7 @@ def overlap(values: Sequence[Any], pairs: Sequence[tuple[int, int]]) -> bool:
 
 
 def is_twice(args: Sequence[Any], reads: Sequence[Read] = ()) -> bool:
-    """Whether a list, a dict or an object stands in two places of the arguments, or in one and outside the function."""
+    """True if a list, a dict or an object occurs twice in the arguments, or in them and in what is read outside."""
     found = [id(v) for arg in args for v in _containers(arg)]
     if len(set(found)) < len(found):
         return True
@@ -56,7 +56,7 @@ are_copied = _copied.get
 
 @contextmanager
 def copied(values: Sequence[Any]) -> Iterator[None]:
-    """Inside, the function is called with copies of the values: none may be what it reads outside, if it writes into one."""
+    """A context for calls with copies of ``values``: a function that writes its arguments must not read ``values`` outside."""
     token = _copied.set(tuple(values))
     try:
         yield
@@ -65,7 +65,7 @@ def copied(values: Sequence[Any]) -> Iterator[None]:
 
 
 def refuse_copied(target: Any, places: Sequence[Place], reads: Sequence[Read]) -> None:
-    """Raises where what was copied is what the function, which changes its arguments, reads outside."""
+    """Raises T123 if a copied value is also read outside by the function, which changes its arguments."""
     given = are_copied()
     if not given:
         return
@@ -77,14 +77,14 @@ def refuse_copied(target: Any, places: Sequence[Place], reads: Sequence[Read]) -
 
 
 def instead(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """What such a call gives."""
+    """The result of a call with aliased arguments: that of the original function; T123 for a derivative."""
     if all(level.is_plain for level in peeled(target)[0]):
         return run_plain(target, args, kwargs)
     raise refusal(target)
 
 
 def refusal(target: Any) -> TranspileError:
-    """The diagnostic, to be raised."""
+    """The diagnostic for aliased arguments, for the caller to raise."""
     from transpile.frontend.resolve.resolve import definition_loc
 
     while level_of(target) is not None:
@@ -95,7 +95,7 @@ def refusal(target: Any) -> TranspileError:
 
 
 def run_plain(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """The call of the user's function as it is; the results have memory of their own."""
+    """The result of the user's function, untransformed; its arrays are copies."""
     while level_of(target) is not None:
         target = target.__wrapped__
     leaves, tree = flatten(target(*args, **kwargs))

@@ -1,10 +1,10 @@
-"""A call becomes a callable: the first call of each structure and type builds one, later calls find it by its key.
+"""Programs by key: the first call of each structure and type builds one, later calls find it.
 
     call -> key (`transpile.base.signature`) -> Program, or Split by the values that must be known -> Program
 
-A `Program` runs on the leaves of a call. Python ints are leaves; where lifting needs one's value it raises NeedStatic, and
-the calls of that key are then told apart by the value. A program that is called again gets a function of its own, which stands
-before all of this (`transpile.driver.fast_path`) until a call of another kind comes.
+A `Program` runs on the leaves of a call. Python ints are leaves; if lifting needs the value of one, it raises NeedStatic, and
+calls with that key are then distinguished by the value. A program that is called again gets a fast path
+(`transpile.driver.fast_path`), which replaces this lookup until a call of another kind comes.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from transpile_runtime.memory import keep_freed
 
 
 class Split:
-    """The calls of one key, told apart by the values of the leaves at ``positions``."""
+    """The programs of one key, by the values of the leaves at ``positions``."""
 
     def __init__(self, positions: tuple[int, ...]) -> None:
         self.positions = positions
@@ -40,7 +40,7 @@ class Split:
 
 
 class Specializer:
-    """The callables of one transformed function."""
+    """The programs of one transformed function."""
 
     def __init__(self, target: Any) -> None:
         watch()
@@ -48,9 +48,11 @@ class Specializer:
         level = jit_level(target)
         self.has_static = level is not None and bool(level.static_argnums or level.static_argnames)
         self.table: dict[tuple[Any, ...], Program | Split] = {}
-        self.named: dict[tuple[Any, ...], Callable[..., Any]] = {}  # by the number of arguments and the names of others
-        self.sizes: dict[tuple[Any, ...], deque[Program]] = {}  # that take other things of sizes
-        self.earlier: dict[tuple[Any, ...], deque[Program]] = {}  # for when what stands outside is what it was once
+        self.named: dict[
+            tuple[Any, ...], Callable[..., Any]
+        ] = {}  # fast paths by number of arguments and keyword names
+        self.sizes: dict[tuple[Any, ...], deque[Program]] = {}  # programs with other assumptions about sizes
+        self.earlier: dict[tuple[Any, ...], deque[Program]] = {}  # programs for earlier states of what is read outside
 
     def __call__(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         if is_watched():
@@ -94,7 +96,7 @@ class Specializer:
         return leaves, key
 
     def since(self, args: Sequence[Any]) -> Callable[[], bool]:
-        """Whether what stands outside is what it was in the last call with arguments like these."""
+        """A test whether everything outside is as it was in the last call with arguments like these."""
         leaves, key = self.seen(args, {})
         found = self.table.get(tuple(key))
         if type(found) is Split:
@@ -105,7 +107,7 @@ class Specializer:
     def run(
         self, program: Program, key: tuple[Any, ...], args: Sequence[Any], kwargs: Mapping[str, Any], leaves: list[Any]
     ) -> Any:
-        """The call by a program, or, where its sizes are none that the program takes, by one that takes all."""
+        """The result of a call by a program; if its sizes contradict the program's assumptions, by one that accepts them."""
         try:
             return program(args, kwargs, leaves)
         except OtherSizes:
@@ -124,7 +126,7 @@ class Specializer:
     def fitting(
         self, key: tuple[Any, ...], args: Sequence[Any], kwargs: Mapping[str, Any], leaves: list[Any], other: Program
     ) -> Program | None:
-        """The program for sizes of which the example decides otherwise than it did for the ``other`` one; None: it can be none."""
+        """The program for sizes that contradict the assumptions of ``other``; None if the arguments fit no program."""
         held = self.table.get(key)
         place = (key, _values(held, leaves) if isinstance(held, Split) else ())
         programs = self.sizes.setdefault(place, deque(maxlen=_SIZES))
@@ -137,17 +139,17 @@ class Specializer:
         try:
             return self.specialise(key, args, kwargs)
         except TranspileError as refused:
-            if _REFUSED_BY_NUMPY.issuperset(refused.codes):  # they do not fit at all: the check has said so
+            if _REFUSED_BY_NUMPY.issuperset(refused.codes):  # the sizes are invalid: the original error stands
                 return None
             raise refused from None
 
     def otherwise(self, values: tuple[Any, ...], rest: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        """The call that was not one of those that the function before this was written for."""
+        """The result of a call that the fast path does not accept."""
         given = [v for v in values if v is not MISS]
         return self((*given, *rest), kwargs)
 
     def put_before(self, program: Program, count: int, names: tuple[str, ...]) -> None:
-        """Lets the next calls of this kind go the short way."""
+        """Installs the fast path for further calls of this kind."""
         kind = bool(names)
         if kind not in program.fronts:
             if HOLDERS.open or names and program.said is not None:
@@ -165,7 +167,7 @@ class Specializer:
     def changed(
         self, key: tuple[Any, ...], args: Sequence[Any], kwargs: Mapping[str, Any], leaves: list[Any], stale: Program
     ) -> Program:
-        """Where something outside has changed: the program that was built when it was what it is now, or a new one."""
+        """The program for the present state of what is read outside: an earlier one built for it, or a new one."""
         held = self.table.get(key)
         place = (key, _values(held, leaves) if isinstance(held, Split) else ())
         earlier = self.earlier.setdefault(place, deque(maxlen=_EARLIER))
@@ -178,7 +180,7 @@ class Specializer:
         return found
 
     def keep(self, key: tuple[Any, ...], leaves: Sequence[Any], program: Program) -> None:
-        """Notes the program for calls like this one."""
+        """Stores the program for calls like this one."""
         held = self.table.get(key)
         if isinstance(held, Split):
             held.table[_values(held, leaves)] = program
@@ -188,8 +190,8 @@ class Specializer:
     def generalise(
         self, key: tuple[Any, ...], args: Sequence[Any], kwargs: Mapping[str, Any], leaves: Sequence[Any], narrow: Any
     ) -> Program:
-        """The program that assumes nothing of sizes, in the place of one that did."""
-        if narrow.general is None:  # it came from the disk
+        """The program without assumptions about sizes, which replaces the ``narrow`` one."""
+        if narrow.general is None:  # it was loaded from disk
             return self.specialise(key, args, kwargs, general=narrow.examples)
         program: Program = narrow.general()
         program.said = self.said
@@ -199,8 +201,10 @@ class Specializer:
     def specialise(
         self, key: tuple[Any, ...], args: Sequence[Any], kwargs: Mapping[str, Any], general: Sequence[Any] | None = None
     ) -> Program:
-        """Builds the program for a call, or finds it on disk, and keeps it. A ``general`` one is for leaves like these, and
-        assumes nothing of their sizes: what does not fit is said by the program."""
+        """Builds the program for a call, or loads it from disk, and stores it.
+
+        With ``general``, example leaves, the program makes no assumptions about sizes and reports misfits itself.
+        """
         request = Request.of(args, kwargs)
         if general is not None:
             request.is_general, request.leaves = True, list(general)
@@ -216,6 +220,7 @@ class Specializer:
         return made
 
     def build(self, request: Request) -> Program:
+        """The program for a request, loaded from disk or built."""
         keep_freed()
         with no_collection():
             level = jit_level(self.target)
@@ -232,8 +237,10 @@ class Specializer:
 
 @contextmanager
 def no_collection() -> Iterator[None]:
-    """Without Python's search for garbage: what is loaded stays, and the search walks again and again through all that the import
-    of Numba has left: 25 ms where a program comes from the disk, a seventh of the time where one is compiled."""
+    """A context without Python's garbage collection, which would repeatedly traverse the objects that importing Numba creates.
+
+    This saves 25 ms when a program is loaded from disk and a seventh of the time when one is compiled.
+    """
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -244,9 +251,9 @@ def no_collection() -> Iterator[None]:
 
 
 _REFUSED_BY_NUMPY = {"T134", "T202", "T203", "T207", "T208", "T211", "T213", "T214"}
-"""What no such sizes can do in Python either: there the call is an error of Python's own kind."""
-_SIZES = 8  # programs of one key that are kept for other sizes
-_EARLIER = 8  # programs of one key that are kept for when a flag is what it was
+"""Codes of errors that NumPy also raises for such sizes, so that the original exception stands."""
+_SIZES = 8  # programs of one key kept for other sizes
+_EARLIER = 8  # programs of one key kept for earlier states outside
 
 
 def _missed(values: Any, rest: Any, kwargs: Any) -> Any:

@@ -1,8 +1,8 @@
-"""What a traceback shows: the user's frames, and at most one of ours.
+"""Tracebacks reduced to the user's frames and at most one frame of transpile.
 
-An exception leaves through a function of ours that the user has called, its *edge*: there what is below the edge is left out of the
-traceback but for the user's own frames, and where generated code was stands the user's line that it was generated from.
-With ``TRANSPILE_TRACEBACK=full`` everything stays.
+An exception leaves transpile through a function that the user called, an *edge*. There the frames below are removed from the
+traceback, except the user's own, and a frame of generated code is replaced by the user's line that it was generated from. With
+``TRANSPILE_TRACEBACK=full`` nothing is removed.
 
 >>> len(list(_entries(framed(ValueError("new")).__traceback__)))
 0
@@ -30,13 +30,13 @@ from transpile.errors import InternalError, TranspileError, source_line
 F = TypeVar("F", bound=Callable[..., Any])
 
 CAUGHT = (Exception, KeyboardInterrupt)
-"""What leaves through an edge. What ends the process shows nothing."""
+"""Exceptions whose traceback an edge reduces; those that end the process show none."""
 
 __tracebackhide__ = True  # pytest leaves out the frames of this module
 
 
 def edge(function: F) -> F:
-    """The function as one that the user calls: an exception of it shows no frames of ours but that of the call."""
+    """The function as an edge: the traceback of an exception shows no frame of transpile but that of the call."""
 
     @functools.wraps(function)
     def edge(*args: Any, **kwargs: Any) -> Any:
@@ -49,7 +49,7 @@ def edge(function: F) -> F:
 
 
 def framed(failed: BaseException) -> BaseException:
-    """The exception with the traceback that the user shall see below the frame that handles it."""
+    """The exception with its traceback reduced below the frame that handles it."""
     if os.environ.get("TRANSPILE_TRACEBACK") == "full" or isinstance(failed, InternalError):
         return failed
     _forget_ours(failed)
@@ -60,7 +60,7 @@ def framed(failed: BaseException) -> BaseException:
 
 
 def _forget_ours(failed: BaseException) -> None:
-    """Takes what was caught on the way, in code of ours, out of the exceptions that this one was raised in the handling of."""
+    """Removes exceptions that transpile itself caught from the chain of contexts of this one."""
     context = failed.__context__
     while context is not None and _is_ours(context.__traceback__):
         context = context.__context__
@@ -73,7 +73,7 @@ def _is_ours(trace: TracebackType | None) -> bool:
 
 
 def _shown(failed: BaseException) -> Iterator[TracebackType]:
-    """The entries that are left, the frame that handles the exception not among them."""
+    """The traceback entries that remain, without the frame that handles the exception."""
     was_generated = is_below_users = False
     for entry in list(_entries(failed.__traceback__))[1:]:
         file = entry.tb_frame.f_code.co_filename
@@ -95,7 +95,7 @@ def _shown(failed: BaseException) -> Iterator[TracebackType]:
 
 
 def _calls(loc: Loc | None) -> list[Loc]:
-    """The places of the calls that lead to a place, and that one."""
+    """The places of the calls that lead to ``loc``, outermost first, and ``loc`` itself."""
     found: list[Loc] = []
     at = loc
     while at is not None and at.line:
@@ -119,10 +119,10 @@ def _joined(entries: Iterator[TracebackType]) -> TracebackType | None:
 
 @functools.lru_cache(maxsize=256)
 def _entry(loc: Loc) -> TracebackType:
-    """An entry at a place of the user's source, with the columns of the expression.
+    """A traceback entry at a place of the user's source, with the columns of the expression.
 
-    It is made in a thread of its own: a frame keeps those that it was called from, and one of them has the exception. No debugger
-    stops there either.
+    It is made by raising in a separate thread: a frame keeps its callers alive, one of which holds the exception; and debuggers
+    do not stop there.
     """
     code, done = _raising(loc), _thread.allocate_lock()
     found: list[Any] = []
@@ -138,7 +138,7 @@ def _entry(loc: Loc) -> TracebackType:
     done.acquire()
     try:
         _thread.start_new_thread(make, ())
-    except RuntimeError:  # the interpreter ends
+    except RuntimeError:  # the interpreter is shutting down
         make()
     with done:
         entry = found.pop().tb_next
@@ -146,12 +146,12 @@ def _entry(loc: Loc) -> TracebackType:
 
 
 def _raising(loc: Loc) -> CodeType:
-    """A module of which the statement at this place raises."""
+    """The code of a module whose statement at this place raises."""
     line = source_line(loc)
     start = len(line[: max(loc.col - 1, 0)].encode())
     end = len(line.encode()) if loc.end_line > loc.line else len(line[: max(loc.end_col - 1, loc.col)].encode())
     place: dict[str, Any] = {"lineno": loc.line, "col_offset": start, "end_lineno": loc.line, "end_col_offset": end}
-    one = ast.Name("one", ast.Load(), **place)  # of two constants Python would compute it
+    one = ast.Name("one", ast.Load(), **place)  # a name, because Python would fold two constants
     statement = ast.Expr(ast.BinOp(one, ast.FloorDiv(), ast.Constant(0, **place), **place), **place)
     made = compile(ast.Module([statement], []), loc.file, "exec")
     name = loc.function or _function_at(loc)
@@ -160,7 +160,7 @@ def _raising(loc: Loc) -> CodeType:
 
 
 def _function_at(loc: Loc) -> str:
-    """The name of the innermost function around a line."""
+    """The name of the innermost function that contains a line."""
     name = "<module>"
     try:
         tree = ast.parse("".join(linecache.getlines(loc.file)))
@@ -176,7 +176,7 @@ def _function_at(loc: Loc) -> str:
 
 @functools.cache
 def _ours() -> tuple[str, ...]:
-    """What the file names of our code begin with."""
+    """The prefixes of the file names of transpile's own code."""
     import transpile_runtime
 
     folders = [Path(__file__).parents[1], *map(Path, transpile_runtime.__path__)]
@@ -184,14 +184,14 @@ def _ours() -> tuple[str, ...]:
 
 
 def _is_library(file: str) -> bool:
-    """Whether it is a file of a library that our code, and generated code, calls."""
+    """True for a file of a library that transpile or generated code calls."""
     standard, others = _libraries()
     return file.startswith(("<frozen ", *others)) or file.startswith(standard) and "-packages" not in file
 
 
 @functools.cache
 def _libraries() -> tuple[str, tuple[str, ...]]:
-    """Where Python's own modules lie, and those that generated code and the compiler call."""
+    """The folder of Python's standard library, and those of the libraries that the compiler and generated code call."""
     known = map(importlib.util.find_spec, ("numpy", "scipy", "numba", "llvmlite", "gast"))
     folders = [Path(spec.origin).parent for spec in known if spec is not None and spec.origin]
     return f"{Path(os.__file__).parent}{os.sep}", tuple(f"{folder}{os.sep}" for folder in folders)

@@ -1,5 +1,7 @@
-"""What an exception says of sizes and lanes, from the statement that raised it. It goes with the exception where the frames of
-generated code are left out of its traceback."""
+"""Facts about an exception, sizes and lanes, from the generated statement that raised it.
+
+They are stored on the exception, because the frames of generated code are removed from its traceback.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +16,14 @@ RAISE = opmap["RAISE_VARARGS"]
 
 
 class Said(NamedTuple):
-    """Whether sizes do not agree, which is so in all lanes alike; the lanes that end the message, the outermost first."""
+    """``is_of_sizes``: sizes do not agree, in all lanes alike. ``lanes``: those that end the message, the outermost first."""
 
     is_of_sizes: bool = False
     lanes: tuple[int, ...] = ()
 
 
 def said(failed: BaseException) -> Said:
-    """What is said by the *raise* of generated text that has raised it; nothing, if something else has."""
+    """The facts of the generated *raise* statement that raised the exception; empty if something else raised it."""
     known: Said | None = getattr(failed, "__said__", None)
     at = last(failed)
     if known is not None or at is None or not is_raise(at):
@@ -33,19 +35,19 @@ def said(failed: BaseException) -> Said:
 
 
 def note(failed: BaseException, found: Said | None = None) -> None:
-    """Lets the exception say it from now on."""
+    """Stores the facts on the exception."""
     found = found or said(failed)
     if found != Said():
         failed.__said__ = found  # type: ignore[attr-defined]
 
 
 def in_lanes(lanes: tuple[int, ...]) -> str:
-    """The end of a message."""
+    """The end of a message: ``(lane 3, 1)``, empty without lanes."""
     return f"(lane {', '.join(map(str, lanes))})" if lanes else ""
 
 
 def last(failed: BaseException) -> TracebackType | None:
-    """Where it was raised."""
+    """The last traceback entry of the exception: where it was raised."""
     at = failed.__traceback__
     while at is not None and at.tb_next is not None:
         at = at.tb_next
@@ -53,12 +55,12 @@ def last(failed: BaseException) -> TracebackType | None:
 
 
 def is_raise(at: TracebackType) -> bool:
-    """Whether a *raise* stands there: the instruction says so that was run. Frames that Numba makes up may have none."""
+    """True if the instruction at this entry is a *raise*; frames made up by Numba may have no instruction."""
     code = at.tb_frame.f_code.co_code
     return 0 <= at.tb_lasti < len(code) and code[at.tb_lasti] == RAISE
 
 
 def _value(node: ast.expr, frame: FrameType) -> int:
-    """The number of a lane, which the message has shown."""
+    """The number of a lane: the value of an expression of the message in the frame that raised."""
     code = compile(ast.fix_missing_locations(ast.Expression(node)), "<lane>", "eval")
     return int(eval(code, frame.f_globals, frame.f_locals))

@@ -1,7 +1,8 @@
-"""What compiled calls are made of, on disk: a fresh process finds them without parsing or transforming anything.
+"""Compiled programs on disk: a new process loads them without parsing or transforming anything.
 
-`directory` says where, and whether the place can be trusted. `cached_kernels` keeps object code under a hash of its text.
-`cached_calls` keeps, under a hash of the function and of what it is called with, what else a call is made of, and the list of all
-that lifting read: `fingerprint` says what each of that means, in plain data, and `object_path` how it is found again in
-another process. Where anything cannot be said for sure, nothing is kept. Must not import what lifts and transforms.
+`directory` finds the cache directory and checks that it can be trusted. `cached_kernels` stores object code under a hash of the
+lowered functions. `cached_calls` stores, under a hash of the function and of the arguments' structure and types, the rest of a
+program and the list of everything that lifting read: `fingerprint` describes the meaning of each such object in plain data, and
+`object_path` how another process finds it. If anything cannot be described with certainty, nothing is stored. Must not import
+what lifts and transforms.
 """

@@ -1,9 +1,9 @@
-"""Compiled calls on disk: what a call is made of besides its kernel, and everything that this rests on.
+"""Compiled programs on disk, without their kernels, and everything that they depend on.
 
-A file is named by a hash of the function, of the structure and types of the arguments, of the options and versions. It holds
-variants: functions of one text differ in what they read outside. A variant lists each such place, how it is found again, and what
-stood there; it is used where all of that still means the same. Where values of arguments are compiled in, the file says which,
-and the variants are in files of their own, one for each set of values.
+A file is named by a hash of the function, the structure and types of the arguments, the options and the versions. It holds
+variants, because functions with the same text differ in what they read outside. A variant lists each outside place, the path to
+it, and the meaning of the object found there; it is used if all of these still mean the same. If values of arguments are
+compiled in, the file lists their positions, and the variants are in further files, one for each set of values.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from transpile.driver.compiled import Compiled, Recipe
 from transpile.frontend.resolve.reads import MISSING, SAME, Read, leaf_kind, read_place
 from transpile_runtime.compiled.cache import digest, environment, python_files
 
-_VARIANTS = 16  # kept in one file, the latest first
+_VARIANTS = 16  # variants in one file, the latest first
 _PACKAGE = Path(__file__).parents[2]
 
 
 def find(target: Any, request: Any) -> Compiled | None:
-    """The program for a call that was compiled before, by this process or another; None if there is none."""
+    """The stored program for a call, compiled by this process or another; None if there is none."""
     try:
         return _find(target, request)
-    except Exception:  # whatever is wrong with the files, the function is compiled again
+    except Exception:  # whatever is wrong with the files: the function is compiled again
         return None
 
 
@@ -50,7 +50,7 @@ def _find(target: Any, request: Any) -> Compiled | None:
         request.known.update(positions)
         kept = _read(_key_of_values(first, request, positions))
     for variant in kept.get("variants", ()):
-        with contextlib.suppress(Exception):  # what stands there now may be nothing that can be described
+        with contextlib.suppress(Exception):  # the object there now may have no description
             found = _revived(target, request, variant, roots)
             if found is not None:
                 return found
@@ -58,7 +58,7 @@ def _find(target: Any, request: Any) -> Compiled | None:
 
 
 def store(target: Any, request: Any, recipe: Recipe, kernel: Any, places: Sequence[Place]) -> None:
-    """Keeps what a program was made of, where all that it rests on can be said and found again."""
+    """Stores a program, if everything that it depends on can be described and found again."""
     try:
         if kernel.stem is not None and _is_current():
             _store(target, request, recipe, kernel, places)
@@ -91,7 +91,7 @@ def _roots(target: Any, request: Any) -> dict[str, Any]:
 
 
 def _key(target: Any, request: Any) -> str:
-    """What a call is told by before anything outside is looked at."""
+    """The key of a call before anything outside is considered."""
     levels, function = peeled(target)
     trees = [structure(t) for t in request.args], [(n, structure(t)) for n, t in request.kwargs.items()]
     leaves = [_kind(v) for v in request.leaves]
@@ -99,7 +99,7 @@ def _key(target: Any, request: Any) -> str:
 
 
 def _threads(levels: Sequence[Level]) -> int:
-    """How many threads the loops of a parallel function are cut for."""
+    """The number of threads that the loops of a parallel function are split for; 0 if it is not parallel."""
     if not any(isinstance(level, Jit) and level.parallel for level in levels):
         return 0
     from numba import get_num_threads
@@ -116,7 +116,7 @@ def _hash(value: Any) -> str:
 
 
 def _kind(leaf: Any) -> Any:
-    """What of an argument makes a specialisation."""
+    """The facts about an argument that select a specialisation."""
     cls = f"{type(leaf).__module__}.{type(leaf).__qualname__}"
     if isinstance(leaf, np.ndarray):
         return (cls, leaf.dtype.str, [n == 1 for n in leaf.shape])
@@ -129,7 +129,7 @@ def _file(key: str) -> str:
 
 def _read(key: str) -> dict[str, Any]:
     data = directory.read(_file(key))
-    with contextlib.suppress(Exception):  # of another version, or no pickle at all
+    with contextlib.suppress(Exception):  # a file of another version, or not a pickle
         found = pickle.loads(data) if data is not None else None
         return found if isinstance(found, dict) else {}
     return {}
@@ -141,7 +141,7 @@ def _versions() -> tuple[str, str]:
 
 
 def _is_current() -> bool:
-    """Whether no source of ours was changed after this process began: then it would not be what runs."""
+    """True if no source file of transpile changed after this process started, so that the files are what runs."""
     import transpile_runtime
 
     folders = [_PACKAGE, *map(Path, transpile_runtime.__path__)]
@@ -165,8 +165,10 @@ def _variant(
 
 
 def _begun(target: Any, request: Any) -> Likeness:
-    """One description for all that a variant rests on, so that what was one object then must be one now. It has met the function
-    and the arguments."""
+    """One description for everything that a variant depends on, so that aliases then must be aliases now.
+
+    It begins with the function and the arguments.
+    """
     like = Likeness()
     like.of(peeled(target)[1])
     for tree in (*request.args, *request.kwargs.values()):
@@ -175,12 +177,12 @@ def _begun(target: Any, request: Any) -> Likeness:
 
 
 def _at_place(place: Place, like: Likeness) -> Any:
-    """What stands at a place, and which of the objects that were met holds it."""
+    """The number of the object that holds a place, and the kind of the value there."""
     return like.number(place.holder), _kind(place.read())
 
 
 def _described(reads: Sequence[Read], trail: Trail, like: Likeness) -> list[Any]:
-    """The reads with the ways to their holders: by what was read before, and only then by any other way."""
+    """The reads with the paths to their holders, through objects read before where possible."""
     paths: dict[int, Any] = {}
     while len(paths) < len(reads):
         waiting = [k for k in range(len(reads)) if k not in paths]
@@ -201,8 +203,7 @@ def _described(reads: Sequence[Read], trail: Trail, like: Likeness) -> list[Any]
 
 
 def _meaning(kind: str, holder: Any, value: Any, loose: tuple[int, ...] | None, like: Likeness) -> str:
-    """What stood at a place, in short: which object holds it, of data its structure, and of the leaves that are ``loose`` what
-    they are."""
+    """A hash of the meaning of a value: the number of its holder, its structure, and the kinds of its ``loose`` leaves."""
     return _hash((like.number(holder), _of_value(kind, value, loose, like)))
 
 
@@ -220,7 +221,7 @@ def _of_value(kind: str, value: Any, loose: tuple[int, ...] | None, like: Likene
 
 
 def _refuse_objects(tree: Tree) -> None:
-    """Results that hold an object of the user's must hold that very object."""
+    """Raises `Unlike` for a result that contains an object of the user, which must be that same object."""
     if isinstance(tree, Node):
         for child in tree.children:
             _refuse_objects(child)

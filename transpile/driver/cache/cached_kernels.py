@@ -1,4 +1,4 @@
-"""Compiled kernels on disk: object code, and what goes with it, under a hash of the functions that it was compiled from."""
+"""Compiled kernels on disk: object code and its data, under a hash of the functions that it was compiled from."""
 
 from __future__ import annotations
 
@@ -15,14 +15,13 @@ from transpile.core import structure
 from transpile.driver.cache import directory
 from transpile_runtime.compiled.cache import digest, environment
 
-Kinds = tuple[tuple[str, int], ...]  # of each parameter the dtype and the rank
+Kinds = tuple[tuple[str, int], ...]  # dtype and rank of each parameter
 
-_loaded: WeakValueDictionary[str, Any] = WeakValueDictionary()  # the same code twice in a process would clash
+_loaded: WeakValueDictionary[str, Any] = WeakValueDictionary()  # loading the same code twice in a process would clash
 
 
 def stem(name: str, *source: object) -> str | None:
-    """The name of a kernel's files: it says what is in them and what that depends on, the user's lines too, which errors name.
-    None if something of that cannot be said."""
+    """The name of a kernel's files, with a hash of its functions, the user's lines and the versions; None without a hash."""
     try:
         stamp = structure.digest(*source, environment(), _writer())[:20]
     except TypeError:
@@ -31,7 +30,7 @@ def stem(name: str, *source: object) -> str | None:
 
 
 WRITERS = ("codegen", "loops", "simplify", "analysis", "ops", "core", "base")
-"""What writes machine code of lowered functions, and what it asks."""
+"""The packages that generate machine code from lowered functions, and those they use."""
 
 
 @lru_cache(maxsize=1)
@@ -41,13 +40,13 @@ def _writer() -> tuple[str, ...]:
 
 
 def find(stem: str) -> Any:
-    """The kernel of this name, from this process or from disk; None if there is none that can be used."""
+    """The kernel of this name, from this process or from disk; None if there is none that is usable."""
     found = _loaded.get(stem)
     if found is None:
         data = directory.read(f"{stem}.kernel")
         try:
             found = _revived(stem, pickle.loads(data)) if data is not None else None
-        except Exception:  # whatever is wrong with it, it is compiled again
+        except Exception:  # whatever is wrong with the file: it is compiled again
             return None
         if found is not None:
             _loaded[stem] = found
@@ -73,8 +72,10 @@ def _revived(stem: str, kept: Mapping[str, Any]) -> Any:
 def keep(
     kernel: Any, compiled: Any, sites: Mapping[int, Any], file: str | None, lines: Mapping[int, Any] | None
 ) -> None:
-    """Writes a kernel that was just compiled. ``sites`` are its messages, ``lines`` the user's line for each of ``file``, if there
-    is text."""
+    """Stores a newly compiled kernel.
+
+    ``sites`` are its messages; ``file`` is the path of its text, if there is one, and ``lines`` the user's place for each line.
+    """
     from numba.core.serialize import dumps
 
     from transpile_runtime.compiled import objects
@@ -98,7 +99,7 @@ def keep(
 
 
 def text_file(stem: str, text: str) -> str | None:
-    """The path of a file with the text; None if it cannot be written."""
+    """The path of a file in the cache with this text; None if it cannot be written."""
     path = directory.folder() / f"{stem}.py"
     try:
         if path.read_text(encoding="utf-8") == text:

@@ -1,6 +1,6 @@
-"""Where the cache is, and files in it that carry a checksum.
+"""The cache directory, and its files, which carry a checksum.
 
-Code and pickles are loaded from there, so the directory must be the user's own: one that others own or can write to is not used.
+Code and pickles are loaded from it, so a directory that another user owns or can write to is not used.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MARK = b"transpile cache\n"
 
 
 def cache_directory() -> Path:
-    """Where generated files are kept: ``TRANSPILE_CACHE_DIR``, else the user's cache directory."""
+    """The directory for generated files: ``TRANSPILE_CACHE_DIR``, else in the user's cache directory."""
     given = os.environ.get("TRANSPILE_CACHE_DIR")
     if given:
         return Path(given)
@@ -37,7 +37,7 @@ def cache_directory() -> Path:
 
 
 def folder() -> Path:
-    """The directory that is used: the one that is wanted, or one of this process alone where that cannot be."""
+    """The directory in use: `cache_directory`, or a temporary one for this process if that is not usable."""
     return _usable(cache_directory().absolute())
 
 
@@ -58,9 +58,9 @@ def _usable(wanted: Path) -> Path:
 
 
 def why_not(path: Path) -> str | None:
-    """Why what is in a directory cannot be trusted; None if only the user can write there."""
+    """The reason why a directory cannot be trusted; None if only the user can write to it."""
     if not hasattr(os, "getuid"):
-        return None  # the user's own folders of Windows are private
+        return None  # on Windows the user's folders are private
     found = os.stat(path)
     if found.st_uid != os.getuid():
         return "it belongs to another user"
@@ -70,7 +70,7 @@ def why_not(path: Path) -> str | None:
 
 
 def read(name: str) -> bytes | None:
-    """The content of a file; None if there is none, or it is not as it was written."""
+    """The content of a file; None if it does not exist or its checksum is wrong."""
     path = folder() / name
     try:
         data = path.read_bytes()
@@ -84,12 +84,12 @@ def read(name: str) -> bytes | None:
 
 
 def write(name: str, content: bytes) -> bool:
-    """Writes a file with its checksum, all of it or nothing; whether that worked."""
+    """Writes a file with its checksum, completely or not at all; returns True if it was written."""
     return put(name, _MARK + hashlib.sha256(content).digest() + content)
 
 
 def put(name: str, data: bytes) -> bool:
-    """Writes a file as it is, all of it or nothing; whether that worked."""
+    """Writes a file without a checksum, completely or not at all; returns True if it was written."""
     path = folder() / name
     temporary = None
     try:

@@ -1,4 +1,4 @@
-"""What an object means, as plain data that is equal in another process exactly if the object means the same there.
+"""The meaning of an object as plain data, which is equal in another process exactly if the object means the same there.
 
 >>> likeness(2.5), likeness("relu")
 (('float', '2.5'), ('str', "'relu'"))
@@ -31,23 +31,24 @@ _PUBLIC = ("builtins", "numpy", "numpy.linalg", "math", "operator", "scipy.speci
 
 
 class Unlike(Exception):
-    """What the object means cannot be said in plain data."""
+    """The meaning of an object cannot be described in plain data."""
 
 
 def likeness(value: Any) -> Any:
-    """What the value means; raises `Unlike` where that cannot be said. Of arrays only what makes a specialisation."""
+    """The meaning of a value, of arrays only what selects a specialisation; raises `Unlike` if it cannot be described."""
     return Likeness().of(value)
 
 
 def likeness_of_content(value: Any) -> Any:
-    """The same of what belongs to a structure: the entries of arrays too, and what objects hold that are compared by it."""
+    """The meaning of a part of a structure: also the elements of arrays and the content of objects compared by content."""
     return Likeness(whole=True).of(value)
 
 
 class Likeness:
-    """One description, of several things if need be; what it has met before it names by number.
+    """A description of one or more objects, in which an object that occurs again is represented by its number.
 
-    So two descriptions are equal only if the same objects are one: two layers that share their weights are not two layers.
+    So two descriptions are equal only if the objects alias in the same way: two layers that share weights differ from two that
+    do not.
 
     >>> one, other = object, [1]
     >>> like = Likeness()
@@ -61,7 +62,7 @@ class Likeness:
         self.held: list[Any] = []
 
     def number(self, value: Any) -> int:
-        """Which object it is, of those that were met."""
+        """The number of the object, in order of first occurrence."""
         if id(value) not in self.met:
             self.met[id(value)] = len(self.met)
             self.held.append(value)  # its id stays taken
@@ -103,18 +104,18 @@ class Likeness:
             return (f"{type(value).__module__}.{type(value).__qualname__}", [self.of(v) for v in inside])
         if type(value).__module__.partition(".")[0] in ("builtins", "numpy", "numba"):
             raise Unlike(repr(type(value)))
-        # of an object its class: what lifting reads of it is listed by itself
+        # an object by its class: what lifting reads from it is listed separately
         return ("object", self.of(type(value)))
 
     # ---- functions and classes
 
     def function(self, value: types.FunctionType) -> Any:
         defaults = (value.__defaults__, value.__kwdefaults__)
-        cells = [self.number(c) for c in value.__closure__ or ()]  # what they hold is listed where it is read
+        cells = [self.number(c) for c in value.__closure__ or ()]  # their content is listed where it is read
         return (value.__module__, value.__qualname__, code(value.__code__), [self.of(d) for d in defaults], cells)
 
     def type_(self, cls: type) -> Any:
-        """A class with all that is defined in it, and in those that it is derived from."""
+        """A class: everything defined in it and in its base classes."""
         return [self.one(c) for c in cls.__mro__ if c is not object]
 
     def one(self, cls: type) -> Any:
@@ -126,7 +127,7 @@ class Likeness:
         return (cls.__module__, cls.__qualname__, members, made)
 
     def member(self, value: Any) -> Any:
-        """What stands in a class; what cannot be described is noted if it is read."""
+        """A member of a class; only its type if it cannot be described, because reads of it are listed separately."""
         try:
             return self.of(value)
         except Unlike:
@@ -175,11 +176,11 @@ _RULES: dict[type, Callable[[Likeness, Any], Any]] = {
 
 
 def _inside(value: Any) -> list[Any] | None:
-    """What objects of ours and of Numba wrap."""
+    """The parts of a wrapper object of transpile or Numba; None for any other object."""
     level = level_of(value)
     if level is not None:
         return [type(level).__name__, level.options, value.__wrapped__]
-    if isinstance(value, Custom):  # a function with a derivative of the user's own
+    if isinstance(value, Custom):  # a function with a custom rule
         rules = [getattr(value, name, None) for name in ("jvp", "forward", "backward")]
         return [value.nondiff_argnums, value.__wrapped__, *rules]
     if isinstance(value, TreeDef):
@@ -198,7 +199,7 @@ def _is_public(cls: type) -> bool:
 
 
 def _dotted(value: Any) -> str:
-    """The name of a function or class of Python's or NumPy's own, under which it really stands."""
+    """The full name of a function or class of Python or NumPy, checked to lead to it; raises `Unlike` otherwise."""
     name = getattr(value, "__qualname__", None) or value.__name__
     for module in (getattr(value, "__module__", None), *_PUBLIC):
         found: Any = sys.modules.get(module) if module else None
@@ -210,7 +211,7 @@ def _dotted(value: Any) -> str:
 
 
 def code(value: types.CodeType) -> Any:
-    """What a code object does, and where it stands: its lines are in the messages of what is made of it."""
+    """The content of a code object and its lines, which appear in the messages of the compiled program."""
     consts = [code(c) if isinstance(c, types.CodeType) else _const(c) for c in value.co_consts]
     names = (value.co_names, value.co_varnames, value.co_freevars, value.co_cellvars)
     counts = (value.co_argcount, value.co_posonlyargcount, value.co_kwonlyargcount, value.co_flags)
@@ -227,7 +228,7 @@ def _const(value: Any) -> Any:
 
 
 def structure(tree: Tree, of: Callable[[Any], Any] = likeness) -> Any:
-    """What a structure means: its containers with their classes, and the values of what is not a leaf, each described by ``of``."""
+    """The meaning of a structure: containers, classes and static values, the latter two described by ``of``."""
     if isinstance(tree, Leaf):
         return ("leaf", tree.k)
     if isinstance(tree, Static):

@@ -1,6 +1,6 @@
-"""How an object that lifting met is found again in another process: a root, and steps from there.
+"""Paths to objects that lifting read, by which another process finds them again: a root, and steps from there.
 
-Roots are the function that is transformed, the arguments of its call, and modules. A step is plain data: ``("cell", "scale")`` of a
+Roots are the transformed function, the arguments of its call, and modules. A step is plain data: ``("cell", "scale")`` of a
 function, ``("attr", "weights")`` of an object, ``("global", "rate")`` of a namespace.
 
 >>> import functools
@@ -26,17 +26,17 @@ import numpy as np
 from transpile.frontend.resolve.reads import MISSING, read_place
 
 Path = tuple[Any, ...]  # the name of a root, then steps
-_LIMIT = 20_000  # objects that are looked at
+_LIMIT = 20_000  # objects visited at most
 _NUMBERS = (int, float, complex, np.generic)
-_LEAVES = (str, bytes, *_NUMBERS, type(None), np.ndarray, np.dtype, types.ModuleType)  # lead to nothing
+_LEAVES = (str, bytes, *_NUMBERS, type(None), np.ndarray, np.dtype, types.ModuleType)  # not searched
 
 
 class Lost(Exception):
-    """An object that cannot be found again."""
+    """No path to an object was found."""
 
 
 class Trail:
-    """Finds paths to objects. What has been found leads to others: nearest first, so that the path is the same each time."""
+    """A breadth-first search for paths to objects; the order makes the path the same each time."""
 
     def __init__(self, roots: Mapping[str, Any]) -> None:
         self.paths: dict[int, Path] = {}
@@ -46,7 +46,7 @@ class Trail:
             self.add(value, (name,))
 
     def add(self, value: Any, path: Path) -> None:
-        """Notes how a value is reached, and what a function holds with it."""
+        """Records the path to a value; for a function, also the paths to its parts."""
         if id(value) in self.paths:
             return
         self.paths[id(value)] = path
@@ -58,7 +58,7 @@ class Trail:
             self.waiting.append(value)
 
     def knows(self, value: Any) -> bool:
-        """Whether the path to an object has been found already."""
+        """True if the path to an object is already known."""
         return id(value) in self.paths or isinstance(value, _NUMBERS)
 
     def to(self, value: Any) -> Path:
@@ -74,7 +74,7 @@ class Trail:
         return self.paths[id(value)]
 
     def in_module(self, value: Any) -> Path:
-        """The path to a module, to its namespace, or to what stands in one under its own name."""
+        """The path to a module, to its namespace, or to an object by its qualified name; raises `Lost` if there is none."""
         name = value.__name__ if isinstance(value, types.ModuleType) else None
         if type(value) is dict:
             name = value.get("__name__")
@@ -90,7 +90,7 @@ class Trail:
 
 
 def follow(path: Path, roots: Mapping[str, Any]) -> Any:
-    """What a path leads to now; `MISSING` if it leads nowhere."""
+    """The object at the end of a path now; `MISSING` if there is none."""
     value = roots.get(path[0], MISSING) if path[0] not in ("module", "number") else None
     for kind, key in path[1:]:
         if value is MISSING:
@@ -118,7 +118,7 @@ _STEPS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def _near(value: Any) -> Iterable[tuple[Any, Any]]:
-    """The objects that an object leads to, each with the step."""
+    """``(step, object)`` for each object that is one step away."""
     for cls, rule in _NEAR.items():
         if isinstance(value, cls):
             return [(step, found) for step, found in rule(value) if found is not None]
@@ -151,12 +151,12 @@ def _of_class(value: type) -> list[tuple[Any, Any]]:
 
 def _of_dict(value: dict[Any, Any]) -> list[tuple[Any, Any]]:
     if "__name__" in value and "__builtins__" in value:
-        return []  # a module's: only what was read there
+        return []  # the namespace of a module: not searched
     return [(("key", k), held) for k, held in enumerate(value.values())]
 
 
 def _of_object(value: Any) -> list[tuple[Any, Any]]:
-    """The class and the attributes that it holds itself; none is computed."""
+    """The class and the stored attributes of an object; no property is evaluated."""
     found: list[tuple[Any, Any]] = [(("class", ""), type(value))]
     held = getattr(value, "__dict__", None)
     if isinstance(held, dict):
