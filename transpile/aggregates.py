@@ -1,9 +1,9 @@
-"""Trees: how Python containers of arrays become a flat sequence of leaves, and back.
+"""Trees: nested Python containers flattened to a list of leaves, and rebuilt from one.
 
-A leaf is what can be computed with: an array, a NumPy scalar, a Python int, float or complex. Tuples, lists, dicts, named tuples,
-dataclasses and instances of registered classes (`transpile.tree`) are nodes. All else (None, strings, flags, callables, dtypes,
-objects of other classes) is static: part of the structure, compared by value where that is all that it is, else by identity. What a
-node has beside its children (`Content`) is compared by all that it holds.
+A leaf is an array, a NumPy scalar, or a Python int, float or complex. Tuples, lists, dicts, named tuples, dataclasses and
+instances of registered classes (`transpile.tree`) are nodes. Any other object (None, a string, a flag, a callable, a dtype, an
+object of another class) is static: part of the structure, compared by value if its value is all that it is, otherwise by
+identity. The auxiliary data of a node (`Content`) is compared recursively.
 
 >>> leaves, tree = flatten({"w": 1.5, "b": (2.0, None)})
 >>> leaves
@@ -30,7 +30,7 @@ from transpile.base.content import Itself, content, copied, is_hashed, lasts
 
 
 class Leaf:
-    """Leaf number ``k`` of the flat sequence. Of a result, ``zero_dim`` says that a number is given as an array of rank 0."""
+    """Leaf number ``k`` of the flat list. ``zero_dim``: a scalar result that is returned as an array of rank 0."""
 
     __slots__ = ("k", "zero_dim")
 
@@ -48,8 +48,10 @@ class Leaf:
 
 
 class ArgLeaf:
-    """What `frontend.entry.lift` gets in the place of a leaf: its core type and, if there is one, an example; ``zero_dim``:
-    an array of rank 0, not a number."""
+    """The core type of an argument's leaf, for `frontend.entry.lift`, with an example value if there is one.
+
+    ``zero_dim``: the leaf is an array of rank 0, not a number.
+    """
 
     __slots__ = ("example", "type", "zero_dim")
 
@@ -68,7 +70,7 @@ class ArgLeaf:
 
 
 class Static:
-    """A part of the structure: equal to another only if the types agree too (``1``, ``1.0`` and ``True`` are three things)."""
+    """A static part of a structure; equal to another only if the types agree too (``1``, ``1.0`` and ``True`` differ)."""
 
     __slots__ = ("_key", "value")
 
@@ -81,11 +83,11 @@ class Static:
         return _identity(value)
 
     def lasts(self) -> bool:
-        """Whether the same object always means the same: what has no hash may have another content by then."""
+        """True if the same object always has the same meaning; an unhashable one may have been changed."""
         return is_hashed(self.value)
 
     def fresh(self) -> Any:
-        """The value, for somebody who may change it."""
+        """The value, for a caller that may change it; `Content` copies it."""
         return self.value
 
     def __eq__(self, other: object) -> bool:
@@ -95,7 +97,7 @@ class Static:
         return hash(self._key)
 
     def __reduce__(self) -> Any:
-        return type(self), (self.value,)  # the key may hold an object that is equal to no other
+        return type(self), (self.value,)  # without the key, which may hold an object equal to no other
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.value!r})"
@@ -116,21 +118,21 @@ def _identity(value: Any) -> Any:
 
 
 def _has_more_than_is_compared(value: Any) -> bool:
-    """Whether it is an object of a class of the user's that says itself which others are equal: these may hold something else."""
+    """True for an object whose user-defined class has its own ``__eq__``: equal objects may differ in other fields."""
     cls = type(value)
     return isinstance(cls.__eq__, FunctionType) and cls.__module__.partition(".")[0] not in _VALUES
 
 
-_VALUES = {*sys.stdlib_module_names, "numpy", "transpile"}  # whose objects are what they are compared by
+_VALUES = {*sys.stdlib_module_names, "numpy", "transpile"}  # packages whose __eq__ compares everything
 
 
 def exact_keys(keys: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Keys of a dict such that ``1``, ``1.0`` and ``True`` are three."""
+    """The keys of a dict in a form in which ``1``, ``1.0`` and ``True`` differ."""
     return keys if all(type(k) is str for k in keys) else tuple(map(Static, keys))
 
 
 class Content(Static):
-    """What a node has beside its children: equal to another if both hold the same, all the way down."""
+    """The auxiliary data of a node; equal to another if both hold equal values, compared recursively."""
 
     __slots__ = ()
 
@@ -146,7 +148,7 @@ class Content(Static):
 
 
 class Meta:
-    """A field of a registered dataclass that is a part of the structure, whatever it is."""
+    """A field of a registered dataclass that belongs to the structure, even if its value is an array or a container."""
 
     __slots__ = ("value",)
 
@@ -164,8 +166,10 @@ class Meta:
 
 
 class Registered:
-    """What is known of a registered class: how its instances are taken apart and put together, or its ``fields`` (those that hold
-    leaves) and ``meta`` (those that belong to the structure)."""
+    """The registration of a class: its flatten and unflatten functions, or its fields.
+
+    ``fields`` are the fields that hold trees, ``meta`` those that belong to the structure.
+    """
 
     __slots__ = ("fields", "flatten", "meta", "unflatten", "with_keys")
 
@@ -181,7 +185,7 @@ class Registered:
         self.fields, self.meta = fields, meta
 
     def opened(self, value: Any) -> tuple[str, Iterable[Any], tuple[Any, ...], type | None]:
-        """As `open_node`: an instance by its fields, or by what its class was registered with."""
+        """As `open_node`, for an instance of the registered class."""
         if self.flatten is None:
             return _by_fields(value, self.fields, self.meta)
         children, aux = self.flatten(value)
@@ -193,8 +197,10 @@ REGISTERED: dict[type, Registered] = {}
 
 
 class Node:
-    """A container. ``kind``: tuple, list, dict, namedtuple, dataclass, registered; ``keys`` are dict keys or field names, of a
-    registered one what it has beside its children."""
+    """A container. ``kind`` is "tuple", "list", "dict", "namedtuple", "dataclass" or "registered".
+
+    ``keys`` are the keys of a dict, the field names of a dataclass or named tuple, the auxiliary data of a registered class.
+    """
 
     __slots__ = ("children", "cls", "keys", "kind")
 
@@ -219,13 +225,13 @@ class Node:
 Tree = Leaf | ArgLeaf | Static | Node
 
 
-UNSET = object()  # the default of an argument that has none
+UNSET = object()  # the default of a parameter without default
 
 
 class ArgSpec:
-    """One Python parameter. ``kind``: "pos"; "kw" (keyword only); "varpos" (the tree is a tuple); "varkw" (a dict).
+    """A parameter of a Python function. ``kind``: "pos", "kw" (keyword only), "varpos" (the tree is a tuple), "varkw" (a dict).
 
-    ``at`` is the position in the signature of one that has a position, ``default`` what it is where it is not given.
+    ``at`` is its position in the signature, -1 if it has none; ``default`` its default value.
     """
 
     __slots__ = ("at", "default", "kind", "name", "tree")
@@ -241,12 +247,12 @@ NUMBERS = (int, float, complex)
 
 
 def is_leaf(value: Any) -> bool:
-    """Whether a value can be computed with; a Python bool is a flag and an enum a name, so they are not."""
+    """True for arrays and numbers; a Python bool is a flag and an enum member a name, so they are static."""
     return type(value) in NUMBERS or isinstance(value, (np.ndarray, np.generic))
 
 
 def flatten(value: Any) -> tuple[list[Any], Tree]:
-    """The leaves of a value, from left to right, and its structure."""
+    """``(leaves, structure)`` of a value, the leaves from left to right."""
     leaves: list[Any] = []
     return leaves, _flatten(value, leaves)
 
@@ -265,7 +271,7 @@ def _flatten(value: Any, leaves: list[Any]) -> Tree:
 
 
 def open_node(value: Any) -> tuple[str, Iterable[Any], tuple[Any, ...], type | None] | None:
-    """``(kind, children, keys, cls)`` of a container, or None if it is not one of ours."""
+    """``(kind, children, keys, cls)`` of a container, or None if the value is not a node."""
     cls = type(value)
     opener = _OPENERS.get(cls)
     if opener is not None:
@@ -283,14 +289,14 @@ def open_node(value: Any) -> tuple[str, Iterable[Any], tuple[Any, ...], type | N
 
 
 def _by_fields(value: Any, fields: tuple[str, ...], meta: tuple[str, ...] = ()) -> tuple[str, list[Any], Any, type]:
-    """As `open_node`: an object by its ``fields``; ``meta`` and what stands before its class are part of the structure."""
+    """As `open_node`, for an object with these ``fields``; ``meta`` and overridden class attributes belong to the structure."""
     names = (*meta, *overriding(value, (*fields, *meta)))
     held = [*(getattr(value, n) for n in fields), *(Meta(getattr(value, n)) for n in names)]
     return "dataclass", held, (*fields, *names), type(value)
 
 
 def overriding(value: Any, fields: Sequence[str]) -> tuple[str, ...]:
-    """The attributes of an object, beside its fields, that stand before what its class has under their names."""
+    """The instance attributes, apart from the fields, that hide an attribute of the class."""
     held = getattr(value, "__dict__", ())
     if len(held) <= len(fields):
         return ()
@@ -300,13 +306,13 @@ def overriding(value: Any, fields: Sequence[str]) -> tuple[str, ...]:
 
 
 def _reads_its_own_way(cls: type) -> bool:
-    """Whether a class that is derived from ``dict`` says itself what it holds."""
+    """True for a subclass of ``dict`` that overrides how its items are read."""
     own = [c for c in cls.__mro__ if issubclass(c, dict) and c.__module__ not in ("builtins", "collections")]
     return any(name in vars(c) for c in own for name in READING)
 
 
 READING = ("__contains__", "__getitem__", "__iter__", "__len__", "get", "items", "keys", "values")
-"""What of a class that is derived from a container of Python's decides what is read of its instances."""
+"""Methods of a container that determine what is read from it; a subclass that overrides one is not a node."""
 
 _OPENERS: dict[type, Callable[[Any], Any]] = {
     tuple: lambda v: ("tuple", v, (), None),
@@ -317,7 +323,7 @@ _OPENERS: dict[type, Callable[[Any], Any]] = {
 
 
 def unflatten(tree: Tree, leaves: Sequence[Any]) -> Any:
-    """The value of a structure with these leaves; the inverse of `flatten`."""
+    """The value with this structure and these leaves; the inverse of `flatten`."""
     if isinstance(tree, Leaf):
         return leaves[tree.k]
     if isinstance(tree, Static):
@@ -327,18 +333,18 @@ def unflatten(tree: Tree, leaves: Sequence[Any]) -> Any:
 
 
 def close_node(node: Node, children: Sequence[Any]) -> Any:
-    """The container that a node stands for, with these children."""
+    """The container of this node with these children."""
     return _CLOSERS[node.kind](node, children)
 
 
 def close_own(node: Node, children: Sequence[Any]) -> Any:
-    """The same for somebody who may change it: what it has beside its children is no other one's."""
+    """As `close_node`, for a caller that may change the container: its auxiliary data is a copy."""
     keys = tuple(Content(k.fresh()) for k in node.keys) if node.kind == "registered" else node.keys
     return close_node(Node(node.kind, (), keys, node.cls), children)
 
 
 def kept(tree: Tree) -> Tree:
-    """The structure, of which nothing is changed in place later."""
+    """The structure with copies of mutable auxiliary data, so that later changes are not seen."""
     if isinstance(tree, Content):
         return tree if tree.lasts() else Content(tree.fresh())
     if not isinstance(tree, Node):
@@ -355,7 +361,7 @@ def _close_registered(node: Node, children: Sequence[Any]) -> Any:
 
 
 def _close_dataclass(node: Node, children: Sequence[Any]) -> Any:
-    # not through __init__: a gradient need not satisfy what __post_init__ checks
+    # not through __init__: a gradient need not satisfy the checks of __post_init__
     assert node.cls is not None
     value: Any = object.__new__(node.cls)
     for name, child in zip(node.keys, children):
@@ -391,7 +397,7 @@ def walk_leaves(tree: Tree) -> Iterator[Leaf | ArgLeaf]:
 
 
 def has_content(tree: Tree) -> bool:
-    """Whether something in the tree stands beside the children of a node."""
+    """True if a node of the tree has auxiliary data."""
     if isinstance(tree, Node):
         return tree.kind == "registered" or any(map(has_content, tree.children))
     return isinstance(tree, Content)
@@ -407,7 +413,7 @@ def map_leaves(tree: Tree, f: Callable[[Any], Any]) -> Any:
 
 
 def number_leaves(trees: Sequence[Tree], start: int = 0) -> tuple[list[Tree], list[Any]]:
-    """The trees with their leaves numbered on from ``start``, and the leaves that stood there."""
+    """The trees with their leaves replaced by `Leaf` numbers from ``start``, and the list of the old leaves."""
     old: list[Any] = []
 
     def number(leaf: Any) -> Leaf:
@@ -418,7 +424,7 @@ def number_leaves(trees: Sequence[Tree], start: int = 0) -> tuple[list[Tree], li
 
 
 def leaf_paths(tree: Tree, name: str) -> Iterator[tuple[str, Any]]:
-    """Each leaf with how it is written in Python, of a value of this name.
+    """``(text, leaf)`` for each leaf: the Python expression that reads it from a variable of this name.
 
     >>> [path for path, _ in leaf_paths(flatten({"w": [1.0, 2.0], "cfg": {"n": 3}})[1], "p")]
     ['p["w"][0]', 'p["w"][1]', 'p["cfg"]["n"]']
@@ -432,7 +438,7 @@ def leaf_paths(tree: Tree, name: str) -> Iterator[tuple[str, Any]]:
 
 
 def part_text(tree: Node, k: int) -> str:
-    """How child ``k`` is read in Python: ``["w"]``, ``[0]``, ``.w``."""
+    """The Python text that reads child ``k``: ``["w"]``, ``[0]``, ``.w``."""
     if tree.kind == "dict":
         key = tree.keys[k]
         return f'["{key}"]' if isinstance(key, str) and '"' not in key else f"[{key!r}]"
@@ -444,8 +450,10 @@ def part_text(tree: Node, k: int) -> str:
 def structure_text(
     tree: Tree, leaf: Callable[[Any], str] = lambda leaf: "*", static: Callable[[Any], str] = repr
 ) -> str:
-    """The structure for messages: ``{'w': *, 'b': (*, None)}``, or with what ``leaf`` says in the places of the stars, and
-    ``static`` in those of values that are known."""
+    """The structure as text for messages: ``{'w': *, 'b': (*, None)}``.
+
+    ``leaf`` gives the text of a leaf, ``static`` that of a static value.
+    """
     if isinstance(tree, (Leaf, ArgLeaf)):
         return leaf(tree)
     if isinstance(tree, Static):

@@ -1,7 +1,8 @@
-"""What ``transpile COMMAND FILE.py:FUNC`` is made of: the request, the stack of transforms, where the text goes.
+"""The parts of ``transpile COMMAND FILE.py:FUNC``: the request, the stack of transforms, the destination of the text.
 
-In: the arguments of the command line. Out: a text. Must not: execute what it reads, nor the expression of ``emit``.
+In: the arguments of the command line. Out: the text of a module. Must not: execute the files it reads, nor the expression of
+``emit``.
 """
 
 STDIN = "<stdin>"
-"""What standard input is called in a request (``-`` there, for short) and in diagnostics."""
+"""The name of standard input in a request (also ``-``) and in diagnostics."""

@@ -1,6 +1,6 @@
-"""What ``FILE.py:f,Class.method`` asks for: the functions, the trees of their arguments, the names of what can be differentiated.
+"""The request ``FILE.py:f,Class.method``: the functions, the trees of their arguments, the parameters to differentiate.
 
-``-`` is standard input. The file is parsed, and so are those that it imports from beside it; nothing is executed.
+``-`` is standard input. The file and the local files that it imports are parsed; nothing is executed.
 """
 
 from __future__ import annotations
@@ -23,8 +23,11 @@ from transpile.frontend.sources.origin import register
 
 @dataclass(frozen=True)
 class Asked:
-    """A function that is asked for, as ``name``. ``names`` are the parameters that have a tree, in order; those before ``first``
-    are not what a derivative is taken in where nobody says so (``self``)."""
+    """A requested function with the trees of its arguments.
+
+    ``names`` are the parameters that have a tree, in order; ``first`` is the first one that is differentiated by default (the
+    one after ``self``).
+    """
 
     function: StaticFunction
     name: str
@@ -34,7 +37,7 @@ class Asked:
     first: int = 0
 
     def argnums(self, wanted: Sequence[str]) -> Any:
-        """The positions of the ``wanted`` parameters, of the first one if none is named."""
+        """The position or positions of the ``wanted`` parameters; by default that of the first."""
         found = (
             tuple(self.names.index(w) for w in wanted) if wanted else (min(self.first, max(len(self.names) - 1, 0)),)
         )
@@ -42,7 +45,7 @@ class Asked:
 
 
 def functions(request: str, given: Sequence[str], wrt: str | None) -> tuple[list[Asked], list[str], StaticModule]:
-    """The functions of ``FILE.py:f,g`` for the types of ``--arg``, the names of ``--wrt``, and the module."""
+    """The functions of ``FILE.py:f,g`` with the types of ``--arg``, the names of ``--wrt``, and the module."""
     path, colon, names = request.rpartition(":")
     if not colon and os.path.isfile(request):
         raise _nothing_named(request)
@@ -70,7 +73,7 @@ def functions(request: str, given: Sequence[str], wrt: str | None) -> tuple[list
 
 
 def _nothing_named(path: str) -> Exception:
-    """The error where a file is given, and no function of it."""
+    """The error for a request that names a file but no function."""
     entries = StaticModule.read(path).entries
     names = [n for n, e in entries.items() if e.kind == "def"]
     names += [f"{n}.METHOD" for n, e in entries.items() if e.kind == "class"]
@@ -83,13 +86,13 @@ def _nothing_named(path: str) -> Exception:
 
 
 def standard_input() -> StaticModule:
-    """The module that is read from standard input; what it imports is looked for in the working directory."""
+    """The module read from standard input; its imports are searched in the working directory."""
     text = decoded(sys.stdin.buffer.read(), STDIN)
     return StaticModule(register(text, STDIN), text)
 
 
 def _concerns(name: str, function: str, parameters: set[str]) -> bool:
-    """Whether an ``--arg`` is for a parameter of a function: ``x``, or ``function.x`` for one of several."""
+    """True if an ``--arg`` name refers to a parameter of the function: ``x``, or ``function.x``."""
     owner, _, parameter = name.rpartition(".")
     return parameter in parameters and (not owner or owner == function)
 
@@ -112,8 +115,11 @@ def _parameters(function: StaticFunction) -> list[Any]:
 
 
 def _asked(function: StaticFunction, name: str, given: Sequence[tuple[str, Tree]]) -> Asked:
-    """A parameter with a default and no type keeps its default, and so does one that is None by default and whose annotation cannot
-    be read, with a warning; ``self`` has the structure of its class."""
+    """The request for one function, with the types of ``--arg`` or else of the annotations.
+
+    A parameter with a default but no type keeps its default; so does one with default None whose annotation cannot be read,
+    with a warning. ``self`` has the structure of its class.
+    """
     spec = function.node.args
     positional = [*getattr(spec, "posonlyargs", ()), *spec.args]
     types = {n.rpartition(".")[2]: t for n, t in given if _concerns(n, name, {p.id for p in _parameters(function)})}
@@ -149,7 +155,7 @@ def _asked(function: StaticFunction, name: str, given: Sequence[tuple[str, Tree]
 
 
 def _warn(failed: TranspileError, name: str) -> None:
-    """Says on standard error what kept an argument from having a type."""
+    """Writes a warning to standard error: why an argument has no type."""
     why = replace(failed.diagnostics[0], notes=(f"{name!r} keeps its default: None",))
     print(why.said("warning"), file=sys.stderr)
 

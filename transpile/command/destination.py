@@ -1,6 +1,6 @@
-"""Where the text goes: to standard output, or to a file that holds all of it or is left as it was.
+"""The destination of the text: standard output, or a file, which is written completely or not changed.
 
-A file that was read is never written over, by whatever name or link; any other that is there only with ``--force``.
+A source file is never overwritten, by whatever name or link; any other existing file only with ``--force``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from transpile.errors import error
 
 
 def check(path: str, read: Iterable[str], force: bool) -> None:
-    """Raises T903 if ``path`` must not be written. ``read`` are the files that the text is made from."""
+    """Raises T903 if ``path`` must not be written; ``read`` are the source files of the text."""
     try:
         found = os.stat(path)
     except FileNotFoundError:
@@ -33,8 +33,10 @@ def check(path: str, read: Iterable[str], force: bool) -> None:
 
 
 def write(path: str, text: str, force: bool) -> None:
-    """Writes the file whole, or not at all (T903). Links are followed; the file keeps its permissions. One that came to be since
-    `check` is replaced with ``force`` only."""
+    """Writes the file completely, or raises T903 and changes nothing.
+
+    Links are followed; the file keeps its permissions. A file created since `check` is replaced only with ``force``.
+    """
     target = os.path.realpath(path)
     try:
         if os.path.exists(target) and not os.path.isfile(target):  # a pipe, a device
@@ -64,7 +66,7 @@ def _replace(target: str, text: str, force: bool) -> None:
 
 
 def _linked(name: str, target: str) -> bool:
-    """Gives the file its name; FileExistsError where there is one of that name, False where the file system has no links."""
+    """Links the file to its final name; FileExistsError if the name exists, False if the file system has no links."""
     try:
         os.link(name, target)
     except FileExistsError:
@@ -75,7 +77,7 @@ def _linked(name: str, target: str) -> bool:
 
 
 def _mode(target: str) -> int:
-    """The permissions of the file that is replaced, else those of a new one."""
+    """The permissions of the file that is replaced, or those of a new file."""
     with contextlib.suppress(FileNotFoundError):
         return stat.S_IMODE(os.stat(target).st_mode)
     mask = os.umask(0)
@@ -84,7 +86,7 @@ def _mode(target: str) -> int:
 
 
 def show(text: str) -> None:
-    """Writes to standard output; in UTF-8 where that has no sign for something."""
+    """Writes to standard output, in UTF-8 if its own encoding lacks a character."""
     try:
         sys.stdout.write(text)
     except UnicodeEncodeError:

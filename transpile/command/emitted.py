@@ -1,4 +1,4 @@
-"""The text of the module that a command asks for."""
+"""The text of the module that a command emits."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from transpile.transform.program_functions import apart, renamed
 
 
 def emit(options: argparse.Namespace) -> tuple[str, list[str]]:
-    """The text of the module that is asked for, and the files that were read for it."""
+    """The text of the requested module, and the source files that were read."""
     found, wrt, module = asked.functions(options.function, options.arg, getattr(options, "wrt", None))
     if options.output not in (None, "-"):
-        destination.check(options.output, module.program, options.force)  # before the work too
+        destination.check(options.output, module.program, options.force)  # also before the work is done
     cores: list[tuple[Any, set[int]]] = []
     for one in found:
         if options.command == "emit":
@@ -46,7 +46,7 @@ def emit(options: argparse.Namespace) -> tuple[str, list[str]]:
 
 
 def lifted(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], is_compiled: bool) -> tuple[Any, set[int]]:
-    """The core function of a stack, and which of its parameters it writes into; a value that must be known is asked for."""
+    """The core function of a stack, and the parameters that it writes; T210 if it needs the value of an argument."""
     try:
         with changes.recorded() as found:
             core = core_of(target, args, kwargs, is_compiled)
@@ -60,7 +60,7 @@ def lifted(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], is_compi
 
 
 def printed(cores: Sequence[Any], standalone: bool) -> str:
-    """The readable module."""
+    """The text of the module as NumPy code; ``standalone`` copies what it needs of the runtime into it."""
     try:
         rendered = render_module(cores, runtime=not standalone)
     except ValueError as failed:

@@ -25,6 +25,7 @@ EMIT = "any stack of transforms: 'jit(grad(f, argnums=(0, 1)))'"
 
 
 def parser() -> argparse.ArgumentParser:
+    """The parser of the command line."""
     top = argparse.ArgumentParser(prog="transpile", description="Derivatives of Python functions, as Python source.")
     top.add_argument("--version", action="version", version=f"transpile {__version__}")
     top.add_argument(

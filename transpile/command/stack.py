@@ -1,4 +1,4 @@
-"""The stack of transforms that a command asks for; that of ``emit`` is an expression, which is parsed and never evaluated.
+"""The stack of transforms of a command; for ``emit`` it is an expression, which is parsed and never evaluated.
 
 >>> [type(level).__name__ for level in levels("jit(grad(f, argnums=(0, 1)))", ["loss"])]
 ['Jit', 'Grad']
@@ -29,14 +29,14 @@ HINT = "write it as in Python: 'jit(grad(f, argnums=(0, 1)))'; its arguments are
 
 
 def stacked(levels: Sequence[Level], function: Any) -> Any:
-    """The function under the levels, the first one outermost."""
+    """The function wrapped in the levels, the first one outermost."""
     for level in reversed(levels):
         function = Stacked(function, level)
     return function
 
 
 def of_command(options: argparse.Namespace, argnums: Any) -> list[Level]:
-    """The levels of a command that is named like its transform, with respect to these arguments."""
+    """The levels of a command with the name of a transform, with respect to these arguments."""
     command, value = options.command, getattr(options, "value", False)
     match command:
         case "vmap":
@@ -63,7 +63,7 @@ def _axes(option: str, text: str) -> Any:
 
 
 def arguments(levels: Sequence[Level], asked: Asked) -> tuple[Sequence[Tree], Mapping[str, Tree]]:
-    """The arguments of the stack: what the types of the function are under each `vmap`."""
+    """The arguments of the stack: those of the function, with a lane axis for each `vmap`."""
     args, kwargs = asked.args, asked.kwargs
     for level in reversed(levels):
         if isinstance(level, Vmap):
@@ -75,7 +75,7 @@ def arguments(levels: Sequence[Level], asked: Asked) -> tuple[Sequence[Tree], Ma
 
 
 def levels(text: str, names: Sequence[str]) -> list[Level]:
-    """The levels of an expression over ``f``, which may also be written as one of ``names``. T901 for what is none."""
+    """The levels of an expression over ``f`` or one of ``names``; T901 if it is invalid."""
     try:
         node = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
