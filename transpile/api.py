@@ -148,8 +148,8 @@ def grad(
     tuple of ``argnums`` gives a tuple of gradients, a tuple of ``argnames`` alone a dict. With ``has_aux``, ``f`` returns a
     pair ``(number, auxiliary)`` and the result is ``(gradient, auxiliary)``.
 
-    A call raises `TranspileError`: T301 if ``f`` does not return a scalar, T302 if a selected argument is not floating point,
-    T306 or T407 if it does not exist, T308 if ``has_aux`` is given and ``f`` returns no pair.
+    A call raises `TranspileError`: T301 if ``f`` does not return a scalar, T305 if the scalar is not floating point, T302 if a
+    selected argument is not, T306 or T407 if it does not exist, T308 if ``has_aux`` is given and ``f`` returns no pair.
 
     >>> import numpy as np
     >>> import transpile as tp
@@ -377,8 +377,8 @@ def linear_transpose(f: Callable[..., Any], *primals: Any) -> Callable[[Any], tu
     """``f_transpose``: the transpose of a function ``f`` that is linear in its arguments.
 
     Of ``primals`` only structure, shapes and dtypes matter, except that integers are read as constants.
-    ``f_transpose(cotangent)`` is a tuple with one entry for each primal, None for an integer. It does not see later changes of
-    what ``f`` reads from outside, as the pullback of `vjp`.
+    ``f_transpose(cotangent)`` is a tuple with one entry for each primal, None for an integer. Later changes of what
+    ``f`` reads from outside are treated as by the pullback of `vjp`.
 
     Raises `TranspileError` T312 if ``f`` is not linear, with the line that shows it. A constant that ``f`` adds is ignored.
 

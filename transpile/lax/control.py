@@ -52,7 +52,7 @@ def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], i
     """The last ``val`` of ``val = body_fun(val)``, repeated while ``cond_fun(val)`` is true, starting with ``init_val``.
 
     ``cond_fun(val)`` is one boolean (T211). The carried value keeps its structure (T119), shapes and dtypes (T206); a Python
-    number may become a NumPy scalar. Forward and reverse mode are supported.
+    number may take another type. Forward and reverse mode are supported.
 
     >>> while_loop(lambda c: c[0] < 100, lambda c: (2 * c[0], c[1] + 1), (1, 0))
     (128, 7)
@@ -67,7 +67,7 @@ def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Any, Any], Any], init_
     """The last ``val`` of ``val = body_fun(i, val)``, for ``i`` in ``range(lower, upper)``, starting with ``init_val``.
 
     The bounds are integers (T131); their values may be known only at run time. The carried value keeps its structure (T119),
-    shapes and dtypes (T206); a Python number may become a NumPy scalar. ``unroll``, a boolean or a nonnegative integer (T131),
+    shapes and dtypes (T206); a Python number may take another type. ``unroll``, a boolean or a nonnegative integer (T131),
     has no effect.
 
     >>> fori_loop(0, 4, lambda i, x: x * np.arange(1, 3), np.ones(2))

@@ -22,7 +22,7 @@ def scan(
     """``(carry, ys)`` after ``carry, y = f(carry, x)`` for each row ``x`` of ``xs``, starting with ``carry = init``.
 
     ``xs`` is a tree of arrays with the same number of rows (T203), or None with a ``length``. The carry keeps its structure
-    (T119), shapes and dtypes (T206); a Python number may become a NumPy scalar. ``y`` is a tree or None; each of its leaves
+    (T119), shapes and dtypes (T206); a Python number may take another type. ``y`` is a tree or None; each of its leaves
     becomes an array in ``ys`` with one row for each row of ``xs``. With ``reverse`` the rows are taken from the last to the
     first; row ``k`` of ``ys`` still belongs to row ``k`` of ``xs``. ``unroll``, a boolean or a nonnegative integer (T131), has
     no effect.
