@@ -121,7 +121,7 @@ def differentiable(core: ir.Function, chosen: Sequence[Named]) -> list[int]:
 def refuse_early(fn: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree], argnums: Any, argnames: Any) -> None:
     """Raises T302 or T306, before lifting, for differentiated arguments that are static, integers or out of range."""
     for k in argnums if isinstance(argnums, tuple) else () if argnums is None else (argnums,):
-        if 0 <= k < len(args) or not kwargs and -len(args) <= k < 0:  # what is given by name may be the last
+        if 0 <= k < len(args) or not kwargs and -len(args) <= k < 0:  # a keyword argument may be the last
             _refuse_tree(args[k], fn, k % len(args))
         elif isinstance(fn, MethodType) and k == len(args) + len(kwargs):
             name, hint = fn.__name__, f"self is not counted: argnums={k - 1} is the last argument"
