@@ -878,6 +878,14 @@ FAULTS: tuple[Fault, ...] = (
         ("tests/numpy_api/test_path_dtypes.py", "-k", "choice"),
     ),
     Fault(
+        "linear_rules",
+        "transpile/transform/custom_rules.py",
+        'if call.custom.rule != "implicit":\n        _check_linear',
+        'if call.custom.rule == "implicit":\n        _check_linear',
+        "a custom rule that is not linear has the derivative that it has at zero",
+        ("tests/transform/test_custom_linear.py", "-k", "refused and grad and square"),
+    ),
+    Fault(
         "dtype_of_numbers",
         "transpile/core/builder.py",
         "return self.like(made, x) if dtype == x.dtype else made",

@@ -5,13 +5,24 @@ This module describes each kind of statement once. A pass that only needs to kno
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from transpile.core import nodes as ir
 from transpile.core.dims import Dim
 from transpile.core.types import Type
+
+
+def first_read(fn: ir.Function, positions: Iterable[int]) -> tuple[ir.Var, ir.Stmt] | None:
+    """The first of the parameters at ``positions`` whose elements a statement reads, not only its sizes, with that statement."""
+    params = {fn.params[k] for k in positions}
+    for stmt in statements(fn.body):
+        if not (isinstance(stmt, ir.Let) and stmt.prim == "dim"):
+            for operand in reads(stmt):
+                if operand in params:
+                    return operand, stmt
+    return None
 
 
 def reads(stmt: ir.Stmt) -> tuple[ir.Operand, ...]:

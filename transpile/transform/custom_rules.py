@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from transpile.analysis.activity import carries_derivative
+from transpile.analysis.activity import active, carries_derivative
 from transpile.core import nodes as ir
 from transpile.core.builder import Builder
 from transpile.core.functions import is_again, is_custom
 from transpile.core.inline import splice
 from transpile.core.rebuild import of_outputs, with_blocks, with_body, with_results, with_stmts
-from transpile.core.walk import Cloner, blocks, leaves, map_operands, reads, statements, uses
+from transpile.core.walk import Cloner, blocks, first_read, leaves, map_operands, reads, statements, uses
 from transpile.errors import error
 from transpile.ops.slicing import raise_if
 from transpile.ops.tables import prims
@@ -181,6 +181,7 @@ def transposed(
     adjoints of the arguments; and the positions, among the floating-point arguments, of those that it has adjoints for.
 
     The rule is linear in the tangents, so its derivative with respect to them does not depend on them; ``vjp`` computes it.
+    Raises T312 where it does depend on them, and where the result does not.
     """
     rule, own, outputs = tied(call.custom.derivative, call), len(call.args), call.custom.outputs
     values: Sequence[ir.Operand]
@@ -192,4 +193,39 @@ def transposed(
     dots = range(known, len(rule.params))
     read = set(uses(rule.body)) if call.custom.rule == "implicit" else set(rule.params)
     used = [k for k in dots if rule.params[k] in read]
-    return vjp(rule, used), [k - known for k in used]
+    back = vjp(rule, used)
+    if call.custom.rule != "implicit":
+        _check_linear(call, rule, back, dots)
+    return back, [k - known for k in used]
+
+
+def _check_linear(call: ir.Call, rule: ir.Function, back: ir.Function, dots: Sequence[int]) -> None:
+    """Refuses a tangent rule whose transpose ``back`` reads the tangents, or that returns a tangent without reading one."""
+    found, name = first_read(back, dots), call.custom.fn.name
+    if found is not None:
+        tangent, stmt = found
+        message = f"the rule of {name!r} is not linear in its tangent {tangent.name!r}: it has no transpose"
+        hint = "reverse mode transposes the rule: make it linear in its tangents, or use custom_vjp"
+        raise error("T312", message, stmt.loc, hint)
+    tangents = [rule.params[k] for k in dots]
+    for result in rule.body.yields:
+        if not (_is_zero(rule.body, result) or active(rule, tangents, [result])):
+            message = f"the tangent that the rule of {name!r} returns does not depend on the tangents that it is given"
+            raise error("T312", message, _place_of(rule, result), "return (derivative) * (tangent), or 0.0 for none")
+
+
+def _is_zero(block: ir.Block, operand: ir.Operand) -> bool:
+    """True if the operand is a number or an array that is written as zeros."""
+    if isinstance(operand, ir.Const):
+        return operand.value == 0
+    made = [s for s in block.stmts if isinstance(s, ir.Let) and s.var is operand]
+    return any(s.prim in _SPREAD and _is_zero(block, s.args[0]) for s in made)
+
+
+_SPREAD = ("full", "broadcast", "cast", "neg", "reshape")  # of zeros these make zeros
+
+
+def _place_of(fn: ir.Function, operand: ir.Operand) -> ir.Loc:
+    """The user's line that computes an operand; that of the function if it is an argument or a constant."""
+    made = (s.loc for s in statements(fn.body) if isinstance(s, ir.Let) and s.var is operand)
+    return next(made, fn.loc)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from transpile.core import nodes as ir
-from transpile.core.walk import reads, statements
+from transpile.core.walk import first_read
 from transpile.core.watch import station
 from transpile.errors import error
 from transpile.transform.vjp import vjp
@@ -25,12 +25,8 @@ def transpose(fn: ir.Function, wrt: Sequence[int]) -> ir.Function:
     Raises `TranspileError` T312 if it does.
     """
     done = vjp(fn, wrt, seeds=True)
-    given = {done.params[k] for k in wrt}
-    for stmt in statements(done.body):
-        if not (isinstance(stmt, ir.Let) and stmt.prim == "dim"):
-            for operand in reads(stmt):
-                if operand in given:
-                    raise not_linear(fn, operand, stmt)
+    if (found := first_read(done, wrt)) is not None:
+        raise not_linear(fn, *found)
     return replace(done, name=f"{fn.name}_transpose")
 
 
