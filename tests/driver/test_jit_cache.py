@@ -317,16 +317,25 @@ BOUND = """
 
     def nested(x):
         return inner(x) * x
+
+    _, unravel = tp.tree.ravel_pytree({"w": np.ones(2), "b": 1.0})
+
+    def with_tree(x):
+        p = unravel(np.array([x, x * x, x]))
+        return p["w"][0] * p["b"]
 """
 
 
-@pytest.mark.parametrize("name", ["method", "second", "called", "partial", "keyword", "with_rule", "nested"])
+@pytest.mark.parametrize(
+    "name", ["method", "second", "called", "partial", "keyword", "with_rule", "nested", "with_tree"]
+)
 def test_callables_of_other_kinds(project, name):
     project.write(main=BOUND)
     first, found = run(project, 1.5, name=name)
     assert not found and first == pytest.approx(tp.grad(getattr(project.load(), name))(1.5))
     assert run(project, 1.5, name=name) == (first, True)
     edits = {"with_rule": ("* 7.0", "* 8.0"), "nested": ("x * x * x)", "x * x)"), "partial": ("power, 3", "power, 2")}
+    edits["with_tree"] = ('"w": np.ones(2), "b": 1.0', '"w": np.ones(1), "v": 1.0, "b": 1.0')
     edits["keyword"] = ("scale * x**n", "scale * x**n * n")
     old, new = edits.get(name, ("squared = False", "squared = True"))
     project.write(main=BOUND.replace(old, new))

@@ -23,6 +23,7 @@ from transpile.aggregates import Content, Leaf, Node, Static, Tree
 from transpile.base.content import parts
 from transpile.base.levels import level_of
 from transpile.base.treedef import TreeDef
+from transpile.base.unravel import Unravel
 from transpile.custom import Custom
 
 PLAIN = (type(None), bool, int, float, complex, str, bytes, type(Ellipsis), type(NotImplemented), range)
@@ -187,7 +188,7 @@ def _inside(value: Any) -> list[Any] | None:
         return [value.kind, value.children, value.keys, value.cls, value.order]
     if isinstance(value, Static):
         return [value.value]
-    if getattr(type(value), "__module__", "") == "transpile.tree":  # what unravels an array
+    if isinstance(value, Unravel):
         return list(vars(value).values())
     if type(value).__module__.startswith("numba.") and hasattr(value, "py_func"):
         return [value.py_func]
