@@ -116,8 +116,8 @@ def test_a_class_and_its_methods():
 
 def test_the_class_of_transformed_functions():
     shown = type(tp.grad(loss))
-    assert shown.__doc__.startswith("A function under one more transform")
-    assert "A function under one more transform" in pydoc.plain(pydoc.render_doc(shown))
+    assert shown.__doc__.startswith("A function under one transform")
+    assert "A function under one transform" in pydoc.plain(pydoc.render_doc(shown))
 
 
 def test_a_wrapper_around_it_and_a_text_of_ones_own():

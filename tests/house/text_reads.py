@@ -61,6 +61,9 @@ ALLOWED: Mapping[str, str] = {
         codegen/numpy/variable_names.py: _identifier
         core/inline.py: _own
         core/types.py: Type.is_float
+        driver/cache/eviction.py: module
+        driver/cache/eviction.py: File.is_partial
+        driver/cache/eviction.py: _files
         driver/cache/cached_kernels.py: stem
         driver/cache/fingerprint.py: Likeness.other
         driver/cache/fingerprint.py: _dotted

@@ -300,7 +300,7 @@ class Builder:
         """The value in floats: integers and truth values become float64."""
         made = x if x.type.is_float else self.cast(x, "float64")
         if isinstance(x.op, ir.Var) and x.op in self.others:
-            dtypes = {d if d.startswith("float") else "float64" for d in (x.dtype, *self.others[x.op])} - {made.dtype}
+            dtypes = {d if Type(d).is_float else "float64" for d in (x.dtype, *self.others[x.op])} - {made.dtype}
             made = self._anew(made)
             return self.with_others(made, dtypes)
         return made

@@ -263,9 +263,9 @@ class Bounds:
             if more is None:
                 return None, None
             others += more
-            each = by if each is None or by is None else self.let("maximum", each, by)
-        found = [by for by, _ in changes if by is not None]
-        return (each if each is not None or not found else found[0]), others
+            if by is not None:
+                each = by if each is None else self.let("maximum", each, by)
+        return each, others
 
     def leads(self, op: ir.Operand, param: ir.Var, depth: int = DEPTH) -> bool:
         """Whether a value is the carried one or a sum with it."""

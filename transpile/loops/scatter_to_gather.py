@@ -76,7 +76,6 @@ class _Search:
             self.depth += isinstance(stmt, (ir.For, ir.While))
             found = [with_blocks(stmt, self.block)]
             self.depth -= isinstance(stmt, (ir.For, ir.While))
-            return found
         return found
 
     def nests(self, stmts: list[ir.Stmt], at: int) -> list[Nest]:

@@ -161,8 +161,6 @@ class _Flow:
             self.learn(stmt.var, self.value(stmt.args[0]))
             return
         self.learn(stmt.var, found)
-        if is_array(stmt.var):
-            self.fill(stmt.var, NONE)
 
     def call(self, stmt: ir.Call, under: Of) -> None:
         self.goes_by(stmt)

@@ -46,10 +46,6 @@ class Elements:
         assert self.root is not None
         return self.root
 
-    @property
-    def scalar_type(self) -> Type:
-        return Type(self.dtype)
-
     def put_into(self, var: ir.Var) -> bool:
         """Fills new memory other than element by element, if it can; returns whether it did."""
         return False

@@ -75,10 +75,6 @@ class Adjoints:
     def name(self, var: ir.Var) -> str:
         return f"{var.name}_bar" if var.name != ir.SYNTHETIC else ir.SYNTHETIC
 
-    def has(self, var: ir.Var) -> bool:
-        """Whether the variable has an adjoint so far."""
-        return var in self.values or var in self.buffers or var in self.items
-
     def add(self, operand: ir.Operand, contribution: Contribution) -> None:
         """Adds a contribution to the adjoint of ``operand``; does nothing if that is not active."""
         if contribution is None or not isinstance(operand, ir.Var) or operand not in self.active:
@@ -152,10 +148,6 @@ class Adjoints:
         self.left[value.op] = buffer, self.b.block
         self.add(source, value)
 
-    def stack(self, var: ir.Var) -> ir.Var | None:
-        """The stack of adjoints that belongs to a stack; None if there is none."""
-        return self.buffers.get(var)
-
     def take(self, var: ir.Var) -> Pending | None:
         """The adjoint of ``var``, removed from the table: at the definition of ``var`` it is complete."""
         if var in self.buffers:
@@ -227,8 +219,3 @@ def _is_all(path: ir.Path, dims: tuple[Dim, ...]) -> bool:
 
 def _is_recent(b: Builder, op: ir.Var) -> bool:
     return any(computes(s) and op in defines(s) for s in b.block.stmts[-6:])
-
-
-def is_nothing(operand: ir.Operand) -> bool:
-    """Whether the operand can have no adjoint: a constant or an undefined value."""
-    return isinstance(operand, (ir.Const, ir.Undef))
