@@ -598,6 +598,28 @@ def test_a_kernel_that_calls_what_is_not_there(project):
     assert run(project, 2.0) == (12.0, False)
 
 
+@pytest.mark.parametrize("name", ["TRANSPILE_DUMP", "TRANSPILE_TIMES", "TRANSPILE_VERIFY"])
+def test_passes_that_are_watched_run(project, monkeypatch, name):
+    project.write(main=SIMPLE)
+    assert run(project, 2.0) == (12.0, False) and run(project, 2.0) == (12.0, True)
+    for value, is_found in (("1", False), ("0", True), ("", True)):
+        monkeypatch.setenv(name, value)
+        assert run(project, 2.0) == (12.0, is_found)
+
+
+def test_code_of_the_other_writer(project, monkeypatch):
+    """A call that was compiled by one of the two writers is not found where the other is asked for."""
+    project.write(main=SIMPLE)
+    assert run(project, 2.0) == (12.0, False) and run(project, 2.0) == (12.0, True)
+    try:
+        for value, is_found in (("0", False), ("0", True), ("1", True)):
+            monkeypatch.setenv("TRANSPILE_DIRECT", value)
+            cached_calls._versions.cache_clear()
+            assert run(project, 2.0) == (12.0, is_found)
+    finally:
+        cached_calls._versions.cache_clear()
+
+
 def test_the_directory_is_private(tmp_path, monkeypatch):
     monkeypatch.setenv("TRANSPILE_CACHE_DIR", str(tmp_path / "a" / "b"))
     assert directory.folder() == tmp_path / "a" / "b"

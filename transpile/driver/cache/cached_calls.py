@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import os
 import pickle
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -29,12 +30,16 @@ from transpile.driver.compiled import Compiled, Recipe
 from transpile.frontend.resolve.reads import MISSING, SAME, Read, leaf_kind, read_place
 from transpile_runtime.compiled.cache import digest, environment, python_files
 
+_WATCHES = ("TRANSPILE_DUMP", "TRANSPILE_TIMES", "TRANSPILE_VERIFY")
 _VARIANTS = 16  # variants in one file, the latest first
 _PACKAGE = Path(__file__).parents[2]
 
 
 def find(target: Any, request: Any) -> Compiled | None:
-    """The stored program for a call, compiled by this process or another; None if there is none."""
+    """The stored program for a call, compiled by this process or another; None if there is none, or if somebody watches the
+    passes, which must run then."""
+    if any(os.environ.get(name, "0") not in ("", "0") for name in _WATCHES):
+        return None
     try:
         return _find(target, request)
     except Exception:  # whatever is wrong with the files: the function is compiled again
@@ -136,8 +141,8 @@ def _read(key: str) -> dict[str, Any]:
 
 
 @lru_cache(maxsize=1)
-def _versions() -> tuple[str, str]:
-    return digest(_PACKAGE), environment()
+def _versions() -> tuple[str, str, str]:
+    return digest(_PACKAGE), environment(), os.environ.get("TRANSPILE_DIRECT", "1")
 
 
 def _is_current() -> bool:
