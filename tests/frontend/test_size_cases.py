@@ -180,3 +180,41 @@ def hash_of(case: Case) -> int:
 @pytest.mark.parametrize("case", covering(2), ids=lambda c: c.name)
 def test_compiled(case: Case, folder: Path, cache_directory: Any) -> None:
     assert not problems(case, folder, tp.jit, 2 if hash_of(case) % 5 == 0 else 1)
+
+
+def weighted_mask(x: Any, n: int) -> Any:
+    return np.average(x[x > 1.0], weights=x[x > 1.0] ** 2)
+
+
+def weighted_parts(x: Any, n: int) -> Any:
+    return np.average(x[1 : n + 1], weights=x[:n])
+
+
+def weighted_range(x: Any, n: int) -> Any:
+    return np.average(np.arange(n) * x[0], weights=x[:n])
+
+
+def weighted_rows(x: Any, n: int) -> Any:
+    a = np.outer(x, x)[:n]
+    return np.sum(np.average(a, axis=0, weights=x[1 : n + 1]) + np.average(a, axis=(0, 1), weights=a + 1.0))
+
+
+def weighted_quantile(x: Any, n: int) -> Any:
+    return np.quantile(x[:n], 0.4, weights=x[1 : n + 1], method="inverted_cdf")
+
+
+WEIGHTED = [weighted_mask, weighted_parts, weighted_range, weighted_rows, weighted_quantile]
+
+
+@pytest.mark.parametrize("function", WEIGHTED)
+def test_weights_whose_size_only_the_run_knows(function: Callable[..., Any]) -> None:
+    x = np.array([1.5, 0.5, 2.0, 3.0])
+    for n in (2, 3):
+        value, gradient = tp.value_and_grad(function)(x, n)
+        assert np.isclose(value, function(x, n)) and np.allclose(gradient, differences(function, (x, n)), atol=1e-6)
+
+
+def test_weights_of_another_size_are_refused_at_run_time() -> None:
+    x = np.array([1.5, 0.5, 2.0, 3.0])
+    with pytest.raises(ValueError):
+        tp.grad(lambda x, n, m: np.average(x[:n], weights=x[:m]))(x, 2, 3)

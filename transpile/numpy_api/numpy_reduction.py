@@ -324,8 +324,10 @@ def weights_beside(x: Expr, weights: Expr, axis: Axis) -> Expr:
     """The weights in a shape that broadcasts against ``x``: weights of all elements, or along the axes, in the order of
     these."""
     b, same = x.b, x.b.same
-    if weights.rank == x.rank and all(d == e or b.decide(d, e) for d, e in zip(x.dims, weights.dims)):
-        return weights
+    pairs = list(zip(x.dims, weights.dims))
+    if weights.rank == x.rank and all(d == e or b.decide(d, e) is not False for d, e in pairs):
+        if all(same(d, e) for d, e in pairs):  # what only the run knows is checked there
+            return weights
     if axis is None:
         raise RuleError("Axis must be specified when shapes of a and weights differ.", "T202")
     given = [axis_of(k, x.rank) for k in (axis if isinstance(axis, (tuple, list)) else (axis,))]
