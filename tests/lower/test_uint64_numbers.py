@@ -20,6 +20,13 @@ USES = (
 )  # fmt: skip
 WRITES = ("y[k] = 9.0", "y[int(k)] += 1.0", "y[k:] = 7.0", "y[int(k) % 3] = 5.0", "y[0] = int(k)")
 VALUES = (2, 2**63 - 1, 2**63, 2**63 + 11, 2**64 - 1)
+with np.errstate(invalid="ignore"):
+    CAST = np.array([2.0**63, 2.0**64]).astype(np.int64) % 5  # processors differ
+WRAPPED = {  # in an interpreted batch a number of Python's is an element of an int64 array: docs/limits.md
+    ("int(k) + 1", 2**63 - 1): -(2**63),
+    ("sum([int(k), 1])", 2**63 - 1): -(2**63),
+    **{("int(float(k)) % 5", v): CAST[int(v == 2**64 - 1)] for v in (2**63 - 1, 2**63, 2**63 + 11, 2**64 - 1)},
+}
 QUICK = ("int(k) % 7", "y[k]", "int(k >> np.uint64(1))")
 
 
@@ -48,7 +55,8 @@ def test_number_of_python(use: str, tmp_path: Path) -> None:
             ("batched", lambda: batched(np.array([k]))[0]),
             ("both", lambda: both(np.array([k]))[0]),
         ):
-            check(run, value, outcome(call), wanted)
+            wraps = run == "batched" and (use, value) in WRAPPED
+            check(run, value, outcome(call), np.array(WRAPPED[use, value]) if wraps else wanted)
 
 
 def check(run: str, value: int, found: Any, wanted: Any) -> None:

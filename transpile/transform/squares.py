@@ -76,8 +76,10 @@ class _Squares:
             b.emit(replace(stmt, var=value))
             with b.into(ir.Block()) as made:
                 sloped(b.expr(value), b.expr(slope))
-            (last,) = made.stmts
+            *casts, last = made.stmts  # of a slope that is Python's and a value that is NumPy's
             assert isinstance(last, ir.Let)
+            for cast in casts:
+                b.emit(cast)
             b.emit(replace(last, var=stmt.var))
             return
         b.emit(stmt)
