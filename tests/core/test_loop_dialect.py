@@ -8,8 +8,12 @@ from verified import check, verify
 from transpile.core import nodes as ir
 from transpile.core.dims import ANY
 from transpile.core.dump import dump
+from transpile.core.pass_list import Chain, Pass
 from transpile.core.types import BOOL, FLOAT64, INT, Type
+from transpile.core.verify import Verifying
+from transpile.core.watch import watching
 from transpile.errors import InternalError
+from transpile.ops.tables import of_dialect
 
 ZERO, ONE, TRUE = ir.Const(0, INT), ir.Const(1, INT), ir.Const(True, BOOL)
 
@@ -183,7 +187,7 @@ def test_a_function_of_numbers_reads_no_memory() -> None:
     number = ir.Let(ir.Var("k", INT), "arrays.wrap", (ONE, ONE))
     check(function(number))
     refused(function(ir.Let(ir.Var("k", INT), "arrays.wrap", (MATRIX, ONE)), params=(MATRIX,)), "is given an array")
-    refused(function(ir.Let(ir.Var("k", INT), "call", (ONE,), {"fn": "arrays.wrap"})), "a call is a node")
+    refused(function(ir.Let(ir.Var("k", INT), "call", (ONE,), {"fn": "arrays.wrap"})), "'call' is no primitive")
 
 
 # ------------------------------------------------------------------------------------------------------ memory spaces
@@ -206,3 +210,86 @@ def test_memory_of_the_frame_stays_there() -> None:
     refused(returned(alloc, value=alloc.var), "of the frame is returned")
     turned = ir.view(ir.Var("v", alloc.var.type), alloc.var, ir.Permute((1, 0)))
     refused(returned(alloc, turned, value=turned.var), "of the frame is returned")
+
+
+# ------------------------------------------------------------------------------------------------- operations and types
+
+
+def computed(prim: str, *args: ir.Operand, type: Type = FLOAT64, **params: object) -> ir.Function:
+    given = tuple(dict.fromkeys(a for a in args if isinstance(a, ir.Var)))
+    return function(ir.Let(ir.Var("y", type), prim, args, params), params=given)
+
+
+X, K, FLAG = ir.Var("x", FLOAT64), ir.Var("k", INT), ir.Var("t", BOOL)
+
+
+def test_an_operation_is_one_of_the_dialect() -> None:
+    check(computed("sin", X))
+    refused(computed("sinus", X), "'sinus' is no primitive")
+    whole = Type("float64", (ANY, ANY))
+    for prim in ("matmul", "sum", "sort", "solve", "cumsum", "transpose", "reshape", "broadcast", "full", "copy"):
+        refused(computed(prim, MATRIX, MATRIX, type=whole), f"{prim!r} is no operation of loop core")
+    refused(computed("sin", MATRIX, type=whole), "'sin' is given an array")
+
+
+def test_a_result_has_the_type_of_its_rule() -> None:
+    check(computed("cast", X, type=Type("float32"), dtype="float32", weak=False))
+    refused(computed("cast", X, type=INT, dtype="float32", weak=False), "cast: int and float32")
+    refused(computed("add", X, X, type=INT), "add: int and float64")
+    refused(computed("add", X, K), "operands of different dtypes: float64, int64")
+    refused(computed("less", X, X), "less: float64 and bool")
+    refused(computed("where", X, X, X), "an operand should be bool")
+    check(computed("where", FLAG, X, X))
+
+
+def test_a_function_of_numbers_has_a_signature() -> None:
+    check(computed("arrays.bound", K, K, type=INT))
+    check(computed("random.unit64", *(ir.Var(n, Type("uint32")) for n in "ab"), K))
+    refused(computed("arrays.bound", K, X, type=INT), "operands .int64, float64. for ii->i")
+    refused(computed("arrays.bound", K, type=INT), "operands .int64. for ii->i")
+    refused(computed("arrays.bound", K, K), "arrays.bound: float64 and int")
+    refused(computed("arrays.linspace_at", X, X, X, ir.Var("s", Type("float32")), FLAG), "for xxxxb->x")
+
+
+def test_nothing_is_read_that_has_no_value() -> None:
+    none = ir.Undef(FLOAT64)
+    refused(computed("sin", none), "Undef is read")
+    refused(
+        function(ir.Store(out := ir.Var("out", VECTOR, buffer=True), AT, (ZERO,), none), params=(out,)), "Undef is read"
+    )
+    side = ir.Block((), [], (none,))
+    chosen = ir.If(FLAG, side, ir.Block((), [], (ir.Const(1.0, FLOAT64),)), (ir.Var("y", FLOAT64),))
+    check(function(chosen, params=(FLAG,)))
+
+
+VECTOR = Type("float64", (ANY,))
+AT = (ir.Index((ir.Point(0),)),)
+
+
+def test_a_stack_holds_elements_of_one_type() -> None:
+    def tape(value: ir.Operand, taken: Type) -> ir.Function:
+        stack = ir.Var("s", Type("float64", (), kind="stack"))
+        given = tuple(v for v in (value,) if isinstance(v, ir.Var))
+        pop = ir.Pop(ir.Var("y", taken), stack)
+        return function(ir.NewStack(stack, reason="of each iteration"), ir.Push(stack, value), pop, params=given)
+
+    check(tape(X, FLOAT64))
+    refused(tape(ir.Var("n", Type("int8")), FLOAT64), "an element of .* cannot be int8")
+    refused(tape(X, BOOL), "an element of .* cannot be bool")
+    refused(tape(ir.Var("v", VECTOR), FLOAT64), "an element of .* cannot be float64")
+    refused(function(ir.Push(X, X), params=(X,)), "is no stack")
+
+
+def test_what_a_pass_changes_in_place_is_verified() -> None:
+    """A pass that gives back the function that it was given, with another operation in it."""
+    fn = computed("sin", X)
+
+    def bend(given: ir.Function) -> ir.Function:
+        given.body.stmts[0] = ir.Let(given.body.stmts[0].var, "matmul", (X, X))  # type: ignore[union-attr]
+        return given
+
+    keep = Pass("keep", lambda given: given, "changes nothing")
+    with watching(Verifying(of_dialect)):
+        Chain("loops", (keep, keep), ()).run(fn)
+        with pytest.raises(InternalError, match="after bend: 'matmul' is no operation of loop core"):
+            Chain("loops", (keep, Pass("bend", bend, "changes something")), ()).run(fn)

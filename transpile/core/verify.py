@@ -18,6 +18,9 @@ Each pass, by comparing its input with its output: no effect is repeated (`verif
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
+from functools import cache
+from typing import Any
 
 from transpile.core import nodes as ir
 from transpile.core.record_protocol import Records
@@ -28,6 +31,7 @@ from transpile.core.verify_memory import apart, new_reasons, reasons
 from transpile.core.verify_scopes import refuse
 from transpile.core.verify_stacks import pair
 from transpile.core.verify_symbols import bound
+from transpile.core.walk import statements
 from transpile.core.watch import Done
 
 FORMS = {"array": ArrayForm, "loops": LoopForm}
@@ -50,11 +54,16 @@ class Verifying:
 
     def __init__(self, prims: Callable[[str], Records], *more: Callable[[Done], None]) -> None:
         self.prims, self.more = prims, more
+        self.parts: tuple[int, ...] = ()  # those of the function that was verified last
 
     def __call__(self, done: Done) -> None:
+        parts = _parts(done.new)
+        if done.old is done.new and parts == self.parts:
+            return
+        verify(done.new, self.prims(done.dialect), done.dialect, done.name)  # also what a pass has changed in place
+        self.parts = parts
         if done.old is done.new:
             return
-        verify(done.new, self.prims(done.dialect), done.dialect, done.name)
         if done.old is not None and done.dialect == "array":
             repeated(done.old, done.new, done.name)
             new_reasons(done.old, done.new, done.name)
@@ -67,3 +76,17 @@ class Verifying:
             for p in done.step.ensures:
                 if p.holds is not None and not p.holds(done.new):
                     refuse(done.new, done.name, f"it should have ensured {p.name}: {p.says}")
+
+
+def _parts(fn: ir.Function) -> tuple[int, ...]:
+    """The identities of the objects that a function consists of: others if a statement, or a field of one, is another object."""
+    found = [id(fn), *(id(o) for o in fn.body.yields)]
+    for stmt in statements(fn.body):
+        kind: Any = type(stmt)
+        found += [id(stmt), *(id(getattr(stmt, name)) for name in _fields(kind))]
+    return tuple(found)
+
+
+@cache
+def _fields(cls: type) -> tuple[str, ...]:
+    return tuple([f.name for f in fields(cls)])

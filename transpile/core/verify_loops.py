@@ -11,11 +11,13 @@ from typing import Any
 
 from transpile.core import nodes as ir
 from transpile.core import verify_packets
+from transpile.core.dialects import is_legal
 from transpile.core.packets import has_lanes
-from transpile.core.record_protocol import Record, Records
+from transpile.core.record_protocol import Records
 from transpile.core.types import Type
 from transpile.core.verify_scopes import Scopes
 from transpile.core.walk import uses
+from transpile.errors import RuleError
 
 
 def is_memory(op: ir.Operand) -> bool:
@@ -32,18 +34,10 @@ class LoopForm(Scopes):
         self.frame: set[ir.Var] = set()  # arrays that are gone when the function returns
         self.whole: dict[ir.Operand, ir.Operand] = {}  # a view -> the array that it views
 
-    def use(self, operand: ir.Operand, undef: bool = True) -> None:
-        super().use(operand, undef)
-
     def number(self, op: ir.Operand, what: str) -> None:
         self.use(op)
         if op.type.dtype != "int64" or op.type.dims:
             self.fail(f"{what} is {op.type}")
-
-    def is_of_numbers(self, prim: str) -> bool:
-        """Whether the primitive is a runtime function of scalars."""
-        record = self.prims.get(prim)
-        return record is not None and record.kind == "number"
 
     # ---- function and blocks
 
@@ -62,7 +56,7 @@ class LoopForm(Scopes):
     def carried(self, given: Sequence[ir.Operand], taken: Sequence[ir.Var], what: str) -> None:
         self.check(len(given) == len(taken), f"{len(given)} {what} for {len(taken)}")
         for op, var in zip(given, taken):
-            self.use(op)
+            self.use(op, undef=True)
             self.alike(op.type, var.type, what)
 
     def alike(self, a: Type, b: Type, what: str) -> None:
@@ -82,26 +76,38 @@ class LoopForm(Scopes):
         if has_lanes(s):
             verify_packets.let(self, s)
             return
-        self.check(not s.params.keys() & {"fn", "into", "kept"}, "a call is a node")
-        self.check(
-            not self.is_of_numbers(s.prim) or not any(a.type.dims for a in s.args),
-            "a function of numbers is given an array",
-        )
+        record = self.prims.get(s.prim)
+        if record is None:
+            self.fail(f"{s.prim!r} is no primitive")
+        self.check(is_legal(record, "loops"), f"{s.prim!r} is no operation of loop core")
         if s.prim == "index":
             self.access(s.args[0], s.args[1:], s.params["path"])
             self.alike(s.var.type, Type(s.args[0].type.dtype), "a read")
-        elif (record := self.prims.get(s.prim)) is not None and record.elementwise:
-            self.numbers(s, record)
-        elif s.prim == "item" and s.args[0] in self.memory:
-            self.memory.add(s.var)
-        elif s.prim == "dim":
+            return
+        if s.prim == "dim":
             self.check(s.params["axis"] < s.args[0].type.rank, "an axis that is not there")
+        elif s.prim == "item":
+            self.item(s)
+            return
+        else:
+            self.check(not any(a.type.dims for a in s.args), f"{s.prim!r} is given an array")
+        if record.elementwise:
+            self.elementwise(s, record.dtype_rule)
+        try:
+            wanted = record.type_rule([a.type for a in s.args], s.params)
+        except RuleError as e:
+            self.fail(f"the type rule refuses: {e.message}")
+        self.alike(s.var.type, wanted, s.prim)
 
-    def numbers(self, s: ir.Let, record: Record) -> None:
-        """Checks the operands and the result of an elementwise primitive against its record."""
-        self.elementwise(s, record.dtype_rule)
-        wanted = record.type_rule([a.type for a in s.args], s.params)
-        self.alike(Type(wanted.dtype), s.var.type, s.prim)
+    def item(self, s: ir.Let) -> None:
+        """Checks that an item is taken of several results, and has its type where these are typed one by one."""
+        types, k = s.args[0].type, s.params["k"]
+        self.check(types.kind == "tuple", f"an item of {types}")
+        if types.items:
+            self.check(k < len(types.items), f"item {k} of {len(types.items)}")
+            self.alike(s.var.type, types.items[k], "an item")
+        if s.args[0] in self.memory:
+            self.memory.add(s.var)
 
     def call(self, s: ir.Call) -> None:
         for a in s.args:
@@ -276,11 +282,19 @@ class LoopForm(Scopes):
             self.alike(r.type, p.type, "results")
 
     def push(self, s: ir.Push) -> None:
-        self.use(s.stack)
         self.use(s.value)
+        self.element(s.stack, s.value)
 
     def pop(self, s: ir.Pop) -> None:
-        self.use(s.stack)
+        self.check(not s.var.buffer, "a pop defines a buffer")
+        self.element(s.stack, s.var)
+
+    def element(self, stack: ir.Operand, value: ir.Operand) -> None:
+        """Checks that the value may be an element of the stack."""
+        self.use(stack)
+        self.check(stack.type.kind == "stack", f"{stack} is no stack")
+        fits = (stack.type.dtype, stack.type.rank) == (value.type.dtype, value.type.rank)
+        self.check(fits, f"an element of {stack.type} cannot be {value.type}")
 
     def effect(self, s: ir.Print | ir.Raise) -> None:
         for a in s.args:

@@ -125,5 +125,6 @@ class Nests:
         self.check_dtype(type_.dtype)
         if prim == "cast":
             (x,) = args
+            params = {**params, "dtype": type_.dtype, "weak": type_.weak}
             return x if x.dtype == type_.dtype else Expr(self.b, self.b.bind(name, type_, "cast", (x.op,), params))
         return Expr(self.b, self.b.bind(name, type_, prim, tuple(a.op for a in args), params))

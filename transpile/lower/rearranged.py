@@ -77,6 +77,7 @@ def _turn(lw: Lowering, shift: Expr, size: ir.Operand) -> Expr:
 
 
 def _wrapped(lw: Lowering, i: Expr, size: ir.Operand) -> Expr:
+    i = lw.compute("cast", [i], INT, {}) if i.dtype != INT.dtype else i
     return Expr(lw.b, lw.b.bind(ir.SYNTHETIC, INT, "arrays.wrap", (i.op, size)))
 
 

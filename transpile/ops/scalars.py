@@ -5,10 +5,11 @@ They include overflow tests for Python's integers in 64 bits, and functions of i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from transpile.core.types import BOOL, FLOAT, INT, Type
+from transpile.errors import RuleError
 from transpile.ops import interval_arithmetic as intervals
 from transpile.ops.element import ByType, Element, applied, infix
 from transpile.ops.record import Op
@@ -41,23 +42,55 @@ def _vector(types: Sequence[Type], result: Type, params: Mapping[str, Any]) -> E
     return applied(f"vector.{params['vector']}", len(types))
 
 
-def number(name: str, **more: Any) -> Op:
-    """The record of a runtime function of numbers, under its own name; a function with two results returns a tuple."""
+def _of_vector(types: Sequence[Type], params: Mapping[str, Any]) -> Type:
+    """The type of a function of vectors: of its operands, or a test of all of them."""
+    return BOOL if params["vector"] == "all_inside" else Type(types[0].dtype)
+
+
+CODES = {"i": "int64", "u": "uint32", "U": "uint64", "f": "float32", "d": "float64", "b": "bool"}
+
+
+def signature(text: str) -> Callable[[Sequence[Type], Mapping[str, Any]], Type]:
+    """The type rule of a function of numbers, as a letter of `CODES` for each operand and for the result, "x" for any float and
+    "n" for any number, the same in all places. A result "ii" is a tuple of two integers.
+
+    >>> str(signature("ib->d")([INT, BOOL], {}))
+    'float64'
+    """
+    operands, result = text.split("->")
+
+    def rule(types: Sequence[Type], params: Mapping[str, Any]) -> Type:
+        open_ = {t.dtype for t, code in zip(types, operands) if code in "xn"}
+        fits = len(types) == len(operands) and all(t.dtype == CODES.get(c, t.dtype) for t, c in zip(types, operands))
+        if not fits or len(open_) > 1 or "x" in operands and not open_ <= {"float32", "float64"}:
+            raise RuleError(f"operands ({', '.join(t.dtype for t in types)}) for {text}")
+        if result == "ii":
+            return Type("int64", (), kind="tuple")
+        return INT if result == "i" else Type(open_.pop() if result == "x" else CODES[result])
+
+    return rule
+
+
+def number(name: str, types: str, **more: Any) -> Op:
+    """The record of a runtime function of numbers, under its own name, with its `signature`."""
     return Op(
-        name, lambda types, params: INT, None, "number", element=lambda types, result, params: applied(name, len(types)), work=20,
-        **more,
+        name, signature(types), None, "number", element=lambda types, result, params: applied(name, len(types)), work=20, **more
     )  # fmt: skip
 
 
-def draw(name: str, filling: str = "") -> list[Op]:
+def draw(name: str, types: str, filling: str = "") -> list[Op]:
     """The records of a function that draws a random number, and of its version with vector instructions."""
     in_vectors = f"vector.random_{name}"
-    return [number(f"random.{name}", in_vectors=in_vectors, filling=filling), number(in_vectors)]
+    return [number(f"random.{name}", types, in_vectors=in_vectors, filling=filling), number(in_vectors, types)]
 
 
 def _steps(types: Sequence[Type], values: Sequence[Any], result: Type) -> bool:
     """Whether it may raise: with a step that may be 0."""
     return not values[-1]
+
+
+def _up_to(size: Any, *ends: Any) -> Any:
+    return intervals.union((0, 0), size)
 
 
 TABLE = [
@@ -67,21 +100,28 @@ TABLE = [
     scalar("quick_div", infix("//"), INT, interval=intervals.quotient, magnitude=Magnitude(), division="//"),
     scalar("quick_mod", infix("%"), INT, interval=intervals.rest, magnitude=Magnitude(1), division="%", below=LESS),
     scalar("true_divide", applied("intmath.true_divide", 2), FLOAT, in_floats="div"),
-    scalar("vector", _vector, FLOAT),  # a function of vectors without a scalar counterpart: params["vector"]
+    Op("vector", _of_vector, None, "scalar", element=_vector),  # params["vector"]: it has no scalar counterpart
     *map(overflows, "add sub mul pow left_shift gcd lcm comb perm".split()),
     *map(exact, RELATIONS),
     *(as_float(prim, k) for prim, k in (("factorial", 1), ("comb", 2), ("perm", 2))),
-    *map(number, """arrays.arange_at arrays.convolve_full arrays.convolve_same arrays.convolve_valid
-         arrays.correlate_same arrays.diagonal_size arrays.linspace_at arrays.pad_edge arrays.pad_reflect arrays.pad_symmetric
-         arrays.pad_wrap""".split()),
-    number("arrays.bound", interval=intervals.within, magnitude=Magnitude(1), below=LESS_EQUAL),
-    number("arrays.wrap", interval=intervals.within, magnitude=Magnitude(1), below=LESS, division="%"),
-    number("arrays.span", raises=_steps, interval=lambda size, *ends: intervals.union((0, 0), size), magnitude=Magnitude()),
-    number("arrays.steps", raises=_steps),
-    *(record for name in "word bits32 bits64 unit32 unit64".split() for record in draw(name)),
-    *draw("normal32", "random.normals32"),
-    *draw("normal64", "random.normals"),
-    number("random.log_gamma"),
-    number("random.poisson"),
-    number("random.binomial"),
+    number("arrays.arange_at", "xxx->x"),
+    number("arrays.linspace_at", "xxxxb->x"),
+    *(number(f"arrays.convolve_{mode}", "ii->ii") for mode in ("full", "same", "valid")),
+    number("arrays.correlate_same", "ii->ii"),
+    number("arrays.diagonal_size", "iii->i"),
+    *(number(f"arrays.pad_{mode}", "ii->i") for mode in ("edge", "reflect", "symmetric", "wrap")),
+    number("arrays.bound", "ii->i", interval=intervals.within, magnitude=Magnitude(1), below=LESS_EQUAL),
+    number("arrays.wrap", "ii->i", interval=intervals.within, magnitude=Magnitude(1), below=LESS, division="%"),
+    number("arrays.span", "iiibbi->ii", raises=_steps, interval=_up_to, magnitude=Magnitude()),
+    number("arrays.steps", "nnn->i", raises=_steps),
+    *draw("word", "uuii->u"),
+    *draw("bits32", "uui->u"),
+    *draw("bits64", "uui->U"),
+    *draw("unit32", "uui->f"),
+    *draw("unit64", "uui->d"),
+    *draw("normal32", "uui->f", "random.normals32"),
+    *draw("normal64", "uui->d", "random.normals"),
+    number("random.log_gamma", "uuid->d"),
+    number("random.poisson", "uuid->d"),
+    number("random.binomial", "uuidd->d"),
 ]  # fmt: skip

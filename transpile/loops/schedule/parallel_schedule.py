@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from transpile.analysis.loop_reductions import Fold
 from transpile.core import nodes as ir
@@ -64,7 +65,10 @@ class Chunks:
 
     def let(self, prim: str, *args: ir.Operand, type: Type = INT) -> ir.Var:
         var = ir.Var(ir.SYNTHETIC, type)
-        self.stmts.append(ir.Let(var, prim, args, {"py": True} if record_of(prim).extreme else {}, self.loc))
+        params: dict[str, Any] = {"py": True} if record_of(prim).extreme else {}
+        if prim == "cast":
+            params = {"dtype": type.dtype, "weak": type.weak}
+        self.stmts.append(ir.Let(var, prim, args, params, self.loc))
         return var
 
     def floating(self, prim: str, *args: ir.Operand) -> ir.Operand:
