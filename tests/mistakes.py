@@ -48,72 +48,6 @@ GROUPS = {
 }
 """The name and the subject of each group of codes, by their first two characters."""
 
-MEANINGS = {
-    "T101": "a statement or expression that is not supported",
-    "T102": "a class defined inside the function",
-    "T103": "`async` or `await`",
-    "T104": "a generator",
-    "T105": "a `try` statement",
-    "T106": "a `with` statement other than `with np.errstate(...)`",
-    "T107": "an assignment to a global or enclosing variable",
-    "T108": "a `del` of something that cannot be deleted",
-    "T110": "an import inside the function that fails",
-    "T112": "a set comprehension, or a comprehension whose length depends on the data",
-    "T113": "a loop over something that is not iterable",
-    "T114": "an assignment to something that cannot be assigned to",
-    "T115": "recursion that never ends or cannot stay a function",
-    "T116": "a variable that is read before it is set",
-    "T117": "`**` before something that is not a dict of known length",
-    "T118": "branches or returns with results of different structure",
-    "T119": "a value whose structure changes between iterations of a loop",
-    "T120": "an operation that None, a string, a container or a function does not have",
-    "T121": "a method or attribute that does not exist or is not supported",
-    "T123": "a write into something that cannot be changed",
-    "T132": "a call inside the function with missing, extra or misspelt arguments",
-    "T133": "an exception or message that cannot be generated",
-    "T134": "an unpacking into the wrong number of names",
-    "T135": "code that is nested too deeply",
-    "T201": "a value of a type that the operation does not take",
-    "T203": "a shape or structure that the operation does not take",
-    "T204": "a rank or structure that depends on the data",
-    "T205": "branches with results of different type",
-    "T206": "a type that changes between iterations of a loop",
-    "T210": "a value that must be known before the function runs",
-    "T211": "an array where one truth value is needed",
-    "T212": "an in-place operation whose result the array's dtype cannot hold",
-    "T213": "an array where a number is needed",
-    "T214": "rows of different length in one array",
-    "T301": "the gradient of a function that does not return one number",
-    "T302": "an argument to differentiate that is not floating-point",
-    "T303": "an operation that has no meaningful derivative",
-    "T304": "an operation whose derivative is not implemented yet",
-    "T305": "an output that is not floating-point",
-    "T306": "a position in `argnums` that the function does not have",
-    "T308": "`has_aux` for a function that does not return a pair",
-    "T309": "tangents or cotangents of the wrong structure, shape or dtype",
-    "T401": "a function whose source code is not available",
-    "T403": "source code with a syntax error",
-    "T404": "a function that the file or text does not define",
-    "T406": "a module constant that the command line cannot read, as it is not a literal",
-    "T407": "the name of an argument that the function does not have",
-    "T408": "a call of a transformed function with missing or extra arguments",
-    "T410": "an import that the command line cannot follow",
-    "T411": "a value where a function is expected",
-    "T412": "source code that is no longer that of the running function",
-    "T414": "a type or annotation that cannot be read",
-    "T415": "an argument whose type the command line does not know",
-    "T418": "a pullback that is called after what the function reads has changed",
-    "T501": "code that cannot be compiled",
-    "T502": "a type that compiled code does not have",
-    "T504": "generated code that Numba cannot compile",
-    "T601": "`in_axes` or `out_axes` that do not fit the arguments or results",
-    "T603": "a result or a write that lanes cannot share",
-    "T604": "the name of an axis that no enclosing `vmap` has",
-    "T605": "communication between lanes that is not possible",
-    "T901": "a command that cannot be read",
-}
-"""The meanings of codes, where `transpile.errors.CODES` is less plain."""
-
 WITHOUT_EXAMPLE = {
     "T114": "No program gives this error, because every assignment target of Python's grammar is supported; if you see it, please "
     "report it.",
@@ -280,7 +214,7 @@ def page() -> str:
     lines = ["# Messages", "", INTRODUCTION, "", "## Contents", ""]
     for group, (name, about) in GROUPS.items():
         lines += [f"[{group}xx](#{group.lower()}xx), {name}: {about}", ""]
-        lines += [f"- [{code}](#{code.lower()}): {meaning(code)}" for code in CODES if code.startswith(group)]
+        lines += [f"- [{code}](#{code.lower()}): {CODES[code]}" for code in CODES if code.startswith(group)]
         lines += [""]
     lines += ["[At run time](#at-run-time): Python's own exceptions", ""]
     for group, (name, about) in GROUPS.items():
@@ -295,19 +229,14 @@ def page() -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def meaning(code: str) -> str:
-    """The meaning of a code, in plain English."""
-    from transpile.errors import CODES
-
-    return MEANINGS.get(code, CODES[code])
-
-
 def _anchor(name: str) -> str:
     return f'<a id="{name.lower()}"></a>'
 
 
 def _of_code(code: str) -> list[str]:
-    lines = [_anchor(code), "", f"### {code}: {meaning(code)}", ""]
+    from transpile.errors import CODES
+
+    lines = [_anchor(code), "", f"### {code}: {CODES[code]}", ""]
     if code in WITHOUT_EXAMPLE:
         lines += [WITHOUT_EXAMPLE[code], ""]
     for mistake in MISTAKES:

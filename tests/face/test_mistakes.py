@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from mistakes import FILE, GROUPS, MEANINGS, MISTAKES, PAGE, WITHOUT_EXAMPLE, outcome, page
+from mistakes import FILE, GROUPS, MISTAKES, PAGE, WITHOUT_EXAMPLE, outcome, page
 
 import transpile as tp
 from transpile.errors import CODES
@@ -56,10 +56,6 @@ def test_the_contents_name_every_code_and_lead_to_it():
         == {*anchors, "at-run-time"}
         == {*map(str.lower, CODES), *(f"{g.lower()}xx" for g in GROUPS), "at-run-time"}
     )
-
-
-def test_meanings_are_of_codes_and_say_something_else():
-    assert [code for code, meaning in MEANINGS.items() if CODES[code] == meaning] == []
 
 
 def test_every_unsupported_call_has_a_hint():
