@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from transpile.aggregates import number_leaves
@@ -14,7 +15,7 @@ from transpile.codegen.numpy import render_module
 from transpile.command import asked, destination, stack
 from transpile.driver.backend import modules_text
 from transpile.driver.pipeline import core_of
-from transpile.errors import error
+from transpile.errors import TranspileError, error
 from transpile.frontend.resolve.static_rules import with_rule
 from transpile.frontend.restarts import NeedStatic
 from transpile.frontend.values import changes
@@ -33,7 +34,7 @@ def emit(options: argparse.Namespace) -> tuple[str, list[str]]:
         else:
             levels = stack.of_command(options, one.argnums(wrt))
         target = stack.stacked(levels, with_rule(one.function))
-        core, written = lifted(target, *stack.arguments(levels, one), options.jit)
+        core, written = lifted(one, target, *stack.arguments(levels, one), options.jit)
         if core.name in [c.name for c, _ in cores]:
             own = one.function.__name__
             core = renamed(core, f"{one.name.replace('.', '_')}{core.name.removeprefix(own)}")
@@ -45,18 +46,30 @@ def emit(options: argparse.Namespace) -> tuple[str, list[str]]:
     return printed([core for core, _ in cores], options.standalone), list(module.program)
 
 
-def lifted(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], is_compiled: bool) -> tuple[Any, set[int]]:
-    """The core function of a stack, and the parameters that it writes; T210 if it needs the value of an argument."""
+def lifted(
+    one: asked.Asked, target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], is_compiled: bool
+) -> tuple[Any, set[int]]:
+    """The core function of a stack, and which of its parameters it writes into; a value that must be known is asked for."""
     try:
         with changes.recorded() as found:
             core = core_of(target, args, kwargs, is_compiled)
     except NeedStatic as needed:
-        raise needed.why or error(
-            "T210", "the value of an argument must be known: give it with --arg 'name=value'"
-        ) from None
+        raise _unknown_value(one, needed) from None
     trees, leaves = number_leaves([*args, *kwargs.values()])
     sources = leaf_sources(core.arg_tree, trees[: len(args)], dict(zip(kwargs, trees[len(args) :])))
     return core, {k for k, leaf in sources.items() if id(leaves[leaf]) in found.written}
+
+
+def _unknown_value(request: asked.Asked, needed: NeedStatic) -> TranspileError:
+    """T210, which says how a value is given on the command line."""
+    name, before = "NAME", 0
+    for one, tree in zip(request.names, [*request.args, *request.kwargs.values()]):
+        many = len(number_leaves([tree])[1])
+        if before <= needed.leaf < before + many:
+            name = one
+        before += many
+    why = needed.why or error("T210", "the value of an argument must be known before the function runs")
+    return TranspileError([replace(d, hint=f"give its value with --arg '{name}=2'") for d in why.diagnostics])
 
 
 def printed(cores: Sequence[Any], standalone: bool) -> str:

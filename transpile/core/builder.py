@@ -55,7 +55,8 @@ class Expr:
         return self.op.type.dtype
 
     def __repr__(self) -> str:
-        return f"Expr({self.op!r})"
+        """The value of a constant, else the type, as messages of rules show it."""
+        return repr(self.op.value) if isinstance(self.op, ir.Const) else str(self.op.type)
 
     def __add__(self, o: Any) -> Expr:
         return self.b.elementwise("add", self, o)

@@ -48,7 +48,9 @@ def lift(request: Request, target: Any) -> ir.Function:
             leaf = dynamic[need.leaf]
             if not isinstance(request.leaves[leaf], (int, np.integer, np.bool_)):
                 why = need.why or error(
-                    "T210", "the value of an argument must be known when the function is transformed"
+                    "T210",
+                    "the value of an argument must be known before the function runs",
+                    hint="pass an int, or bind the value with functools.partial(f, ...)",
                 )
                 raise why from None
             request.known.add(leaf)

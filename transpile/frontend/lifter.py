@@ -51,7 +51,7 @@ class Lifter(Lifting, ABC):
         """The value of an expression."""
         lift = self.expressions.get(type(node))
         if lift is None:
-            raise self.error("T101", f"{type(node).__name__} expressions cannot be transformed", node)
+            raise self.error("T101", "this kind of expression is not supported", node, "write it another way")
         with self.at(node), self.rules(node):
             value = lift(self, node)
         if type(value) is Ref and value.cell in self.looks:
@@ -69,7 +69,7 @@ class Lifter(Lifting, ABC):
         for stmt in stmts:
             lift = self.statements.get(type(stmt))
             if lift is None:
-                raise self.error("T101", f"{type(stmt).__name__} statements cannot be transformed", stmt)
+                raise self.error("T101", "this kind of statement is not supported", stmt, "write it another way")
             frame = self.frame
             saved = frame.live, frame.stmt
             frame.live, frame.stmt = frame.code.liveness.after(stmt), stmt

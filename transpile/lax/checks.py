@@ -17,9 +17,9 @@ from transpile.base import untaken
 from transpile.base.treedef import TreeDef, text
 from transpile.errors import TranspileError, error
 
-SWITCH_HINT = "write switch(index, [f, g], *operands), or cond(pred, true_fun, false_fun, *operands) for a truth value"
+SWITCH_HINT = "write switch(index, [f, g], *operands); for a truth value, cond(pred, true_fun, false_fun, *operands)"
 COND_HINT = "write cond(pred, true_fun, false_fun, *operands)"
-ROWS_HINT = "give arrays with equally many rows, or xs=None and a length"
+ROWS_HINT = "pass arrays with the same number of rows, or xs=None and a length"
 
 
 # --------------------------------------------------------------------------------------------- structures that agree
@@ -62,14 +62,13 @@ def typed(shape: TreeDef, kinds: Iterator[Kind]) -> str:
 Asked = tuple[list[Kind], TreeDef]
 
 
-def difference(
-    what: str, sides: tuple[str, str], a: Asked, b: Asked, alike: Any, codes: tuple[str, str]
-) -> tuple[str, str] | None:
-    """Code and text of the diagnostic if two trees differ, else None; ``alike(k, l)`` compares leaves."""
+def difference(message: str, a: Asked, b: Asked, alike: Any, codes: tuple[str, str]) -> tuple[str, str] | None:
+    """The diagnostic's code and text if two trees are not alike, else None; ``alike(k, l)`` compares leaves, and ``message``
+    has a place for each tree."""
     if a[1] == b[1] and all(alike(k, m) for k, m in zip(a[0], b[0])):
         return None
     texts = [typed(shape, iter(kinds)) for kinds, shape in (a, b)]
-    return codes[a[1] == b[1]], f"{what} is {texts[0]} {sides[0]}, {texts[1]} {sides[1]}"
+    return codes[a[1] == b[1]], message.format(*texts)
 
 
 INTEGER_HINT = "convert a float with int(...)"
@@ -85,12 +84,14 @@ def integer(what: str, value: Any, code: str = "T131") -> Any:
 
 def wrong_integer(what: str, kind: Kind) -> str | None:
     if not kind.dtype or np.dtype(kind.dtype).kind not in "iu" or len(kind.shape):
-        return f"{what} is of type {kind.word}, not one integer"
+        return f"{what} is {kind.word}, not one integer"
     return None
 
 
-CARRY_HINT = "give the carry one structure, with the same shapes and dtypes before and after each trip"
-BRANCH_HINT = "give all branches results of one structure, with the same shapes and dtypes"
+CARRIED = "the carry of {} is {{}} before the body and {{}} after it"
+BRANCHES = "{} returns {{}} from {} and {{}} from {}"
+CARRY_HINT = "return a carry of the same structure, shapes and dtypes as the one that the body takes"
+BRANCH_HINT = "return the same structure, shapes and dtypes from all branches"
 
 
 def _asked(value: Any) -> Asked:
@@ -99,9 +100,9 @@ def _asked(value: Any) -> Asked:
 
 
 def carried(what: str, before: Any, after: Any) -> Any:
-    """``after``, the value carried out of an iteration; T119 or T206 if its structure or types differ from ``before``."""
+    """The carry of a loop after an iteration; T119 or T206 unless it has the structure and types that it had before."""
     found = difference(
-        f"what {what} carries", ("before a trip", "after it"), _asked(before), _asked(after),
+        CARRIED.format(what), _asked(before), _asked(after),
         lambda a, b: becomes(a, b) and tuple(a.shape) == tuple(b.shape), ("T119", "T206"),
     )  # fmt: skip
     if found is not None:
@@ -113,8 +114,8 @@ def carried(what: str, before: Any, after: Any) -> Any:
 
 
 def either(pred: Any, true_fun: Any, true_operands: Any, false_fun: Any, false_operands: Any) -> Any:
-    one_truth("pred of cond", pred)
-    _alike("cond", [(true_fun, true_operands), (false_fun, false_operands)], ("if it holds", "if not"))
+    one_truth("pred of cond is", pred)
+    _alike("cond", [(true_fun, true_operands), (false_fun, false_operands)], ("true_fun", "false_fun"))
     return true_fun(*true_operands) if pred else false_fun(*false_operands)
 
 
@@ -123,7 +124,7 @@ def _alike(what: str, sides: Sequence[untaken.Side], names: Sequence[str]) -> No
     typed_sides = [(f, tree.map(_typed_truth, args)) for f, args in sides]
     found = [(k, tree.flatten(y)) for k, y in untaken.structures(typed_sides, _kind)]
     for (j, a), (k, b) in zip(found, found[1:]):
-        wrong = difference(f"what {what} gives", (names[j], names[k]), a, b, _may_meet, ("T118", "T205"))
+        wrong = difference(BRANCHES.format(what, names[j], names[k]), a, b, _may_meet, ("T118", "T205"))
         if wrong is not None:
             raise error(wrong[0], wrong[1], hint=BRANCH_HINT)
     if found:
@@ -149,12 +150,11 @@ def _may_meet(a: Kind, b: Kind) -> bool:
 
 
 def one_truth(what: str, value: Any, kinds: str = "biuf") -> Any:
-    """The value; raises T211 if it is not one boolean or number of these NumPy ``kinds``."""
+    """One truth value or a number (``kinds``: of NumPy's kinds), or the diagnostic that says what is given instead; ``what``
+    ends with a verb."""
     if not is_one_truth(kind_of(value), kinds):
         is_typed = isinstance(value, (bool, int, float, np.ndarray, np.generic))
-        word = (
-            f"of type {kind_of(value).word}" if is_typed else "None" if value is None else f"a {type(value).__name__}"
-        )
+        word = kind_of(value).word if is_typed else a_type(value)
         raise not_one(what, word)
     return value
 
@@ -164,16 +164,16 @@ def is_one_truth(kind: Kind, kinds: str) -> bool:
 
 
 def not_one(what: str, found: str) -> TranspileError:
-    return error("T211", f"{what} is {found}, not one truth value", hint=TRUTH_HINT)
+    return error("T211", f"{what} {found}, not one truth value", hint=TRUTH_HINT)
 
 
-TRUTH_HINT = "give one truth value: np.all, np.any or & for several; np.where or select for arrays"
+TRUTH_HINT = "make it one truth value with np.all, np.any or &; to choose between elements, use np.where or select"
 
 
 def functions(true_fun: Any, false_fun: Any) -> None:
     for name, value in (("true_fun", true_fun), ("false_fun", false_fun)):
         if not callable(value):
-            raise error("T131", f"{name} of cond is no function: it is {type(value).__name__}", hint=COND_HINT)
+            raise error("T131", f"{name} of cond is {a_type(value)}, not a function", hint=COND_HINT)
 
 
 def one_of(index: Any, branches: Any, operands: tuple[Any, ...]) -> Any:
@@ -181,7 +181,7 @@ def one_of(index: Any, branches: Any, operands: tuple[Any, ...]) -> Any:
     wrong = wrong_branches(branches) or wrong_integer("the index of switch", kind_of(index))
     if wrong is not None:
         raise error("T131", wrong, hint=SWITCH_HINT)
-    _alike("switch", [(f, operands) for f in branches], [f"in branch {k}" for k in range(len(branches))])
+    _alike("switch", [(f, operands) for f in branches], [f"branch {k}" for k in range(len(branches))])
     return branches[min(max(operator.index(index), 0), len(branches) - 1)](*operands)
 
 
@@ -190,7 +190,7 @@ def wrong_branches(branches: Any) -> str | None:
     if callable(branches):
         return "the branches of switch are one function, not a sequence of functions"
     if not isinstance(branches, Sequence) or not all(map(callable, branches)):
-        return "the branches of switch are no sequence of functions"
+        return "the branches of switch are not a sequence of functions"
     return None if len(branches) else "switch has no branches"
 
 
@@ -199,18 +199,24 @@ def selected(pred: Any, on_true: Any, on_false: Any) -> None:
         *(kind_of(np.asarray(v) if isinstance(v, (list, tuple)) else v) for v in (pred, on_true, on_false))
     )
     if found is not None:
-        raise error(*found)
+        raise error(found[0], found[1], hint=found[2])
 
 
 def wrong_selection(pred: Kind, a: Kind, b: Kind, same: Any = lambda p, q: tuple(p) == tuple(q)) -> Any:
-    """Code and text of the diagnostic if the arguments of `select` are invalid, else None."""
+    """Code, text and hint of what is wrong with the arguments of `select`, if something is."""
     if len(a.shape) != len(b.shape) or not same(a.shape, b.shape):
-        return "T203", f"select of arrays of different shape: {a.word} and {b.word}"
+        return "T203", f"the arrays of select have different shapes: {a.word} and {b.word}", SELECT_HINT
     if not becomes(a, b) and not becomes(b, a):
-        return "T201", f"select of arrays of different dtype: {a.word} and {b.word}"
+        return "T201", f"the arrays of select have different dtypes: {a.word} and {b.word}", CAST_HINT
     if len(pred.shape) and (len(pred.shape) != len(a.shape) or not same(pred.shape, a.shape)):
-        return "T203", f"select with pred of type {pred.word}, for arrays of type {a.word}"
-    return None if pred.dtype == "bool" else ("T201", f"pred of select is of type {pred.word}, not of truth values")
+        return "T203", f"pred of select is {pred.word}, which does not fit arrays of type {a.word}", SELECT_HINT
+    if pred.dtype == "bool":
+        return None
+    return "T201", f"pred of select is {pred.word}, not bool", "write a comparison, as in pred != 0"
+
+
+SELECT_HINT = "give all three one shape, with np.broadcast_to, or use np.where, which broadcasts"
+CAST_HINT = "convert it with .astype(...)"
 
 
 # ---------------------------------------------------------------------------------------------------------- scans
@@ -226,23 +232,35 @@ def unrolled(what: str, given: Any, name: str = "unroll") -> None:
 def wrong_unrolling(what: str, given: Any, name: str) -> str | None:
     if np.ndim(given) == 0 and np.asarray(given).dtype.kind in "biu" and given >= 0:
         return None
-    return f"{name} of {what} is {given!r}, not an integer of 0 and more"
+    return f"{name} of {what} is {given!r}, not a truth value or an integer of at least 0"
 
 
-UNROLL_HINT = "leave it out: it means nothing here"
+UNROLL_HINT = "leave it out: it has no effect here"
 
 
 def length(what: str, xs: Any, given: Any) -> int:
     """The common number of rows of the leaves of ``xs``, or the length that is given; T203 if they differ."""
     leaves = tree.leaves(xs)
     if any(np.ndim(x) == 0 for x in leaves):
-        raise error("T203", f"{what} over a number, which has no rows", hint=ROWS_HINT)
+        raise error("T203", no_rows(what), hint=ROWS_HINT)
     lengths = [len(x) for x in leaves] + ([] if given is None else [integer(f"the length of {what}", given)])
     if not lengths:
-        raise error("T203", f"{what} over nothing: there are no arrays, and no length", hint=ROWS_HINT)
+        raise error("T203", no_length(what), hint=ROWS_HINT)
     if len(set(lengths)) > 1:
-        raise error("T203", f"{what} over {' and '.join(map(str, dict.fromkeys(lengths)))} rows", hint=ROWS_HINT)
+        raise error("T203", different_rows(what, lengths), hint=ROWS_HINT)
     return lengths[0]
+
+
+def no_rows(what: str) -> str:
+    return f"{what} over a number, which has no rows"
+
+
+def no_length(what: str) -> str:
+    return f"the number of iterations of {what} is not known: xs has no arrays, and length is not given"
+
+
+def different_rows(what: str, lengths: Sequence[Any]) -> str:
+    return f"{what} over arrays with different numbers of rows: {' and '.join(map(str, dict.fromkeys(lengths)))}"
 
 
 def is_nothing(n: int) -> bool:
@@ -256,9 +274,15 @@ def row(xs: Any, k: int) -> Any:
 def pair(found: Any) -> Any:
     if not isinstance(found, (tuple, list)) or len(found) != 2:
         shown = typed(*reversed(_asked(found)))  # type: ignore[arg-type]
-        raise error("T131", f"the function of scan returns {shown}, not a pair (carry, y)",
-                    hint="return (carry, None) if there is no y")  # fmt: skip
+        raise error("T131", no_pair(shown), hint=PAIR_HINT)
     return found
+
+
+PAIR_HINT = "return (carry, None) if there is no y"
+
+
+def no_pair(shown: str) -> str:
+    return f"the function of scan returns {shown}, not a pair (carry, y)"
 
 
 def now(y: Any) -> Any:
@@ -270,10 +294,12 @@ def stacked(ys: Sequence[Any], reverse: bool) -> Any:
     """The trees stacked into one: each leaf is an array with a row for each tree."""
     first, shape = tree.flatten(ys[0])
     for y in ys[1:]:
-        found = difference("y of scan", ("in one trip", "in another"), (list(map(kind_of, first)), shape), _asked(y),
-                           lambda a, b: tuple(a.shape) == tuple(b.shape), ("T119", "T206"))  # fmt: skip
+        found = difference(
+            "the y of scan is {} in one iteration and {} in another", (list(map(kind_of, first)), shape), _asked(y),
+            lambda a, b: tuple(a.shape) == tuple(b.shape), ("T119", "T206"),
+        )  # fmt: skip
         if found is not None:
-            raise error(found[0], found[1], hint="give y one structure, with the same shapes, in each trip")
+            raise error(found[0], found[1], hint="return a y of the same structure and shapes in each iteration")
     columns = [np.stack(column) for column in zip(*(tree.leaves(y) for y in ys))]
     return shape.unflatten([c[::-1] if reverse else c for c in columns])
 
@@ -285,15 +311,21 @@ def equally_long(left: Sequence[Any], right: Sequence[Any]) -> None:
 def cumulative(what: str, operand: Any, axis: Any, kinds: str = "iuf") -> None:
     found = wrong_cumulative(what, kind_of(operand), kinds, integer(f"the axis of {what}", axis))
     if found is not None:
-        raise error(*found)
+        raise error(found[0], found[1], hint=found[2])
 
 
-def wrong_cumulative(what: str, kind: Kind, kinds: str, axis: int) -> tuple[str, str] | None:
-    """Code and text of the diagnostic if the arguments of a running sum are invalid, else None."""
+def wrong_cumulative(what: str, kind: Kind, kinds: str, axis: int) -> tuple[str, str, str] | None:
+    """Code, text and hint of what is wrong with the arguments of a running sum, if something is."""
     if not kind.dtype or np.dtype(kind.dtype).kind not in kinds:
-        return "T201", f"{what} of {kind.word}, not of an array of {'floats' if kinds == 'f' else 'numbers'}"
+        wanted = "floats" if kinds == "f" else "numbers"
+        return "T201", f"{what} takes an array of {wanted}, not {kind.word}", CAST_HINT
     rank = len(kind.shape)
-    return None if -rank <= axis < rank else ("T203", f"{what} along axis {axis} of an array of rank {rank}")
+    if -rank <= axis < rank:
+        return None
+    return "T203", f"{what} along axis {axis}, but the array has rank {rank}", AXES_HINT
+
+
+AXES_HINT = "axes count from 0, or from -1 at the end"
 
 
 def along(axis: int, start: int, stop: int, step: int) -> Any:
@@ -309,20 +341,26 @@ def along(axis: int, start: int, stop: int, step: int) -> Any:
 def callables(what: str, **functions: Any) -> None:
     for name, value in functions.items():
         if not callable(value):
-            raise no_function(what, name, type(value).__name__)
+            raise no_function(what, name, a_type(value))
 
 
 def no_function(what: str, name: str, word: str) -> TranspileError:
-    return error("T131", f"{name} of {what} is no function: it is {word}")
+    return error("T131", f"{name} of {what} is {word}, not a function", hint="pass a function, not what it returns")
+
+
+def a_type(value: Any) -> str:
+    """``a list``, ``an array``, ``None``."""
+    name = "array" if isinstance(value, np.ndarray) else type(value).__name__
+    return "None" if value is None else f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
 
 def solution(what: str, wanted: str, solved: Any, like: Any, has_aux: bool, f: Callable[[Any], Any]) -> Any:
     """``solved``; T302 unless its leaves are floats, T307 unless it and ``f`` of it have structure and ranks of ``like``."""
     if has_aux and not (isinstance(solved, (tuple, list)) and len(solved) == 2):
-        raise error("T308", "has_aux=True: solve must return a pair (solution, auxiliary)")
+        raise error("T308", AUX, hint=AUX_HINT)
     found = solved[0] if has_aux else solved
     if any(not k.dtype or np.dtype(k.dtype).kind != "f" for k in _asked(found)[0]):
-        raise error("T302", "a solution that is not of floating point", hint="begin with 1.0 instead of 1")
+        raise error("T302", NO_FLOATS, hint=FLOATS_HINT)
     for part, value in ((f"solve of {what}", lambda: found), (wanted, lambda: f(found))):
         wrong = unlike(part, _asked(value()), _asked(like))
         if wrong is not None:
@@ -337,10 +375,14 @@ def unlike(what: str, found: Asked, like: Asked) -> str | None:
     ):
         return None
     texts = [typed(shape, iter(kinds)) for kinds, shape in (found, like)]
-    return f"{what} gives {texts[0]} where a solution is {texts[1]}"
+    return f"{what} returns {texts[0]}, but the solution is {texts[1]}"
 
 
-SOLUTION_HINT = "all have one structure, with the same shapes"
+AUX = "has_aux=True: solve must return a pair (solution, auxiliary)"
+AUX_HINT = "return a pair, or leave has_aux out"
+NO_FLOATS = "the solution is not floating-point"
+FLOATS_HINT = "start from a float: 1.0 instead of 1"
+SOLUTION_HINT = "return the same structure and shapes as the solution"
 
 # --------------------------------------------------------------------------------------------------------- slices
 
@@ -351,8 +393,7 @@ def starts(what: str, operand: Any, given: Any, sizes: Sequence[int]) -> Any:
     if np.ndim(given) == 0 or np.ndim(sizes) == 0:
         raise error("T203", one_number(what), hint=EACH_AXIS_HINT)
     if not len(given) == len(sizes) == len(shape):
-        raise error("T203", f"{what} of an array of rank {len(shape)}, with {len(given)} indices and {len(sizes)} sizes",
-                    hint=EACH_AXIS_HINT)  # fmt: skip
+        raise error("T203", wrong_numbers(what, len(shape), len(given), len(sizes)), hint=EACH_AXIS_HINT)
     for n, size in zip(shape, sizes):
         at_most(what, size, n)
     places = [integer(f"an index of {what}", k, "T207") for k in given]
@@ -362,14 +403,18 @@ def starts(what: str, operand: Any, given: Any, sizes: Sequence[int]) -> Any:
 EACH_AXIS_HINT = "give one for each axis: (i, j)"
 
 
+def wrong_numbers(what: str, rank: int, starts: int, sizes: int) -> str:
+    return f"{what} of an array of rank {rank}, with {starts} indices and {sizes} sizes"
+
+
 def one_number(what: str) -> str:
-    return f"{what} wants an index and a size for each axis, not one number"
+    return f"{what} takes an index and a size for each axis, not one number"
 
 
 def last_axis(what: str, operand: Any) -> int:
     """The size of the last axis; T203 for a number."""
     if np.ndim(operand) == 0:
-        raise error("T203", no_axis(what))
+        raise error("T203", no_axis(what), hint=NO_AXIS_HINT)
     return int(np.shape(operand)[-1])
 
 
@@ -377,10 +422,20 @@ def no_axis(what: str) -> str:
     return f"{what} of a number, which has no axis"
 
 
+NO_AXIS_HINT = "pass an array"
+
+
 def at_most(what: str, size: int, n: int) -> None:
     integer(f"a size of {what}", size)
     if not 0 <= size <= n:
-        raise error("T203", f"{what}: {size} elements of an axis of {n}")
+        raise error("T203", too_many(what, size, n), hint=TOO_MANY_HINT)
+
+
+TOO_MANY_HINT = "a size lies between 0 and the size of the axis"
+
+
+def too_many(what: str, size: Any, n: Any) -> str:
+    return f"{what} takes {size} elements of an axis of size {n}"
 
 
 def part(operand: Any, starts: Sequence[int], sizes: Sequence[int]) -> Any:
@@ -402,8 +457,8 @@ def _box(starts: Sequence[int], sizes: Sequence[int]) -> Any:
 def same_dtype(what: str, operand: Any, update: Any) -> None:
     a, b = kind_of(operand), kind_of(update)
     if a.dtype != b.dtype or not a.dtype:
-        raise error("T201", other_dtype(what, a, b), hint="convert it with .astype(...)")
+        raise error("T201", other_dtype(what, a, b), hint=CAST_HINT)
 
 
 def other_dtype(what: str, a: Kind, b: Kind) -> str:
-    return f"{what} of an array of {a.dtype or a.word} with an update of {b.dtype or b.word}"
+    return f"{what}: the array is {a.dtype or a.word}, the update {b.dtype or b.word}"

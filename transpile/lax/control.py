@@ -58,7 +58,7 @@ def while_loop(cond_fun: Callable[[Any], Any], body_fun: Callable[[Any], Any], i
     (128, 7)
     """
     val = init_val
-    while checks.one_truth("what cond_fun of while_loop gives", cond_fun(val), "b"):
+    while checks.one_truth("cond_fun of while_loop returns", cond_fun(val), "b"):
         val = checks.carried("while_loop", val, body_fun(val))
     return val
 

@@ -240,7 +240,7 @@ def known_integer(value: Any, what: str) -> int:
     """As `integer`, but T203 if it is not known."""
     found = integer(value)
     if found is None:
-        raise RuleError(f"{what} must be known when the function is transformed", "T203", "pass a literal number")
+        raise RuleError(f"{what} must be known before the function runs", "T203", "write a number")
     return found
 
 

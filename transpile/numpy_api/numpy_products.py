@@ -144,7 +144,9 @@ def _with_letters(args: Sequence[Any]) -> tuple[str, tuple[Any, ...]]:
 
     def text(labels: Any) -> str:
         if not isinstance(labels, (list, tuple)):
-            raise RuleError("the subscripts of np.einsum must be known when the function is transformed", "T203")
+            raise RuleError(
+                "the subscripts of np.einsum must be known before the function runs", "T203", "write them as a string"
+            )
         return "".join("..." if k is Ellipsis else _LETTERS[known_integer(k, "a label of np.einsum")] for k in labels)
 
     pairs, output = args[: len(args) // 2 * 2], args[len(args) // 2 * 2 :]

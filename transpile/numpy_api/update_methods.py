@@ -16,8 +16,8 @@ UFUNCS = {
     "power": np.power, "min": np.minimum, "max": np.maximum,
 }  # fmt: skip
 METHODS = ("set", *UFUNCS, "apply", "get")
-ASSIGNED = "{}[index] is not written in place"
-ASSIGNED_HINT = "write x = {}[index].set(value), which gives a new array"
+ASSIGNED = "{}[index] cannot be assigned to"
+ASSIGNED_HINT = "write x = {}[index].set(value), which returns a new array"
 
 
 @cache
@@ -52,8 +52,8 @@ def unknown_mode(mode: Any) -> str:
     return f"mode={mode!r} is not one of {', '.join(map(repr, MODES))}"
 
 
-MODE_HINT = "x[index] raises where it is out of range, and index % n begins anew at 0"
-FILL_HINT = "give one number, which stands for each element that is not there"
+MODE_HINT = "x[index] raises if the index is out of range; to wrap around, write index % n"
+FILL_HINT = "pass one number: the value of each element that is out of range"
 
 
 def no_number(fill: str) -> str:
@@ -84,7 +84,7 @@ def default_fill(of: np.dtype[Any]) -> Any:
 def near(name: str) -> str:
     """The hint for an unknown method: the closest known one, or a list of all."""
     found = [_OTHERS[name]] if name in _OTHERS else difflib.get_close_matches(name, METHODS, 1, 0.6)
-    return f"did you mean {found[0]!r}?" if found else f"there are {', '.join(METHODS)}"
+    return f"did you mean {found[0]!r}?" if found else f"the methods are {', '.join(METHODS)}"
 
 
 _OTHERS = {

@@ -36,7 +36,7 @@ def bound(
     try:
         return dict(found.bind(*args, **kwargs).arguments)
     except TypeError as e:
-        raise lx.error("T132", f"{name}: {e}", node) from None
+        raise lx.error("T132", f"{name}: {e}", node, parameters(found)) from None
 
 
 def _check(
@@ -46,7 +46,13 @@ def _check(
         try:
             found.bind(*args, **kwargs)
         except TypeError as e:
-            raise lx.error("T132", f"{name}: {e}", node) from None
+            raise lx.error("T132", f"{name}: {e}", node, parameters(found)) from None
+
+
+def parameters(found: inspect.Signature) -> str:
+    """The hint for a call that does not fit: what the function takes."""
+    names = [p.name for p in found.parameters.values() if p.name != "self"]
+    return f"its arguments are {', '.join(names)}" if names else "leave the arguments out"
 
 
 def signature(name: str) -> inspect.Signature | None:

@@ -95,11 +95,12 @@ def _nan_to_num(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
 
 def _fill_diagonal(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     if not args or not isinstance(args[0], Array) or len(n := type_of(lx, args[0]).dims) != 2:
-        raise lx.error("T131", "np.fill_diagonal takes a matrix here", node)
+        raise lx.error("T131", "np.fill_diagonal is only supported for a matrix", node, "write a loop over the index")
     wrap = lx.static(args[2] if len(args) > 2 else kwargs.get("wrap", lx.const(False)), "the argument 'wrap'", node)
     value = args[1] if len(args) > 1 else kwargs.get("val")
     if wrap and not lx.b.same(*n):
-        raise lx.error("T131", "np.fill_diagonal with wrap=True takes a square matrix here", node)
+        message = "np.fill_diagonal with wrap=True is only supported for a square matrix"
+        raise lx.error("T131", message, node, "write a loop over the index")
     if value is None or not lx.b.surely(*n):
         return NotImplemented
     memory.write(lx, args[0].cell, (ir.Diagonal(),), (), lx.operand(value, node))
@@ -127,17 +128,19 @@ def _joined(name: str) -> Any:
 
     def call(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
         if name == "block" and args and _holds_tuple(lx, args[0]):
-            raise lx.error("T131", "np.block arranges lists, and takes no tuple", node)
+            raise lx.error("T131", "np.block takes lists, not tuples", node, "write [...] instead of (...)")
         if not (args and isinstance(args[0], Ref) and lx.state.cells[args[0].cell].kind == "grown"):
             return NotImplemented
         takes_axis = name in ("stack", "concatenate")
         given = dict(kwargs) if len(args) < 2 or not takes_axis else {"axis": args[1], **kwargs}
         if len(args) > 1 + takes_axis or given.keys() - ({"axis"} if takes_axis else ()):
-            options = f"np.{name} of a list that a loop appends to takes no options" + " but the axis" * takes_axis
+            others = "arguments other than the list" + " and the axis" * takes_axis
+            options = f"np.{name} of a list that a loop appends to does not support {others}"
             raise lx.error("T131", options, node, hint="make an array of it first: np.array(...)")
         is_nested = not isinstance(lx.state.cells[args[0].cell].cls.like, (Scalar, carries.ArrayOf))
         if name == "block" and is_nested:
-            raise lx.error("T131", "np.block of a list that a loop appends lists or tuples to", node)
+            message = "np.block of a list that a loop appends lists or tuples to is not supported"
+            raise lx.error("T131", message, node, "fill an array of known size instead")
         x = lx.array(args[0])
         if x.rank == 1:  # of others the shape is not known without an element, and reading them says so
             what = "stack" if name == "stack" else "concatenate"
@@ -167,7 +170,7 @@ def _along(lx: Lifter, name: str, whole: Any, axis: int | None, node: Any) -> An
     if axis is None:
         return lx.known_call("numpy.ravel", [whole], {}, node)
     if not rank:
-        raise lx.error("T131", "zero-dimensional arrays cannot be concatenated", node)
+        raise lx.error("T131", "zero-dimensional arrays cannot be concatenated", node, "use np.stack or np.array")
     to = axis_of({"hstack": min(rank - 1, 1), "block": -1}.get(name, axis), rank)
     if to:
         whole = lx.known_call("numpy.moveaxis", [whole, lx.const(0), lx.const(to)], {}, node)

@@ -32,7 +32,7 @@ def attribute(lx: Lifter, value: Updates, name: str, node: Any) -> Method:
 def part(lx: Lifter, value: Updates, index: Any, node: Any) -> Updates:
     """``x.at[index]``."""
     if value.index is not None:
-        raise lx.error("T120", "x.at[index] has no parts", node, "write x.at[i, j], or x.at[index].get()[j]")
+        raise lx.error("T120", "x.at[index] cannot be indexed again", node, "write x.at[i, j], or x.at[index].get()[j]")
     return Updates(value.owner, index)
 
 

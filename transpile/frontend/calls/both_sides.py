@@ -29,7 +29,8 @@ def compared(lx: Lifter, sides: Sequence[tuple[Any, Any]], what: str, names: tup
     found = [_given(lx, f, args, node) for f, args in sides]
     if found[0] is None or found[1] is None:
         return
-    wrong = checks.difference(f"what {what} gives", names, found[0], found[1], _may_meet, ("T118", "T205"))
+    message = checks.BRANCHES.format(what, *names)
+    wrong = checks.difference(message, found[0], found[1], _may_meet, ("T118", "T205"))
     if wrong is not None:
         raise lx.error(wrong[0], wrong[1], node, checks.BRANCH_HINT)
 

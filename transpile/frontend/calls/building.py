@@ -11,7 +11,7 @@ import numpy as np
 from transpile.core.builder import Expr, NotANumber
 from transpile.core.types import DTYPES
 from transpile.errors import NO_COMPLEX, RuleError, TranspileError
-from transpile.frontend.calls import library_calls
+from transpile.frontend.calls import arity, library_calls
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.resolve import statics
 from transpile.frontend.resolve.bindings import Known
@@ -76,7 +76,9 @@ def build(lx: Lifter, name: str, entry: Entry, args: list[Any], kwargs: dict[str
         raise
     except (TypeError, IndexError, ValueError, AttributeError, ZeroDivisionError) as e:
         # a rule reads what NumPy would take; what it stumbles over is an argument of another kind
-        raise lx.error("T131", f"{shown(name)} does not take these arguments ({e})", node) from e
+        why = "" if "Expr" in str(e) else f" ({e})"
+        hint = "check the arguments: NumPy may expect another kind of number, array or tuple"
+        raise lx.error("T131", f"{shown(name)} does not take these arguments{why}", node, hint) from e
 
 
 def _of_type(lx: Lifter, name: str, made: Any, dtype: Any) -> Any:
@@ -84,7 +86,8 @@ def _of_type(lx: Lifter, name: str, made: Any, dtype: Any) -> Any:
     no answer."""
     first = made[0] if isinstance(made, tuple) and made else made
     if dtype is not None and isinstance(first, Expr) and first.dtype != np.dtype(dtype).name:
-        raise RuleError(f"{shown(name)} with dtype={np.dtype(dtype).name} is not supported", "T131")
+        hint = "leave dtype out, and convert the result with .astype(...)"
+        raise RuleError(f"{shown(name)} with dtype={np.dtype(dtype).name} is not supported", "T131", hint)
     return lx.b.surely_of_dtype(first) if dtype is not None and first is made and isinstance(first, Expr) else made
 
 
@@ -95,7 +98,7 @@ def bound_arguments(
     try:
         bound = entry.takes.bind(*args, **kwargs).arguments
     except TypeError as e:
-        raise lx.error("T132", f"{shown(name)}: {e}", node) from None
+        raise lx.error("T132", f"{shown(name)}: {e}", node, arity.parameters(entry.takes)) from None
     return {k: _argument(lx, entry, entry.takes.parameters[k], k, v, node) for k, v in bound.items()}
 
 
@@ -108,9 +111,9 @@ def _argument(lx: Lifter, entry: Entry, parameter: inspect.Parameter, name: str,
     if name in entry.static:
         found = static_argument(lx, name, value, node)
         if name in _FLAGS_IN_C and not (isinstance(found, (bool, int, np.integer, np.bool_)) and found in (0, 1)):
-            raise lx.error("T131", f"{name}={found!r} is no truth value", node)
+            raise lx.error("T131", f"{name}={found!r} is not a truth value", node, "write True or False")
         if name in _WHOLE and isinstance(found, (float, np.floating)):
-            raise lx.error("T131", f"{name}={found!r} is no integer", node, hint="convert it with int(...)")
+            raise lx.error("T131", f"{name}={found!r} is not an integer", node, hint="convert it with int(...)")
         return found
     if entry.rows and name in ("arrays", "tup") and isinstance(value, Array):  # one array for a sequence of its rows
         return [exprs(lx, v, node) for v in lx.unrolled(value, node)]
@@ -124,7 +127,7 @@ def static_argument(lx: Lifter, name: str, value: Any, node: Any = None) -> Any:
         return dtype_name(lx, known, node)
     if known is not None and name in _NAMED and known not in _NAMED[name]:
         allowed = ", ".join(map(repr, _NAMED[name]))
-        raise lx.error("T131", f"{name}={known!r} is not one of {allowed}", node)
+        raise lx.error("T131", f"{name}={known!r} is not one of {allowed}", node, "write one of these")
     return known
 
 
@@ -149,15 +152,19 @@ def dtype_name(lx: Lifter, known: Any, node: Any = None) -> str:
     try:
         given = np.dtype(known.name.rpartition(".")[2] if isinstance(known, Known) else known)
     except TypeError:
-        raise lx.error("T209", f"{known!r} is not a dtype", node) from None
+        raise lx.error("T209", f"{known!r} is not a dtype", node, DTYPE_HINT) from None
     if not given.isnative:
-        raise lx.error("T209", f"the dtype {known!r} has the bytes of another machine", node)
+        message = f"the dtype {known!r} has a foreign byte order, which is not supported"
+        raise lx.error("T209", message, node, f"use {given.newbyteorder('=').name}")
     found = given.name
     if found.startswith("complex"):
         raise lx.error("T311", f"the dtype {found} is complex", node, NO_COMPLEX)
     if found not in DTYPES:
-        raise lx.error("T209", f"the dtype {found} is not supported", node)
+        raise lx.error("T209", f"the dtype {found} is not supported", node, DTYPE_HINT)
     return found
+
+
+DTYPE_HINT = "use bool, or an integer or float dtype of 8 to 64 bits"
 
 
 def stored(lx: Lifter, out: Any, result: Any, node: Any, *, stretched: bool = False) -> Any:
@@ -167,10 +174,11 @@ def stored(lx: Lifter, out: Any, result: Any, node: Any, *, stretched: bool = Fa
     if isinstance(out, Tuple) and len(out.items) == 1:
         out = out.items[0]
     if not isinstance(out, Array) or isinstance(result, Tuple):
-        raise lx.error("T131", "out= must be an array, and the result one", node)
+        message = "out= must be one array, for a function with one result"
+        raise lx.error("T131", message, node, "leave out= away, and assign the result")
     x = lx.operand(result, node)
     check_cast(lx, x, memory.read(lx, out.cell), "out=", node)
     if not stretched:
-        must_agree(lx.b, lx.b.expr(x), lx.array(out), "out= has another shape than the result")
+        must_agree(lx.b, lx.b.expr(x), lx.array(out), "out= does not have the shape of the result")
     memory.write(lx, out.cell, (), (), x)
     return out

@@ -56,7 +56,8 @@ def passed(
     idle = {k: v for k, v in left.items() if k in IDLE or k in entry.idle or (k == "order" and _of_ufunc(known))}
     for k, value in left.items():
         if k not in known.parameters and k not in idle:
-            raise lx.error("T132", f"{shown(name)}: got an unexpected keyword argument {k!r}", node)
+            message = f"{shown(name)}: got an unexpected keyword argument {k!r}"
+            raise lx.error("T132", message, node, arity.parameters(known))
         if k not in idle:
             _must_be_default(lx, name, known.parameters[k], value, node)
     read = {k: building.static_argument(lx, k, v, node) for k, v in idle.items()}
@@ -117,7 +118,8 @@ def _must_be_given(
         return
     is_unsaid = own.default is None and numpys.default is NO_VALUE and own.name not in _MAY_BE_NONE
     if is_unsaid or (own.name == "ddof" and numpys.default is not None):
-        raise lx.error("T131", f"{shown(name)}: the argument {own.name}=None is not supported", node)
+        message = f"{shown(name)}: the argument {own.name}=None is not supported"
+        raise lx.error("T131", message, node, f"leave {own.name} out")
 
 
 _MAY_BE_NONE = ("initial", "a_min", "a_max", "min", "max")
@@ -126,8 +128,17 @@ _MAY_BE_NONE = ("initial", "a_min", "a_max", "min", "max")
 def _must_be_default(lx: Lifter, name: str, parameter: inspect.Parameter, value: Any, node: Any) -> None:
     """Refuses an argument that is not taken, unless it says what NumPy does without it."""
     if not statics.is_known(lx, value):
-        raise lx.error("T131", f"{shown(name)}: the argument {parameter.name} is not supported", node)
+        raise lx.error(
+            "T131", f"{shown(name)}: the argument {parameter.name} is not supported", node, _left_out(parameter)
+        )
     found = statics.known(lx, value)
     if parameter.kind is Parameter.VAR_POSITIONAL or not (found is parameter.default or found == parameter.default):
         text = f"{shown(name)}: the argument {parameter.name}={found!r} is not supported"
-        raise lx.error("T131", text, node)
+        raise lx.error("T131", text, node, _left_out(parameter))
+
+
+def _left_out(parameter: inspect.Parameter) -> str:
+    """What to do about an argument that is not supported."""
+    default = parameter.default
+    is_shown = default is None or isinstance(default, (bool, int, float, str))
+    return f"leave {parameter.name} out" + f", or write {parameter.name}={default!r}" * is_shown

@@ -65,11 +65,12 @@ def arguments(lx: Lifter, node: gast.Call) -> tuple[Args, Kwargs]:
         value = lx.expr(k.value)
         state = contents.items(lx, value, k.value) if isinstance(value, Ref) and k.arg is None else None
         if k.arg is None and (state is None or state.kind != "dict"):
-            raise lx.error("T117", f"** of {describe(lx, value)}", k.value)
+            raise lx.error("T117", f"'**' needs a dict, not {describe(lx, value)}", k.value, ways_out.STARS)
         pairs = [(k.arg, value)] if state is None else zip(state.keys or (), state.items)
         for name, item in pairs:
             if name in kwargs:
-                raise lx.error("T132", f"got multiple values for keyword argument {name!r}", k.value)
+                message = f"got multiple values for keyword argument {name!r}"
+                raise lx.error("T132", message, k.value, "pass it once")
             kwargs[name] = item
     return args, kwargs
 
@@ -136,7 +137,8 @@ def _method_of_ours(lx: Lifter, held: types.MethodType, args: Args, kwargs: Kwar
 
 def _of_vectorize(lx: Lifter, held: np.vectorize, args: Args, kwargs: Kwargs, node: Any) -> Any:
     if held.signature is not None or held.excluded:
-        raise lx.error("T131", "np.vectorize with a signature, or with what is excluded", node, "write the loop")
+        which = "signature" if held.signature is not None else "excluded"
+        raise lx.error("T131", f"np.vectorize with {which} is not supported", node, ways_out.LOOP)
     made = object_calls.vectorized(lx, outside(lx, held.pyfunc), lx.const(held.otypes), node)
     return apply(lx, made, args, kwargs, node)
 
@@ -266,7 +268,8 @@ def run(
     if count and (count > MAX_NESTED or depth > MAX_DEPTH):
         raise NeedRoutine(code)
     if depth > MAX_DEPTH:
-        raise lx.error("T115", f"calls are nested more than {MAX_DEPTH} deep here", node)
+        message = f"calls are nested more than {MAX_DEPTH} levels deep"
+        raise lx.error("T115", message, node, "write the recursion as a loop")
     bound = bind_arguments(lx, code, defaults, args, kwargs, node)
     if lx.kept.is_kept(code):
         values = {name: name_lookup.settled(lx, value) for name, value in bound.items()}
@@ -331,7 +334,9 @@ def bind_arguments(
     """Python's binding of arguments to parameters, with Python's messages."""
 
     def misfit(message: str) -> TranspileError:
-        return lx.error("T408" if lx.frame.up is None else "T132", f"{code.name}() {message}", node)
+        names = [*positional, *(a.id for a in spec.kwonlyargs)]
+        hint = f"its arguments are {', '.join(names)}" if names else "it takes no arguments"
+        return lx.error("T408" if lx.frame.up is None else "T132", f"{code.name}() {message}", node, hint)
 
     spec = code.args
     only = [a.id for a in getattr(spec, "posonlyargs", ())]

@@ -84,7 +84,7 @@ class _Maker:
         for given, n in zip(op.type.dims, dims):
             if not self.lx.b.same(given, n):
                 text = f"a mask of size {given} does not fit an axis of size {n}"
-                raise self.lx.error("T207", text, self.node)
+                raise self.lx.error("T207", text, self.node, "make the mask from the array that it indexes")
         found = self.lx.known_call("numpy.nonzero", [self.lx.value(op)], {}, self.node)
         for item in found.items:
             self.other(self.lx.operand(item))

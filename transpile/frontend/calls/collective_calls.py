@@ -23,7 +23,8 @@ from transpile.frontend.values.values import Scalar, Static, Tuple
 Args = list[Any]
 Kwargs = dict[str, Any]
 
-APART = "sources must differ from one another, and so must targets"
+APART = "all sources must differ, and all targets must differ"
+PAIRS = "write pairs (source, target) of batch indices: [(0, 1), (1, 0)]"
 
 
 def operand(lx: Lifter, axis: NamedAxis) -> ir.Var:
@@ -80,7 +81,7 @@ def _at(lx: Lifter, axis: Any, rank: int, node: Any) -> int:
     k = lx.static(axis, "the number of an axis", node)
     if not isinstance(k, int) or isinstance(k, bool) or not -rank <= k < rank:
         hint = "axes count from 0, or from -1 at the end"
-        raise lx.error("T203", f"axis {k!r} of an array with {rank} axes", node, hint)
+        raise lx.error("T203", f"axis {k!r} is out of range for an array of rank {rank}", node, hint)
     return k % rank
 
 
@@ -118,8 +119,10 @@ def _scattered(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
         x = lx.array(_reshaped(lx, lx.value(x.op), (*x.dims[:k], *lanes, *rest, *x.dims[k + 1 :]), node))
     for axis, n in zip(axes, lanes):
         if not lx.b.same(x.dims[k], n):
-            message = f"psum_scatter over {n} lanes of an array that has {x.dims[k]} entries along the axis {k}"
-            raise lx.error("T203", message, node, "give it as many entries as there are lanes, or tiled=True")
+            message = f"psum_scatter over a batch of {n}, but the array has size {x.dims[k]} along axis {k}"
+            raise lx.error(
+                "T203", message, node, "pass an array with the size of the batch along this axis, or tiled=True"
+            )
         x = lx.b.let("psum_scatter", x, axis, at=k)
     return lx.value(x.op)
 
@@ -136,16 +139,15 @@ def _pairs(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
         try:
             pairs = [(int(s), int(t)) for s, t in known]
         except (TypeError, ValueError):
-            hint = "write [(0, 1), (1, 0)] for two lanes that change places"
-            raise lx.error("T131", f"perm is {describe(lx, perm)}, not pairs of lanes", node, hint) from None
+            raise lx.error("T131", f"perm is {describe(lx, perm)}, not a list of pairs", node, PAIRS) from None
         sources, targets = [s for s, _ in pairs], [t for _, t in pairs]
         if len(set(sources)) < len(pairs) or len(set(targets)) < len(pairs) or min((*sources, *targets), default=0) < 0:
-            raise lx.error("T605", f"perm is {known!r}: {APART}", node, "to send to several lanes, use all_gather")
+            hint = "to send one value to several lanes, use all_gather"
+            raise lx.error("T605", f"perm is {known!r}: {APART}", node, hint)
         return Tuple(tuple(lx.value(_numbers(lx, v)) for v in (sources, targets)))
     found = lx.array(lx.known_call("numpy.array", [perm], {}, node))
     if found.rank != 2 or not found.type.is_int or not lx.b.same(found.dims[1], Dim(2)):
-        hint = "write [(0, 1), (1, 0)] for two lanes that change places"
-        raise lx.error("T131", f"perm is {describe(lx, perm)}, not pairs of lanes", node, hint)
+        raise lx.error("T131", f"perm is {describe(lx, perm)}, not a list of pairs", node, PAIRS)
     columns = []
     for k in range(2):
         column = lx.value(found.op)

@@ -66,8 +66,8 @@ def custom(lx: Lifter, obj: Any, args: list[Any], kwargs: dict[str, Any], node: 
     finally:
         lx.customs.pop()
     if found.containers or any(id(leaf) in found.written for tree in trees for leaf in walk_leaves(tree)):
-        message = f"{obj.__name__!r} has a derivative of its own, and changes its argument"
-        raise lx.error("T307", message, node, "let it, and its rules, change a copy")
+        message = f"{obj.__name__!r} has a custom derivative, but changes its argument"
+        raise lx.error("T307", message, node, "change a copy, in the function and in its rules")
     fn = replace(fn, name=obj.__name__)
     ops = (*passed.ops, *(outside(lx, c) for c in around))
     results, sizes = results_of(lx.b, fn, ops)
@@ -101,10 +101,10 @@ def _positional(lx: Lifter, obj: Any, args: list[Any], kwargs: dict[str, Any], n
         else:
             break  # it is missing, as the function itself will say
     if kwargs:
-        hint = "give it by position, or let the function have a parameter of that name before *args"
+        hint = "pass it by position, or add a parameter of that name before *args"
         raise lx.error(
             "T307",
-            f"{obj.__name__!r} has a derivative of its own, whose rules get no argument {next(iter(kwargs))!r}",
+            f"the derivative rules of {obj.__name__!r} do not get the argument {next(iter(kwargs))!r}",
             node,
             hint,
         )
@@ -278,15 +278,22 @@ def _pair_yields(obj: Any, fn: ir.Function, rule: ir.Function) -> tuple[ir.Opera
     """The value, and a tangent for each result of floating point."""
     tree = rule.out_tree
     if not isinstance(tree, Node) or len(tree.children) != 2:
-        raise error("T307", f"the rule of {obj.__name__!r} must return a pair (value, tangent)", rule.loc)
+        message = f"the rule of {obj.__name__!r} must return a pair (value, tangent)"
+        raise error(
+            "T307", message, rule.loc, "return the value of the function, and its derivative along the tangents"
+        )
     values, dots = ([rule.body.yields[leaf.k] for leaf in number_leaves([c])[1]] for c in tree.children)
     floats = [k for k, y in enumerate(fn.body.yields) if y.type.is_float]
     if len(dots) == len(values):
         dots = [dots[k] for k in floats]
     if len(values) != len(fn.body.yields) or len(dots) != len(floats):
-        raise error("T307", f"the rule of {obj.__name__!r} returns a value or tangent of another structure", rule.loc)
-    _fitting(rule, f"the rule of {obj.__name__!r} returns a value", values, [y.type for y in fn.body.yields])
-    _fitting(rule, f"the rule of {obj.__name__!r} returns a tangent", dots, [fn.body.yields[k].type for k in floats])
+        message = (
+            f"the value or the tangent from the rule of {obj.__name__!r} does not have the structure of its result"
+        )
+        raise error("T307", message, rule.loc, "return both with the structure of the function's result")
+    of = f"the rule of {obj.__name__!r} returns a "
+    _fitting(rule, f"{of}value", "the function", values, [y.type for y in fn.body.yields])
+    _fitting(rule, f"{of}tangent", "the function", dots, [fn.body.yields[k].type for k in floats])
     return (*values, *dots)
 
 
@@ -296,7 +303,8 @@ def _custom_vjp(lx: Lifter, obj: Any, rules: Any, trees: list[Any]) -> tuple[ir.
     with _keeping(lx):
         fn = lifted(lx, forward, trees, {})
     if not isinstance(fn.out_tree, Node) or len(fn.out_tree.children) != 2:
-        raise error("T307", f"the forward rule of {obj.__name__!r} must return a pair (value, kept)", fn.loc)
+        message = f"the forward rule of {obj.__name__!r} must return a pair (value, kept)"
+        raise error("T307", message, fn.loc, "return the value of the function, and what the backward rule needs")
     value, kept = fn.out_tree.children
     types = _types_outside(lx, fn, trees)
     outputs = len(number_leaves([value])[1])
@@ -334,10 +342,8 @@ def _adjoints(obj: Any, back: ir.Function, trees: list[Any], skipped: list[int])
     tree = back.out_tree
     children = list(tree.children) if isinstance(tree, Node) and tree.kind in ("tuple", "list") else []
     if len(children) != len(wanted):
-        text = (
-            f"the backward rule of {obj.__name__!r} must return a tuple of {len(wanted)}: one adjoint for each argument"
-        )
-        raise error("T307", text, back.loc)
+        text = f"the backward rule of {obj.__name__!r} must return a tuple of length {len(wanted)}"
+        raise error("T307", text, back.loc, "return one adjoint for each argument, or None for zero")
     found: list[ir.Operand] = []
     for k, arg in enumerate(trees):
         leaves = [leaf for leaf in number_leaves([arg])[1] if leaf.type.is_float]
@@ -348,12 +354,11 @@ def _adjoints(obj: Any, back: ir.Function, trees: list[Any], skipped: list[int])
         parts = _parts(back, arg, children[at])
         children[at], wanted[at] = StaticTree(None), None
         if parts is None:
-            text = f"the backward rule of {obj.__name__!r} returns an adjoint of another structure"
-            raise error("T307", text, back.loc, "one entry for each of the argument, None for zero")
+            text = f"an adjoint from the backward rule of {obj.__name__!r} does not have the structure of its argument"
+            raise error("T307", text, back.loc, "return the structure of the argument, with None for zero")
         given = [(y, leaf.type) for y, leaf in zip(parts, leaves) if y is not None]
-        _fitting(
-            back, f"the backward rule of {obj.__name__!r} returns an adjoint", *(zip(*given) if given else ((), ()))
-        )
+        of = f"the backward rule of {obj.__name__!r} returns an adjoint"
+        _fitting(back, of, "the argument", *(zip(*given) if given else ((), ())))
         found += [_no_adjoint(leaf) if y is None else y for y, leaf in zip(parts, leaves)]
     return tuple(found)
 
@@ -379,8 +384,10 @@ def _parts(back: ir.Function, arg: Any, given: Any) -> list[ir.Operand | None] |
     return None if any(part is None for part in found) else [y for part in found for y in part or ()]
 
 
-def _fitting(rule: ir.Function, what: str, given: Sequence[ir.Operand], wanted: Sequence[Type]) -> None:
+def _fitting(rule: ir.Function, what: str, like: str, given: Sequence[ir.Operand], wanted: Sequence[Type]) -> None:
     """Raises unless the values have the ranks of what they are for."""
     for value, type_ in zip(given, wanted):
         if value.type.rank != type_.rank:
-            raise error("T307", f"{what} of type {value.type} for what is of type {type_}", rule.loc)
+            word = "result" if like == "the function" else "argument"
+            message = f"{what} of type {value.type}, but the {word} is {type_}"
+            raise error("T307", message, rule.loc, f"return an array of the shape of the {word}")

@@ -15,10 +15,12 @@ _REACTIONS = (None, "ignore", "warn", "raise", "call", "print", "log")
 
 
 class _Before:
-    """A setting of the process, which is none of the program's business."""
+    """A setting of the process, which the program cannot ask for."""
+
+    WORD = "a setting of floating-point errors"
 
     def __eq__(self, other: object) -> bool:
-        raise TypeError("what a floating-point error did before is not known here")
+        raise TypeError("how floating-point errors were handled before is not known here")
 
     __hash__ = object.__hash__
 
@@ -33,10 +35,11 @@ def note(lx: Lifter, function: str, given: Mapping[str, Any], node: Any) -> None
         if isinstance(setting, _Before):
             continue
         if name not in (*KINDS, "all") or setting not in _REACTIONS:
-            raise lx.error("T131", f"{function} has no setting {name}={setting!r}", node)
+            hint = f"the settings are {', '.join(('all', *KINDS))}, each 'ignore', 'warn', 'print' or 'log'"
+            raise lx.error("T131", f"{function} has no setting {name}={setting!r}", node, hint)
         if setting in ("raise", "call"):
-            message = f"{function}({name}={setting!r}) inside a function is not followed"
-            raise lx.error("T106", message, node, "put it around the call, where it is")
+            message = f"{function}({name}={setting!r}) inside a function is not supported"
+            raise lx.error("T106", message, node, "put it around the call of the function")
         if setting is not None:
             lx.errstate[name] = setting
 

@@ -49,7 +49,8 @@ def add(
     """Appends one formatted value."""
     if isinstance(value, Text):
         if spec or conversion not in ("", "s"):
-            raise lx.error("T133", f"{describe(lx, value)} cannot be quoted, or given a width", node)
+            message = f"{describe(lx, value)} cannot be quoted or formatted with a width"
+            raise lx.error("T133", message, node, "write {value} alone, without '!r' and without a format")
         shifted = [(p[0] + len(ops), *p[1:]) if isinstance(p, tuple) else p for p in value.parts]
         parts += shifted
         ops += value.ops
@@ -65,9 +66,10 @@ def add(
         return
     items = _items(lx, value)
     if items is None:
-        raise lx.error("T133", f"{describe(lx, value)} cannot be formatted", node)
+        raise lx.error("T133", f"{describe(lx, value)} cannot be formatted", node, "format its numbers")
     if spec:
-        raise lx.error("T133", f"{describe(lx, value)} that depends on the data cannot be given a width", node)
+        message = f"{describe(lx, value)} that depends on the data cannot be formatted with a width"
+        raise lx.error("T133", message, node, "format its numbers one by one")
     opening, closing = ("(", ")") if isinstance(value, Tuple) else ("[", "]")
     parts.append(opening)
     for k, item in enumerate(items):
@@ -107,11 +109,14 @@ def braces(lx: Lifter, text: str, args: list[Any], kwargs: dict[str, Any], node:
             value = args[int(name)] if name.isdigit() else kwargs[name]
             add(lx, parts, ops, value, conversion or "", spec or "", node)
     except (ValueError, LookupError) as e:
-        raise lx.error("T131", f"{text!r}.format: {e}", node) from None
+        raise lx.error("T131", f"{text!r}.format: {e}", node, "correct the format or its arguments") from None
     return made(parts, ops)
 
 
 _PERCENT = re.compile(r"%(?:\((\w+)\))?([-+ 0#]*)(\d*)(\.\d+)?([srdifFeEgGx%])")
+
+
+_FORMAT = "write one '%' format for each argument, or an f-string"
 
 
 def percent(lx: Lifter, text: str, values: Any, node: Any = None) -> Static | Text:
@@ -130,7 +135,7 @@ def percent(lx: Lifter, text: str, values: Any, node: Any = None) -> Static | Te
             parts.append("%")
             continue
         if not given or name is not None:
-            raise lx.error("T131", f"{text!r} does not fit what it formats", node)
+            raise lx.error("T131", f"the format {text!r} does not fit its arguments", node, _FORMAT)
         value = given.pop(0)
         if kind in "di" and isinstance(value, Scalar) and value.op.type.is_float:
             value = Scalar(lx.b.cast(value.op, INT).op)
@@ -139,7 +144,7 @@ def percent(lx: Lifter, text: str, values: Any, node: Any = None) -> Static | Te
         spec = side + shape + ("" if kind in "sr" else "d" if kind == "i" else kind)
         add(lx, parts, ops, value, kind if kind in "sr" else "", spec, node)
     if given or "%" in text[end:]:
-        raise lx.error("T131", f"{text!r} does not fit what it formats", node)
+        raise lx.error("T131", f"the format {text!r} does not fit its arguments", node, _FORMAT)
     parts.append(text[end:])
     return made(parts, ops)
 
@@ -176,7 +181,7 @@ def merged(parts: list[Any]) -> Parts:
 def breakpoint_call(lx: Lifter, args: list[Any], kwargs: dict[str, Any], node: Any) -> Static:
     """``breakpoint()``: it stops where it stands, as a print would print there."""
     if args or kwargs:
-        raise lx.error("T131", "breakpoint with arguments", node, hint="write breakpoint()")
+        raise lx.error("T131", "breakpoint takes no arguments here", node, hint="write breakpoint()")
     lx.b.emit(ir.Breakpoint((), (), loc=lx.b.loc))
     return Static(None)
 

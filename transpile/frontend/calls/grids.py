@@ -74,7 +74,7 @@ def _part(lx: Lifter, node: gast.expr) -> Any:
         return lx.expr(node)
     start = lx.const(0) if node.lower is None else lx.expr(node.lower)
     if node.upper is None:
-        raise lx.error("T207", "a slice without an end says no numbers", node, "write start:stop:step")
+        raise lx.error("T207", "this slice needs an end", node, "write start:stop:step")
     stop = lx.expr(node.upper)
     if isinstance(node.step, gast.Constant) and isinstance(node.step.value, complex):
         many = lx.const(int(abs(node.step.value)))

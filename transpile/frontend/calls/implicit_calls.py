@@ -179,7 +179,7 @@ def _bound(lx: Lifter, name: str, args: Args, kwargs: Kwargs, node: Any) -> list
     try:
         bound = signature.bind(*args, **kwargs)
     except TypeError as e:
-        raise lx.error("T132", f"{name}: {e}", node) from None
+        raise lx.error("T132", f"{name}: {e}", node, f"the parameters are {', '.join(signature.parameters)}") from None
     given = set(bound.arguments)
     bound.apply_defaults()
     return [v if k in given else lx.const(v) for k, v in bound.arguments.items()]
@@ -206,8 +206,8 @@ def _check_like(lx: Lifter, what: str, fn: ir.Function, made: Made, node: Any) -
     wanted = [leaf.type for leaf in number_leaves([made.solution])[1]]
     if len(found) != len(wanted) or any(a.rank != b.rank or a.dtype != b.dtype for a, b in zip(found, wanted)):
         texts = [", ".join(map(str, types)) for types in (found, wanted)]
-        raise lx.error("T307", f"{what} gives ({texts[0]}) for a solution of ({texts[1]})", node,
-                       "both have one structure, with the same shapes and dtypes")  # fmt: skip
+        raise lx.error("T307", f"{what} returns ({texts[0]}), but the solution is ({texts[1]})", node,
+                       "return the same structure, shapes and dtypes as the solution")  # fmt: skip
 
 
 def _check_side(lx: Lifter, sides: Sequence[ir.Operand], made: Made, node: Any) -> None:
@@ -215,8 +215,8 @@ def _check_side(lx: Lifter, sides: Sequence[ir.Operand], made: Made, node: Any) 
     found, wanted = ([(op.type.rank, op.type.dtype) for op in ops] for ops in (sides, made.outs))
     if found != wanted:
         texts = [", ".join(str(op.type) for op in ops) for ops in (sides, made.outs)]
-        raise lx.error("T307", f"custom_linear_solve has a solution of ({texts[1]}) for 'b' of ({texts[0]})", node,
-                       "both have one structure, with the same shapes and dtypes")  # fmt: skip
+        raise lx.error("T307", f"the solution of custom_linear_solve is ({texts[1]}), but 'b' is ({texts[0]})", node,
+                       "return a solution of the same structure, shapes and dtypes as 'b'")  # fmt: skip
 
 
 TABLE: dict[str, Any] = {"transpile.lax.custom_root": root, "transpile.lax.custom_linear_solve": linear_solve}

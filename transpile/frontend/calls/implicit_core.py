@@ -17,6 +17,7 @@ from transpile.core.walk import defined
 from transpile.frontend.calls.custom_calls import name_sizes, results_of
 from transpile.frontend.calls.inner_transforms import from_tree, outside
 from transpile.frontend.lifter import Lifter
+from transpile.lax import checks
 
 
 class Made:
@@ -29,12 +30,12 @@ class Made:
         self.results, self.sizes = results_of(lx.b, primal, self.ops)
         self.has_aux, tree = has_aux, primal.out_tree
         if has_aux and not (isinstance(tree, Node) and tree.kind == "tuple" and len(tree.children) == 2):
-            raise lx.error("T308", "has_aux=True: solve must return a pair (solution, auxiliary)", node)
+            raise lx.error("T308", checks.AUX, node, checks.AUX_HINT)
         main = tree.children[0] if has_aux else tree
         self.outs = self.results[: len(number_leaves([main])[1])]
         self.solution = map_leaves(main, lambda leaf: ArgLeaf(self.results[leaf.k].type, None, leaf.zero_dim))
         if any(not leaf.type.is_float for leaf in number_leaves([self.solution])[1]):
-            raise lx.error("T302", "a solution that is not of floating point", node, "begin with 1.0 instead of 1")
+            raise lx.error("T302", checks.NO_FLOATS, node, checks.FLOATS_HINT)
 
     def is_stopped(self) -> bool:
         """Whether what solves stops the gradient of what it is given."""

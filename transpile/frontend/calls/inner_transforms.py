@@ -65,7 +65,7 @@ def transform(lx: Lifter, name: str, obj: Any, args: list[Any], kwargs: dict[str
     if short not in _MAKERS or obj is None:
         raise lx.error("T130", f"{name} cannot be called inside a transformed function", node, ways_out.IN_LINE)
     if any(isinstance(a, Array) for a in args[1:]):
-        hint = f"write {short}(f)(x): what the function takes is given to what {short} makes"
+        hint = f"write {short}(f)(x): pass the arguments to the function that {short} returns"
         raise lx.error("T131", f"{short} takes a function and options, not arrays", node, hint)
     made = [_axes if short == "vmap" and k in (1, 2) else _object for k in range(len(args))]
     objects = [make(lx, a, node) for make, a in zip(made, args)]
@@ -114,7 +114,8 @@ def _made(lx: Lifter, function: Any, level: Level, node: Any) -> Static:
 def _function(lx: Lifter, value: Any, node: Any) -> Any:
     found = _object(lx, value, node)
     if not callable(found) and level_of(found) is None:
-        raise error("T411", f"expected a function, got {type(found).__name__} {found!r}")
+        message = f"expected a function, got {type(found).__name__} {found!r}"
+        raise error("T411", message, hint="pass the function, not its value: grad(f)(x), not grad(f(x))")
     return found
 
 
@@ -161,7 +162,9 @@ def _vjp(lx: Lifter, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
 
 def _linear_transpose(lx: Lifter, args: list[Any], kwargs: dict[str, Any], node: Any) -> Any:
     if kwargs:
-        raise lx.error("T132", "expected the arguments f, *primals", node)
+        raise lx.error(
+            "T132", "linear_transpose takes no keyword arguments", node, "write linear_transpose(f, *primals)"
+        )
     return _pulled(lx, args, Transpose(), node)[1]
 
 
@@ -201,7 +204,8 @@ def _fitting(lx: Lifter, wanted: Sequence[Type], given: Any, what: str, node: An
         sizes = mine.dims, leaf.type.dims
         if mine.is_float and len(sizes[0]) == len(sizes[1]) and not all(lx.b.same(p, q) for p, q in zip(*sizes)):
             shapes = [f"({', '.join(map(str, s))})" for s in sizes]
-            raise lx.error("T309", f"{what} has shape {shapes[1]}, expected {shapes[0]}", node)
+            message = f"{what} has shape {shapes[1]}, expected {shapes[0]}"
+            raise lx.error("T309", message, node, "pass an array of the shape of the value")
 
 
 def _leaves(lx: Lifter, value: Any) -> list[ir.Operand]:
@@ -228,7 +232,8 @@ class _Gathering(surroundings.Holding):
 def _bound(names: list[str], args: list[Any], kwargs: dict[str, Any], lx: Lifter, node: Any) -> list[Any]:
     found = dict(zip(names, args), **kwargs)
     if list(found) != [n for n in names if n in found] or len(found) != len(names):
-        raise lx.error("T132", f"expected the arguments {', '.join(names)}", node)
+        wanted = ", ".join(n for n in names if n != "self")
+        raise lx.error("T132", f"expected the arguments {wanted}", node, f"pass {wanted}, in this order")
     return [found[n] for n in names]
 
 
@@ -298,7 +303,7 @@ class Passed:
                 self.containers.append(value.cell)
                 state = contents.items(self.lx, value)
                 if state.kind in dynamic_list_reads.KINDS:
-                    message = "a list whose length depends on the data cannot be an argument of this function"
+                    message = "a list whose length depends on the data cannot be passed to a transformed function"
                     raise self.lx.error("T131", message, hint="pass np.array(...) of it")
                 if registered.of(state.cls) is not None:
                     return registered.as_node(self.lx, value, state.cls, self.tree)
@@ -310,7 +315,10 @@ class Passed:
                 return StaticTree(Stand(value, self.lx))
             case Iteration():
                 return Node("list", tuple(self.tree(v) for v in self.lx.unrolled(value)))
-        raise self.lx.error("T131", f"{describe(self.lx, value)} cannot be an argument of a transformed function")
+        message = f"{describe(self.lx, value)} cannot be an argument of a transformed function"
+        raise self.lx.error(
+            "T131", message, hint="pass numbers, arrays, and tuples, lists, dicts or dataclasses of them"
+        )
 
 
 Found: TypeAlias = "Callable[[Lifter, Any], ir.Operand]"
@@ -428,7 +436,8 @@ def _agreeing(lx: Lifter, fn: ir.Function, ops: Sequence[ir.Operand]) -> list[ir
         )
         if wanted != op.type.dims and not all(lx.b.same(p, q) for p, q in zip(wanted, op.type.dims)):
             shapes = [f"({', '.join(map(str, s))})" for s in (op.type.dims, wanted)]
-            raise lx.error("T309", f"an argument has shape {shapes[0]}, expected {shapes[1]}")
+            message = f"an argument has shape {shapes[0]}, expected {shapes[1]}"
+            raise lx.error("T309", message, hint="pass an array of the expected shape")
         fitting = lx.b.broadcast(op, wanted) if wanted else lx.b.expr(op)
         ready.append(lx.b.cast(fitting, param.type).op)
     return ready

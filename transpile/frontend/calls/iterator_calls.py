@@ -34,7 +34,7 @@ def _range(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> RangeOf:
     if not 1 <= len(ops) <= 3 or any(o.type.dims or not (o.type.is_int or o.type.is_bool) for o in ops):
         raise lx.error("T131", "range takes one to three integers", node, hint="convert a float with int(...)")
     if len(ops) == 3 and isinstance(ops[2], ir.Const) and not ops[2].value:
-        raise lx.error("T131", "the step of a range must not be zero", node)
+        raise lx.error("T131", "the step of a range must not be zero", node, "write a positive or a negative step")
     ops = [lx.b.cast(o, INT).op for o in ops]
     zero, one = lx.b.operand(0), lx.b.operand(1)
     return RangeOf(*((zero, ops[0], one) if len(ops) == 1 else (ops[0], ops[1], ops[2] if len(ops) > 2 else one)))
@@ -45,7 +45,8 @@ def _zip(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
         lengths = [lx.b.form(lx.operand(_len(lx, [a], {}, node))) for a in args]
         if any(lx.b.unify(lengths[0], n) is None for n in lengths[1:]):
             shown = " and ".join(map(str, lengths))
-            raise lx.error("T203", f"zip(strict=True) of {shown} items ({', '.join(lx.symbols.apart)})", node)
+            message = f"zip(strict=True) of iterables of lengths {shown} ({', '.join(lx.symbols.apart)})"
+            raise lx.error("T203", message, node, "pass iterables of the same length, or leave strict=True out")
     return iterators.made(lx, "zip", tuple(args)) if args else Tuple(())
 
 
@@ -174,7 +175,9 @@ def _len(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
         return lx.value(iteration.as_expr(lx, range_items.length_of_range(lx, value)))
     if isinstance(value, Static) and hasattr(statics.known(lx, value), "__len__"):
         return lx.const(len(statics.known(lx, value)))
-    raise lx.error("T120", f"{describe(lx, value)} has no length", node)
+    raise lx.error(
+        "T120", f"{describe(lx, value)} has no length", node, "len takes an array, a list, a tuple or a dict"
+    )
 
 
 TABLE: dict[str, Any] = {

@@ -33,7 +33,7 @@ Kwargs = dict[str, Any]
 def _carried(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     what, before, after = args
     found = checks.difference(
-        f"what {what.value} carries", ("before a trip", "after it"), asked(lx, before, node), asked(lx, after, node),
+        checks.CARRIED.format(what.value), asked(lx, before, node), asked(lx, after, node),
         lambda a, b: checks.becomes(a, b) and same_shape(lx, a, b), ("T119", "T206"),
     )  # fmt: skip
     if found is not None:
@@ -55,19 +55,19 @@ def _integer(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
 def _functions(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Static:
     for name, value in zip(("true_fun", "false_fun"), args):
         if not is_function(lx, value):
-            message = f"{name} of cond is no function: it is {describe(lx, value)}"
+            message = f"{name} of cond is {describe(lx, value)}, not a function"
             raise lx.error("T131", message, node, checks.COND_HINT)
     return Static(None)
 
 
 def _either(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     pred, then, given, orelse, others = args
-    _one_truth(lx, [Static("pred of cond"), pred], {}, node)
+    _one_truth(lx, [Static("pred of cond is"), pred], {}, node)
     sides = [
         lambda: lx.apply(then, list(given.items), {}, node),
         lambda: lx.apply(orelse, list(others.items), {}, node),
     ]
-    test, names = truth.truth(lx, pred, node), ("if it holds", "if not")
+    test, names = truth.truth(lx, pred, node), ("true_fun", "false_fun")
     if isinstance(test, ir.Const):
         both_sides.compared(lx, [(then, given), (orelse, others)], "cond", names, node)
     return _chosen(lx, test, sides, "cond", names, node)
@@ -78,7 +78,7 @@ def _one_truth(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     is_known = isinstance(value, Static) and isinstance(value.value, (bool, int, float))
     kind = checks.kind_of(value.value) if is_known else kind_of(lx, value)
     if not checks.is_one_truth(kind, kinds[0].value if kinds else "biuf"):
-        failed = checks.not_one(what.value, f"of type {kind.word}" if kind.dtype else kind.word)
+        failed = checks.not_one(what.value, kind.word)
         raise tree_calls.placed(lx, failed, node)
     return value
 
@@ -111,7 +111,8 @@ def _chosen(
 
     value = branches.choose(lx, test, noted(0), noted(1), node)
     if len(found) == 2:  # else one raises
-        wrong = checks.difference(f"what {what} gives", names, found[0], found[1], _alike(lx), ("T118", "T205"))
+        message = checks.BRANCHES.format(what, *names)
+        wrong = checks.difference(message, found[0], found[1], _alike(lx), ("T118", "T205"))
         if wrong is not None:
             raise lx.error(wrong[0], wrong[1], node, checks.BRANCH_HINT)
     return lx.readable(value, node)
@@ -138,7 +139,7 @@ def _one_of(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
             return own()
         test = lx.b.elementwise("less_equal" if k == 0 else "equal", lx.operand(index), k).op
         place = lx.memo.setdefault((lx.key(node), "branch", k), copy.copy(node))
-        return _chosen(lx, test, [own, lambda: at(k + 1)], "switch", (f"in branch {k}", f"in branch {k + 1}"), place)
+        return _chosen(lx, test, [own, lambda: at(k + 1)], "switch", (f"branch {k}", f"branch {k + 1}"), place)
 
     return at(0)
 
@@ -161,7 +162,7 @@ def _selected(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Static:
 
     found = checks.wrong_selection(pred, a, b, same)
     if found is not None:
-        raise lx.error(found[0], found[1], node)
+        raise lx.error(found[0], found[1], node, found[2])
     return Static(None)
 
 
@@ -172,7 +173,7 @@ def _length(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     what, xs, given = args
     kinds = [kind_of(lx, leaf) for leaf in tree_calls.flat(lx, xs, None, node)[0]]
     if any(not len(k.shape) for k in kinds):
-        raise lx.error("T203", f"{what.value} over a number, which has no rows", node, checks.ROWS_HINT)
+        raise lx.error("T203", checks.no_rows(what.value), node, checks.ROWS_HINT)
     lengths = [k.shape[0] for k in kinds]
     if not (isinstance(given, Static) and given.value is None):
         _integer(lx, [Static(f"the length of {what.value}"), given], {}, node)
@@ -180,11 +181,10 @@ def _length(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
             return given
         lengths.append(lx.b.form(lx.operand(given, node)))
     if not lengths:
-        raise lx.error("T203", f"{what.value} over nothing: there are no arrays, and no length", node, checks.ROWS_HINT)
+        raise lx.error("T203", checks.no_length(what.value), node, checks.ROWS_HINT)
     for other in lengths[1:]:
         if not lx.b.same(lengths[0], other):
-            shown = " and ".join(map(str, dict.fromkeys(lengths)))
-            raise lx.error("T203", f"{what.value} over {shown} rows", node, checks.ROWS_HINT)
+            raise lx.error("T203", checks.different_rows(what.value, lengths), node, checks.ROWS_HINT)
     return attributes.size(lx, lengths[0])
 
 
@@ -199,8 +199,7 @@ def _pair(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
         items = tuple(lx.unrolled(found, node))
     if len(items) != 2:
         kinds, shape = asked(lx, found, node)
-        message = f"the function of scan returns {checks.typed(shape, iter(kinds))}, not a pair (carry, y)"
-        raise lx.error("T131", message, node, "return (carry, None) if there is no y")
+        raise lx.error("T131", checks.no_pair(checks.typed(shape, iter(kinds))), node, checks.PAIR_HINT)
     return Tuple(tuple(items))
 
 
@@ -240,7 +239,7 @@ def _cumulative(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Static:
     k = lx.static(axis, f"the axis of {what.value}", node)
     found = checks.wrong_cumulative(what.value, kind_of(lx, operand), kinds[0].value if kinds else "iuf", k)
     if found is not None:
-        raise lx.error(found[0], found[1], node)
+        raise lx.error(found[0], found[1], node, found[2])
     return Static(None)
 
 

@@ -29,7 +29,7 @@ def _starts(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Tuple:
         raise lx.error("T203", checks.one_number(what.value), node, checks.EACH_AXIS_HINT)
     starts, wanted = lx.unrolled(given, node), lx.unrolled(sizes, node)
     if not len(starts) == len(wanted) == len(dims):
-        message = f"{what.value} of an array of rank {len(dims)}, with {len(starts)} indices and {len(wanted)} sizes"
+        message = checks.wrong_numbers(what.value, len(dims), len(starts), len(wanted))
         raise lx.error("T203", message, node, checks.EACH_AXIS_HINT)
     found = []
     for start, size, dim in zip(starts, wanted, dims):
@@ -117,7 +117,8 @@ def _at_most(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Static:
     if is_nonnegative(lx.symbols.least(lx.symbols.resolve(lx.b.form(count) - lx.b.form(many)))):
         return Static(None)
     beyond = lx.b.elementwise("greater", many, count).op
-    parts = (f"{lx.symbols.where(lx)}{what.value}: ", (0, "", ""), " elements of an axis of ", (1, "", ""))
+    before, between = checks.too_many(f"{lx.symbols.where(lx)}{what.value}", "\n", "\n").split("\n")[:2]
+    parts = (before, (0, "", ""), between, (1, "", ""))
     dynamic_list_reads.raise_if(lx, beyond, "ValueError", parts, (many, count))
     return Static(None)
 
@@ -126,7 +127,7 @@ def _last_axis(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     what, operand = args
     dims = attributes.type_of(lx, operand).dims
     if not dims:
-        raise lx.error("T203", checks.no_axis(what.value), node)
+        raise lx.error("T203", checks.no_axis(what.value), node, checks.NO_AXIS_HINT)
     return attributes.size(lx, dims[-1])
 
 
@@ -134,7 +135,7 @@ def _same_dtype(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Static:
     what, operand, update = args
     a, b = kind_of(lx, operand), kind_of(lx, update)
     if a.dtype != b.dtype or not a.dtype:
-        raise lx.error("T201", checks.other_dtype(what.value, a, b), node, "convert it with .astype(...)")
+        raise lx.error("T201", checks.other_dtype(what.value, a, b), node, checks.CAST_HINT)
     return Static(None)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from transpile.core.types import BOOL, FLOAT, INT
-from transpile.frontend.calls import arity, array_calls, formatting, functional, table_calls, ufuncs
+from transpile.frontend.calls import arity, array_calls, formatting, functional, table_calls, ufuncs, ways_out
 from transpile.frontend.control import iterators, truth
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.resolve import statics
@@ -45,8 +45,9 @@ def call(lx: Lifter, owner: Any, name: str, args: Args, kwargs: Kwargs, node: An
             try:
                 return lx.const(found(*given, **named))
             except (TypeError, ValueError, LookupError) as e:
-                raise lx.error("T131", f"{describe(lx, owner)}.{name}: {e}", node) from None
-    raise lx.error("T121", f"{describe(lx, owner)} has no method {name!r} here", node)
+                hint = "correct the argument"
+                raise lx.error("T131", f"{describe(lx, owner)}.{name}: {e}", node, hint) from None
+    raise lx.error("T121", f"the method {name!r} of {describe(lx, owner)} is not supported", node, ways_out.OUTSIDE)
 
 
 def _kind(lx: Lifter, owner: Any) -> str:
@@ -91,7 +92,7 @@ def _put(lx: Lifter, owner: Array, args: Args, kwargs: Kwargs, node: Any) -> Any
 def _choose(lx: Lifter, owner: Array, args: Args, kwargs: Kwargs, node: Any) -> Any:
     """To the method all arguments by position are choices, to the function the first is the list of them."""
     if len(args) != 1:
-        raise lx.error("T132", "choose takes its choices as one list", node, hint="x.choose([a, b])")
+        raise lx.error("T132", "choose takes its choices as one list", node, hint="write x.choose([a, b])")
     return NotImplemented
 
 
@@ -113,7 +114,8 @@ def _item(lx: Lifter, owner: Any, args: Args, kwargs: Kwargs, node: Any) -> Any:
     if x.dims:
         for d in x.dims:
             if not lx.stretching.is_one(d):
-                raise lx.error("T213", "item() of an array of more than one element", node, hint="say which: x.item(k)")
+                message = "item() without an index needs an array of one element"
+                raise lx.error("T213", message, node, hint="write x.item(k)")
         x = lx.b.expr(truth.only(lx, x.op))
     return lx.value(lx.b.cast(x, BOOL if x.type.is_bool else FLOAT if x.type.is_float else INT))
 
@@ -137,7 +139,8 @@ def _replace(lx: Lifter, owner: Tuple, args: Args, kwargs: Kwargs, node: Any) ->
     fields = _fields(owner.cls)
     unknown = [k for k in kwargs if k not in fields]
     if unknown:
-        raise lx.error("T132", f"{owner.cls.__name__} has no field {unknown[0]!r}", node)
+        hint = f"its fields are {', '.join(map(repr, owner.cls._fields))}"
+        raise lx.error("T132", f"{owner.cls.__name__} has no field {unknown[0]!r}", node, hint)
     return Tuple(tuple(kwargs.get(f, v) for f, v in zip(fields, owner.items)), owner.cls)
 
 

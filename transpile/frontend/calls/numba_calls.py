@@ -22,10 +22,14 @@ def vectorized(lx: Lifter, held: Any, args: Args, kwargs: Kwargs, node: Any) -> 
     name = held.__name__
     if kwargs:
         raise lx.error(
-            "T131", f"{name}, which Numba made a ufunc of, with {next(iter(kwargs))!r}", node, "write the loop"
+            "T131",
+            f"the argument {next(iter(kwargs))!r} of {name}, a ufunc of Numba's, is not supported",
+            node,
+            "write a loop",
         )
     if len(args) != held.nin:
-        raise lx.error("T132", f"{name}() takes {held.nin} arguments, {len(args)} were given", node)
+        message = f"{name}() takes {held.nin} positional argument{'s' * (held.nin != 1)} but {len(args)} were given"
+        raise lx.error("T132", message, node, f"pass {held.nin}")
     function = lx.outside(held._dispatcher.py_func)
     types = _types(lx, held, args, node)
     if types is not None:
@@ -50,7 +54,8 @@ def _types(lx: Lifter, held: Any, args: Args, node: Any) -> str | None:
         if all(_fits(np.dtype(t.dtype), np.dtype(to), t.weak and strong is not given) for t, to in pairs):
             return types.replace("->", "")
     kinds = ", ".join(t.dtype for t in given)
-    raise lx.error("T201", f"{held.__name__}: none of its types ({', '.join(held.types)}) takes {kinds}", node)
+    message = f"{held.__name__}: none of its signatures ({', '.join(held.types)}) takes {kinds}"
+    raise lx.error("T201", message, node, "convert the arguments with .astype(...)")
 
 
 def _fits(dtype: np.dtype[Any], to: np.dtype[Any], weak: bool) -> bool:

@@ -41,19 +41,22 @@ def _float(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
         try:
             return lx.const(float(args[0].value))
         except ValueError as e:
-            raise lx.error("T131", str(e), node) from None
+            raise lx.error("T131", str(e), node, _NUMBER_TEXT) from None
     return _number(lx, args, FLOAT, node)
 
 
 def _int(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     has_base = len(args) > 1 or "base" in kwargs
     if has_base or (args and isinstance(args[0], Static) and isinstance(args[0].value, str)):
-        given = [lx.static(a, "what int reads", node) for a in (*args, *kwargs.values())]
+        given = [lx.static(a, "the argument of int", node) for a in (*args, *kwargs.values())]
         try:
             return lx.const(int(*given))
         except (ValueError, TypeError) as e:
-            raise lx.error("T131", str(e), node) from None
+            raise lx.error("T131", str(e), node, _NUMBER_TEXT) from None
     return _number(lx, args, INT, node)
+
+
+_NUMBER_TEXT = "pass a number, or a string that holds one"
 
 
 def _number(lx: Lifter, args: Args, to: Any, node: Any) -> Any:
@@ -78,7 +81,7 @@ def _as_scalar(lx: Lifter, value: Any, node: Any) -> Any:
             "T213",
             f"an array of type {x.type} is not a number",
             node,
-            hint="take an element of it, or fold it (np.sum)",
+            hint="take an element of it, or reduce it (np.sum)",
         )
     return x
 
@@ -91,7 +94,7 @@ def _sum(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     """``sum(items, start)``: one after another."""
     total = args[1] if len(args) > 1 else kwargs.get("start", lx.const(0))
     if isinstance(total, Static) and isinstance(total.value, (str, bytes)):
-        raise lx.error("T131", f"sum of {type(total.value).__name__}", node, hint="use ''.join(...)")
+        raise lx.error("T131", "sum() cannot add strings", node, hint="use ''.join(...)")
     found = live.known_items(lx, args[0], node)
     if found is None and isinstance(args[0], Array) and len(memory.type_of(lx, args[0].cell).dims) > 1:
         rows = _rows(lx, args[0], node)
@@ -138,7 +141,8 @@ def _extreme(lx: Lifter, args: Args, kwargs: Kwargs, node: Any, name: str) -> An
     if "key" in kwargs and statics.is_known(lx, kwargs["key"]) and statics.known(lx, kwargs["key"]) is None:
         kwargs = {k: v for k, v in kwargs.items() if k != "key"}
     if len(args) > 1 and "default" in kwargs:
-        raise lx.error("T132", f"{name} of several arguments takes no default", node)
+        message = f"{name} of several arguments does not take 'default'"
+        raise lx.error("T132", message, node, "leave default out, or pass one list")
     if len(args) > 1:
         return _of_known(lx, args, kwargs, node, name)
     (value,) = args
@@ -156,7 +160,7 @@ def _extreme(lx: Lifter, args: Args, kwargs: Kwargs, node: Any, name: str) -> An
         return _of_known(lx, items, kwargs, node, name)
     if "default" in kwargs:
         return kwargs["default"]
-    raise lx.error("T131", f"{name} of nothing", node)
+    raise lx.error("T131", f"{name}() of an empty sequence", node, f"write {name}(items, default=...)")
 
 
 def _of_many(lx: Lifter, value: Any, kwargs: Kwargs, node: Any, name: str) -> Any:
@@ -264,7 +268,7 @@ def sorted_items(lx: Lifter, value: Any, kwargs: Kwargs, node: Any) -> list[Any]
         try:
             order = sorted(range(len(items)), key=lambda k: keyed[k], reverse=reverse)
         except TypeError as e:
-            raise lx.error("T131", f"sorted: {e}", node) from None
+            raise lx.error("T131", f"sorted: {e}", node, "sort values of one kind") from None
         return [items[k] for k in order]
     firsts = [v.items[0] if isinstance(v, Tuple) and v.items else None for v in items]
     if "key" not in kwargs and all(f is not None and statics.is_known(lx, f) for f in firsts):
@@ -291,8 +295,10 @@ def _keys(lx: Lifter, items: Sequence[Any], key: Any, node: Any) -> list[Any]:
 
 def _check_few(lx: Lifter, items: Sequence[Any], node: Any) -> None:
     if len(items) > MOST:
-        message = f"sorted of {len(items)} items that are no numbers, or by a key: {MOST} are the most"
-        raise lx.error("T131", message, node, hint="sort a list that a comprehension over an array makes")
+        message = (
+            f"sorting {len(items)} items by a key, or items that are not numbers, is not supported: at most {MOST}"
+        )
+        raise lx.error("T131", message, node, hint="sort an array, or a list made by a comprehension over an array")
 
 
 def _in_order(lx: Lifter, items: Sequence[Any], keys: Sequence[Any], reverse: bool, node: Any) -> list[Any]:

@@ -63,7 +63,7 @@ def _of_no_list(name: str) -> Any:
         for value in args:
             if isinstance(value, (Ref, Tuple, RangeOf)) and overloads.class_of(lx, value) is None:
                 hint = "make an array of it: np.array(...)"
-                raise lx.error("T120", f"{describe(lx, value)} is an argument of {name!r}", node, hint=hint)
+                raise lx.error("T120", f"{name!r} does not take {describe(lx, value)}", node, hint=hint)
         return NotImplemented
 
     return call
@@ -71,7 +71,7 @@ def _of_no_list(name: str) -> Any:
 
 def _super(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Super:
     if len(args) == 1:
-        raise lx.error("T131", "super() takes no arguments here, or a class and an object", node)
+        raise lx.error("T131", "super() takes no arguments, or a class and an object", node, "write super()")
     if args:
         return Super(lx.static(args[0], "the class of super()", node), args[1])
     frame: Frame | None = lx.frame
@@ -104,7 +104,8 @@ def _reduce(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     items = live.each(found)
     total = args[2] if len(args) > 2 else next(items, None)
     if total is None:
-        raise lx.error("T131", "reduce of nothing", node)
+        message = "reduce() of an empty iterable without an initial value"
+        raise lx.error("T131", message, node, "pass an initial value as the third argument")
     for item in items:
         total = lx.apply(args[0], [total, item], {}, node)
     return total
@@ -114,7 +115,8 @@ def _replace(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     """``dataclasses.replace``."""
     state = contents.items(lx, args[0], node) if isinstance(args[0], Ref) else None
     if state is None or state.kind != "instance" or len(args) > 1:
-        raise lx.error("T131", f"dataclasses.replace of {describe(lx, args[0])}", node)
+        message = f"dataclasses.replace takes a dataclass instance, not {describe(lx, args[0])}"
+        raise lx.error("T131", message, node, "make a new value instead")
     given = getattr(state.cls, "__dataclass_fields__", None)
     names = state.keys or () if given is None else [
         f.name for f in given.values() if f.init and (making.is_instance_field(f) or making.is_init_variable(f))
@@ -139,10 +141,10 @@ def _vectorize(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Any:
     given = {"pyfunc": args[0]} if args else {}
     given |= dict(zip(("otypes", "doc", "excluded", "cache", "signature"), args[1:])) | kwargs
     if "pyfunc" not in given:
-        raise lx.error("T131", "np.vectorize without a function", node, "write np.vectorize(f)")
+        raise lx.error("T131", "np.vectorize needs a function", node, "write np.vectorize(f)")
     for name in ("excluded", "signature"):
         if not (isinstance(given.get(name, Static(None)), Static) and given.get(name, Static(None)).value is None):
-            raise lx.error("T131", f"np.vectorize with {name}", node, "write the loop")
+            raise lx.error("T131", f"np.vectorize with {name} is not supported", node, ways_out.LOOP)
     return vectorized(lx, given["pyfunc"], given.get("otypes", Static(None)), node)
 
 

@@ -46,7 +46,7 @@ class Given(inner_transforms.Passed):
             for j, other in enumerate(roots):
                 mine = roots[k]
                 if j != k and mine is not None and other is not None and aliases.is_related(self.lx, mine, other):
-                    message = "a recursive function writes into this argument, which another that it reads may be"
+                    message = "a recursive function writes into this argument, which may share memory with another one"
                     raise self.lx.error("T123", message, node, hint="pass a .copy() of one of them")
 
 

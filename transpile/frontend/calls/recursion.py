@@ -39,7 +39,7 @@ from transpile.frontend.values.values import Array, Cell
 MAX_ROUNDS = 12
 MAX_OPEN = 32  # routines of one function that are being lifted, each for other flags, numbers or functions
 
-SHARED = "this array may be one that the recursive function was called with"
+SHARED = "this array may be an argument of the recursive function, so it cannot be written"
 
 
 class Widen(Exception):
@@ -141,7 +141,7 @@ def _note_shared(lx: Lifter, cell: Cell, shared: frozenset[int], given: Given) -
 def refuse_nonlocal(lx: Lifter, code: Any, node: Any) -> None:
     """Refuses names of the function around that a kept function sets: each call would have to hand them on."""
     if any(isinstance(n, (gast.Nonlocal, gast.Global)) for n in gast.walk(code.node)):
-        message = f"{code.name!r} calls itself and sets a name of the function around it"
+        message = f"{code.name!r} calls itself and assigns to a name of the enclosing function"
         raise lx.error("T115", message, node, hint="pass the value as an argument and return it")
 
 
@@ -164,9 +164,7 @@ def _routine(
                 return _recursion(lx, opened, node)
             raise Widen(opened, wide)
     if sum(o[:2] == key[:2] for o in kept.open) >= MAX_OPEN:
-        message = (
-            f"{code.name!r} calls itself with other flags, functions or numbers in every call, and these must be known"
-        )
+        message = f"{code.name!r} calls itself with a different string, function or number in every call"
         raise lx.error("T115", message, node, hint="write the recursion as a loop")
 
     def grants(pair: Pair) -> bool:
@@ -240,7 +238,8 @@ def _lifted(
                         kept.found[key] = made
                 return made
             opened.signature = found
-        raise lx.error("T206", f"the types of what {code.name!r} returns do not settle", node)
+        message = f"the types of the results of {code.name!r} change with each recursive call"
+        raise lx.error("T206", message, node, "return the same types on every path")
     finally:
         kept.open.pop(opened.key, None)
 
@@ -248,8 +247,8 @@ def _lifted(
 def _refuse_endless(kept: Kept, opened: Open, code: Any) -> NoReturn:
     """No path returns: if the paths end in calls of functions that are not known yet, those may tell."""
     if opened.asked_at is not None and not any(k != opened.key for k in kept.unknown):
-        hint = "return without a call in some case"
-        raise error("T115", f"{code.name!r} calls itself on every path: it cannot end", opened.asked_at, hint)
+        hint = "return without a recursive call in some case"
+        raise error("T115", f"{code.name!r} calls itself on every path: it never ends", opened.asked_at, hint)
     raise Dead
 
 

@@ -50,7 +50,8 @@ def lift_body(
         except NeedValue as needed:
             if not tries.froze(inner, needed):
                 statics.resolve_need(inner, needed)
-    raise error("T206", f"the types of {code.name!r} do not settle")
+    message = f"the types of the variables of {code.name!r} change with each recursive call"
+    raise error("T206", message, hint="give each variable one dtype and shape")
 
 
 class _Symbols(Symbols):

@@ -74,8 +74,8 @@ def joined(old: Signature | None, new: Signature) -> Signature | None:
     if old is None:
         return new
     if old.out_tree != new.out_tree or len(old.results) != len(new.results) and old.written == new.written:
-        raise error("T118", "what the function returns has another structure where it calls itself",
-                    hint="give it the same structure on both paths")  # fmt: skip
+        raise error("T118", "the recursive function returns results of different structure",
+                    hint="return the same structure on every path")  # fmt: skip
     if old.written != new.written:
         return new  # a parameter that is written: all calls must know it
     results = tuple(_join(a, b) for a, b in zip(old.results, new.results))
@@ -97,14 +97,13 @@ def _agree(assumed: Type, found: Type) -> bool:
 
 def _join(a: Type, b: Type) -> Type:
     if a.rank != b.rank:
-        raise error(
-            "T204", f"the function returns an array of {a.rank} dimensions or one of {b.rank} where it calls itself"
-        )
+        message = f"the recursive function returns an array of rank {a.rank} or of rank {b.rank}"
+        raise error("T204", message, hint="return the same rank on every path")
     if not computes_alike(a, b) or (a.dims and a.dtype != b.dtype):
         raise error(
             "T205",
-            f"the function returns {a} or {b} where it calls itself",
-            hint="give it the same dtype on both paths",
+            f"the recursive function returns {a} or {b}",
+            hint="return the same dtype on every path",
         )
     common = promote(a, b)
     return common.with_dims(tuple(d if d == e else ANY for d, e in zip(a.dims, b.dims))) if a.dims else common

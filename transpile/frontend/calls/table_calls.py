@@ -28,7 +28,7 @@ def call(lx: Lifter, name: str, args: list[Any], kwargs: dict[str, Any], node: A
         given = call_arguments.passed(lx, name, entry, _takes(entry), args, kwargs, node)
         for where in (given.kwargs.get("where"), given.options.get("where")):
             if isinstance(where, Static) and where.value is None:
-                raise lx.error("T131", f"{shown(name)}: where=None is not supported", node)
+                raise lx.error("T131", f"{shown(name)}: where=None is not supported", node, "leave where out")
             if isinstance(where, (Array, Scalar, Ref, Tuple)):
                 _check_mask(lx, where)
         args, kwargs = building.settled(lx, entry, given.args, given.kwargs, node)
@@ -55,7 +55,7 @@ def _check_mask(lx: Lifter, where: Any) -> None:
     """NumPy casts no numbers to the truth values of ``where=``."""
     given = lx.array(where).type
     if not given.is_bool:
-        raise RuleError(f"where= takes truth values, not {given}", "T201")
+        raise RuleError(f"where= takes truth values, not {given}", "T201", "write a comparison, as in where=mask != 0")
 
 
 _NEW = frozenset(("new", "array", "C", "like"))

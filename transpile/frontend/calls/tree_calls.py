@@ -16,6 +16,7 @@ from transpile.base import treedef
 from transpile.base.treedef import LEAF, NONE, TreeDef
 from transpile.base.unravel import unravelled
 from transpile.errors import TranspileError
+from transpile.frontend.calls import arity
 from transpile.frontend.control import truth
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.resolve import statics
@@ -61,7 +62,7 @@ def _of_ref(lx: Lifter, value: Ref, node: Any) -> tuple[TreeDef, tuple[Any, ...]
         return TreeDef("dict", [LEAF] * len(keys), ordered, state.cls, tuple(keys)), tuple(held[k] for k in ordered)
     if state.kind != "instance":
         hint = "make an array of it: np.array(...)"
-        raise lx.error("T204", "a list whose length depends on the data is no tree", node, hint)
+        raise lx.error("T204", "a list whose length depends on the data cannot be a tree", node, hint)
     if registered.of(state.cls) is not None:
         return _of_registered(lx, value, state.cls, node)
     if isinstance(state.cls, StaticClass) and state.cls.kind == "dataclass":
@@ -124,7 +125,7 @@ def _is_leaf(lx: Lifter, value: Any, is_leaf: IsLeaf, node: Any, path: tuple[Any
     if is_leaf is None or isinstance(is_leaf, Static) and is_leaf.value is None:
         return False
     args = [value] if path is None else [Tuple(path), value]
-    return bool(lx.static(lx.apply(is_leaf, args, {}, node), "what is_leaf says", node))
+    return bool(lx.static(lx.apply(is_leaf, args, {}, node), "the result of is_leaf", node))
 
 
 def filled(lx: Lifter, shape: TreeDef, leaves: Sequence[Any], node: Any = None) -> Any:
@@ -186,7 +187,8 @@ def _rule(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
             try:
                 bound = _bound(name, args, kwargs)
             except TypeError as e:
-                raise lx.error("T132", f"transpile.tree.{name}: {e}", node) from None
+                hint = arity.parameters(inspect.signature(getattr(tree, name)))
+                raise lx.error("T132", f"transpile.tree.{name}: {e}", node, hint) from None
             return rule(lx, node, *bound.args, **bound.kwargs)
 
         TABLE[f"transpile.tree.{name}"] = call
@@ -202,7 +204,7 @@ def _shape(lx: Lifter, value: Any, node: Any) -> TreeDef:
     held = lx.static(value, "the structure of a tree", node)
     if not isinstance(held, TreeDef):
         raise lx.error("T131", f"expected the structure of a tree, got {describe(lx, value)}", node,
-                       "tree.structure(...) gives it")  # fmt: skip
+                       "write tp.tree.structure(x)")  # fmt: skip
     return held
 
 

@@ -37,7 +37,8 @@ def with_options(lx: Lifter, name: str, entry: Entry, given: Passed, node: Any) 
         casting = building.static_argument(lx, "casting", casting, node)
         types = {x.dtype if x.type.is_float else "" for x in map(lx.array, args[: 2 if entry.elementwise else 0])}
         if casting in ("no", "equiv") and dtype is None and types not in ({"float64"}, {"float32"}):
-            raise lx.error("T131", f"{shown(name)} with casting={casting!r} takes floats of one dtype", node)
+            message = f"{shown(name)} with casting={casting!r} is only supported for floats of one dtype"
+            raise lx.error("T131", message, node, "leave casting out, and convert with .astype(...)")
     if isinstance(where, Scalar) and isinstance(where.op, ir.Const) and where.op.value is True:
         where = None
     if out is None and where is None and dtype is None:
@@ -49,10 +50,12 @@ def with_options(lx: Lifter, name: str, entry: Entry, given: Passed, node: Any) 
     if where is not None and entry.elementwise:
         return _where(lx, name, entry, args, kwargs, where, None if _is_none(out) else out, node)
     if where is not None:
-        raise lx.error("T131", f"where= of {name.replace('numpy.', 'np.')} is not supported", node)
+        message = f"the argument where= of {shown(name)} is not supported"
+        raise lx.error("T131", message, node, "use np.where, or index with the mask")
     found = building.build(lx, name, entry, args, kwargs, node)
     if dtype is not None and to is not None and (not isinstance(found, Expr) or found.dtype != np.dtype(to).name):
-        raise lx.error("T131", f"{shown(name)} with dtype={to} is not supported", node)
+        hint = "leave dtype out, and convert the result with .astype(...)"
+        raise lx.error("T131", f"{shown(name)} with dtype={to} is not supported", node, hint)
     made = from_rule(lx, found)
     return building.stored(lx, out, made, node, stretched=bool(entry.elementwise) or stretches(name))
 
@@ -64,19 +67,21 @@ def _computed_in(lx: Lifter, name: str, entry: Entry, args: Args, to: str, casti
         like = [Type(x.dtype) for x in given]
         if getattr(prims()[entry.elementwise].type_rule(like, {}), "is_bool", False):
             if to != "bool":
-                raise lx.error("T131", f"{shown(name)} gives truths, not {to}", node)
+                message = f"{shown(name)} returns truth values, not {to}"
+                raise lx.error("T131", message, node, f"convert the result: .astype(np.{to})")
             return args
     cast = [k == 0 or not name.endswith(".ldexp") for k in range(len(args))]
     for x, is_cast in zip(given, cast):
         if is_cast and not np.can_cast(x.dtype, to, casting):
-            raise lx.error("T131", f"{shown(name)} does not cast {x.dtype} to {to} (casting={casting!r})", node)
+            message = f"{shown(name)} does not cast {x.dtype} to {to} (casting={casting!r})"
+            raise lx.error("T131", message, node, f"convert it first: .astype(np.{to})")
     return [lx.value(lx.b.cast(x, to)) if is_cast else a for a, x, is_cast in zip(args, given, cast)]
 
 
 def _where(lx: Lifter, name: str, entry: Entry, args: Args, kwargs: Kwargs, where: Any, out: Any, node: Any) -> Any:
     """The result where the mask is true, what was there elsewhere."""
     if out is None:
-        raise lx.error("T131", "where= without out= leaves elements undefined", node, hint="give out= an array")
+        raise lx.error("T131", "where= without out= leaves elements undefined", node, hint="pass an array as out=")
     mask = lx.array(where)
     record = prims()[entry.elementwise]
     if not record.quiet:  # not computed where it might warn
@@ -110,7 +115,8 @@ def method(lx: Lifter, owner: Static, which: str, args: Args, kwargs: Kwargs, no
 def _outer(lx: Lifter, owner: Static, args: Args, kwargs: Kwargs, node: Any) -> Any:
     entry = entries()[owner.value.name]
     if len(args) != 2:
-        raise lx.error("T132", f"{shown(owner.value.name)}.outer takes two arguments, not {len(args)}", node)
+        message = f"{shown(owner.value.name)}.outer takes two arguments, not {len(args)}"
+        raise lx.error("T132", message, node, f"write {shown(owner.value.name)}.outer(x, y)")
     x, y = (lx.array(a) for a in args)
     wide = lx.b.let("reshape", x, dims=(*x.dims, *[Dim(1)] * y.rank)) if y.rank and x.rank else x
     if kwargs:
@@ -127,7 +133,7 @@ def _folded(which: str) -> Callable[..., Any]:
         if name is not None:
             return lx.table_call(name, args, kwargs, node)
         if owner.value.name in _UNSTABLE and which != "accumulate":
-            text = f"what {shown(owner.value.name)}.{which} gives depends on the layout in memory"
+            text = f"the result of {shown(owner.value.name)}.{which} depends on the memory layout"
             raise lx.error("T130", text, node, hint="write a loop")
         entry = Entry(source=f"library_ufuncs:{which}")
         own = inspect.signature(library_calls.function(entry.source))
@@ -154,7 +160,8 @@ def _in_its_dtype(lx: Lifter, name: str, which: str, x: Expr, options: Kwargs, n
                 np.ones((1,) * x.rank, x.dtype), *places, **said
             )
         except (TypeError, ValueError) as e:
-            raise lx.error("T131", f"{shown(name)}.{which} of {x.type}: {e}", node)  # noqa: B904
+            hint = "correct the argument, as NumPy refuses it too"
+            raise lx.error("T131", f"{shown(name)}.{which} of {x.type}: {e}", node, hint)  # noqa: B904
     return lx.b.cast(x, np.asarray(one).dtype.name)
 
 
@@ -169,7 +176,7 @@ def _at(lx: Lifter, owner: Static, args: Args, kwargs: Kwargs, node: Any) -> Any
     """``np.add.at(a, index, b)``: repeated indices all count."""
     prim = entries()[owner.value.name].elementwise
     if not isinstance(args[0], Array):
-        raise lx.error("T131", "the first argument must be an array", node)
+        raise lx.error("T131", "the first argument must be an array", node, "make an array of it: np.array(...)")
     signs = prims()[prim].signs
     whole = memory.type_of(lx, args[0].cell).dtype
     is_rounded = len(args) == 3 and not np.can_cast(

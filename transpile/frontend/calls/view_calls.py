@@ -27,8 +27,8 @@ from transpile.frontend.values.paths import compose
 from transpile.frontend.values.values import Array, Cell, Derived, Tuple
 from transpile.ops.tables import record_of
 
-MAYBE_COPY = "a write through what may be a view or a copy, depending on the layout in memory, cannot be transformed"
-NO_PLACE = "a write through this view cannot be transformed"
+MAYBE_COPY = "{} may be a view or a copy, depending on the memory layout: it cannot be written"
+NO_PLACE = "a write through this view is not supported"
 
 Build = Callable[[list[Any], dict[str, Any]], Any]
 

@@ -28,6 +28,8 @@ IN_LINE = (
     "linear_transpose"
 )
 TREES = "work on its parts, or on all of them at once: tp.tree.map(lambda p, g: p - 0.1 * g, params, grads)"
+STARS = "pass a dict after '**', and a list or tuple after '*'"
+LOOP = "write a loop"
 
 
 def of_call(name: str) -> str:

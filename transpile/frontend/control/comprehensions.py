@@ -44,7 +44,8 @@ def dict_of(lx: Lifter, node: gast.DictComp) -> Any:
     first = first_of(lx, node)
     found = elements(lx, node, first, one)
     if found is None:
-        raise lx.error("T112", "a dict comprehension over a length that only the run knows", node)
+        message = "the length of this dict comprehension depends on the data"
+        raise lx.error("T112", message, node, "keep the values in an array")
     pairs = list(_checked(lx, first, found, node))
     return new_dict(lx, [k for k, _ in pairs], [v for _, v in pairs])
 
@@ -112,7 +113,7 @@ def _checked(lx: Lifter, items: Any, found: At, node: Any) -> Iterator[Any]:
         for cell, before in zip(cells, held):
             now = lx.state.cells.get(cell)
             if isinstance(before, Items) and isinstance(now, Items) and len(now.items) != len(before.items):
-                message = "a comprehension changes the length of the list or dict that it runs over"
+                message = "a comprehension changes the length of the list or dict that it iterates over"
                 raise lx.error("T119", message, node, hint="write it as a loop")
         yield item
 
@@ -162,8 +163,8 @@ class _Elements:
         iterators.use(lx, following, self.node)
         found = live.short(lx, following, self.node)
         if found is None:
-            message = "the inner part of a comprehension has a length that only the run knows"
-            raise lx.error("T112", message, self.node)
+            message = "the length of the inner part of this comprehension depends on the data"
+            raise lx.error("T112", message, self.node, "swap the two parts, or write a loop")
         return found
 
 

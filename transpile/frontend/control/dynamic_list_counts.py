@@ -43,7 +43,10 @@ def how_many(lx: Lifter, cells: list[Cell], run: Callable[[], None], node: Any) 
     for stmt in lx.b.block.stmts[at_first:]:
         if any(isinstance(s, ir.Print) for s in statements(ir.Block(stmts=[stmt]))):
             raise lx.error(
-                "T119", "a list grows in a 'while' loop that prints", node, hint="fill an array of known size instead"
+                "T119",
+                "a list grows in a 'while' loop that prints",
+                node,
+                hint="fill an array of known size instead",
             )
     lx.state.vars, lx.state.cells = before.vars, before.cells
     return found

@@ -90,7 +90,7 @@ def check_lengths(lx: Lifter, before: dict[Cell, Dim], node: Any) -> None:
     """Refuses a loop over a list that its body makes longer or shorter: Python's loop would see that."""
     for cell, many in before.items():
         if count_dim(lx, count(lx.state.cells[cell])) != many:
-            raise lx.error("T119", "a list becomes longer or shorter in a loop over it", node.iter,
+            raise lx.error("T119", "the length of a list changes in a loop over it", node.iter,
                            hint="iterate over a copy: items[:]")  # fmt: skip
 
 
@@ -115,7 +115,8 @@ def item(lx: Lifter, value: Ref, index: Any, node: Any) -> Any:
 def integer(lx: Lifter, index: Any, node: Any) -> Expr:
     op = lx.operand(index, node)
     if op.type.dims or op.type.is_float:
-        raise lx.error("T207", f"the index of a list must be an integer or a slice, not {op.type}", node)
+        hint = "convert it with int(...)"
+        raise lx.error("T207", f"the index of a list must be an integer or a slice, not {op.type}", node, hint)
     return lx.b.cast(op, INT) if op.type.is_bool else lx.b.expr(op)
 
 
@@ -160,7 +161,7 @@ def exactly(lx: Lifter, value: Ref, wanted: int, node: Any) -> list[Any]:
 def refuse_counted(lx: Lifter, value: Ref, node: Any = None) -> None:
     """Refuses to read a list of which only the last element is known, while it is counted how many there will be."""
     if lx.state.cells[value.cell].kind == "counted":
-        message = "of a list that grows in a 'while' loop only the last element can be read there"
+        message = "only the last element of a list can be read in the 'while' loop in which the list grows"
         raise lx.error("T119", message, node, "read the others after the loop")
 
 
@@ -291,7 +292,7 @@ def stacked(lx: Lifter, value: Ref) -> Any:
     return _whole(lx, grown.like, iter([filled_part(lx, cell, count(state)) for cell in grown.cells]))
 
 
-_EMPTY = "need at least one array: of a list that is empty, the shape is not known"
+_EMPTY = "need at least one array: the shape of an empty list is not known"
 
 
 def _whole(lx: Lifter, like: Any, wholes: Iterator[Expr]) -> Expr:
@@ -302,7 +303,8 @@ def _whole(lx: Lifter, like: Any, wholes: Iterator[Expr]) -> Expr:
     if isinstance(like, carries.RefOf) and like.items.kind == "list":
         inner = like.items.items
     if not inner:
-        raise lx.error("T119", "a list of such elements cannot become an array", hint="append arrays or numbers")
+        message = "a list whose elements are not numbers or arrays cannot become an array"
+        raise lx.error("T119", message, hint="append arrays or numbers")
     parts = [_whole(lx, v, wholes) for v in inner]
     return lx.b.let("stack", *same_dtype(lx.b, parts), axis=1)
 

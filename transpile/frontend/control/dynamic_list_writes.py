@@ -36,8 +36,8 @@ def _to_shrink(lx: Lifter, owner: Ref, node: Any) -> Items:
     """What a list holds that is about to become shorter, where it may."""
     state: Items = lx.state.cells[owner.cell]
     if state.kind == "counted":
-        raise lx.error("T119", "a list grows in a 'while' loop and becomes shorter there", node,
-                       hint="keep it in an array of known size, with its length")  # fmt: skip
+        raise lx.error("T119", "a list becomes longer and shorter in the same 'while' loop", node,
+                       hint="use an array of known size, and count its elements")  # fmt: skip
     dynamic_lists.shrinks(lx, owner.cell)
     dynamic_list_reads.check_change(lx, owner.cell)
     return state

@@ -151,8 +151,8 @@ def as_wider(loop: Any, cell: Cell) -> None:
     """The arrays of a list get other types when its loop is lifted again."""
     lx: Lifter = loop.lx
     if loop.length is None and any(loop is owner for owner in getattr(lx.state.cells[cell].cls, "owners", ())):
-        message = "a list grows in a 'while' loop, and gets elements of another type there"
-        raise lx.error("T119", message, loop.node, hint="let all elements be floats")
+        message = "a list that grows in a 'while' loop gets elements of different types"
+        raise lx.error("T119", message, loop.node, hint="make all elements floats")
     loop.grow[cell] = (lx.appended[cell], loop.reserved.get(cell, Dim(0)))
 
 
@@ -203,8 +203,8 @@ def restructured(carrying: Any, cell: Cell, held: Items, now: Items) -> None:
         carrying.grow[cell] = (element, Dim(0))
         return
     if carrying.length is None and held.kind == "grown":
-        message = "a list that grew in an earlier loop grows in one whose number of trips is not known"
-        raise lx.error("T119", message, carrying.node, hint="append to a list of its own, and join them")
+        message = "a list that grew in an earlier loop grows again in a loop whose number of iterations is not known"
+        raise lx.error("T119", message, carrying.node, hint="append to a new list, and join the two")
     if carrying.length is None:
         raise Grows(cell)
     per_trip: Dim | None = None
@@ -225,7 +225,7 @@ def _grows(carrying: Any, cell: Cell) -> bool:
 def _appends(lx: Lifter, carrying: Any, cell: Cell) -> Dim:
     """How often a trip may append at most: each ``append`` that was lifted counts once."""
     if cell in carrying.deep:
-        raise lx.error("T119", "a list grows in loops within loops by a number that depends on the data", carrying.node,
+        raise lx.error("T119", "a list grows in nested loops by a number that depends on the data", carrying.node,
                        hint="fill an array of known size instead")  # fmt: skip
     return Dim(max(carrying.tally.get(cell, 0), _append_calls(carrying.body)))
 
@@ -262,8 +262,8 @@ def is_full(lx: Lifter, carrying: Any, cell: Cell, start: Items, now: Items) -> 
     if is_nonnegative(lx.symbols.resolve(most - need)):
         return False
     if carrying.length is None:
-        message = "a list that grows in this loop is read by an index that only the run knows"
-        raise lx.error("T119", message, carrying.node, hint="append to a list of its own, and join them")
+        message = "a list that grows in this loop is read by an index that is only known at run time"
+        raise lx.error("T119", message, carrying.node, hint="append to a new list, and join the two")
     carrying.grow[cell] = (lx.appended[cell], need)
     return True
 
@@ -271,11 +271,12 @@ def is_full(lx: Lifter, carrying: Any, cell: Cell, start: Items, now: Items) -> 
 def _unlike(lx: Lifter, item: Any, node: Any = None) -> TranspileError:
     """The diagnostic of an element that is not like the others."""
     if isinstance(item, Ref) and lx.state.cells[item.cell].kind == "grown":
-        text = "a list that grows in a loop has lists in it whose lengths only the run knows"
+        text = "a list that grows in a loop holds lists whose lengths depend on the data"
         return lx.error(
             "T119", text, node, hint="make an array of the final shape, np.zeros((rows, columns)), and fill it"
         )
-    return lx.error("T119", "the elements of a list that grows in a loop have different structures", node)
+    text = "the elements of a list that grows in a loop have different structures"
+    return lx.error("T119", text, node, hint="append elements of the same structure")
 
 
 def varies(lx: Lifter, type_: Type, known: Collection[str]) -> bool:
@@ -294,7 +295,7 @@ def convert(
         _enlarge(lx, cell, capacity, types, owners)
         return
     if any(varies(lx, t, known) for t in types):
-        message = "the arrays of a list that grows in this loop may have other sizes in each trip"
+        message = "the arrays in a list that grows in this loop may have different sizes in each iteration"
         raise lx.error("T206", message, node, hint="append arrays of one shape")
     prefix = [carries.leaves(lx, item) for item in held.items]
     for item, leaves in zip(held.items, prefix):
@@ -434,7 +435,7 @@ def append(lx: Lifter, owner: Ref, item: Any, node: Any) -> Any:
     return Static(None)
 
 
-_SHARED = "this stands in a list that grows in a loop, where writes to it in a later trip cannot be followed"
+_SHARED = "this array is in a list that grows in a loop, and a later iteration may write into it"
 
 
 def freeze(lx: Lifter, item: Any, node: Any = None) -> None:
@@ -455,5 +456,5 @@ def _check_sizes(lx: Lifter, types: Sequence[Type], leaves: Sequence[ir.Operand]
     """The arrays of a list are of one shape: one of another size is no row of theirs."""
     for type_, op in zip(types, leaves):
         if not all(lx.b.same(p, q) for p, q in zip(type_.dims, op.type.dims)):
-            message = f"a list that grows in a loop has arrays of several shapes: {type_} and {op.type}"
+            message = f"a list that grows in a loop holds arrays of different shapes: {type_} and {op.type}"
             raise lx.error("T206", message, node, hint="append arrays of one shape")

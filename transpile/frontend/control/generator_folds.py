@@ -36,8 +36,8 @@ def fold(lx: Lifter, value: Any, start: Any, step: Callable[[Any, Any], Any], no
     """``step(step(start, first), second)...`` over an iterable whose length only the run knows. ``adapts``: the step is an
     operator, so that a start that is an integer of Python's may as well be one of the dtype that it gives with the first item."""
     if start is None:
-        message = f"{describe(lx, value)} cannot be folded without a start: it may be empty"
-        raise lx.error("T113", message, node, "give a start: the first item, and the rest to fold")
+        message = f"{describe(lx, value)} may be empty, and reduce has no initial value"
+        raise lx.error("T113", message, node, "pass an initial value as the third argument")
     outer = frame_of(lx, node)
     saved, lx.frame = lx.frame, outer
     before = lx.state.fork()

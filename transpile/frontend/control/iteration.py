@@ -15,7 +15,7 @@ from transpile.core.dims import Dim
 from transpile.frontend.control import dynamic_list_reads, iterators, range_items
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import contents, memory, overloads
-from transpile.frontend.values.values import Array, Iteration, RangeOf, Ref, Scalar, Static, Tuple
+from transpile.frontend.values.values import Array, Generator, Iteration, RangeOf, Ref, Scalar, Static, Tuple
 
 
 @dataclass
@@ -54,19 +54,19 @@ def sources(value: Iteration) -> tuple[Any, ...]:
 
 def why_not(value: Any) -> str:
     """The way out where a value cannot be iterated."""
-    is_integer = isinstance(value, Scalar) and value.op.type.is_int
-    return (
-        "write range(...) of it"
-        if is_integer
-        else "loop over an array, a range, or what Python has for it (enumerate, zip, reversed)"
-    )
+    if isinstance(value, Generator):
+        return "loop over the items themselves, with an 'if' in the body"
+    if isinstance(value, Scalar) and value.op.type.is_int:
+        return "write range(...) of it"
+    return "loop over an array, a list, a range, or enumerate, zip or reversed of them"
 
 
 def length_of(lx: Lifter, value: Array, node: Any = None) -> Dim:
     """The size of the first axis."""
     dims = memory.type_of(lx, value.cell).dims
     if not dims:
-        raise lx.error("T120", "an array of rank 0 has no length and is not iterated", node)
+        hint = "give it an axis: np.atleast_1d(x)"
+        raise lx.error("T120", "an array of rank 0 has no length and cannot be iterated", node, hint)
     return dims[0]
 
 

@@ -110,7 +110,7 @@ def _of_ref(lx: Lifter, value: Ref, node: Any) -> At | None:
     def at(k: int) -> Any:
         now = contents.items(lx, value, node)
         if now.kind != "list":
-            raise lx.error("T119", "a list that is iterated changes its length, depending on the data", node,
+            raise lx.error("T119", "the length of a list changes in a loop over it, depending on the data", node,
                            hint="iterate over a copy: items[:]")  # fmt: skip
         return now.items[k] if k < len(now.items) else END
 

@@ -23,6 +23,7 @@ from transpile.frontend.control.slots import (
     same,
     state_around,
 )
+from transpile.frontend.control.structure_changes import ONE_DTYPE, ONE_STRUCTURE
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.resolve import name_lookup
 from transpile.frontend.restarts import Dead, NeedBuffer
@@ -103,7 +104,10 @@ class Carrying:
                 dynamic_lists.as_wider(self, needed.cell)
             finally:
                 self.lx.loops.pop()
-        raise self.lx.error("T206", "the types of this loop's values do not settle", self.node)
+        message = "the types of the variables of this loop change in every iteration"
+        raise self.lx.error(
+            "T206", message, self.node, "give each variable one dtype and shape before the loop and in it"
+        )
 
     def _try(self, lift: Any, emit: Any, test: Any) -> None:
         lx = self.lx
@@ -435,7 +439,7 @@ class Carrying:
     def _end_leaves(self, slot: Slot, end: Any) -> list[ir.Operand]:
         lx = self.lx
         if isinstance(end, Conflict):
-            raise StructureChanges(lx.error("T119", f"{end.message}, in a loop", self.node))
+            raise StructureChanges(lx.error("T119", f"{end.message}, in a loop", self.node, end.hint or ONE_STRUCTURE))
         late = isinstance(slot.entry, Maybe)
         if not late and (end is None or isinstance(end, Maybe)):
             self.gone[slot.key] = None
@@ -454,14 +458,12 @@ class Carrying:
         name = slot.key.name if isinstance(slot.key, Cell) else slot.key[1]
         if not isinstance(end, Items) and not isinstance(slot.inside, Items):
             was, is_ = describe(lx, slot.inside), describe(lx, end)
-            text = f"{name!r} is {was} before a trip of the loop and {is_} after it"
+            text = f"{name!r} is {was} before the loop body and {is_} after it"
             if was == is_:
-                text = f"{name!r} is {was} of other length or contents after a trip of the loop than before it"
-            raise StructureChanges(
-                lx.error("T119", text, self.node, "let it have one structure before the loop and in it")
-            )
-        text = f"the structure of {name!r} changes from trip to trip"
-        raise StructureChanges(lx.error("T119", text, self.node, "let it have one structure before the loop and in it"))
+                text = f"{name!r} is {was} whose length or contents change in the loop body"
+            raise StructureChanges(lx.error("T119", text, self.node, ONE_STRUCTURE))
+        text = f"the structure of {name!r} changes between iterations of the loop"
+        raise StructureChanges(lx.error("T119", text, self.node, ONE_STRUCTURE))
 
     def _wider(self, slot: Slot, op: ir.Operand, param: ir.Var) -> Type | None:
         """The type that holds both the parameter and the end of a trip, if the parameter's does not."""
@@ -479,16 +481,13 @@ class Carrying:
         else:
             fits = False
         if not fits:
-            text = f"{name!r} is {param.type} before a trip of the loop and {op.type} after it"
-            hint = (
-                "make an array of the final size before the loop, and fill it"
-                if op.type.dims or param.type.dims
-                else ""
-            )
+            text = f"{name!r} is {param.type} before the loop body and {op.type} after it"
+            is_array = op.type.dims or param.type.dims
+            hint = "make an array of the final size before the loop, and fill it" if is_array else ONE_DTYPE
             raise StructureChanges(lx.error("T206", text, self.node, hint))
         if not computes_alike(op.type, param.type):
-            text = f"{name!r} is {param.type} before a trip of the loop and {op.type} after it"
-            raise StructureChanges(lx.error("T206", text, self.node, "give it one dtype before the loop and in it"))
+            text = f"{name!r} is {param.type} before the loop body and {op.type} after it"
+            raise StructureChanges(lx.error("T206", text, self.node, ONE_DTYPE))
         common = promote(op.type, param.type)
         wider = Type(common.dtype, param.type.dims, common.weak and not param.type.dims)
         return None if wider == param.type else wider
@@ -530,7 +529,7 @@ class Carrying:
         found: list[tuple[Key, Any, list[ir.Operand]]] = []
         for key, node in self.pending.items():
             if key not in self.late and (dead or state.vars.get(key) is None):
-                raise lx.error("T116", f"variable {key[1]!r} has no value here", node)
+                raise lx.error("T116", f"{key[1]!r} is read before it is set", node, "set it before the loop")
         if dead:
             return found
         for key, value in state.vars.items():
@@ -548,13 +547,14 @@ class Carrying:
                 self.kept[key] = value
                 continue
             if carries.holds_iterator(lx, value):
-                text = f"{name!r} is an iterator that a trip of its loop made"
+                text = f"{name!r} is an iterator that is made in a loop, and used after it"
                 self.unlike[key] = Conflict("T120", text, "make a list of it in the loop")
                 continue
             leaves = carries.leaves(lx, value)
             if any(dynamic_lists.varies(lx, o.type, self.known) for o in leaves):
+                text = f"the shape of {name!r} may change between iterations of its loop"
                 self.unlike[key] = Conflict(
-                    "T206", f"{name!r} has a shape that may change from trip to trip of its loop"
+                    "T206", text, "make an array of the final size before the loop, and fill it"
                 )
                 continue
             found.append((key, carries.template(lx, value), leaves))

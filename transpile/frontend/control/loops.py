@@ -106,7 +106,7 @@ def _is_short(lx: Lifter, stream: Stream, most: int) -> bool:
             return False
         lx.symbols.fix(lx, length, shortest[0])  # of known numbers beside an array that is long enough, as it is here
         return shortest[0] <= most
-    lx.need(iteration.as_expr(lx, length).op, "the number of trips of this loop")
+    lx.need(iteration.as_expr(lx, length).op, "the number of iterations of this loop")
 
 
 def unroll(lx: Lifter, node: gast.For, iterable: Any, items: live.At) -> None:
@@ -121,9 +121,7 @@ def unroll(lx: Lifter, node: gast.For, iterable: Any, items: live.At) -> None:
         while item is not live.END:
             lx.turns = (*turns, k)
             if k > (UNROLL_AT_MOST if stop is None else SMALL) and [lx.writes.get(c, 0) for c in cells] != writes:
-                message = (
-                    "a loop over a list that its body makes longer, and whose end depends on the data or never comes"
-                )
+                message = "a list grows in a loop over it, and when the loop ends depends on the data, or it never ends"
                 raise lx.error("T119", message, node, hint="write it as a 'while' loop over an index")
             assignment.assign(lx, node.target, item)
             lx.block(body)
@@ -247,7 +245,7 @@ def while_statement(lx: Lifter, node: gast.While) -> None:
         names = [k for k, v in before.vars.items() if now.vars.get(k, v) is not v]
         held = [c for c, v in before.cells.items() if isinstance(v, Items) and now.cells.get(c, v) is not v]
         if names or held:
-            message = "the test of a 'while' loop changes a name, a list, a dict or an object"
+            message = "the test of a 'while' loop assigns to a name, or changes a list, a dict or an object"
             raise lx.error(
                 "T119", message, node.test, hint="write 'while True' with a 'break', and change it in the body"
             )

@@ -105,13 +105,13 @@ class Join:
         texts = [self.on(k, partial(describe, self.lx, v)) for k, v in enumerate((a, b))]
         desugared = self.lx.frame.code.desugared
         is_result = bool(name) and desugared is not None and name == desugared.result
-        what = "what the function returns" if is_result else f"{name!r}" if name else "the value"
+        what = "the function returns" if is_result else f"{name!r} is" if name else "this is"
         hint = _CONFLICT_HINTS.get(code, "give it the same structure on both paths")
         if any(isinstance(v, (Closure, Bound, Static)) for v in (a, b)):
-            hint = "return a value on every path" if is_result else "put what uses it into both branches"
+            hint = "return a value on every path" if is_result else "use it inside each branch"
         if texts[0] == texts[1]:
-            return Conflict(code, f"{what} is one {texts[0].split(' ', 1)[-1]} or another, depending on the data", hint)
-        return Conflict(code, f"{what} is {texts[0]} or {texts[1]}, depending on the data", hint)
+            return Conflict(code, f"{what} one {texts[0].split(' ', 1)[-1]} or another, depending on the data", hint)
+        return Conflict(code, f"{what} {texts[0]} or {texts[1]}, depending on the data", hint)
 
     def maybe(self, a: Any, b: Any, name: str) -> Any:
         values = [v.value if isinstance(v, Maybe) else v for v in (a, b)]
@@ -159,9 +159,8 @@ class Join:
                 items = tuple(self.one_sided(k, v, name) for v in state.items)
                 return self._ref(Items(state.kind, items, state.keys, state.cls), value.cell, value.cell)
         if is_iterator(value):
-            return Conflict(
-                "T120", f"{name!r} is an iterator that only a branch makes", "make a list of it in the branch"
-            )
+            text = f"{name!r} is an iterator that only one branch makes"
+            return Conflict("T120", text, "make a list of it in the branch")
         return with_parts(value, tuple(self.one_sided(k, v, name) for v in parts(value)))
 
     # ---- leaves

@@ -33,10 +33,12 @@ def item(lx: Lifter, value: RangeOf, index: Any, node: Any) -> Any:
     """``range(...)[k]`` for a known ``k`` that is not negative."""
     k = lx.operand(index, node)
     if isinstance(k, ir.Const) and k.value < 0:
-        raise lx.error("T120", "a range cannot be indexed from its end", node)
+        raise lx.error("T120", "a range cannot be indexed from its end", node, "make a list of it: list(range(...))")
     length = length_of_range(lx, value)
     if not (isinstance(k, ir.Const) and isinstance(length, Dim) and length.is_const):
-        raise lx.error("T210", "a range that is indexed must be known when the function is transformed", node)
+        message = "an item of a range whose bounds or index are only known at run time"
+        raise lx.error("T210", message, node, "compute it: start + index * step")
     if not k.value < length.const:
-        raise lx.error("T207", f"index {k.value} is out of range for a range of {length.const}", node)
+        message = f"index {k.value} is out of range for a range of length {length.const}"
+        raise lx.error("T207", message, node, "correct the index or the bounds")
     return lx.value(lx.b.expr(value.start) + lx.b.expr(k) * lx.b.expr(value.step))

@@ -77,7 +77,7 @@ def filled_up(lx: Lifter, slot: Slot, op: ir.Operand, name: str) -> list[ir.Oper
 
 def _refuse_longer(lx: Lifter, count: ir.Operand, most: Dim, name: str) -> None:
     where = lx.symbols.where(lx)
-    text = f"{where}{name!r} gets longer than "
+    text = f"{where}{name!r} grows in this loop beyond "
     room = lx.b.dim(most)
-    hint = ", its size before this loop: make an array of the final size before it, and fill it"
+    hint = ", its size before the loop: make an array of the final size before the loop, and fill it"
     emit_failure(lx, (lx.b.expr(count) > room).op, (text, (0, "", ""), hint), (room.op,), lx.b.loc)

@@ -18,8 +18,8 @@ from transpile.frontend.restarts import Dead
 from transpile.frontend.sources import writes
 from transpile.frontend.sources.name_liveness import assigned
 from transpile.frontend.values import assignment, containers, overloads
-from transpile.frontend.values.convert import describe
-from transpile.frontend.values.values import Array, Maybe, Ref, Static
+from transpile.frontend.values.convert import describe, shown
+from transpile.frontend.values.values import Array, Maybe, Ref, Static, Text
 
 
 def _expression(lx: Lifter, node: gast.Expr) -> None:
@@ -45,7 +45,7 @@ def _define(lx: Lifter, node: gast.FunctionDef) -> None:
 
 def _raise(lx: Lifter, node: gast.Raise) -> None:
     if node.exc is None:
-        raise lx.error("T133", "'raise' without an exception", node)
+        raise lx.error("T133", "'raise' without an exception", node, 'name the exception: raise ValueError("...")')
     made = node.exc
     args = made.args if isinstance(made, gast.Call) else []
     name = _exception(lx, made.func if isinstance(made, gast.Call) else made, node)
@@ -73,7 +73,12 @@ def _exception(lx: Lifter, node: gast.expr, at: Any) -> str:
     if isinstance(held, type) and issubclass(held, BaseException):
         base = next(c for c in held.__mro__ if c.__module__ == "builtins")
         return base.__name__
-    raise lx.error("T133", "this exception cannot be raised in generated code", at, hint="raise one of Python's own")
+    if isinstance(held, type):
+        message = f"{held.__name__!r} does not derive from BaseException"
+        raise lx.error("T133", message, at, hint=f"write class {held.__name__}(Exception)")
+    what = "this is a str" if isinstance(held, (str, Text)) else f"this is {describe(lx, found)}"
+    message = f"exceptions must derive from BaseException: {what}"
+    raise lx.error("T133", message, at, hint='raise an exception: raise ValueError("...")')
 
 
 def _assert(lx: Lifter, node: gast.Assert) -> None:
@@ -102,17 +107,22 @@ def _with(lx: Lifter, node: gast.With) -> None:
         found = lx.expr(made.func) if isinstance(made, gast.Call) else lx.expr(made)
         held = found.value if isinstance(found, Static) else None
         name = held.name if isinstance(held, Known) else getattr(held, "__name__", "")
-        if name not in _CONTEXTS or item.optional_vars is not None:
-            raise lx.error(
-                "T106", "'with' of anything but np.errstate cannot be transformed", item.context_expr, _OUTSIDE
+        if name not in _CONTEXTS:
+            message = (
+                "'with' is only supported for np.errstate, np.printoptions, warnings.catch_warnings and nullcontext"
             )
+            raise lx.error("T106", message, item.context_expr, _OUTSIDE)
+        if item.optional_vars is not None:
+            where = gast.unparse(item.optional_vars).strip()
+            message = f"'with {shown(name)}(...) as {where}' is not supported"
+            raise lx.error("T106", message, item.context_expr, hint=f"leave 'as {where}' out")
         if name == "numpy.errstate" and isinstance(made, gast.Call):
             given = {k.arg: lx.expr(k.value) for k in made.keywords if k.arg is not None}
             floating_errors.note(lx, "np.errstate", given, made)
     lx.block(node.body)
 
 
-_OUTSIDE = "do it around the call, and pass in what the function needs"
+_OUTSIDE = "write it around the call, and pass what the function needs as an argument"
 _CONTEXTS = frozenset(
     "numpy.errstate numpy.printoptions warnings.catch_warnings contextlib.nullcontext catch_warnings nullcontext".split()
 )
@@ -124,7 +134,8 @@ def _delete(lx: Lifter, node: gast.Delete) -> None:
             frame = name_lookup.scope(lx, lx.frame, target.id)
             held = None if frame is None else lx.state.vars.get((frame, target.id))
             if frame is None or held is None:
-                raise lx.error("T116", f"variable {target.id!r} has no value here", target)
+                hint = "delete it where it is set"
+                raise lx.error("T116", f"{target.id!r} is deleted before it is set", target, hint)
             name_lookup.set_here(lx, frame, target.id, target)
             if isinstance(held, Maybe):
                 name_lookup.certain(lx, frame, target, held)
@@ -133,12 +144,13 @@ def _delete(lx: Lifter, node: gast.Delete) -> None:
             owner = lx.expr(target.value)
             if not isinstance(owner, Ref):
                 hint = "use np.delete, or a slice" if isinstance(owner, Array) else ""
-                raise lx.error("T108", f"'del' of an item of {describe(lx, owner)}", target, hint)
+                raise lx.error("T108", f"cannot delete an item of {describe(lx, owner)}", target, hint)
             index = lx.expr(target.slice)
             if overloads.call(lx, owner, "__delitem__", [index], target) is None:
                 containers.delete(lx, owner, index, target)
         else:
-            raise lx.error("T108", "'del' of this cannot be transformed", target)
+            hint = "'del' takes names, and items of lists and dicts"
+            raise lx.error("T108", "this cannot be deleted: it is neither a name nor an item", target, hint)
 
 
 def _import(lx: Lifter, node: gast.Import) -> None:
@@ -149,8 +161,8 @@ def _global(lx: Lifter, node: Any) -> None:
     written = assigned(lx.frame.code.body)
     for name in node.names:
         if name in written and isinstance(node, gast.Global):
-            raise lx.error("T107", f"a write to the global {name!r} cannot be transformed", node,
-                           hint="pass the value in and return it")  # fmt: skip
+            raise lx.error("T107", f"an assignment to the global {name!r} is not supported", node,
+                           hint="pass the value as an argument, and return the new one")  # fmt: skip
 
 
 def _refused(code: str, message: str, hint: str = "") -> Callable[[Lifter, Any], None]:
@@ -160,6 +172,7 @@ def _refused(code: str, message: str, hint: str = "") -> Callable[[Lifter, Any],
     return refuse
 
 
+_TEST = "test for the condition with 'if'"
 STATEMENTS: dict[type, Callable[[Lifter, Any], None]] = {
     gast.Expr: _expression,
     gast.Assign: assignment.statement,
@@ -179,9 +192,11 @@ STATEMENTS: dict[type, Callable[[Lifter, Any], None]] = {
     gast.ImportFrom: _import,
     gast.Global: _global,
     gast.Nonlocal: _global,
-    gast.ClassDef: _refused("T102", "a class in the body of a function cannot be transformed", "define it outside"),
-    gast.AsyncFunctionDef: _refused("T103", "an async function cannot be transformed"),
-    gast.AsyncFor: _refused("T103", "'async for' cannot be transformed"),
-    gast.AsyncWith: _refused("T103", "'async with' cannot be transformed"),
-    gast.Try: _refused("T105", "'try' cannot be transformed", "test for the condition with 'if'"),
+    gast.ClassDef: _refused("T102", "a class defined inside a function is not supported", "define it outside"),
+    gast.AsyncFunctionDef: _refused("T103", "async functions are not supported", "make it a plain 'def'"),
+    gast.AsyncFor: _refused("T103", "'async for' is not supported", "write a plain 'for'"),
+    gast.AsyncWith: _refused("T103", "'async with' is not supported", "write a plain 'with'"),
+    gast.Try: _refused("T105", "'try' is not supported", _TEST),
+    gast.TryStar: _refused("T101", "'except*' is not supported", _TEST),
+    gast.TypeAlias: _refused("T101", "a 'type' statement inside a function is not supported", "write it outside"),
 }

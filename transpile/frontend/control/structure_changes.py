@@ -1,4 +1,4 @@
-"""What is said of a container that is something else after a trip of a loop than before it."""
+"""The message for a container whose structure the body of a loop changes."""
 
 from __future__ import annotations
 
@@ -10,17 +10,23 @@ from transpile.frontend.lifter import Lifter
 from transpile.frontend.values.convert import describe
 from transpile.frontend.values.values import Items
 
+ONE_STRUCTURE = "give it the same structure before the loop and in it"
+ONE_DTYPE = "give it the same dtype before the loop and in it"
+
 
 def diagnostic(lx: Lifter, name: str, held: Items, now: Items, node: Any) -> TranspileError:
-    """The diagnostic of a container whose structure a trip changes: which part is something else after it."""
+    """The diagnostic of a container whose structure changes between iterations: it names the part that does."""
     if (held.kind, held.keys, len(held.items)) == (now.kind, now.keys, len(now.items)):
         for key, a, b in zip(held.keys or range(len(held.items)), held.items, now.items):
             if carries.skeleton(lx, a) != carries.skeleton(lx, b):
                 part = f"attribute {key!r} of an object" if held.kind == "instance" else f"{name}[{key!r}]"
-                text = f"{part} is {describe(lx, a)} before a trip of the loop and {describe(lx, b)} after it"
-                return lx.error("T119", text, node, "let it have one structure before the loop and in it")
-    what = {"instance": "an object gets or loses attributes", "dict": "a dict gets or loses keys"}.get(held.kind)
-    if what is None:
-        text = "a list changes its structure from trip to trip of this loop"
-        return lx.error("T119", text, node, hint="fill an array of known size instead")
-    return lx.error("T119", f"{what} in a trip of this loop", node, "let it have all of them before the loop")
+                text = f"{part} is {describe(lx, a)} before the loop body and {describe(lx, b)} after it"
+                return lx.error("T119", text, node, ONE_STRUCTURE)
+    if held.kind == "instance":
+        text, hint = "an object gets or loses attributes in the body of this loop", "set all attributes before the loop"
+    elif held.kind == "dict":
+        text, hint = "a dict gets or loses keys in the body of this loop", "set all keys before the loop"
+    else:
+        text = "the structure of a list changes between iterations of this loop"
+        hint = "fill an array of known size instead"
+    return lx.error("T119", text, node, hint)

@@ -23,7 +23,8 @@ def truth(lx: Lifter, value: Any, node: Any = None) -> ir.Operand:
     """``bool(value)`` as an operand; a Const where it is known now."""
     rule = _TRUTH.get(type(value))
     if rule is None:
-        raise lx.error("T120", f"{describe(lx, value)} has no truth value here", node)
+        hint = "compare it with something, or test its length"
+        raise lx.error("T120", f"the truth value of {describe(lx, value)} is not supported", node, hint)
     op = rule(lx, value, node)
     return by_facts(lx, op)
 
@@ -67,7 +68,7 @@ def _scalar(lx: Lifter, value: Scalar, node: Any) -> ir.Operand:
     if isinstance(op, ir.Const):
         return TRUE if op.value else FALSE
     if isinstance(op, ir.Undef):
-        raise lx.error("T116", "a variable may have no value here", node)
+        raise lx.error("T116", "a variable may be read here before it is set", node, "set it on every path")
     if op.type.is_bool:
         return _asked(lx, op)
     form = lx.b.form_of(op)

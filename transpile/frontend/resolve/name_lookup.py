@@ -16,6 +16,8 @@ from transpile.frontend.restarts import Dead
 from transpile.frontend.state import Frame
 from transpile.frontend.values.values import Conflict, Maybe, Static
 
+SET = "set it on every path"
+
 
 def load(lx: Lifter, node: gast.Name) -> Any:
     """What a name holds."""
@@ -27,7 +29,9 @@ def load(lx: Lifter, node: gast.Name) -> Any:
         value = closure_conversion.imported(lx, frame, node.id, node)
     if value is None:
         _from_an_earlier_trip(lx, frame, node)
-        raise lx.error("T116", f"variable {node.id!r} has no value here", node)
+        raise lx.error(
+            "T116", f"{node.id!r} is read before it is set", node, "set it before the loop" if lx.loops else SET
+        )
     if isinstance(value, Maybe):
         value = certain(lx, frame, node, value)
     if isinstance(value, Conflict):
@@ -62,12 +66,11 @@ def scope(lx: Lifter, frame: Frame | None, name: str) -> Frame | None:
 def set_here(lx: Lifter, frame: Frame | None, name: str, node: Any) -> Frame:
     """The frame of a name that is set or deleted; refused where the function that is lifted would keep that to itself."""
     if frame is None:
-        raise lx.error("T107", f"{name!r} is a global: it cannot be written", node, hint="return the value instead")
+        message = f"an assignment to the global {name!r} is not supported"
+        raise lx.error("T107", message, node, hint="pass the value as an argument, and return the new one")
     if lx.outer is not None and _outermost(frame) is not _outermost(lx.frame):
-        message = (
-            f"{name!r} is a name of the function around one that is transformed or kept by itself: it cannot be written"
-        )
-        raise lx.error("T107", message, node, hint="return the value instead")
+        message = f"{name!r} belongs to the enclosing function, and a function that is transformed or recursive cannot assign to it"
+        raise lx.error("T107", message, node, hint="pass the value as an argument, and return the new one")
     return frame
 
 
@@ -94,9 +97,11 @@ def check(lx: Lifter, name: str, value: Maybe) -> None:
     flag = by_facts(lx, flag)
     if isinstance(flag, ir.Const) and flag.value:
         return
-    message = f"variable {name!r} has no value here"
+    message = f"{name!r} is read before it is set"
     if isinstance(flag, ir.Const):
-        raise lx.error("T116", f"{message}: {value.why} leaves it unassigned")
+        raise lx.error("T116", f"{message}: {value.why} does not set it", hint=SET)
+    at, col = lx.symbols.where(lx), lx.b.loc.col
+    message = (f"{at.removesuffix(': ')}:{col}: " if at and col else at) + message
     failed = ir.Block(stmts=[ir.Raise((), "UnboundLocalError", (message,), loc=lx.b.loc)])
     test = lx.b.elementwise("logical_not", flag).op
     lx.b.emit(ir.If(test, failed, ir.Block(), (), lx.b.loc))

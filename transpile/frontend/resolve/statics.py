@@ -36,7 +36,7 @@ def python(lx: Lifter, value: Any, what: str = "this value", node: Any = None) -
             return known(lx, value)
         except Unknown as e:
             if e.op is None or e.op.type.dims and not _rests_on_arrays(lx, e.op):
-                raise _unknown(lx, e.op, what, node, "") from None
+                raise _unknown(lx, e.op, what, node, "it depends on the data: pass it as an argument") from None
             if not known_entries.learn(lx, e.op):
                 need(lx, e.op, what, node)
 
@@ -124,13 +124,13 @@ _KNOWN: dict[type, Callable[[Lifter, Any], Any]] = {
 def _unknown(lx: Lifter, op: ir.Operand | None, what: str, node: Any, hint: str) -> TranspileError:
     """T210: what to do about an argument, else the ``hint``."""
     if op in lx.params:
-        hint = "of an argument it must be an int; bind anything else, functools.partial(f, ...)"
-    return lx.error("T210", f"{what} must be known when the function is transformed", node, hint)
+        hint = "pass an int, or bind the value with functools.partial(f, ...)"
+    return lx.error("T210", f"{what} must be known before the function runs", node, hint)
 
 
 def need(lx: Lifter, op: ir.Operand, what: str, node: Any = None) -> NoReturn:
     """Asks for the value: of an argument by specialising on it, of a loop index by unrolling, else refused."""
-    why = _unknown(lx, op, what, node, "it depends on an array or on a loop; pass it as an argument")
+    why = _unknown(lx, op, what, node, "it depends on an array or on a loop: pass it as an argument")
     sources = _sources(lx, op)
     for var in sources:
         if _is_freezable(lx, var, op.type.is_float):

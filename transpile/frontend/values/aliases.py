@@ -60,16 +60,18 @@ def check_write(lx: Lifting, base: Cell) -> None:
     for loop in lx.loops:
         loop.written[base] = None
     if is_in_list(lx, base):
-        message = "this writes into what stands in a list that grew in a loop, where writes to it cannot be followed"
-        raise lx.error("T123", message, hint="append(x.copy()), and write into a .copy() of what is read from the list")
+        message = "this writes into an array that is in a list that grew in a loop"
+        raise lx.error(
+            "T123", message, hint="append x.copy() to the list, and write into a .copy() of what you read from it"
+        )
     others = lx.aliases.get(base)
     if not others:
         return
     for cell, name in _read_later(lx):
         root = root_in(lx.state, cell)
         if root in others and root is not base:
-            message = f"this writes into an array that {name!r} may or may not share: which one depends on the data"
-            raise lx.error("T123", message, hint="take a .copy() where the two are set")
+            message = f"this writes into an array that {name!r} may share, depending on the data"
+            raise lx.error("T123", message, hint=f"set {name!r} to a .copy()")
 
 
 def refuse_mixed(lx: Lifting, cell: Cell) -> None:
@@ -77,8 +79,8 @@ def refuse_mixed(lx: Lifting, cell: Cell) -> None:
     names = {name for one, name in _read_later(lx) if root_in(lx.state, one) is cell}
     if cell.mixed and len(names) > 1:
         shown = " and ".join(map(repr, sorted(names)))
-        message = f"this writes into what is a number or an array of rank 0, depending on the data: {shown}"
-        raise lx.error("T123", message, hint="take a .copy(), or float(...) of it, where the two are set")
+        message = f"this writes into a number or an array of rank 0, depending on the data, which {shown} share"
+        raise lx.error("T123", message, hint="set one of the two to a .copy(), or to float(...) of it")
 
 
 def _read_later(lx: Lifting) -> list[tuple[Cell, str]]:

@@ -76,13 +76,15 @@ def _sequence(lx: Lifter, target: Any, value: Any) -> None:
     stars = [k for k, t in enumerate(target.elts) if isinstance(t, gast.Starred)]
     if not stars:
         if len(items) != len(target.elts):
-            raise lx.error("T134", f"{len(items)} values cannot be unpacked into {len(target.elts)} names", target)
+            message = f"cannot unpack {len(items)} values into {len(target.elts)} names"
+            raise lx.error("T134", message, target, "write one name for each value, or '*rest' for the others")
         for t, v in zip(target.elts, items):
             assign(lx, t, v)
         return
     k, after = stars[0], len(target.elts) - stars[0] - 1
     if len(items) < len(target.elts) - 1:
-        raise lx.error("T134", f"{len(items)} values are too few for {len(target.elts) - 1} names and a star", target)
+        message = f"cannot unpack {len(items)} values into {len(target.elts) - 1} names and a starred name"
+        raise lx.error("T134", message, target, "write at most one name for each value")
     parts = [*items[:k], new_list(lx, list(items[k : len(items) - after])), *items[len(items) - after :]]
     for t, v in zip(target.elts, parts):
         assign(lx, t.value if isinstance(t, gast.Starred) else t, v)

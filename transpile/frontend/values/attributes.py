@@ -14,6 +14,7 @@ from transpile.aggregates import REGISTERED
 from transpile.base import making
 from transpile.core import nodes as ir
 from transpile.core.dims import Dim
+from transpile.errors import TranspileError
 from transpile.frontend.calls import at_index, library_calls, ways_out
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.resolve import known, name_lookup, reads, resolve
@@ -34,21 +35,51 @@ def read(lx: Lifter, value: Any, name: str, node: Any = None) -> Any:
     rule = _RULES.get(type(value))
     found = rule(lx, value, name, node) if rule is not None else None
     if found is None:
-        hint = _LAYOUT.get(name) or (_near(name) if isinstance(value, (Array, Scalar)) else "")
-        raise lx.error("T121", f"{describe(lx, value)} has no attribute {name!r} here", node, hint)
+        raise _missing(lx, value, name, node)
     return found
+
+
+def _missing(lx: Lifter, value: Any, name: str, node: Any) -> TranspileError:
+    """T121: NumPy's arrays have it and it is not supported, or there is no such attribute."""
+    if isinstance(value, (Array, Scalar)) and hasattr(np.ndarray, name):
+        kind = "method" if callable(getattr(np.ndarray, name)) else "attribute"
+        hint = _LAYOUT.get(name) or _INSTEAD.get(name, "call it outside of the function")
+        return lx.error("T121", f"the {kind} {name!r} of arrays is not supported", node, hint)
+    if isinstance(value, (Array, Scalar)):
+        hint = _near(name)
+    else:
+        hint = ways_out.TREES if isinstance(value, (Tuple, Ref)) and hasattr(np.ndarray, name) else _SPELLING
+    return lx.error("T121", f"{describe(lx, value)} has no attribute {name!r}", node, hint)
+
+
+_SPELLING = "correct the name, or set the attribute first"
+_INSTEAD = {
+    "view": "convert the values with .astype(...)",
+    "byteswap": "call it outside of the function, and pass the result",
+    "resize": "use np.resize, or .reshape(...)",
+    "put": "write x[index] = value",
+    "setfield": "write x[...] = value",
+    "getfield": "convert the values with .astype(...)",
+    "tobytes": "return the array, and convert it outside of the function",
+    "tofile": "return the array, and write it outside of the function",
+    "dump": "return the array, and write it outside of the function",
+    "dumps": "return the array, and convert it outside of the function",
+    "device": "arrays are on the CPU: leave it out",
+    "to_device": "arrays are on the CPU: leave it out",
+}
+"""What to write for what NumPy's arrays have and is not supported."""
 
 
 def _near(name: str) -> str:
     """What of an array may have been meant."""
     known = [*METHODS, *PROPERTIES, *_ARRAY]
     near = difflib.get_close_matches(name, known, 1, 0.7)
-    return f"did you mean {near[0]!r}?" if near else "arrays are NumPy's here"
+    return f"did you mean {near[0]!r}?" if near else "arrays have the methods and attributes of NumPy's"
 
 
 _LAYOUT = dict.fromkeys(
     ("strides", "flags", "base", "ctypes", "data"),
-    "how an argument lies in memory is its caller's business: read it outside, and pass it in as a number",
+    "the memory layout is not known inside the function: read it outside, and pass it as a number",
 )
 
 
@@ -107,8 +138,8 @@ def _all(lx: Lifter, value: Any) -> Scalar:
 def _dtype(lx: Lifter, value: Any) -> Static:
     op = lx.operand(value)
     if isinstance(op, ir.Var) and (others := lx.b.others.get(op)):
-        text = f"the dtype of what is {' or '.join([*sorted(others), op.type.dtype])}, depending on the data"
-        raise lx.error("T205", text, hint="give it one dtype on both paths")
+        text = f"the dtype of this array is {' or '.join([*sorted(others), op.type.dtype])}, depending on the data"
+        raise lx.error("T205", text, hint="give it the same dtype on both paths")
     return Static(np.dtype(op.type.dtype))
 
 
@@ -158,9 +189,11 @@ def _check_read(lx: Lifter, cls: Any, name: str, node: Any) -> None:
     """Refuses what Python asks of an object of the class's: a descriptor other than a property, or ``__getattribute__``."""
     order = [c for c in getattr(cls, "__mro__", ()) if c is not object]
     if any("__getattribute__" in vars(c) for c in order):
-        raise lx.error("T121", f"attributes of {cls.__name__!r} cannot be read here: it has __getattribute__", node)
+        message = f"the attributes of {cls.__name__!r} cannot be read: the class defines __getattribute__"
+        raise lx.error("T121", message, node, "define __getattr__ or properties instead")
     if making.is_descriptor(cls, name) and not isinstance(_in_classes(order, name)[1], property):  # type: ignore[index]
-        raise lx.error("T121", f"{name!r} of {cls.__name__!r} is a descriptor: only properties are supported", node)
+        message = f"{name!r} of {cls.__name__!r} is a descriptor: only properties are supported"
+        raise lx.error("T121", message, node, "make it a property or a method")
 
 
 def _method(lx: Lifter, owner: Any, cls: Any, name: str) -> Any:
@@ -312,8 +345,9 @@ def write(lx: Lifter, owner: Any, name: str, value: Any, node: Any) -> None:
         return
     state = contents.items(lx, owner, node) if isinstance(owner, Ref) else None
     if state is None or state.kind != "instance":
-        raise lx.error("T123", f"an attribute of {describe(lx, owner)} cannot be written", node,
-                       hint="return the value instead")  # fmt: skip
+        hint = "write x = x.reshape(...)" if name == "shape" else "return the value instead"
+        message = f"the attribute {name!r} of {describe(lx, owner)} cannot be written"
+        raise lx.error("T123", message, node, hint)
     setter = _in_classes(getattr(state.cls, "__mro__", ()), name)
     if setter is not None and isinstance(setter[1], property):
         reads.note_member(state.cls, name)
@@ -341,11 +375,14 @@ def initialise(lx: Lifter, owner: Ref, name: str, value: Any, node: Any) -> None
 
 def _check_written(lx: Lifter, owner: Ref, cls: Any, name: str, node: Any) -> None:
     if isinstance(cls, StaticClass) and ("__setattr__" in cls.methods or name in cls.methods):
-        raise lx.error("T123", f"{name!r} of {describe(lx, owner)} cannot be written: its class has more to say", node)
+        what = f"the class defines {'__setattr__' if '__setattr__' in cls.methods else f'a method {name!r}'}"
+        message = f"{name!r} of {describe(lx, owner)} cannot be written: {what}"
+        raise lx.error("T123", message, node, "set an attribute with another name, or return the value")
     order = [c for c in getattr(cls, "__mro__", ()) if c is not object]
     if any("__setattr__" in vars(c) for c in order) or making.is_descriptor(cls, name):
-        what = "a descriptor" if making.is_descriptor(cls, name) else "what __setattr__ makes of it"
-        raise lx.error("T123", f"{name!r} of {describe(lx, owner)} cannot be written: it is {what}", node)
+        what = "it is a descriptor" if making.is_descriptor(cls, name) else "the class defines __setattr__"
+        message = f"{name!r} of {describe(lx, owner)} cannot be written: {what}"
+        raise lx.error("T123", message, node, "set an attribute with another name, or return the value")
 
 
 def _set(lx: Lifter, owner: Ref, name: str, value: Any, node: Any) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 
 from transpile.aggregates import ArgLeaf
 
-SHARED = "writes into an argument that is also another one, or part of it: no derivative in each of them is defined"
+SHARED = "writes into an argument that shares memory with another argument: their derivatives are not defined"
 
 
 class Changes:

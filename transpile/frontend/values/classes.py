@@ -47,9 +47,7 @@ def _plain(lx: Lifter, cls: Any, args: Args, kwargs: Kwargs, node: Any) -> Ref:
     own = [c for c in cls.__mro__ if c is not object]
     odd = next((n for c in own for n in _UNUSUAL if n in vars(c)), None)
     if type(cls) is not type or not all(overloads.is_written(c) for c in own) or odd is not None:
-        why = f": it has {odd}" if odd is not None else ""
-        raise lx.error("T130", f"an instance of {cls.__name__!r} cannot be made here{why}", node,
-                       hint="use a dataclass or a named tuple")  # fmt: skip
+        raise lx.error("T130", _not_made(cls.__name__, odd), node, hint=PLAIN)
     reads.note_member(cls, "__init__")
     init = next(vars(c)["__init__"] for c in cls.__mro__ if "__init__" in vars(c))
     written = None if init is object.__init__ else Static(init)
@@ -64,7 +62,7 @@ def _initialised(lx: Lifter, cls: Any, name: str, init: Static | None, args: Arg
     if init is not None:
         lx.apply(init, [made, *args], kwargs, node)
     elif args or kwargs:
-        raise lx.error("T132", f"{name}() takes no arguments", node)
+        raise lx.error("T132", f"{name}() takes no arguments", node, "leave them out, or define __init__")
     return made
 
 
@@ -84,18 +82,33 @@ def _bind(
     """The fields by name; ``positional``: those that an argument without a name may be, if not all."""
     positional = fields if positional is None else positional
     if len(args) > len(positional):
-        raise lx.error("T132", f"{name}() takes {len(positional)} arguments, {len(args)} were given", node)
+        message = f"{name}() takes {len(positional)} positional arguments but {len(args)} were given"
+        raise lx.error("T132", message, node, _fields(fields))
     bound = dict(zip(positional, args))
     for key, value in kwargs.items():
         if key not in fields or key in bound:
-            raise lx.error("T132", f"{name}() got an unexpected argument {key!r}", node)
+            raise lx.error("T132", f"{name}() got an unexpected argument {key!r}", node, _fields(fields))
         bound[key] = value
     for field in fields:
         if field not in bound:
             if field not in defaults:
-                raise lx.error("T132", f"{name}() is missing the argument {field!r}", node)
+                raise lx.error("T132", f"{name}() is missing the argument {field!r}", node, _fields(fields))
             bound[field] = defaults[field]
     return bound
+
+
+def _fields(names: list[str]) -> str:
+    """The hint for a call that does not fit."""
+    return f"the arguments are {', '.join(map(repr, names))}" if names else "leave the arguments out"
+
+
+PLAIN = "use a dataclass or a named tuple"
+
+
+def _not_made(name: str, odd: str | None) -> str:
+    """The message for a class whose instances are made by more than ``__init__``."""
+    why = f": the class defines {odd}" if odd is not None else ""
+    return f"making an instance of {name!r} is not supported{why}"
 
 
 def _dataclass(lx: Lifter, cls: Any, args: Args, kwargs: Kwargs, node: Any) -> Ref:
@@ -135,8 +148,7 @@ def _check_usual(lx: Lifter, cls: Any, node: Any) -> None:
     """Refuses a class whose instances are made by more than their fields."""
     odd = making.unusual(cls)
     if odd is not None:
-        raise lx.error("T130", f"an instance of {cls.__name__!r} cannot be made here: it has {odd}", node,
-                       hint="use a dataclass or a named tuple")  # fmt: skip
+        raise lx.error("T130", _not_made(cls.__name__, odd), node, hint=PLAIN)
 
 
 def _static(lx: Lifter, cls: StaticClass, args: Args, kwargs: Kwargs, node: Any) -> Any:
@@ -157,9 +169,7 @@ def _static_plain(lx: Lifter, cls: StaticClass, args: Args, kwargs: Kwargs, node
     """An instance of a class of such a module whose ``__init__`` sets the attributes."""
     odd = next((n for n in _UNUSUAL if n in cls.methods), None)
     if odd is not None or not _are_known(cls):
-        why = f": it has {odd}" if odd is not None else ""
-        raise lx.error("T130", f"an instance of {cls.name!r} cannot be made here{why}", node,
-                       hint="use a dataclass or a named tuple")  # fmt: skip
+        raise lx.error("T130", _not_made(cls.name, odd), node, hint=PLAIN)
     init = Static(User(cls.methods["__init__"])) if "__init__" in cls.methods else None
     return _initialised(lx, cls, cls.name, init, args, kwargs, node)
 

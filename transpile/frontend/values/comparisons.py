@@ -67,7 +67,7 @@ def compare(lx: Lifter, op: gast.cmpop, left: Any, right: Any, node: Any) -> Any
             with np.errstate(all="ignore"):
                 return lx.const(bool(_python(op)(_in_its_dtype(lx, left), _in_its_dtype(lx, right))))
         except TypeError as e:
-            raise lx.error("T120", str(e), node) from None
+            raise lx.error("T120", str(e), node, "compare values of one kind") from None
     x, y = lx.operand(left, node), lx.operand(right, node)
     known = _by_form(lx, op, x, y)
     if known is not None:
@@ -124,14 +124,15 @@ def same_object(lx: Lifter, left: Any, right: Any, node: Any) -> bool:
                 return False  # NumPy's truth values are others than Python's
         if left.op.type.dtype == right.op.type.dtype:
             what = "truth values" if left.op.type.is_bool else "numbers"
-            raise lx.error("T120", f"'is' of {what} that only the run knows", node, hint="use == or just the value")
+            message = f"'is' of {what} that are only known at run time"
+            raise lx.error("T120", message, node, hint="use == or just the value")
         return False
     if isinstance(left, (Array, Ref)) and type(left) is type(right):
         if left.cell is not right.cell and _may_be_one(lx, left, right):
             written = [_SIGNS[type(op)] for op in getattr(node, "ops", ()) if type(op) in _SIGNS]
             asked = written[0] if len(written) == 1 else "is"
-            text = f"which object this is depends on the data, so {asked!r} has no answer here"
-            raise lx.error("T120", text, node, hint="compare what is in it, or the numbers of the two in a list")
+            text = f"the answer to {asked!r} depends on the data"
+            raise lx.error("T120", text, node, hint="compare the contents, or the positions of the two in a list")
         return left.cell is right.cell
     return left is right
 
@@ -212,14 +213,16 @@ def _of_containers(lx: Lifter, op: gast.cmpop, left: Any, right: Any, node: Any)
         if statics.is_known(lx, left) and statics.is_known(lx, right):
             return None
         if isinstance(left, RangeOf) and isinstance(right, RangeOf):
-            raise lx.error("T120", "two ranges are compared", node, hint="compare their ends, or lists of them")
+            message = "a comparison of two ranges is not supported"
+            raise lx.error("T120", message, node, hint="compare their bounds, or lists of them")
         _refuse_text(lx, left, right, node)
         return lx.const(isinstance(op, gast.NotEq)) if _is_equality(op) and _has_static(lx, left, right) else None
     if any(isinstance(v, Array) or isinstance(v, Scalar) and not v.op.type.weak for v in (left, right)):
         return None  # NumPy makes an array of the list
     if kinds[0] != kinds[1]:
         if not _is_equality(op):
-            raise lx.error("T120", f"{describe(lx, left)} and {describe(lx, right)} have no order", node)
+            message = f"{describe(lx, left)} and {describe(lx, right)} cannot be compared by order"
+            raise lx.error("T120", message, node, "compare two lists or two tuples")
         return lx.const(isinstance(op, gast.NotEq))
     if kinds[0] is dict:
         return _of_dicts(lx, op, left, right, node)
@@ -241,7 +244,8 @@ def _has_static(lx: Lifter, left: Any, right: Any) -> bool:
 def _refuse_text(lx: Lifter, left: Any, right: Any, node: Any) -> None:
     for one, other in ((left, right), (right, left)):
         if isinstance(one, Text) and (isinstance(other, Text) or isinstance(getattr(other, "value", None), str)):
-            raise lx.error("T120", f"{describe(lx, one)} is compared", node, hint="compare the numbers in it")
+            message = f"a comparison of {describe(lx, one)} is not supported"
+            raise lx.error("T120", message, node, hint="compare the numbers in it")
 
 
 def _kind(lx: Lifter, value: Any) -> type | None:
@@ -311,7 +315,7 @@ def _of_keys(lx: Lifter, op: gast.cmpop, left: Any, right: Any, node: Any) -> An
 
 def _of_dicts(lx: Lifter, op: gast.cmpop, left: Ref, right: Ref, node: Any) -> Any:
     if not _is_equality(op):
-        raise lx.error("T120", "dicts have no order", node)
+        raise lx.error("T120", "dicts cannot be compared by order", node, "compare their values")
     held = [dict(zip(s.keys or (), s.items)) for s in (contents.items(lx, v, node) for v in (left, right))]
     same: ir.Operand = FALSE
     if held[0].keys() == held[1].keys():
@@ -376,8 +380,10 @@ def contains(lx: Lifter, container: Any, item: Any, node: Any) -> ir.Operand:
         iterators.use(lx, container, node)
         items = live.known_items(lx, container, node)
     if items is None:
-        hint = "use np.any(x == value)" if isinstance(container, Array) else ""
-        raise lx.error("T120", f"'in' of {describe(lx, container)}", node, hint)
+        hint = (
+            "use np.any(x == value)" if isinstance(container, Array) else "search in a list, a tuple, a dict or a set"
+        )
+        raise lx.error("T120", f"'in' is not supported for {describe(lx, container)}", node, hint)
     found: ir.Operand = FALSE
     for one in items:
         same = is_equal(lx, one, item, node)
@@ -391,9 +397,11 @@ def _in_range(lx: Lifter, container: RangeOf, item: Any, node: Any) -> ir.Operan
     x = lx.array(item)
     start, stop, step = (lx.b.expr(o) for o in (container.start, container.stop, container.step))
     if not (isinstance(step.op, ir.Const) and step.op.value == 1):
-        raise lx.error("T120", "'in' of a range with a step", node)
+        message = "'in' is not supported for a range with a step"
+        raise lx.error("T120", message, node, "compare with its bounds, and test the remainder with %")
     if x.type.dims or not (x.type.is_int or x.type.is_bool):
-        raise lx.error("T120", "'in' of a range, of what is no integer", node, hint="compare with its ends")
+        message = "'in' of a range is only supported for an integer"
+        raise lx.error("T120", message, node, hint="compare with its bounds")
     return lx.b.elementwise("logical_and", start <= x, x < stop).op
 
 

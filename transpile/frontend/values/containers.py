@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from transpile.core import nodes as ir
+from transpile.errors import TranspileError
 from transpile.frontend.calls import library_calls
 from transpile.frontend.control import dynamic_list_reads, dynamic_list_writes, dynamic_lists, iterators
 from transpile.frontend.lifter import Lifter
@@ -28,7 +29,7 @@ def set_item(lx: Lifter, owner: Ref, index: Any, value: Any, node: Any) -> None:
         dynamic_list_writes.set_item(lx, owner, index, value, node)
         return
     if state.kind != "list":
-        raise lx.error("T123", f"{describe(lx, owner)} cannot be written into", node)
+        raise lx.error("T123", f"{describe(lx, owner)} does not support item assignment", node, NO_ITEMS)
     k = lx.static(index, "the index of a list", node)
     held_items = list(state.items)
     if isinstance(k, slice):
@@ -38,21 +39,33 @@ def set_item(lx: Lifter, owner: Ref, index: Any, value: Any, node: Any) -> None:
         held_items[k] = value
     else:
         dynamic_lists.beyond(lx, owner.cell, "list assignment index out of range", node)
-        raise lx.error("T207", f"index {k} is out of range for a list of {len(held_items)}", node)
+        message = f"index {k} is out of range for a list of length {len(held_items)}"
+        raise lx.error("T207", message, node, "append to the list, or correct the index")
     contents.replace_items(lx, owner.cell, tuple(held_items))
+
+
+NO_ITEMS = "write into an array, a list or a dict"
+
+
+def without_key(lx: Lifter, key: Any, keys: tuple[Any, ...], node: Any) -> TranspileError:
+    """T207 for a key that a dict does not have."""
+    some = ", ".join(map(repr, keys[:6])) + ", ..." * (len(keys) > 6)
+    hint = f"the keys are {some}" if keys else "the dict is empty"
+    return lx.error("T207", f"the dict has no key {key!r}", node, hint)
 
 
 def delete(lx: Lifter, owner: Ref, index: Any, node: Any) -> None:
     """``del owner[index]`` of a list or dict."""
     state = contents.items(lx, owner, node)
     if state.kind == "instance":
-        raise lx.error("T108", f"'del' of an item of {describe(lx, owner)}", node)
+        hint = "define __delitem__ in its class"
+        raise lx.error("T108", f"cannot delete an item of {describe(lx, owner)}", node, hint)
     if not isinstance(index, SliceOf):
         _pop(lx, owner, [index], {}, node)
         return
     if state.kind != "list":
-        message = "a slice of a list is deleted of which only the run knows how many elements it has"
-        raise lx.error("T123", message, node, hint="make a list of those that stay")
+        message = "deleting a slice of a list whose length depends on the data is not supported"
+        raise lx.error("T123", message, node, hint="make a list of the elements that remain")
     held = list(state.items)
     del held[lx.static(index, "the slice of a list", node)]
     contents.replace_items(lx, owner.cell, tuple(held))
@@ -64,7 +77,7 @@ def key_of(lx: Lifter, value: Any, node: Any) -> Any:
     try:
         hash(found)
     except TypeError as e:
-        raise lx.error("T120", f"the key of a dict: {e}", node) from None
+        raise lx.error("T120", f"the key of a dict: {e}", node, "use a string, a number or a tuple") from None
     return found
 
 
@@ -77,7 +90,8 @@ def pairs_of(lx: Lifter, value: Any, node: Any) -> tuple[list[Any], list[Any]]:
     for k, pair in enumerate(lx.unrolled(value, node)):
         found = lx.unrolled(pair, node)
         if len(found) != 2:
-            raise lx.error("T134", f"element {k} of what a dict is made from has {len(found)} items, not 2", node)
+            message = f"a dict is made of pairs (key, value), but element {k} has {len(found)} items"
+            raise lx.error("T134", message, node, "write pairs: dict([(key, value), ...])")
         keys.append(key_of(lx, found[0], node))
         values.append(found[1])
     return keys, values
@@ -136,12 +150,12 @@ def _remove(lx: Lifter, owner: Ref, args: Args, kwargs: Kwargs, node: Any) -> An
     for k, item in enumerate(held):
         same = lx.is_equal(item, args[0], node)
         if not isinstance(same, ir.Const):
-            message = "which item of a list is removed depends on the data"
-            raise lx.error("T119", message, node, hint="make a list of those that stay")
+            message = "which element list.remove removes depends on the data"
+            raise lx.error("T119", message, node, hint="make a list of the elements that remain")
         if same.value:
             contents.replace_items(lx, owner.cell, (*held[:k], *held[k + 1 :]))
             return Static(None)
-    raise lx.error("T131", "list.remove(x): x is not in the list", node)
+    raise lx.error("T131", "list.remove(x): x not in list", node, "test for it first: if x in items")
 
 
 def _pop(lx: Lifter, owner: Ref, args: Args, kwargs: Kwargs, node: Any) -> Any:
@@ -156,7 +170,10 @@ def _pop(lx: Lifter, owner: Ref, args: Args, kwargs: Kwargs, node: Any) -> Any:
     k = lx.static(args[0], "the position", node) if args else -1
     if not -len(held) <= k < len(held):
         dynamic_lists.beyond(lx, owner.cell, "pop from empty list" if not held else "pop index out of range", node)
-        raise lx.error("T207", f"pop from a list of {len(held)}", node)
+        message = (
+            "pop from empty list" if not held else f"pop index {k} is out of range for a list of length {len(held)}"
+        )
+        raise lx.error("T207", message, node, "test the length of the list first")
     found = held.pop(k)
     contents.replace_items(lx, owner.cell, tuple(held))
     return found
@@ -166,10 +183,10 @@ def _pop_key(lx: Lifter, owner: Ref, args: Args, node: Any) -> Any:
     state = contents.items(lx, owner, node)
     held = dict(zip(state.keys or (), state.items))
     if not args:
-        raise lx.error("T132", "pop of a dict takes a key", node)
+        raise lx.error("T132", "pop of a dict takes a key", node, "write d.pop(key)")
     key = key_of(lx, args[0], node)
     if key not in held and len(args) < 2:
-        raise lx.error("T207", f"the dict has no key {key!r}", node)
+        raise without_key(lx, key, tuple(held), node)
     found = held.pop(key, args[1] if len(args) > 1 else None)
     contents.replace_items(lx, owner.cell, tuple(held.values()), tuple(held))
     return found
@@ -206,11 +223,15 @@ def _search(name: str) -> Any:
             if name == "count":
                 return lx.const(known.count(wanted))
             if wanted not in known:
-                raise lx.error("T207", f"{wanted!r} is not in it", node)
+                raise lx.error("T207", f"{wanted!r} is not in the {_word(owner)}", node, "test for it first with 'in'")
             return lx.const(known.index(wanted))
         return _library(name)(lx, owner, args, kwargs, node)
 
     return call
+
+
+def _word(owner: Any) -> str:
+    return "tuple" if isinstance(owner, Tuple) else "list"
 
 
 def _view(kind: str) -> Any:
@@ -237,7 +258,8 @@ def _update(lx: Lifter, owner: Ref, args: Args, kwargs: Kwargs, node: Any) -> An
     state = contents.items(lx, owner, node)
     held = dict(zip(state.keys or (), state.items))
     if len(args) > 1:
-        raise lx.error("T132", f"update of a dict takes at most one argument without a name, not {len(args)}", node)
+        message = f"update of a dict takes at most one positional argument but {len(args)} were given"
+        raise lx.error("T132", message, node, "call update once for each")
     for other in args:
         held.update(zip(*pairs_of(lx, other, node)))
     held.update(kwargs)

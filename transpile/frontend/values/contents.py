@@ -15,7 +15,7 @@ def items(lx: Lifter, value: Ref, node: Any = None) -> Items:
     state: Items = lx.state.cells[value.cell]
     if state.kind == "conflict":
         dynamic_lists.use_inside(lx, value.cell, state)
-        message = "this list, dict or object may hold more or fewer items, depending on the data"
+        message = "the number of items of this list, dict or object depends on the data"
         raise lx.error("T118", message, node, "fill an array of known size, or append on both paths")
     return state
 

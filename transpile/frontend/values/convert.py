@@ -9,10 +9,11 @@ import numpy as np
 
 from transpile.core import nodes as ir
 from transpile.core.builder import Expr
+from transpile.errors import TranspileError
 from transpile.frontend.calls import ways_out
 from transpile.frontend.control import dynamic_list_reads
 from transpile.frontend.lifter import Lifter
-from transpile.frontend.resolve.bindings import Known, Module, StaticValue
+from transpile.frontend.resolve.bindings import Known, Module, StaticClass, StaticValue
 from transpile.frontend.values import contents, memory
 from transpile.frontend.values.values import (
     Array,
@@ -41,13 +42,13 @@ def operand(lx: Lifter, value: Any, node: Any = None) -> ir.Operand:
     """The operand of a number or array; lists and tuples of numbers become arrays."""
     rule = _OPERANDS.get(type(value))
     if rule is None:
-        raise lx.error("T120", f"{describe(lx, value)} is not a number or an array", node)
+        raise _no_number(lx, value, node)
     return rule(lx, value, node)
 
 
 def _scalar(lx: Lifter, value: Scalar, node: Any) -> ir.Operand:
     if isinstance(value.op, ir.Undef):
-        raise lx.error("T116", "a variable may have no value here", node)
+        raise lx.error("T116", "a variable may be read here before it is set", node, "set it on every path")
     return value.op
 
 
@@ -60,7 +61,7 @@ def _sequence(lx: Lifter, value: Any, node: Any) -> ir.Operand:
     if isinstance(nested, Expr):
         return nested.op
     if not isinstance(nested, (list, tuple)):
-        raise lx.error("T120", f"{describe(lx, value)} is not a number or an array", node)
+        raise _no_number(lx, value, node)
     return from_nested(lx.b, nested).op
 
 
@@ -68,7 +69,11 @@ def _static(lx: Lifter, value: Static, node: Any) -> ir.Operand:
     held = value.value.value if isinstance(value.value, (StaticValue, Known)) else value.value
     if isinstance(held, (bool, int, float, complex, np.generic)) and not isinstance(held, np.str_):
         return lx.b.operand(held)
-    raise lx.error("T120", f"{describe(lx, value)} is not a number or an array", node)
+    raise _no_number(lx, value, node)
+
+
+def _no_number(lx: Lifter, value: Any, node: Any) -> TranspileError:
+    return lx.error("T120", f"{describe(lx, value)} is not a number or an array", node, "pass a number or an array")
 
 
 _OPERANDS: dict[type, Callable[[Lifter, Any, Any], ir.Operand]] = {
@@ -86,7 +91,7 @@ def exprs(lx: Lifter, value: Any, node: Any = None) -> Any:
             return [exprs(lx, v, node) for v in state.items]
         if state.kind in ("grown", "counted"):
             return dynamic_list_reads.stacked(lx, value)
-        raise lx.error("T120", f"{describe(lx, value)} cannot be an argument here", node, ways_out.TREES)
+        raise lx.error("T120", f"{describe(lx, value)} is not a number or an array", node, ways_out.TREES)
     if isinstance(value, Static):
         if isinstance(value.value, (Known, StaticValue)) and isinstance(value.value.value, (float, np.generic)):
             return lx.b.expr(value.value.value)
@@ -120,7 +125,8 @@ def describe(lx: Lifter, value: Any) -> str:
     """What a value is, for messages."""
     match value:
         case Scalar():
-            return f"a value of type {value.op.type}"
+            word = str(value.op.type)
+            return f"{'an' if word.startswith('int') else 'a'} {word}"
         case Array():
             return f"an array of type {memory.type_of(lx, value.cell)}"
         case Tuple():
@@ -142,13 +148,19 @@ def describe(lx: Lifter, value: Any) -> str:
                 return "a module"
             if isinstance(held, Known):
                 return f"{shown(held.name)!r}"
+            if isinstance(held, (type, StaticClass)):
+                return f"the class {held.__name__!r}"
+            if type(held).__module__.startswith("transpile.frontend"):
+                return str(getattr(type(held), "WORD", "a function"))
             return f"{held!r}" if isinstance(held, str) else f"an object of type {type(held).__name__!r}"
         case Closure() | Bound() | Method():
             return "a function"
         case Maybe():
             return describe(lx, value.value)
         case Iteration():
-            return f"a {value.kind} object"
+            return f"{'an' if value.kind[0] in 'aeiou' else 'a'} {value.kind} object"
+        case Generator() if value.frame.code.name == "<filter>":
+            return "a filter object"
     return _NAMES.get(type(value), "a value of this kind")
 
 

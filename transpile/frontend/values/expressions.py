@@ -9,7 +9,7 @@ import gast
 
 from transpile.core import nodes as ir
 from transpile.core.types import INT
-from transpile.frontend.calls import calls, formatting
+from transpile.frontend.calls import calls, formatting, ways_out
 from transpile.frontend.control import comprehensions, filling, iterators, truth
 from transpile.frontend.control.truth_values import answer, negated
 from transpile.frontend.lifter import Lifter
@@ -50,6 +50,9 @@ def _list(lx: Lifter, node: gast.List) -> Ref:
 
 
 def _set(lx: Lifter, node: gast.Set) -> Static:
+    star = next((e for e in node.elts if isinstance(e, gast.Starred)), None)
+    if star is not None:
+        raise lx.error("T101", "a set with '*' is not supported", star, "use np.unique, or write the elements")
     return Static({lx.static(lx.expr(e), "an element of a set", e) for e in node.elts})
 
 
@@ -61,7 +64,7 @@ def _dict(lx: Lifter, node: gast.Dict) -> Ref:
             merged = lx.expr(value)
             state = lx.state.cells.get(merged.cell) if isinstance(merged, Ref) else None
             if state is None or state.kind != "dict":
-                raise lx.error("T117", f"** of {describe(lx, merged)}", value)
+                raise lx.error("T117", f"'**' needs a dict, not {describe(lx, merged)}", value, ways_out.STARS)
             keys += state.keys or ()
             items += state.items
         else:
@@ -101,12 +104,14 @@ def _unary(lx: Lifter, node: gast.UnaryOp) -> Any:
     if own is not None:
         return own
     if isinstance(value, (Tuple, Ref, RangeOf)):
-        raise lx.error("T120", f"{describe(lx, value)} has no sign and no bits", node)
+        message = f"{describe(lx, value)} cannot be the operand of a unary {_SIGNS[type(node.op)]!r}"
+        raise lx.error("T120", message, node, hint="make an array of it: np.array(...)")
     x = lx.operand(value, node)
     refuse_either(lx, _SIGNS[type(node.op)], node, x)
     if isinstance(node.op, gast.UAdd):
         if x.type.is_bool and not x.type.weak:
-            raise lx.error("T201", "the truth values of an array have no sign", node)
+            hint = "convert it with .astype(int), or leave the '+' out"
+            raise lx.error("T201", "NumPy has no unary '+' of boolean arrays", node, hint)
         return lx.value(lx.b.cast(x, INT) if x.type.is_bool and x.type.weak else x)  # of an array, a copy
     if isinstance(node.op, gast.USub):
         if x.type.is_bool and x.type.weak:
@@ -145,16 +150,17 @@ def _walrus(lx: Lifter, node: gast.NamedExpr) -> Any:
 
 
 def _starred(lx: Lifter, node: gast.Starred) -> Any:
-    raise lx.error("T101", "a star cannot stand here", node)
+    raise lx.error("T101", "'*' is not supported here", node, "write the elements out")
 
 
-def _refused(code: str, message: str) -> Callable[[Lifter, Any], Any]:
+def _refused(code: str, message: str, hint: str) -> Callable[[Lifter, Any], Any]:
     def refuse(lx: Lifter, node: gast.AST) -> Any:
-        raise lx.error(code, message, node)
+        raise lx.error(code, message, node, hint)
 
     return refuse
 
 
+_COLLECT = "collect the values in an array and return it"
 EXPRESSIONS: dict[type, Callable[[Lifter, Any], Any]] = {
     gast.Constant: _constant,
     gast.Name: name_lookup.load,
@@ -179,9 +185,9 @@ EXPRESSIONS: dict[type, Callable[[Lifter, Any], Any]] = {
     gast.ListComp: filling.list_of,
     gast.GeneratorExp: comprehensions.generator,
     gast.DictComp: comprehensions.dict_of,
-    gast.SetComp: _refused("T112", "a set comprehension cannot be transformed"),
+    gast.SetComp: _refused("T112", "a set comprehension is not supported", "use np.unique, or a list comprehension"),
     gast.Starred: _starred,
-    gast.Yield: _refused("T104", "'yield' cannot be transformed"),
-    gast.YieldFrom: _refused("T104", "'yield from' cannot be transformed"),
-    gast.Await: _refused("T103", "'await' cannot be transformed"),
+    gast.Yield: _refused("T104", "'yield' is not supported", _COLLECT),
+    gast.YieldFrom: _refused("T104", "'yield from' is not supported", _COLLECT),
+    gast.Await: _refused("T103", "'await' is not supported", "wait outside of the function, and pass the value"),
 }

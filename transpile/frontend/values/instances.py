@@ -50,8 +50,13 @@ def class_of(lx: Lifter, value: Any, node: Any = None) -> Any:
     rule = _CLASSES.get(type(value))
     found = rule(lx, value) if rule is not None else None
     if found is None:
-        raise lx.error("T120", f"the class of {describe(lx, value)} cannot be asked for", node)
+        raise _no_class(lx, value, node)
     return found
+
+
+def _no_class(lx: Lifter, value: Any, node: Any) -> TranspileError:
+    message = f"the class of {describe(lx, value)} is not known"
+    return lx.error("T120", message, node, "test it outside of the function, and pass the answer as an argument")
 
 
 def _of_scalar(lx: Lifter, value: Scalar) -> Any:
@@ -85,15 +90,14 @@ def _of_number(lx: Lifter, value: Scalar, is_so: Callable[[Any], bool], node: An
 
 def _of_several(lx: Lifter, value: Scalar, node: Any = None) -> TranspileError:
     names = [c.__name__ if c.__module__ == "builtins" else f"np.{c.__name__}" for c in _classes_of_number(lx, value)]
-    text = f"the class of a number that is of {' or '.join(names)}, depending on the data"
-    return lx.error(
-        "T205", text, node, hint="make it a number of one class on both paths: int(...), float(...), bool(...)"
-    )
+    text = f"the class of this number is {' or '.join(names)}, depending on the data"
+    return lx.error("T205", text, node, hint="convert it on both paths: int(...), float(...), bool(...)")
 
 
 def _of_array(lx: Lifter, value: Array) -> Any:
     if value.cell.mixed:
-        raise lx.error("T118", "this is a number or an array of rank 0, depending on the data: it has no one class")
+        message = "the class of this value depends on the data: it is a number or an array of rank 0"
+        raise lx.error("T118", message, hint="convert it on both paths: float(...)")
     return np.ndarray
 
 
@@ -183,7 +187,7 @@ def _is_instance(lx: Lifter, held: Any, cls: Any, node: Any) -> bool:
     try:
         return isinstance(held, cls)
     except TypeError as e:
-        raise lx.error("T120", str(e), node) from None
+        raise lx.error("T120", str(e), node, "pass a class, or a tuple of classes") from None
 
 
 def _is_of(lx: Lifter, found: Any, cls: Any, node: Any) -> bool:
@@ -195,7 +199,8 @@ def _is_of(lx: Lifter, found: Any, cls: Any, node: Any) -> bool:
     else:
         is_one = _is_subclass(found, cls)
     if is_one is None:
-        raise lx.error("T120", f"whether a value is a {getattr(cls, '__name__', cls)} cannot be told here", node)
+        message = f"whether this is an instance of {getattr(cls, '__name__', cls)!r} is not known"
+        raise lx.error("T120", message, node, "test it outside of the function, and pass the answer as an argument")
     return is_one
 
 
@@ -247,7 +252,7 @@ def _has(lx: Lifter, value: Any, name: str, node: Any) -> bool:
     if isinstance(value, Static) and isinstance(value.value, Known):
         return hasattr(known.known_value(value.value), name)
     if isinstance(value, (Bound, Method)):
-        raise lx.error("T120", f"the class of {describe(lx, value)} cannot be asked for", node)
+        raise _no_class(lx, value, node)
     if isinstance(value, Scalar):
         return _of_number(lx, value, lambda cls: _finds(cls, name), node)
     cls = class_of(lx, value, node)
@@ -317,7 +322,9 @@ def _limits(cls: type) -> Any:
             return NotImplemented
         type_ = lx.operand(args[0], node).type
         if type_.is_float != (cls is np.finfo) or type_.is_bool:
-            raise lx.error("T201", f"np.{cls.__name__} of {type_}", node)
+            other = "np.iinfo" if cls is np.finfo else "np.finfo"
+            hint = "convert it first: .astype(int)" if type_.is_bool else f"use {other}"
+            raise lx.error("T201", f"np.{cls.__name__} does not take {type_}", node, hint)
         return Static(cls(type_.dtype))
 
     return call

@@ -17,6 +17,7 @@ from transpile.core.builder import Expr
 from transpile.core.dims import Dim
 from transpile.core.places import compact, place_dims
 from transpile.core.types import Type
+from transpile.errors import TranspileError
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.restarts import NeedBuffer, Restart
 from transpile.frontend.values import aliases
@@ -24,7 +25,7 @@ from transpile.frontend.values.paths import compose
 from transpile.frontend.values.values import Array, Buffer, Cell, Derived, Held, Items, Scalar, View
 from transpile.numpy_api.api_arguments import shape_text
 
-READ_ONLY = "NumPy gives a read-only view here"
+READ_ONLY = "this view is read-only, as in NumPy"
 
 
 def new_array(
@@ -117,7 +118,7 @@ def _spread(lx: Lifter, whole: ir.Operand, path: ir.Path, args: tuple[ir.Operand
     """A view of an array of rank 0: the number with axes of size 1."""
     dims = place_dims((), path, args, lx.b.form_of, lx.symbols.least)
     if not all(d is not None and d.is_one for d in dims):
-        raise lx.error("T123", "a part of an array of rank 0 that may be empty", hint="take a .copy() first")
+        raise lx.error("T123", "this view of an array of rank 0 may be empty", hint=COPY)
     return lx.b.let("reshape", whole, dims=tuple(Dim(1) for _ in dims)).op if dims else whole
 
 
@@ -245,7 +246,16 @@ def write(lx: Lifter, cell: Cell, steps: ir.Path, args: tuple[ir.Operand, ...], 
 def refuse_read_only(lx: Lifter, cell: Cell) -> None:
     """Refuses a write through a view that NumPy gives out for reading."""
     if cell.readonly == READ_ONLY:
-        raise lx.error("T123", READ_ONLY, hint="take a .copy() first")
+        raise _refused(lx, cell)
+
+
+COPY = "take a .copy() first"
+
+
+def _refused(lx: Lifter, cell: Cell) -> TranspileError:
+    """The diagnostic of a write into what must not be written."""
+    what = repr(cell.name) if cell.name.isidentifier() else "this array"
+    return lx.error("T123" if "copy" not in cell.readonly else "T122", cell.readonly.format(what), hint=COPY)
 
 
 def write_place(
@@ -287,14 +297,14 @@ def _write_number(lx: Lifter, base: Cell, path: ir.Path, used: tuple[ir.Operand,
     """A write into an array of rank 0, which any view of it covers."""
     state: Items = lx.state.cells[base]
     if base.readonly:
-        raise lx.error("T123" if "copy" not in base.readonly else "T122", base.readonly, hint="take a .copy() first")
+        raise _refused(lx, base)
     if lx.mutable and base.param >= 0:
-        message = "an argument that is an array of rank 0 is written in place, which compiled code cannot do"
-        raise lx.error("T123", message, hint="pass an array of one element")
-    _refuse_dtypes(lx, state)
+        message = "compiled code cannot write into an argument that is an array of rank 0"
+        raise lx.error("T123", message, hint="pass an array of one element, or return the value")
     place = _spread(lx, state.op, path, used).type.dims
     if any(isinstance(i, (ir.Gather, ir.Mask)) for s in path if isinstance(s, ir.Index) for i in s.items):
-        raise lx.error("T123", "a write into an array of rank 0 by an array of indices", hint="write a[...] = value")
+        message = "a write into an array of rank 0 with an array as index is not supported"
+        raise lx.error("T123", message, hint="write a[...] = value")
     _check_fits(lx, x, place) if len(x.dims) <= len(place) or not all(d.is_one for d in x.dims) else None
     x = lx.b.cast(lx.b.let("reshape", x, dims=()) if x.dims else x, state.type)
     if add:
@@ -317,7 +327,8 @@ def _check_fits(lx: Lifter, x: Expr, dims: tuple[Dim, ...]) -> None:
     fits = len(x.dims) <= len(dims) and all(lx.b.fits(d, room_) for d, room_ in zip(reversed(x.dims), reversed(dims)))
     if not fits:
         sizes = f" ({', '.join(lx.symbols.apart)})" if lx.symbols.apart else ""
-        raise lx.error("T202", f"a value of shape {given} does not fit into a place of shape {room}{sizes}")
+        message = f"a value of shape {given} does not fit into an array of shape {room}{sizes}"
+        raise lx.error("T202", message, hint="write values of the shape of the part, or of one that broadcasts to it")
 
 
 def changed(lx: Lifter, base: Cell) -> None:
@@ -369,8 +380,14 @@ def to_buffer(lx: Lifter, cell: Cell) -> ir.Var:
     if isinstance(state, Buffer):
         return state.var
     if cell.readonly:
-        raise lx.error("T123" if "copy" not in cell.readonly else "T122", cell.readonly, hint="take a .copy() first")
-    _refuse_dtypes(lx, state)
+        raise _refused(lx, cell)
+    if others := has_dtypes(lx, state):
+        name = cell.name or (state.op.name if isinstance(state.op, ir.Var) else "")
+        what = repr(name) if name.isidentifier() else "this array"
+        text = f"the dtype of {what} is {' or '.join(others)}, depending on the data"
+        whole = next((t for t in others if not t.startswith("float")), "")
+        text += f": an array of {whole} would round what is written" if whole and others[-1].startswith("float") else ""
+        raise lx.error("T205", text, hint=f"give it the same dtype on both paths: .astype(np.{others[-1]})")
     if lx.regions and cell in lx.regions[-1]:
         raise NeedBuffer(cell)
     if lx.mutable and cell.param >= 0 and cell.param not in lx.written:

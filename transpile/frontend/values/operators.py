@@ -49,8 +49,8 @@ def _is_two(op: ir.Operand) -> bool:
 def refuse_either(lx: Lifter, sign: str, node: Any, *operands: ir.Operand) -> None:
     """Of truth values that are Python's or NumPy's, what gives other numbers of the ones than of the others."""
     if sign in _OF_NUMBERS and memory.is_of_either(lx, *operands):
-        raise lx.error("T205", f"{sign!r} of a truth value that is Python's or NumPy's, depending on the data", node,
-                       "NumPy's do not count as numbers: make it bool(...) or int(...) on both paths")  # fmt: skip
+        message = f"{sign!r} of a truth value that is a bool or an np.bool_, depending on the data"
+        raise lx.error("T205", message, node, "convert it on both paths: bool(...) or int(...)")
 
 
 def _refuse_lists(lx: Lifter, prim: str, left: Any, right: Any, node: Any) -> None:
@@ -59,7 +59,7 @@ def _refuse_lists(lx: Lifter, prim: str, left: Any, right: Any, node: Any) -> No
     arrays = [isinstance(v, Array) or (isinstance(v, Scalar) and not v.op.type.weak) for v in (left, right)]
     by_number = operator_of(prim).sign == "*" and not any(isinstance(v, Array) for v in (left, right))
     if any(lists) and (by_number or not any(arrays)):
-        message = f"{describe(lx, left)} {operator_of(prim).sign} {describe(lx, right)}"
+        message = f"{operator_of(prim).sign!r} is not supported between {describe(lx, left)} and {describe(lx, right)}"
         raise lx.error("T120", message, node, hint="make an array of it: np.array(...)")
 
 
@@ -71,10 +71,10 @@ def _operand(lx: Lifter, value: Any, prim: str, node: Any, side: str) -> ir.Oper
             hint = (
                 f"test for it first: if {text or 'it'} is not None"
                 if value.value is None
-                else "make a number of it outside"
+                else "convert it outside of the function: float(...)"
             )
-            which = f"{text} is {describe(lx, value)}, " if text else f"{describe(lx, value)} is "
-            raise lx.error("T120", f"{which}an operand of {operator_of(prim).sign!r}", node, hint)
+            which = f"{text} is {describe(lx, value)}, which" if text else describe(lx, value)
+            raise lx.error("T120", f"{which} cannot be an operand of {operator_of(prim).sign!r}", node, hint)
     return lx.operand(value, node)
 
 
@@ -133,7 +133,7 @@ def _containers(lx: Lifter, prim: str, left: Any, right: Any, node: Any) -> Any:
             if items is not None and isinstance(times, (Scalar, Static)):
                 count = lx.static(times, "the number of repetitions")
                 if not isinstance(count, (int, np.integer)):
-                    message = f"a list or tuple is repeated {count!r} times: it takes an integer"
+                    message = f"a list or tuple can be multiplied by an integer, not by {count!r}"
                     raise lx.error("T120", message, hint=ways_out.TREES)
                 repeated = list(items) * count
                 return Tuple(tuple(repeated)) if isinstance(whole, Tuple) else new_list(lx, repeated)
@@ -196,9 +196,8 @@ def in_place(lx: Lifter, prim: str, target: Any, value: Any, node: Any) -> Any:
     """``target op= value``: None where the target was written, the new value where it is to be rebound."""
     if isinstance(target, Array):
         if target.cell.flat:
-            raise lx.error(
-                "T120", f"x.flat is an operand of '{operator_of(prim).sign}='", node, hint="write x.flat[:] = ..."
-            )
+            message = f"x.flat cannot be the target of '{operator_of(prim).sign}='"
+            raise lx.error("T120", message, node, hint="write x.flat[:] = ...")
         aliases.refuse_mixed(lx, target.cell)
         write_operator(lx, target.cell, (), (), prim, value, node)
         return None
@@ -219,9 +218,8 @@ def in_place(lx: Lifter, prim: str, target: Any, value: Any, node: Any) -> Any:
         return own
     if _is_changed_in_place(lx, target, prim) and not isinstance(value, Array):
         sign = operator_of(prim).sign
-        raise lx.error(
-            "T123", f"'{sign}=' changes {describe(lx, target)} for all who have it", node, f"write a = a {sign} b"
-        )
+        message = f"'{sign}=' would change {describe(lx, target)} that other variables may share"
+        raise lx.error("T123", message, node, f"write a = a {sign} b")
     return binary(lx, prim, target, value, node)
 
 
@@ -260,5 +258,5 @@ def check_cast(lx: Lifter, new: ir.Operand, old: ir.Operand, what: str, node: An
     """NumPy refuses to write a float into an array of integers in place."""
     given, place = np.dtype(new.type.dtype), np.dtype(old.type.dtype)
     if not np.can_cast(given, place, "same_kind"):
-        message = f"{what} gives {given.name}, which NumPy does not cast to {place.name} in place"
-        raise lx.error("T212", message, node, f"make it an array of {given.name}, or bind a new name")
+        message = f"the result of {what} is {given.name}, which NumPy does not cast to {place.name} in place"
+        raise lx.error("T212", message, node, f"make it an array of {given.name}, or assign to a new name")

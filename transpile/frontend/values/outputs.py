@@ -96,7 +96,7 @@ class _Results:
         fields = tuple(f.name for f in dataclasses.fields(cls)) if dataclasses.is_dataclass(cls) else ()
         other = next((k for k in state.keys or () if k not in fields), None)
         if other is not None or not dataclasses.is_dataclass(cls) or any(making.is_descriptor(cls, k) for k in fields):
-            why = f": its attribute {other!r} is no field of a dataclass" if other is not None else ""
+            why = f": its attribute {other!r} is not a dataclass field" if other is not None else ""
             hint = "return numbers, arrays, and tuples, lists, dicts or dataclasses of them"
             raise self.lx.error("T417", f"{describe(self.lx, value)} cannot be returned{why}", hint=hint)
         held = dict(zip(state.keys or (), state.items))

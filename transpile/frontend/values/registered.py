@@ -49,14 +49,16 @@ def taken_apart(lx: Lifter, value: Any, cls: Any, node: Any = None) -> tuple[str
         message = (
             f"the flatten function of {cls.__name__!r} must return a pair (children, aux), not {describe(lx, found)}"
         )
-        raise lx.error("T131", message, node)
+        raise lx.error(
+            "T131", message, node, "return (children, aux): a tuple of arrays, and what belongs to the structure"
+        )
     children, aux = found.items
     if (
         isinstance(value, Ref) and value.cell in lx.instances
     ):  # the structure of what stands outside is asked for at each call
         known = how.flatten(lx.instances[value.cell])[1]
     else:
-        known = structure_values.python(lx, aux, f"what {cls.__name__!r} has beside its children", node)
+        known = structure_values.python(lx, aux, f"the aux data of {cls.__name__!r}", node)
     return "registered", tuple(lx.unrolled(children, node)), (Content(known),)
 
 

@@ -22,7 +22,7 @@ from transpile.frontend.values.values import Array, Cell, Items, Ref, Scalar, St
 from transpile.numpy_api.api_arguments import stack
 
 LITERAL = 64  # entries that are written as numbers
-FIXED = "what belongs to the structure of an argument cannot be written"
+FIXED = "a part of the structure of an argument cannot be changed"
 
 
 def fixed(lx: Lifter, value: Any) -> Any:

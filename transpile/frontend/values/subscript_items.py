@@ -37,10 +37,13 @@ def expanded(lx: Lifter, dims: tuple[Dim, ...], index: Any, node: Any = None) ->
     ready = [_prepared(lx, p, node) for p in parts]
     covered = sum(consumes(p) for p in ready)
     if covered > len(dims):
-        raise lx.error("T207", f"too many indices: the array has {len(dims)} dimensions, {covered} were given", node)
+        message = (
+            f"too many indices: the array has {len(dims)} dimension{'s' * (len(dims) != 1)}, but {covered} were indexed"
+        )
+        raise lx.error("T207", message, node, "write at most one index for each axis")
     dots = [k for k, p in enumerate(ready) if is_ellipsis(p)]
     if len(dots) > 1:
-        raise lx.error("T207", "an index can have only one ellipsis", node)
+        raise lx.error("T207", "an index can have only one ellipsis", node, "write ':' for the other axes")
     full: list[Any] = [FULL] * (len(dims) - covered)
     at = dots[0] if dots else len(ready)
     before, after = ready[:at], ready[at + 1 :]
@@ -94,7 +97,8 @@ def _prepared(lx: Lifter, part: Any, node: Any) -> Any:
             return lx.b.let("full", 0, dims=(Dim(0),), dtype="int64").op
     op = lx.operand(part, node)
     if op.type.is_float:
-        raise lx.error("T207", f"an index must be an integer, a truth value or a slice, not {op.type}", node)
+        message = f"an index must be an integer, a truth value or a slice, not {op.type}"
+        raise lx.error("T207", message, node, "convert it with int(...) or .astype(int)")
     return op
 
 

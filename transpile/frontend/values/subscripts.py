@@ -60,15 +60,18 @@ def read(lx: Lifter, value: Any, index: Any, node: Any = None) -> Any:
         return own
     rule = _CONTAINERS.get(type(value))
     if rule is None:
-        raise lx.error("T120", f"{describe(lx, value)} cannot be indexed", node)
+        raise lx.error("T120", f"{describe(lx, value)} cannot be indexed", node, NO_ITEMS)
     return rule(lx, value, index, node)
+
+
+NO_ITEMS = "index an array, a list, a tuple or a dict"
 
 
 def _of_number(lx: Lifter, value: Scalar, index: Any, node: Any) -> Any:
     """Of a number of NumPy's: as of an array of rank 0, in memory of its own."""
     if isinstance(index, (SliceOf, Ref)) or isinstance(index, Scalar) and not index.op.type.is_bool:
-        hint = "a number has no elements; [None] makes an array of one entry of it"
-        raise lx.error("T120", f"{describe(lx, value)} cannot be indexed so", node, hint)
+        hint = "a number has no elements; to make an array of it, write np.atleast_1d(x)"
+        raise lx.error("T120", f"{describe(lx, value)} cannot be indexed", node, hint)
     return read_array(lx, memory.new_array(lx, value.op), index, node)
 
 
@@ -86,9 +89,11 @@ def _item(lx: Lifter, items: tuple[Any, ...], k: Any, what: str, node: Any) -> A
     if isinstance(k, (bool, int, np.integer)) and -len(items) <= k < len(items):
         return items[int(k)]
     if not isinstance(k, (int, np.integer)):
-        raise lx.error("T207", f"the index of {what} must be an integer or a slice, not {k!r}", node)
-    hint = "on a path that only some calls take, index an array: np.array(...) of it" if lx.facts else ""
-    raise lx.error("T207", f"index {k} is out of range for {what} of {len(items)}", node, hint)
+        message = f"the index of {what} must be an integer or a slice, not {k!r}"
+        raise lx.error("T207", message, node, "convert it with int(...)")
+    hint = "if this path does not run for all arguments, index an array: np.array(...)"
+    hint = hint if lx.facts else "correct the index, or test the length first"
+    raise lx.error("T207", f"index {k} is out of range for {what} of length {len(items)}", node, hint)
 
 
 def _of_ref(lx: Lifter, value: Ref, index: Any, node: Any) -> Any:
@@ -105,9 +110,9 @@ def _of_ref(lx: Lifter, value: Ref, index: Any, node: Any) -> Any:
     if state.kind == "dict":
         key = containers.key_of(lx, index, node)
         if key not in (state.keys or ()):
-            raise lx.error("T207", f"the dict has no key {key!r}", node)
+            raise containers.without_key(lx, key, state.keys or (), node)
         return state.items[(state.keys or ()).index(key)]
-    raise lx.error("T120", f"{describe(lx, value)} cannot be indexed", node)
+    raise lx.error("T120", f"{describe(lx, value)} cannot be indexed", node, NO_ITEMS)
 
 
 def _of_static(lx: Lifter, value: Static, index: Any, node: Any) -> Any:
@@ -115,7 +120,8 @@ def _of_static(lx: Lifter, value: Static, index: Any, node: Any) -> Any:
     try:
         return lx.const(held[lx.static(index, "an index", node)])
     except (TypeError, KeyError, IndexError):
-        raise lx.error("T120", f"{describe(lx, value)} cannot be indexed so", node) from None
+        message = f"{describe(lx, value)} does not have this index or key"
+        raise lx.error("T120", message, node, "correct the index or the key") from None
 
 
 _CONTAINERS: dict[type, Callable[[Lifter, Any, Any, Any], Any]] = {
@@ -192,7 +198,7 @@ def _point(p: _Parser, op: ir.Operand) -> None:
     n = p.dims[p.axis]
     if isinstance(op, ir.Const) and n.is_const and not -n.const <= op.value < n.const:
         message = f"index {op.value} is out of bounds for axis {p.axis} with size {n.const}"
-        raise p.lx.error("T207", message, p.node)
+        raise p.lx.error("T207", message, p.node, "correct the index, or test the size first")
     p.items.append(ir.Point(p.slot(_whole_number(p.lx, op))))
     p.axis += 1
 
@@ -250,7 +256,8 @@ def _gather(p: _Parser, op: ir.Operand) -> None:
 def _mask(p: _Parser, op: ir.Operand) -> None:
     for k, d in enumerate(op.type.dims):
         if not p.lx.b.same(d, p.dims[p.axis + k]):
-            raise p.lx.error("T207", f"a mask of size {d} does not fit an axis of size {p.dims[p.axis + k]}", p.node)
+            message = f"a mask of size {d} does not fit an axis of size {p.dims[p.axis + k]}"
+            raise p.lx.error("T207", message, p.node, "make the mask from the array that it indexes")
     p.items.append(ir.Mask(p.slot(op)))
     p.axis += len(op.type.dims)
 
@@ -260,7 +267,8 @@ def _dots(p: _Parser, part: Any) -> None:
 
 
 def _other(p: _Parser, part: Any) -> None:
-    raise p.lx.error("T207", "this cannot be an index", p.node)
+    hint = "use an integer, a slice, None, ..., or an array of integers or truth values"
+    raise p.lx.error("T207", "this cannot be an index", p.node, hint)
 
 
 _ITEMS: dict[str, Callable[[_Parser, Any], None]] = {
@@ -288,7 +296,7 @@ def write(lx: Lifter, owner: Any, index: Any, value: Any, node: Any) -> None:
     elif isinstance(owner, Updates):
         at_index.refuse_write(lx, node)
     else:
-        raise lx.error("T123", f"{describe(lx, owner)} cannot be written into", node)
+        raise lx.error("T123", f"{describe(lx, owner)} does not support item assignment", node, containers.NO_ITEMS)
 
 
 def augmented(lx: Lifter, target: gast.Subscript, prim: str, value: gast.expr, node: Any) -> None:

@@ -288,7 +288,12 @@ class Symbols:
         met = self.unify(lx, dim, Dim(size))
         if met is None:
             many = dim if example is None else example
-            raise lx.error("T134", f"{many} values cannot be unpacked into {size} names", node)
+            hint = (
+                f"write {many} names, or '*rest' for the others"
+                if isinstance(many, int)
+                else "unpack as many as there are"
+            )
+            raise lx.error("T134", f"cannot unpack {many} values into {size} names", node, hint)
         if example == size and self._symbol(dim) is not None:
             raise Restart(f"{dim} is {size}", self)
 
@@ -301,7 +306,7 @@ class Symbols:
             origin = self.origins.get(name)
             if origin is not None and origin.example is not None:
                 self._specialise(lx, Dim.symbol(name), origin.example)
-        raise lx.error("T210", f"the size {dim} must be known when the function is transformed", node,
+        raise lx.error("T210", f"the size {dim} must be known before the function runs", node,
                        hint="write a loop over an index")  # fmt: skip
 
     def _symbol(self, dim: Dim) -> str | None:
@@ -509,7 +514,7 @@ def emit_apart(lx: Lifting, guard: Guard) -> None:
         parts = (
             f"{guard.message}the size {guard.a} is ",
             (0, "", ""),
-            ": this is for sizes that are not ",
+            ": this text is for sizes other than ",
             (1, "", ""),
         )
         emit_failure(lx, a.eq(b).op, parts, (a.op, b.op), guard.loc, guard.message)
