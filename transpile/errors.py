@@ -119,7 +119,9 @@ CODES: dict[str, str] = {
     "T903": "an output file that cannot be written",
 }
 
-NO_COMPLEX = "complex numbers are not there yet: compute with the real and the imaginary part"  # the hint of each T311
+NO_COMPLEX = (
+    "complex numbers are not supported yet: compute with the real and the imaginary part"  # the hint of each T311
+)
 
 _CHAIN = 6  # calls that the notes of one diagnostic name; a longer chain is cut in the middle
 
@@ -157,10 +159,10 @@ class Diagnostic:
     def _lines(self, severity: str) -> list[str]:
         lines = [f"{position(self.loc)}{severity}[{self.code}]: {self.message}"]
         gutter = " " * (len(str(self.loc.line)) + 1)
-        excerpt = source_line(self.loc)
+        excerpt, at = around(source_line(self.loc), self.loc)
         if excerpt:
             lines.append(f" {self.loc.line} | {excerpt}".rstrip())
-            marks = carets(excerpt, self.loc)
+            marks = carets(excerpt, at)
             if marks:
                 lines.append(f"{gutter} | {marks}")
         lines += [f"{gutter} = note: {note}" for note in (*call_chain(self.loc, self.context), *self.notes)]
@@ -301,6 +303,27 @@ def source_line(loc: Loc) -> str:
     if not loc.file or not loc.line:
         return ""
     return linecache.getline(loc.file, loc.line).rstrip("\r\n")
+
+
+_LONGEST = 200  # columns of a line of source that are shown
+
+
+def around(line: str, loc: Loc) -> tuple[str, Loc]:
+    """The line, or, of a long one, the part around ``loc``; and where ``loc`` is in it.
+
+    >>> text, at = around("a" * 300 + "b" + "c" * 300, Loc("f.py", 1, 301, 1, 302))
+    >>> text[:5], text[-5:], text[at.col - 1], len(text)
+    ('... a', 'c ...', 'b', 208)
+    """
+    if len(line) <= _LONGEST:
+        return line, loc
+    start = max(min(loc.col - 1 - _LONGEST // 3, len(line) - _LONGEST), 0)
+    end = start + _LONGEST
+    text = "... " * (start > 0) + line[start:end] + " ..." * (end < len(line))
+    shift = start - 4 * (start > 0)
+    if not loc.col:
+        return text, loc
+    return text, replace(loc, col=loc.col - shift, end_col=max(min(loc.end_col, end + 1) - shift, 0))
 
 
 def carets(line: str, loc: Loc) -> str:

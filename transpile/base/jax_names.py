@@ -1,12 +1,15 @@
 """Hints for names of JAX's modules that ours do not have.
 
 >>> way_out("transpile.lax", "exp"), way_out("transpile.tree", "tree_map"), way_out("transpile", "tree_map")
-('write np.exp', 'write tree.map', 'write tree.map')
+('write np.exp', 'write tp.tree.map', 'write tp.tree.map')
+>>> way_out("numpy", "eig"), way_out("numpy", "testin", ["testing", "tensordot"])
+('write np.linalg.eig', 'correct the name')
 """
 
 from __future__ import annotations
 
 import difflib
+import importlib.util
 import sys
 from collections.abc import Iterable
 
@@ -14,13 +17,13 @@ import numpy as np
 
 _INSTEAD = {
     "transpile": {
-        "numpy": "write NumPy itself: import numpy as np",
-        "scipy": "write SciPy itself: import scipy.special",
+        "numpy": "use NumPy itself: import numpy as np",
+        "scipy": "use SciPy itself: import scipy.special",
         "nn": "write it with NumPy: np.maximum(x, 0.0), 1 / (1 + np.exp(-x)); scipy.special has softmax, logsumexp, expit",
-        "tree_util": "write tree: tree.map, tree.flatten, tree.register_node",
-        "flatten_util": "write tree.ravel_pytree",
-        "make_jaxpr": "source(f, *args) is the text that a function is transformed to",
-        "block_until_ready": "arrays are there when a call returns",
+        "tree_util": "write tp.tree: tp.tree.map, tp.tree.flatten, tp.tree.register_node",
+        "flatten_util": "write tp.tree.ravel_pytree",
+        "make_jaxpr": "write tp.source(f, *args), which returns the generated text",
+        "block_until_ready": "leave it out: a call returns when its result is computed",
     },
     "transpile.lax": {
         "rsqrt": "write 1 / np.sqrt(x)",
@@ -47,26 +50,35 @@ _INSTEAD = {
         "dynamic_index_in_axis": "write dynamic_index_in_dim",
     },
     "transpile.tree": {
-        "register_pytree_node": "write tree.register_node",
-        "register_pytree_node_class": "write tree.register_node(cls, flatten, unflatten), or @tree.register_dataclass",
+        "register_pytree_node": "write tp.tree.register_node",
+        "register_pytree_node_class": "write tp.tree.register_node(cls, flatten, unflatten), or @tp.tree.register_dataclass",
     },
 }  # fmt: skip
 
 
 def way_out(module: str, name: str, has: Iterable[str] = ()) -> str:
-    """The hint for a name that one of our modules lacks: the replacement, or the closest of the names that the module ``has``;
-    "" if none."""
+    """The hint for a name that a module does not have: where it is, or the nearest of those that it ``has``."""
     known = _INSTEAD.get(module, {}).get(name)
     if known is not None:
         return known
     if module in ("transpile", "transpile.tree") and name.startswith("tree_"):
         short = name.removeprefix("tree_")
         if short in _public("transpile.tree"):
-            return f"write tree.{short}"
+            return f"write tp.tree.{short}"
     if module == "transpile.lax" and not name.startswith("_") and callable(getattr(np, name, None)):
         return f"write np.{name}"
-    close = difflib.get_close_matches(name, list(has), 1)
-    return f"did you mean {close[0]!r}?" if close else ""
+    for part in _PARTS.get(module, ()):
+        inner = sys.modules.get(f"{module}.{part}")
+        if name in getattr(inner, "__all__", ()):
+            return f"write {module.replace('numpy', 'np')}.{part}.{name}"
+    names = [n for n in has if not n.startswith("_")]
+    close = difflib.get_close_matches(name, names, 4, 0.7) if len(name) > 3 or module in _INSTEAD else []
+    found = next((n for n in close if importlib.util.find_spec(f"{module}.{n}") is None), None)
+    return f"did you mean {found!r}?" if found else "correct the name"
+
+
+_PARTS = {"numpy": ("linalg", "fft", "random"), "scipy": ("special", "linalg", "stats", "optimize")}
+"""The modules of a library that are searched for a name that the library itself does not have."""
 
 
 def _public(module: str) -> frozenset[str]:

@@ -85,7 +85,8 @@ def lift(
         except NeedValue as needed:  # as many as there are numbers outside, and no more
             if not kept.froze(lx, needed):
                 statics.resolve_need(lx, needed)
-    raise error("T206", "the types of this function do not settle")
+    message = "the types of the variables of this function change with each attempt to find them"
+    raise error("T206", message, hint="give each variable one dtype and shape")
 
 
 class Tries:

@@ -18,6 +18,7 @@ from transpile.core.builder import Builder, NotANumber, NotReal
 from transpile.core.dims import Dim
 from transpile.errors import NO_COMPLEX, RuleError, TranspileError, error
 from transpile.frontend.resolve.looks import Looks
+from transpile.frontend.sources.origin import place_of_user
 from transpile.frontend.state import Frame, State
 from transpile.frontend.values.values import Cell
 from transpile.ops.tables import prims
@@ -123,8 +124,9 @@ class Lifting:
             (", ".join(self.symbols.shapes),) if self.symbols.shapes and code in ("T202", "T203", "T207") else ()
         )
         message, unnamed = _UNNAMED.subn("?", message)
-        notes += ("? is a size that only the run knows",) * bool(unnamed)
-        return error(code, _SYMBOL.sub(r"\1", message), loc if loc.line else self.start, hint, notes)
+        notes += ("? is a size that is only known at run time",) * bool(unnamed)
+        at = place_of_user(loc if loc.line else self.start)
+        return error(code, _SYMBOL.sub(r"\1", message), at, hint, notes)
 
     @contextmanager
     def rules(self, node: Any = None) -> Iterator[None]:
@@ -141,7 +143,7 @@ class Lifting:
         except NotReal as e:
             raise self.error("T311", str(e), node, NO_COMPLEX) from None
         except NotANumber as e:
-            raise self.error("T120", str(e), node) from None
+            raise self.error("T120", str(e), node, "pass a number or an array") from None
 
     def key(self, node: gast.AST) -> tuple[Any, ...]:
         """The same for a node and the chain of calls that leads to it, in every try."""

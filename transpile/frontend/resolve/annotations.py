@@ -36,7 +36,7 @@ ARRAYS = {
     "Integer": "int64", "UInt": "uint64", "Bool": "bool",
     **{d.replace("uint", "UInt").title().replace("Uint", "UInt"): d for d in DTYPES if d != "bool"},
 }  # fmt: skip
-_SHAPE_HINT = "say its shape: Float[np.ndarray, \"n d\"], or --arg '{0}=float64[n,d]'"
+_SHAPE_HINT = "write its shape: Float[np.ndarray, \"n d\"], or --arg '{0}=float64[n,d]'"
 
 
 # --------------------------------------------------------------------------------------------------- --arg
@@ -78,7 +78,7 @@ def _arg_tree(node: gast.expr, name: str) -> Tree:
         text = gast.unparse(node).strip()
         if text.startswith("complex"):
             raise error("T311", f"argument {name!r} is complex: {text!r}", hint=NO_COMPLEX) from None
-        hint = "a dtype (float64, float32, int64, bool, ...) with dims, float, int, or a literal"
+        hint = "write a dtype with sizes (float64[n,d]), float, int, bool, or a literal"
         raise error("T414", f"cannot read the type {text!r} of {name!r}", hint=hint) from None
 
 
@@ -97,7 +97,7 @@ def dim_of(node: gast.expr) -> Dim:
         case gast.BinOp() if type(node.op) in _DIM_OPERATORS:
             return _DIM_OPERATORS[type(node.op)](dim_of(node.left), dim_of(node.right))
     text = gast.unparse(node).strip()
-    raise error("T414", f"cannot read the dimension {text!r}", hint="a number, a name, or like 2*n+1")
+    raise error("T414", f"cannot read the size {text!r}", hint="write a number, a name, or an expression like 2*n+1")
 
 
 # ---------------------------------------------------------------------------------------------- annotations
@@ -119,8 +119,8 @@ def class_tree(cls: StaticClass, name: str, loc: ir.Loc = ir.NOWHERE) -> Tree:
     """The structure and types of an object of a class, as its fields are annotated, for the parameter ``name``
     (``self``)."""
     if cls.kind == "class":
-        hint = "make it a dataclass with annotated fields, or a function of what it reads"
-        raise error("T415", f"{name!r} has no type: {cls.name!r} says nowhere what it holds", loc, hint)
+        hint = "make it a dataclass with annotated fields, or write a function that takes the values"
+        raise error("T415", f"{name!r} has no type: {cls.name!r} does not annotate its attributes", loc, hint)
     return _Reader(cls.scope, name, loc).fields(cls, cls.node)
 
 
@@ -164,7 +164,8 @@ class _Reader:
         try:
             return gast.parse(text.strip(), mode="eval").body
         except SyntaxError:
-            raise error("T414", f"cannot read the annotation {text!r} of {self.name!r}", self.loc) from None
+            hint = _SHAPE_HINT.format(self.name)
+            raise error("T414", f"cannot read the annotation {text!r} of {self.name!r}", self.loc, hint) from None
 
     def last(self, node: gast.expr) -> str:
         """The name without its module: ``Float`` of ``jaxtyping.Float``, also under another name."""
@@ -216,7 +217,8 @@ class _Reader:
             return self.tree(items[0])
         if base in ("tuple", "Tuple"):
             if any(isinstance(i, gast.Constant) and i.value is Ellipsis for i in items):
-                raise error("T415", f"the length of {self.name!r} is not said", self.loc, hint="tuple[float, float]")
+                hint = "write an entry for each element: tuple[float, float]"
+                raise error("T415", f"the annotation of {self.name!r} does not say its length", self.loc, hint)
             return Node("tuple", tuple(self.tree(i) for i in items))
         if base in ("NDArray", "ndarray"):
             self.shapeless(node)
@@ -235,14 +237,16 @@ class _Reader:
             self.anonymous += 1
             return Dim.symbol(f"{self.name}_{self.anonymous}")
         if token == "..." or token[:1] in ("*", "#", "?"):
-            hint = 'say every dimension: Float[np.ndarray, "n d"]'
-            raise error("T414", f"dimension {token!r} of {self.name!r} leaves the shape open", self.loc, hint=hint)
+            hint = 'name every axis: Float[np.ndarray, "n d"]'
+            raise error(
+                "T414", f"{token!r} in the annotation of {self.name!r} leaves the shape open", self.loc, hint=hint
+            )
         return dim_of(self.parse(token))
 
     def shapeless(self, node: gast.expr) -> NoReturn:
         text = gast.unparse(node).strip()
         hint = _SHAPE_HINT.format(self.name)
-        raise error("T415", f"annotation {text!r} of {self.name!r} says no shape", self.loc, hint)
+        raise error("T415", f"the annotation {text!r} of {self.name!r} does not say its shape", self.loc, hint)
 
     def refuse(self, node: gast.expr) -> NoReturn:
         text = gast.unparse(node).strip()

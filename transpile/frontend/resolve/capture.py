@@ -21,7 +21,7 @@ from transpile.frontend.values import memory
 from transpile.frontend.values.values import Array, Cell, Items, Ref, Scalar, SliceOf, Static, Tuple
 from transpile.numpy_api.api_arguments import from_nested
 
-OUTSIDE = "an array from outside the function cannot be written"
+OUTSIDE = "{} comes from outside the function: it cannot be written"
 
 
 def captured(lx: Lifter, found: Captured, node: Any = None) -> Any:
@@ -121,7 +121,7 @@ _KINDS = {"list": "list", "dict": "dict", "dataclass": "instance"}
 
 def _outside(kind: str) -> str:
     what = {"list": "a list", "dict": "a dict"}.get(kind, "an object")
-    return f"{what} from outside the function cannot be written"
+    return f"{what} from outside the function cannot be changed"
 
 
 def leaf(lx: Lifter, found: Captured) -> Any:

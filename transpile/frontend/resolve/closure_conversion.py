@@ -16,9 +16,7 @@ from transpile.frontend.state import Frame
 from transpile.frontend.values import contents, memory
 from transpile.frontend.values.values import Array, Bound, Cell, Closure, Items, Maybe, Method, Ref, Scalar, Tuple
 
-OUTSIDE = (
-    "an array or list of the function around cannot be written in a function that is transformed or kept by itself"
-)
+OUTSIDE = "an array or list of the enclosing function cannot be written in a function that is transformed or recursive"
 
 
 @dataclass(frozen=True)
@@ -108,7 +106,7 @@ def _inward(lx: Lifter, outer: Lifter, value: Any, name: str) -> Any:
 def _grown(lx: Lifter, outer: Lifter, state: Items, name: str) -> Items:
     """A list of the function around of which only the run knows how many elements it has."""
     if state.kind == "counted":
-        message = "a list that grows in a 'while' loop is read there by a function that is transformed or kept"
+        message = "a function that is transformed or recursive reads a list that grows in this 'while' loop"
         raise outer.error("T119", message, hint="pass what it reads as an argument")
     arrays = [_inward(lx, outer, Array(c), name).cell for c in state.cls.cells]
     types = [replace(t, dims=memory.type_of(lx, c).dims[1:]) for t, c in zip(state.cls.types, arrays)]

@@ -53,7 +53,8 @@ def _carried_out(lx: Lifter, scope: Any, node: Any, alias: Any) -> Binding:
         raise
     except Exception as failed:  # whatever a module does when it is run
         shown = "." * (node.level or 0) + dotted if is_from else dotted
-        raise lx.error("T110", f"the import of {shown!r} raises {type(failed).__name__}: {failed}", node) from None
+        message = f"the import of {shown!r} raises {type(failed).__name__}: {failed}"
+        raise lx.error("T110", message, node, "import it at the top of the file, and correct what it raises") from None
     if not is_from:
         return resolve.live_module(sys.modules[dotted] if alias.asname else found)
     if not hasattr(found, alias.name):
@@ -64,7 +65,8 @@ def _carried_out(lx: Lifter, scope: Any, node: Any, alias: Any) -> Binding:
 
 def _fails(lx: Lifter, failed: ImportError, node: Any) -> None:
     if lx.b.block is lx.root and lx.outer is None:
-        raise lx.error("T110", f"this import fails: {type(failed).__name__}: {failed}", node) from None
+        hint = "install it, or correct the name"
+        raise lx.error("T110", f"this import fails: {type(failed).__name__}: {failed}", node, hint) from None
     what = gast.Name(id=type(failed).__name__, ctx=gast.Load(), annotation=None, type_comment=None)
     error = gast.Call(func=what, args=[gast.Constant(value=str(failed), kind=None)], keywords=[])
     raised = gast.Raise(exc=error, cause=None)

@@ -205,7 +205,7 @@ def _collect_either(module: Any, stmt: gast.Assign | gast.AnnAssign | gast.AugAs
     for target in stmt.targets if isinstance(stmt, gast.Assign) else [stmt.target]:
         before = module.entries.get(target.id) if isinstance(target, gast.Name) else None
         if before is None or before.kind not in ("import", "from"):
-            _collect_target(module, target, None, stmt, "assigned where something failed")
+            _collect_target(module, target, None, stmt, "assigned in an 'except'")
 
 
 def _collect_loop(module: Any, stmt: Any, certain: bool) -> None:

@@ -77,7 +77,8 @@ class LiveScope:
             try:
                 return _noted("cell", cell, name, cell.cell_contents, Root(name, "cell", cell))
             except ValueError:
-                raise error("T405", f"name {name!r} has no value yet in the enclosing function", loc) from None
+                message = f"{name!r} is read before the enclosing function sets it"
+                raise error("T405", message, loc, f"set {name!r} before this function is transformed") from None
         if name in self.fn.__globals__:
             value = self.fn.__globals__[name]
             return _noted("global", self.fn.__globals__, name, value, Root(name, "global", self.fn.__globals__))
@@ -105,7 +106,8 @@ def _note(kind: str, holder: Any, name: str, value: Any, found: Binding) -> None
 def unknown_name(name: str, names: Iterable[str], loc: ir.Loc) -> TranspileError:
     """T405 with what was probably meant."""
     close = difflib.get_close_matches(name, [n for n in names if not n.startswith("__")], 1)
-    return error("T405", f"name {name!r} is not defined", loc, hint=f"did you mean {close[0]!r}?" if close else "")
+    hint = f"did you mean {close[0]!r}?" if close else "define it, or pass it as an argument"
+    return error("T405", f"name {name!r} is not defined", loc, hint)
 
 
 # ------------------------------------------------------------------------------------------ live objects

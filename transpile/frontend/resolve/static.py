@@ -43,12 +43,12 @@ class StaticModule(StaticFile):
         self.program[os.path.realpath(path)] = self
         if "\0" in text:
             at = ir.Loc(path, text[: text.index("\0")].count("\n") + 1)
-            raise error("T403", "the file does not parse: it has a null byte", at)
+            raise error("T403", "syntax error in the file: it has a null byte", at, "save it as text")
         try:
             tree = to_gast(unnested(lambda: ast.parse(text)))
         except SyntaxError as failed:
             at = ir.Loc(path, failed.lineno or 1, failed.offset or 0)
-            raise error("T403", f"the file does not parse: {failed.msg}", at) from None
+            raise error("T403", f"syntax error in the file: {failed.msg}", at, "correct the file") from None
         super().__init__(path, text.splitlines(keepends=True), tree)
         collect(self, self.tree.body)
 
@@ -61,7 +61,7 @@ class StaticModule(StaticFile):
             with open(path, "rb") as file:
                 data = file.read()
         except OSError as failed:
-            raise error("T413", f"cannot read {path!r}: {failed.strerror}") from None
+            raise error("T413", f"cannot read {path!r}: {failed.strerror}", hint=_other_path(path)) from None
         return StaticModule(path, decoded(data, path), program)
 
     def function(self, name: str) -> StaticFunction:
@@ -78,12 +78,11 @@ class StaticModule(StaticFile):
             target = target.__wrapped__ if isinstance(target, Custom) else target
             if isinstance(target, StaticFunction):
                 return target
-            hint = "name one of its methods: CLASS.METHOD" if found.kind == "class" else ""
             if level_of(target) is not None:
-                message = f"{name!r} is transformed where it is defined"
-                raise error(
-                    "T130", message, self.loc(found.node), "name what it is made of, and write the transforms out"
-                )
+                message = f"{name!r} is already a transformed function"
+                hint = "name the function that it is made of, and write the transforms on the command line"
+                raise error("T130", message, self.loc(found.node), hint)
+            hint = "name one of its methods: CLASS.METHOD" if found.kind == "class" else "name a function of the file"
             raise error("T411", f"{name!r} is not a function", self.loc(found.node), hint)
         functions = [n for n, e in self.entries.items() if e.kind == "def"]
         if cls is not None:
@@ -118,7 +117,8 @@ class StaticModule(StaticFile):
         if hasattr(builtins, name):
             return known_path(f"builtins.{name}")
         close = difflib.get_close_matches(name, self.entries, 1)
-        raise error("T405", f"name {name!r} is not defined", loc, hint=f"did you mean {close[0]!r}?" if close else "")
+        hint = f"did you mean {close[0]!r}?" if close else "define it in the file, or pass it as an argument"
+        raise error("T405", f"name {name!r} is not defined", loc, hint)
 
     def sibling(self, path: str) -> StaticModule:
         return StaticModule.read(path, self.program)
@@ -146,7 +146,7 @@ def decoded(data: bytes, path: str) -> str:
         encoding = tokenize.detect_encoding(io.BytesIO(data).readline)[0]
     except SyntaxError as failed:
         if not failed.msg.startswith("invalid"):  # that is a byte in the first two lines, found below
-            raise error("T413", f"cannot read {path!r}: {failed.msg}", ir.Loc(path, 1)) from None
+            raise error("T413", f"cannot read {path!r}: {failed.msg}", ir.Loc(path, 1), "save it as UTF-8") from None
     if data.startswith(codecs.BOM_UTF8):
         data, encoding = data[len(codecs.BOM_UTF8) :], "utf-8"
     try:
@@ -156,16 +156,24 @@ def decoded(data: bytes, path: str) -> str:
         at = ir.Loc(
             path, data.count(b"\n", 0, line) + 1, len(data[line : failed.start].decode(encoding, "replace")) + 1
         )
-        hint = "save it as UTF-8, or say what it is: '# -*- coding: latin-1 -*-' in its first line"
+        hint = "save it as UTF-8, or name its encoding in the first line: '# -*- coding: latin-1 -*-'"
         raise error(
             "T413", f"cannot read {path!r}: byte 0x{data[failed.start]:02x} is not {encoding}", at, hint
         ) from None
     except LookupError as failed:
-        raise error("T413", f"cannot read {path!r}: {failed}", ir.Loc(path, 1)) from None
+        raise error("T413", f"cannot read {path!r}: {failed}", ir.Loc(path, 1), "save it as UTF-8") from None
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 # ----------------------------------------------------------------------------------------------- resolving
+
+
+def _other_path(path: str) -> str:
+    """The hint for a file that cannot be read: one in its folder with nearly its name."""
+    folder, name = os.path.split(path)
+    names = os.listdir(folder or ".") if os.path.isdir(folder or ".") else []
+    close = difflib.get_close_matches(name, [n for n in names if n.endswith(".py")], 1)
+    return f"did you mean {os.path.join(folder, close[0])!r}?" if close else "correct the path"
 
 
 def known_module(dotted: str) -> Module:
@@ -204,8 +212,8 @@ def static_module(module: StaticFile, dotted: str, level: int, loc: ir.Loc) -> M
     path = find_sibling(module.path, dotted, level)
     if path is None:
         raise error(
-            "T410", f"module {'.' * level + dotted!r} is neither NumPy, SciPy or math nor a file beside this one", loc,
-            hint="pass what it provides as an argument, or call transpile.source in a running program",
+            "T410", f"module {'.' * level + dotted!r} is not NumPy, SciPy or math, and not a file beside this one", loc,
+            hint="pass the values from it as arguments, or call transpile.source in a running program",
         )  # fmt: skip
     if os.path.isdir(path):
         return Module(dotted, lambda name, where: static_module(module, f"{dotted}.{name}".lstrip("."), level, where))
@@ -269,7 +277,7 @@ def _resolve_def(module: StaticModule, name: str, entry: Entry, loc: ir.Loc) -> 
 
 def _resolve_changed(module: StaticModule, name: str, entry: Entry, loc: ir.Loc) -> Binding:
     raise error(
-        "T406", f"module constant {name!r} is not a literal: it is {entry.detail}",
+        "T406", f"the module constant {name!r} is not a literal: it is {entry.detail}",
         loc if loc.line else module.loc(entry.node), hint=f"pass {name!r} as an argument",
     )  # fmt: skip
 

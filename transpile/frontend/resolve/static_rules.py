@@ -131,7 +131,8 @@ def _function(module: StaticFile, node: gast.expr) -> Any:
     else:
         found = module.resolve("a rule", node)
     if not isinstance(found, User):
-        raise error("T411", f"{gast.unparse(node).strip()!r} is not a function of the file", module.loc(node))
+        hint = "name a function that the file defines"
+        raise error("T411", f"{gast.unparse(node).strip()!r} is not a function of the file", module.loc(node), hint)
     return found.target
 
 

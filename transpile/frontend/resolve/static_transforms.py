@@ -87,14 +87,15 @@ def _transformed(
         problem = not_literal(node, module.scope)
         if problem is not None:
             short = name.rpartition(".")[2]
-            raise error("T406", f"an option of {short} is not a literal: {gast.unparse(problem).strip()!r}", module.loc(problem),
-                        "write it out, or call the transform inside of the function")  # fmt: skip
+            message = f"an option of {short} is not a literal: {gast.unparse(problem).strip()!r}"
+            hint = "write the value, or call the transform inside the function"
+            raise error("T406", message, module.loc(problem), hint)
     values = [evaluate(a, module.scope) for a in args]
     named = {k.arg: evaluate(k.value, module.scope) for k in keywords if k.arg is not None}
     try:
         levels = options.BY_NAME[name.rpartition(".")[2]](*values, **named)
     except TypeError as failed:
-        raise error("T132", str(failed), _place(module, args, keywords)) from None
+        raise error("T132", str(failed), _place(module, args, keywords), "correct the options") from None
     except TranspileError as failed:
         at = _place(module, args, keywords)
         raise TranspileError([replace(d, loc=at) for d in failed.diagnostics]) from None

@@ -37,8 +37,9 @@ def kind_of(module: StaticFile, node: gast.FunctionDef | gast.Lambda) -> str:
 
 def _refuse_decorator(module: StaticFile, node: gast.expr, name: str) -> NoReturn:
     text = gast.unparse(node).strip()
-    raise error("T130", f"what '@{text}' makes of {name!r} is not known without running the file", module.loc(node),
-                hint="name a function without it, or call transpile.source in a running program")  # fmt: skip
+    message = f"the command line does not run the file, so it does not know what '@{text}' does to {name!r}"
+    hint = "name a function without a decorator, or call transpile.source in a running program"
+    raise error("T130", message, module.loc(node), hint)
 
 
 # ----------------------------------------------------------------------------------------------------- resolving
@@ -63,7 +64,7 @@ def resolve_value(module: StaticFile, name: str, node: gast.expr, loc: ir.Loc = 
     if problem is not None:
         text = gast.unparse(problem).strip()
         raise error(
-            "T406", f"module constant {name!r} is not a literal", loc if loc.line else module.loc(node),
+            "T406", f"the module constant {name!r} is not a literal", loc if loc.line else module.loc(node),
             notes=[f"{text!r} at {module.path}:{module.loc(problem).line} cannot be read without running it"],
             hint=f"pass {name!r} as an argument, or write the number",
         )  # fmt: skip
@@ -83,8 +84,8 @@ def _attribute(module: StaticFile, name: str, node: gast.Attribute, loc: ir.Loc)
     ):  # ``sys.float_info.epsilon``
         return known_path(f"{owner.name}.{node.attr}")
     if attr is None:
-        raise error("T406", f"module constant {name!r} is not a literal", loc if loc.line else module.loc(node),
-                    hint=f"pass {name!r} as an argument")  # fmt: skip
+        message = f"the module constant {name!r} is not a literal"
+        raise error("T406", message, loc if loc.line else module.loc(node), hint=f"pass {name!r} as an argument")
     return attr(node.attr, module.loc(node))
 
 

@@ -16,6 +16,7 @@ import contextlib
 import functools
 import inspect
 import linecache
+import sys
 import types
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -29,6 +30,7 @@ from transpile.base.levels import level_of
 from transpile.core import nodes as ir
 from transpile.custom import Custom
 from transpile.errors import TranspileError, error
+from transpile.frontend.calls import ways_out
 from transpile.frontend.resolve import reads
 from transpile.frontend.resolve.known import OWN, foreign, known_object
 from transpile.frontend.sources import origin
@@ -128,9 +130,14 @@ def unwrap(obj: Any, loc: ir.Loc = ir.NOWHERE) -> Target:
     if behind is not None:
         return unwrap(behind, loc)
     if isinstance(obj, (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType)):
-        raise error("T402", f"{_name(obj)} is not written in Python: it has no source to transform", loc)
+        raise _no_python(obj, loc)
+    if isinstance(obj, np.vectorize):
+        message = f"np.vectorize({_name(obj)[1:-1]}) itself cannot be transformed"
+        raise error("T402", message, loc, "call it in a function: lambda x: f(x)")
+    if callable(obj) and (dotted := _dotted(obj)) is not None:
+        raise error("T130", f"{dotted} is not supported", loc, ways_out.of_call(dotted))
     if type(obj).__module__.partition(".")[0] in ("numpy", "scipy") and callable(obj):
-        raise error("T402", f"{_name(obj)} is not written in Python: it has no source to transform", loc)
+        raise _no_python(obj, loc)
     if level_of(obj) is not None or isinstance(obj, Custom) or is_numba_ufunc(obj):
         return Target(origin.calling_ours(obj))
     if is_of_numba(obj):
@@ -141,13 +148,40 @@ def unwrap(obj: Any, loc: ir.Loc = ir.NOWHERE) -> Target:
     if isinstance(call, types.FunctionType):
         return Target(call, (obj,))
     if callable(obj):
-        raise error("T402", f"{_name(obj)} is not written in Python: it has no source to transform", loc)
-    raise error("T411", f"an object of type {type(obj).__name__!r} is not a function", loc)
+        raise _no_python(obj, loc)
+    hint = "pass a function, a method, or an object with __call__"
+    raise error("T411", f"an object of type {type(obj).__name__!r} is not a function", loc, hint)
+
+
+def _no_python(obj: Any, loc: ir.Loc) -> TranspileError:
+    name = _name(obj)
+    hint = _IN_PYTHON.get(name[1:-1], f"write a function in Python that does the same as {name}")
+    return error("T402", f"{name} is not written in Python: it has no source to transform", loc, hint)
+
+
+_IN_PYTHON = {
+    "itemgetter": "write it in Python: lambda x: x[0]",
+    "attrgetter": "write it in Python: lambda x: x.name",
+    "methodcaller": "write it in Python: lambda x: x.method()",
+    "len": "write a function of the elements: lambda x: np.sum(x)",
+}
+"""What to write for what is called by mistake or for short."""
+
+
+def _dotted(obj: Any) -> str | None:
+    """The public name of a callable object of NumPy or SciPy that is no function of theirs: ``scipy.fft.fft``."""
+    module = str(getattr(obj, "__module__", None) or type(obj).__module__)
+    if module.partition(".")[0] not in ("numpy", "scipy"):
+        return None
+    package = ".".join(part for part in module.split(".") if not part.startswith("_"))
+    members = vars(sys.modules[package]) if package in sys.modules else {}
+    name = getattr(obj, "__name__", None) or next((n for n, held in members.items() if held is obj), None)
+    return f"{package.replace('numpy', 'np', 1)}.{name}" if name in members else None
 
 
 def _compiled_by_numba(obj: Any, loc: ir.Loc) -> TranspileError:
     kind = "a function" if isinstance(obj, types.FunctionType) else f"a {type(obj).__name__}"
-    hint = "numba.njit, jit and vectorize are followed: call the Python function behind it, or write the loop"
+    hint = "call the Python function behind it, or write a loop; njit, jit and vectorize functions can be called"
     return error("T402", f"{_name(obj)} is {kind} of Numba's, which has no source to transform", loc, hint)
 
 
@@ -248,11 +282,13 @@ def _in_text(fn: types.FunctionType, lines: list[str], file: str, loc: ir.Loc) -
 def _no_source(fn: types.FunctionType, loc: ir.Loc) -> TranspileError:
     name = fn.__code__.co_filename
     if name == carried.DYNAMIC:
-        message = f"{fn.__qualname__!r} came here by cloudpickle (joblib, dask), which carries no source code"
-        hint = "import it from a module, or carry the transformed function, which takes its text along"
+        message = (
+            f"the source code of {fn.__qualname__!r} is not available: cloudpickle (joblib, dask) does not carry it"
+        )
+        hint = "import it from a module, or send the transformed function, which carries its source"
         return error("T401", message, loc, hint)
-    where = "it was defined by exec, or on a pipe" if name.startswith("<") else name
-    message = f"no source code of {fn.__qualname__!r} is available ({where})"
+    where = "it was made by exec, or read from standard input" if name.startswith("<") else name
+    message = f"the source code of {fn.__qualname__!r} is not available ({where})"
     hint = "define it in a file or a notebook cell, or make it with transpile.from_source(text)"
     return error("T401", message, loc, hint)
 
@@ -265,7 +301,7 @@ def refuse_coroutine(located: Located, is_async: bool, is_generator: bool, loc: 
         raise error("T103", f"{located.qualname!r} is an async function", replace(head(located), caller=caller), hint)
     if is_generator:
         at = replace(yield_loc(located), caller=caller)
-        raise error("T104", f"{located.qualname!r} is a generator: 'yield' cannot be transformed", at,
+        raise error("T104", f"{located.qualname!r} is a generator: 'yield' is not supported", at,
                     hint="collect the values in an array and return it")  # fmt: skip
 
 
@@ -368,7 +404,8 @@ def _parse(fn: types.FunctionType, lines: list[str]) -> tuple[Sequence[str], int
         return block, shift, parsed("".join(block))
     except SyntaxError as failed:
         at = ir.Loc(fn.__code__.co_filename, (failed.lineno or 1) + shift, failed.offset or 0)
-        raise error("T403", f"the source of {fn.__qualname__!r} does not parse: {failed.msg}", at) from None
+        message = f"syntax error in the source of {fn.__qualname__!r}: {failed.msg}"
+        raise error("T403", message, at, "correct the file, and import it again") from None
 
 
 def _find(fn: types.FunctionType, source: Parsed, shift: int, loc: ir.Loc) -> Definition:
@@ -387,15 +424,15 @@ def _find(fn: types.FunctionType, source: Parsed, shift: int, loc: ir.Loc) -> De
     if not found:
         raise error(
             "T412", f"the source of {fn.__qualname__!r} is not at {code.co_filename}:{code.co_firstlineno}", loc,
-            hint="the file was changed after it was imported: import it again",
+            hint="the file changed after it was imported: import it again",
         )  # fmt: skip
     written = [n for n in found if is_written(fn, source.tree, n, source.text, shift)]
     if not written:
         lines = source.text.splitlines(keepends=True)
         other = Located(source.definition(found[0], fn.__qualname__), code.co_filename, lines, fn.__qualname__, shift)
         at = replace(head(other), caller=loc if loc.line else None)
-        hint = "the file was changed after it was imported, or the function's code was: import it again"
-        raise error("T412", f"{fn.__qualname__!r} does not run what stands here now", at, hint)
+        hint = "the file or the function changed after it was imported: import it again"
+        raise error("T412", f"the source here is not what {fn.__qualname__!r} was compiled from", at, hint)
     return source.definition(written[0], fn.__qualname__)
 
 

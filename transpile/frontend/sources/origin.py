@@ -19,7 +19,7 @@ import types
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from transpile.base.loc import Loc
+from transpile.base.loc import NOWHERE, Loc
 from transpile.errors import error
 
 _WITH_VALUE = "WXQ"  # options of Python that take a value, besides -c and -m, which end them
@@ -65,13 +65,13 @@ def calling(function: Any, dotted: str) -> Any:
     heading = ", ".join([*names, "*args", "**kwargs"])
     text = f"def {dotted.rpartition('.')[2]}({heading}):\n    return {dotted}({heading})\n"
     scope = {"numpy": numpy, "scipy": scipy, "math": math, _OURS: sys.modules[_OURS]}
-    return defined(text, scope, f"<{dotted}>")
+    return _made(text, scope, f"<{dotted}>")
 
 
 def calling_method(method: Any) -> Any:
     """A function in Python that calls a method of an array, which is read at each call."""
     text = f"def {method.__name__}(*args, **kwargs):\n    return array.{method.__name__}(*args, **kwargs)\n"
-    return defined(text, {"array": method.__self__})
+    return _made(text, {"array": method.__self__})
 
 
 def calling_ours(function: Any) -> Any:
@@ -82,8 +82,26 @@ def calling_ours(function: Any) -> Any:
         name = own if own.isidentifier() and not keyword.iskeyword(own) else "function"
         heading = ", ".join([*_required(function), "*args", "**kwargs"])
         text = f"def {name}({heading}):\n    return _transformed({heading})\n"
-        made = function.__dict__["__transpile_calling__"] = defined(text, {"_transformed": function})
+        made = function.__dict__["__transpile_calling__"] = _made(text, {"_transformed": function})
     return made
+
+
+def _made(text: str, scope: dict[str, Any], file: str | None = None) -> Any:
+    """The function that a text of ours defines."""
+    made = defined(text, scope, file)
+    _MADE.add(made.__code__.co_filename)
+    return made
+
+
+_MADE: set[str] = set()
+
+
+def place_of_user(loc: Loc) -> Loc:
+    """The place in the user's program: a text of ours is called from there, or from nowhere."""
+    here: Loc | None = loc
+    while here is not None and here.file in _MADE:
+        here = here.caller
+    return NOWHERE if here is None else here
 
 
 def _required(function: Any) -> list[str]:
@@ -104,7 +122,7 @@ def defined(text: str, globals: dict[str, Any] | None, file: str | None = None) 
         tree = ast.parse(text)
     except SyntaxError as failed:
         at = Loc(file, failed.lineno or 1, failed.offset or 0)
-        raise error("T403", f"the text does not parse: {failed.msg}", at) from None
+        raise error("T403", f"syntax error in the text: {failed.msg}", at, "correct the text") from None
     names = [s.name for s in tree.body if isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef))]
     if not names:
         raise error("T404", "the text defines no function", Loc(file, 1), "write 'def' at its top level")

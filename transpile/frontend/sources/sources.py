@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -81,11 +81,30 @@ class Code:
             return (frozenset(params) | frozenset(liveness.assigned(self.body))) - frozenset(self.declared)
         return frozenset()
 
+    def _locate_in(self, node: Any, name: str) -> Callable[[gast.AST, ir.Loc | None], ir.Loc]:
+        """How nodes of a definition inside are located: their function is that definition. What is located at the call, as in our
+        own vocabulary, stays there."""
+        if not isinstance(node, (gast.FunctionDef, gast.Lambda)):
+            return self.locate
+
+        def locate(inner: gast.AST, caller: ir.Loc | None) -> ir.Loc:
+            found = self.locate(inner, caller)
+            return found if found is caller or not found.line else replace(found, function=name)
+
+        return locate
+
     def inside(self, node: Any, name: str) -> Code:
         """The code of a definition inside this one."""
         found = self.inner.get(id(node))
         if found is None:
-            found = Code(node, name, self.locate, self.lookup, named=self.named, function=(self.function, id(node)))
+            found = Code(
+                node,
+                name,
+                self._locate_in(node, name),
+                self.lookup,
+                named=self.named,
+                function=(self.function, id(node)),
+            )
             if isinstance(node, gast.FunctionDef):
                 found.unassigned = maybe_unassigned(node)
             self.inner[id(node)] = found
