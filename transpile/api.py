@@ -78,9 +78,9 @@ class Transformed:
 
     def __init__(self, fn: Any, level: Level) -> None:
         if not callable(fn) and not hasattr(fn, "__transpile_function__"):
-            raise error("T411", f"expected a function, got {type(fn).__name__} {_short(fn)}")
-        functools.update_wrapper(self, fn, KEPT)
-        self.__dict__.pop("__doc__", None)  # an object's own: a function with rules has one there
+            message = f"expected a function, got {type(fn).__name__} {_short(fn)}"
+            raise error("T411", message, hint="pass the function itself: write grad(f)(x), not grad(f(x))")
+        functools.update_wrapper(self, fn)
         self.__wrapped__ = fn
         self.__transpile_level__ = level
         self._specializer = specializer = Specializer(self)
@@ -401,7 +401,8 @@ def _pulled(f: Callable[..., Any], given: tuple[Any, ...], level: Pullback, whic
     with holding(held), copied(given):
         value, unchanged = _now(f, primals)
     if level.has_aux and not (isinstance(value, tuple) and len(value) == 2):
-        raise error("T308", f"has_aux=True: {getattr(f, '__name__', f)!r} must return a pair (output, auxiliary)")
+        message = f"has_aux=True: {getattr(f, '__name__', f)!r} must return a pair (output, auxiliary)"
+        raise error("T308", message, hint="return a pair, or leave has_aux out")
     value, *aux = value if level.has_aux else (value,)
 
     @edge
@@ -424,7 +425,7 @@ def _now(f: Any, primals: tuple[Any, ...]) -> tuple[Any, Callable[[], bool]]:
 def _check_since(f: Any, unchanged: Callable[[], bool], which: str) -> None:
     if not unchanged():
         name = getattr(f, "__name__", f)
-        text = f"what {name!r} reads outside itself (a flag, a string, a function, a length) has changed since {which} was called"
+        text = f"a value that {name!r} reads from outside (a flag, string, function or length) has changed since {which} was called"
         raise error("T418", text, hint=f"call {which} again")
 
 
@@ -436,7 +437,9 @@ def _tuples(primals: Any, tangents: Any) -> tuple[tuple[Any, ...], tuple[Any, ..
                 "T309", f"{name} must be a tuple with one entry for each argument, not {_short(given)}", hint=hint
             )
     if len(primals) != len(tangents):
-        raise error("T309", f"{len(primals)} primals but {len(tangents)} tangents")
+        raise error(
+            "T309", f"{len(primals)} primals but {len(tangents)} tangents", hint="pass one tangent for each primal"
+        )
     return tuple(primals), tuple(
         fitted(x, x_dot, f"tangents[{k}]") for k, (x, x_dot) in enumerate(zip(primals, tangents))
     )
@@ -450,11 +453,12 @@ def called(f: Any, args: Sequence[Any], kwargs: Any, asks: str) -> tuple[Any, Se
         return f, args, kwargs
     name = f.__name__
     if not args or not callable(args[0]):
-        raise error("T411", f"{name} takes a function first: {asks}(tp.{name}, f, ...)")
+        message = f"the first argument of {name} must be a function"
+        raise error("T411", message, hint=f"write {asks}(tp.{name}, f, ...)")
     try:
         bound = inspect.signature(f).bind(*args, **kwargs)
     except TypeError as failed:
-        raise error("T408", f"{name}: {failed}") from None
+        raise error("T408", f"{name}: {failed}", hint=f"write {asks}(tp.{name}, f, ...)") from None
     fn, *rest = bound.args
     if f is vjp:
         has_aux = bound.kwargs.get("has_aux", False)

@@ -48,12 +48,12 @@ def check_grads(
     >>> tp.check_grads(lambda x, n: np.sum(np.sin(x) ** n), (np.array([0.5, 1.5]), 3))
     """
     if not callable(f):
-        raise error("T411", f"expected a function, got {type(f).__name__}")
+        raise error("T411", f"expected a function, got {type(f).__name__}", hint="write check_grads(f, (x,))")
     if not isinstance(args, (tuple, list)):
         raise error("T309", "args must be a tuple with one entry for each argument", hint="write (x,) for one argument")
     unknown = [m for m in modes if m not in MODES]
     if isinstance(modes, str) or unknown:
-        raise error("T505", f"unknown modes {modes!r}", hint="('fwd', 'rev'), or one of them")
+        raise error("T505", f"unknown modes {modes!r}", hint="write ('fwd', 'rev'), ('fwd',) or ('rev',)")
     _check(f, own(tuple(args)), order, tuple(modes), _Tolerance(atol, rtol, eps), names_of(f, args), "")
 
 
@@ -271,9 +271,9 @@ def _judged(
     slack = atol + rtol * max(map(abs, slopes))
     growth = max(map(abs, slopes)) / max(max(map(abs, far)), atol)
     if len(there) == 1 and growth > FINER**0.25:
-        return "one of several", f"at the end of the domain: the slope grows as one comes near, to {shown}"
+        return "one of several", f"at the end of the domain: closer to the point, the slope grows to {shown}"
     if growth > FINER / 4:
-        return "one of several", f"at a step or a pole: the slope grows as one comes near, to {shown}"
+        return "one of several", f"at a step or a pole: closer to the point, the slope grows to {shown}"
     if len(there) == 1:
         is_right = abs(d - slopes[0]) <= slack + abs(slopes[0] - far[0])
         return ("right", "") if is_right else ("wrong", f"at the end of the domain, where the slope is {shown}")
@@ -281,7 +281,7 @@ def _judged(
         return ("right" if is_close else "wrong"), ""
     if min(slopes) - slack <= d <= max(slopes) + slack:
         return "one of several", f"at a kink: the slope is {shown}"
-    return "wrong", f"at a kink, where the slope is {shown}, between which it does not lie"
+    return "wrong", f"at a kink, and it does not lie between the slopes: {shown}"
 
 
 def _moved(leaf: Any, direction: Any, t: float) -> Any:

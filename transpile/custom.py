@@ -24,7 +24,9 @@ class Custom:
 
     def __init__(self, fn: Callable[..., Any], nondiff_argnums: Any = (), nondiff_argnames: Any = ()) -> None:
         if not callable(fn):
-            raise error("T411", f"expected a function, got {type(fn).__name__}")
+            raise error(
+                "T411", f"expected a function, got {type(fn).__name__}", hint="write it as a decorator of a function"
+            )
         functools.update_wrapper(self, fn)
         self.__wrapped__ = fn
         self.__name__ = _name(fn)
@@ -56,12 +58,13 @@ class CustomJvp(Custom):
     def defjvps(self, *jvps: Callable[..., Any] | None) -> None:
         """Sets a rule for each argument, ``jvp(tangent, value, *primals)``; the results are added, None counts as zero."""
         if self.nondiff_argnums:
-            raise error("T307", "defjvps is for functions without nondiff_argnums", hint="use defjvp")
+            raise error("T307", "defjvps does not support nondiff_argnums", hint="use defjvp")
         self.jvp = summed(self, jvps)
 
     def rules(self) -> tuple[Any, ...]:
         if self.jvp is None:
-            raise error("T307", f"{self.__name__!r} is a custom_jvp without a rule", hint="call .defjvp(rule)")
+            hint = f"define it: {self.__name__}.defjvp(rule)"
+            raise error("T307", f"{self.__name__!r} is a custom_jvp without a rule", hint=hint)
         return (self.jvp,)
 
 
@@ -82,7 +85,7 @@ class CustomVjp(Custom):
 
     def rules(self) -> tuple[Any, ...]:
         if self.forward is None or self.backward is None:
-            hint = "call .defvjp(forward, backward)"
+            hint = f"define it: {self.__name__}.defvjp(forward, backward)"
             raise error("T307", f"{self.__name__!r} is a custom_vjp without a rule", hint=hint)
         return self.forward, self.backward
 
@@ -97,7 +100,9 @@ def _name(fn: Any) -> str:
 def _several(given: Any, kind: type) -> tuple[Any, ...]:
     found = () if given is None else tuple(given) if isinstance(given, (tuple, list)) else (given,)
     if not all(isinstance(k, kind) for k in found):
-        raise error("T505", f"nondiff_argnums are numbers and nondiff_argnames names of arguments, not {given!r}")
+        option, what = ("nondiff_argnums", "an int") if kind is int else ("nondiff_argnames", "a str")
+        hint = f"write {option}=0" if kind is int else f"write {option}='x'"
+        raise error("T505", f"{option} must be {what} or a tuple of these, not {given!r}", hint=hint)
     return found
 
 
@@ -106,7 +111,8 @@ def _numbers(fn: Callable[..., Any], names: tuple[str, ...]) -> tuple[int, ...]:
     known = list(inspect.signature(fn).parameters) if names else []
     missing = [name for name in names if name not in known]
     if missing:
-        raise error("T505", f"nondiff_argnames: {_name(fn)!r} has no argument {missing[0]!r}")
+        hint = f"its arguments are {', '.join(map(repr, known))}"
+        raise error("T505", f"nondiff_argnames: {_name(fn)!r} has no argument {missing[0]!r}", hint=hint)
     return tuple(known.index(name) for name in names)
 
 

@@ -75,7 +75,8 @@ def _expanded(shape: tuple[int, ...], index: Any) -> list[Any]:
     parts = [_item(p) for p in (index if isinstance(index, tuple) else (index,))]
     covered = sum(map(_covered, parts))
     if covered > len(shape):
-        raise error("T207", f"too many indices: the array has {len(shape)} dimensions, {covered} were given")
+        message = f"too many indices: the array has {len(shape)} dimension{'s' * (len(shape) != 1)}, but {covered} were indexed"
+        raise error("T207", message, hint="write at most one index for each axis")
     dots = [k for k, p in enumerate(parts) if p is ...]
     if len(dots) > 1:
         raise error("T207", "an index can have only one ellipsis")
@@ -114,7 +115,8 @@ def _common_shape(shapes: list[tuple[int, ...]]) -> tuple[int, ...]:
         return np.broadcast_shapes(*shapes)
     except ValueError:
         text = " and ".join(map(str, shapes))
-        raise error("T202", f"index arrays of shapes {text} cannot be broadcast to one shape") from None
+        message = f"index arrays of shapes {text} cannot be broadcast together"
+        raise error("T202", message, hint="give them one shape, or add axes with [:, None]") from None
 
 
 def _is_mask(part: Any) -> bool:
@@ -136,10 +138,12 @@ def _item(part: Any) -> Any:
             else found.astype(np.intp)
         )
     what = found.dtype if found.dtype.kind in "fc" else type(part).__name__
-    raise error("T207", f"an index must be an integer, an array of truth values or a slice, not {what}")
+    message = f"an index must be an integer, an array of truth values or a slice, not {what}"
+    raise error("T207", message, hint="convert it with int(...) or .astype(int)")
 
 
 def _places(mask: NDArray[Any], shape: tuple[int, ...], axis: int) -> list[NDArray[Any]]:
     if mask.shape != shape:
-        raise error("T207", f"a mask of shape {mask.shape} does not fit axes of shape {shape}, from axis {axis} on")
+        message = f"a mask of shape {mask.shape} does not fit axes of shape {shape}, from axis {axis} on"
+        raise error("T207", message, hint="make the mask from the array that it indexes")
     return list(np.nonzero(mask))

@@ -233,17 +233,17 @@ def register_dataclass(
     Layer(w=3.0, name='first')
     """
     if (data_fields is None) != (meta_fields is None):
-        raise TypeError("give data_fields and meta_fields, or neither")
+        raise TypeError("pass both data_fields and meta_fields, or neither")
     own = [f for f in dataclasses.fields(nodetype) if f.init] if dataclasses.is_dataclass(nodetype) else None
     if data_fields is None or meta_fields is None:
         if own is None:
-            raise TypeError(f"{nodetype.__name__} is no dataclass: give data_fields and meta_fields")
+            raise TypeError(f"{nodetype.__name__} is not a dataclass: pass data_fields and meta_fields")
         meta_fields = [f.name for f in own if f.metadata.get("static", False)]
         data_fields = [f.name for f in own if f.name not in (*meta_fields, *drop_fields)]
     if own is not None:
         given, wanted = {*data_fields, *meta_fields, *drop_fields}, {f.name for f in own}
         if given != wanted:
-            raise TypeError(f"{nodetype.__name__} has the fields {sorted(wanted)}, {sorted(given)} are named")
+            raise TypeError(f"the fields of {nodetype.__name__} are {sorted(wanted)}, but {sorted(given)} are named")
     named = Counter([*data_fields, *meta_fields, *drop_fields])
     twice = [name for name, count in named.items() if count > 1]
     if twice:
@@ -254,9 +254,9 @@ def register_dataclass(
 
 def _register(cls: type, how: Registered) -> None:
     if not isinstance(cls, type):
-        raise error("T411", f"expected a class, got {type(cls).__name__}")
+        raise error("T411", f"expected a class, got {type(cls).__name__}", hint="pass the class, not an instance")
     if cls in REGISTERED:
-        raise ValueError(f"class {cls.__name__} is registered already")
+        raise ValueError(f"class {cls.__name__} is already registered")
     REGISTERED[cls] = how
 
 

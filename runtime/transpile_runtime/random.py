@@ -28,15 +28,15 @@ def single(key):
     """The key itself if it is one key; TypeError for an array of keys."""
     if _checked(key).ndim > 1:
         raise TypeError(
-            f"one key is wanted, not an array of keys of shape {list(np.shape(key))}: take one of them, as keys[0]"
+            f"expected one key, got an array of keys of shape {list(np.shape(key))}: take one, as in keys[0]"
         )
     return key
 
 
-def demand(test, message):
-    """Raises ValueError unless the test holds."""
+def demand(test, message, *values):
+    """Raises ValueError unless the test holds; the message has ``{}`` for each of the values, if there are any."""
     if not test:
-        raise ValueError(message)
+        raise ValueError(message.format(*values) if values else message)
 
 
 def demand_type(test, message):
@@ -48,7 +48,8 @@ def demand_type(test, message):
 def axis_number(axis):
     """The number of an axis; TypeError unless it is an integer."""
     demand_type(
-        not isinstance(axis, (bool, np.bool_)) and hasattr(axis, "__index__"), f"an axis is an integer, not {axis!r}"
+        not isinstance(axis, (bool, np.bool_)) and hasattr(axis, "__index__"),
+        f"an axis must be an integer, not {axis!r}",
     )
     return operator.index(axis)
 
@@ -91,7 +92,7 @@ def _checked(key):
     key = np.asarray(key)
     if key.dtype != np.uint32 or key.ndim == 0 or key.shape[-1] != 2:
         given = f"{key.dtype}{list(key.shape)}" if key.ndim else f"the number {key}"
-        raise TypeError(f"a key is an array uint32[2], not {given}: make one with key(seed)")
+        raise TypeError(f"a key must be an array uint32[2], not {given}: make one with key(seed)")
     return key
 
 
@@ -129,7 +130,7 @@ def _words(key, shape):
     key = _checked(key)
     shape = tuple(shape) if np.ndim(shape) else (shape,)
     if any(n < 0 for n in shape):
-        raise ValueError(f"a shape has no negative sizes, as {shape} has")
+        raise ValueError(f"a size must not be negative, but the shape is {shape}")
     count, keys = math.prod(shape), key.reshape(-1, 2)
     if count * len(keys) <= _SINGLE:
         blocks = [_block(*words, place) for words in keys.tolist() for place in range(count)]
@@ -169,7 +170,7 @@ def fold_in(key, data):
     """
     key, data = _checked(key), np.asarray(data)
     if data.dtype.kind not in "iub":
-        raise TypeError(f"what is folded into a key is an integer, not {data.dtype}{list(data.shape)}")
+        raise TypeError(f"fold_in takes an integer, not {data.dtype}{list(data.shape)}")
     shape = np.broadcast_shapes(key.shape[:-1], data.shape)
     places = data.astype(np.int64) & 0xFFFFFFFF
     if math.prod(shape) <= _SINGLE:
@@ -219,7 +220,7 @@ def _one_of(dtype, *allowed):
     """The dtype, if it is one of these; else TypeError."""
     found = np.dtype(dtype)
     if found not in allowed:
-        raise TypeError(f"the dtype is {' or '.join(t.__name__ for t in allowed)}, not {found}")
+        raise TypeError(f"the dtype must be {' or '.join(t.__name__ for t in allowed)}, not {found}")
     return found
 
 

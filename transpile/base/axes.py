@@ -39,9 +39,9 @@ def axes_tree(given: Any, what: str) -> Axes:
             raise TypeError
         return Static(operator.index(given))
     except TypeError:
-        shown, hint = repr(given), "0 is the first axis; None is for what all lanes share"
+        shown, hint = repr(given), "0 is the first axis; None is for what the whole batch shares"
         if isinstance(given, np.ndarray):
-            shown, hint = "an array", "write vmap(f)(x): what the function takes is given to what vmap makes"
+            shown, hint = "an array", "write vmap(f)(x): pass the arguments to the function that vmap returns"
         raise error("T601", f"{what} must be an int, None, or a tree of these, not {shown}", hint=hint) from None
 
 
@@ -56,10 +56,10 @@ def of_arguments(axes: Axes, args: Sequence[Tree]) -> list[Axis]:
         count = f"{len(args)} argument{'s' * (len(args) != 1)}"
         what = f"in_axes={axes_text(axes)}"
         if axes.kind != "tuple":
-            hint = "arguments that are given by name have their lanes along axis 0"
+            hint = "an argument that is passed by name has its batch axis at 0"
             raise error("T601", f"{what}: expected an int, None or a tuple with one entry for each argument", hint=hint)
         number = len(axes.children)
-        hint = "one entry for each positional argument; an argument that is one tuple has a tuple inside: in_axes=((0, 0),)"
+        hint = "write one entry for each positional argument; for one argument that is a tuple, in_axes=((0, 0),)"
         raise error("T601", f"{what} has {number} entr{'y' if number == 1 else 'ies'} for {count}", hint=hint)
     each = axes.children if isinstance(axes, Node) else (axes,) * len(args)
     found: list[Axis] = []
@@ -74,8 +74,9 @@ def spread(axes: Axes, tree: Tree, where: str, loc: Loc = NOWHERE) -> list[Axis]
         return [axes.value for _ in walk_leaves(tree)]
     if not isinstance(tree, Node) or not _fits(axes, tree):
         shown = structure_text(tree) if isinstance(tree, Node) else "a single array or number"
-        hint = "write an int or None for all of it, or a tree with its keys and lengths"
-        message = f"{where} is {axes_text(axes)}, which does not fit what it is for: {shown}"
+        hint = "write one int or None for all of it, or a tree with the same keys and lengths"
+        part = "result" if where.startswith("out") else "argument"
+        message = f"{where} is {axes_text(axes)}, which does not fit the {part}: {shown}"
         raise error("T601", message, loc, hint)
     keys = axes.keys if axes.keys and axes.kind != "registered" else range(len(axes.children))
     if tree.kind == "dict":  # the insertion order of keys does not matter

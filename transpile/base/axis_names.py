@@ -10,7 +10,7 @@ from typing import Any
 
 from transpile.errors import error
 
-HINT = "vmap(f, axis_name=...) gives an axis a name"
+HINT = "name the batch axis: vmap(f, axis_name=...)"
 
 
 class NamedAxis:
@@ -53,7 +53,7 @@ def binding(axis: NamedAxis | None) -> Iterator[None]:
 def unbound(name: Any, known: tuple[NamedAxis, ...] = ()) -> tuple[str, str]:
     """The message and hint of the error about a name that no axis has."""
     names = ", ".join(repr(a.name) for a in known)
-    return f"no axis is named {name!r} here", f"{HINT}; those of this place are {names}" if names else HINT
+    return f"no axis is named {name!r} here", f"{HINT}; the names here are {names}" if names else HINT
 
 
 def failed(name: Any) -> Exception:

@@ -57,10 +57,10 @@ def as_array(value: Any) -> np.ndarray:
     shown = f"{type(value).__module__.partition('.')[0]}.{type(value).__name__}"
     device = getattr(value, "__dlpack_device__", lambda: ON_THE_HOST)()
     if device[0] not in ON_THE_HOST:
-        text = f"an argument, a {shown}, lies on another device"
-        raise error("T409", text, hint="pass np.asarray(x) of a copy on the CPU")
+        text = f"an argument, a {shown}, is on another device"
+        raise error("T409", text, hint="copy it to the CPU, and pass np.asarray(x)")
     try:
         return np.asarray(value)
     except Exception as failed:  # whatever the library raises
-        text = f"an argument, a {shown}, is not taken as an array: {failed}"
-        raise error("T409", text, hint="pass np.asarray(x) of what holds its values") from None
+        text = f"an argument, a {shown}, cannot be converted to an array: {failed}"
+        raise error("T409", text, hint="pass its values as a NumPy array") from None

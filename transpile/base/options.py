@@ -48,7 +48,7 @@ def vmap(in_axes: Any = 0, out_axes: Any = 0, axis_name: Any = None, axis_size: 
     try:
         hash(axis_name)
     except TypeError:
-        hint = "a string, or another value that can be a key of a dict"
+        hint = "use a string, or another value that can be a key of a dict"
         raise error("T601", f"axis_name is {axis_name!r}, which is not hashable", hint=hint) from None
     if axis_size is not None:
         axis_size = _index(axis_size, "axis_size")
@@ -64,11 +64,11 @@ def jit(
     cache: bool = True,
 ) -> Levels:
     if target != "cpu":
-        raise error("T505", f"unknown target {target!r}", hint="the target is 'cpu'")
+        raise error("T505", f"unknown target {target!r}", hint="the only target is 'cpu'")
     several = isinstance(fastmath, (set, frozenset, tuple, list))
     unknown = sorted({str(flag) for flag in fastmath} - _FLAGS) if several else []
     if unknown or not several and not isinstance(fastmath, (bool, int)):
-        hint = f"True, False, or some of {', '.join(sorted(_FLAGS))}"
+        hint = f"write True, False, or some of {', '.join(sorted(_FLAGS))}"
         raise error("T505", f"unknown fastmath={unknown or fastmath!r}", hint=hint)
     flags = tuple(sorted(fastmath)) if several else bool(fastmath)
     numbers = _numbers(() if static_argnums is None else static_argnums)
@@ -101,8 +101,11 @@ def _index(k: Any, what: str = "argnums") -> int:
         return operator.index(k)
     except TypeError:
         if what == "argnums":
-            raise error("T306", f"argnums must be an int or a tuple of ints, not {k!r}") from None
-        raise error("T601", f"{what} must be an int, not {k!r}") from None
+            shown, hint = repr(k), "argnums=0 is the first argument"
+            if hasattr(k, "__array__"):
+                shown, hint = "an array", "write grad(f)(x, x): pass the arguments to the function that grad returns"
+            raise error("T306", f"argnums must be an int or a tuple of ints, not {shown}", hint=hint) from None
+        raise error("T601", f"{what} must be an int, not {k!r}", hint="write the size of the batch") from None
 
 
 def _names(argnames: Any) -> Any:

@@ -76,8 +76,7 @@ def plain_array(v: Any) -> np.ndarray:
     if type(v) is ndarray:
         return v
     if any(getattr(type(v), name) is not getattr(ndarray, name) for name in _MEANING):
-        hint = "pass np.asarray(...) of it"
-        raise error(
-            "T409", f"an argument is of type {type(v).__name__}, whose operators are not those of arrays", hint=hint
-        )
+        hint = "convert it with np.asarray(...)"
+        message = f"an argument is of type {type(v).__name__}, whose operators differ from those of NumPy's arrays"
+        raise error("T409", message, hint=hint)
     return np.asarray(v)

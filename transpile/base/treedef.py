@@ -246,8 +246,8 @@ def filled(shape: TreeDef, leaves: Iterable[Any]) -> Any:
 
 
 def wrong_number(shape: TreeDef, count: int) -> TranspileError:
-    """The error for a wrong number of leaves."""
-    return error("T203", f"{count} leaves for a structure of {shape.num_leaves}: {text(shape)}")
+    message = f"{count} leaves for a structure with {shape.num_leaves}: {text(shape)}"
+    return error("T203", message, hint="pass one leaf for each star of the structure")
 
 
 def _filled(shape: TreeDef, leaves: Any) -> Any:

@@ -14,10 +14,10 @@ def unravelled(treedef: TreeDef, shapes: Any, dtypes: Any, flat: Any) -> Any:
     """The tree of a flat array; transformed code contains these lines."""
     size = sum([math.prod(shape) for shape in shapes])
     if np.shape(flat) != (size,):
-        raise ValueError(f"unravel was given an array of shape {np.shape(flat)}, expected {(size,)}")
-    is_mixed = any(dtype != dtypes[0] for dtype in dtypes)
-    if is_mixed and flat.dtype != np.result_type(*dtypes):
-        raise TypeError(f"unravel was given an array of dtype {flat.dtype}, expected dtype {np.result_type(*dtypes)}")
+        raise ValueError(f"unravel takes an array of shape {(size,)}, not {np.shape(flat)}")
+    if len(set(dtypes)) > 1 and flat.dtype != np.result_type(*dtypes):
+        raise TypeError(f"unravel takes an array of dtype {np.result_type(*dtypes)}, not {flat.dtype}")
+    is_mixed = len(set(dtypes)) > 1
     parts = []
     start = 0
     for shape, dtype in zip(shapes, dtypes):

@@ -56,7 +56,7 @@ def functions(request: str, given: Sequence[str], wrt: str | None) -> tuple[list
         )
     for name in wanted:
         if wanted.count(name) > 1:
-            raise error("T901", f"{name!r} is named twice")
+            raise error("T901", f"{name!r} is named twice", hint="name it once")
     module = standard_input() if path == STDIN else StaticModule.read(path)
     types = [parse_arg(text) for text in given]
     found = [_asked(module.function(name), name, types) for name in wanted]
@@ -68,7 +68,7 @@ def functions(request: str, given: Sequence[str], wrt: str | None) -> tuple[list
         if not all(name in a.names for a in found):
             raise _unknown("--wrt", name, [a for a in found if name not in a.names])
         if name in chosen[:k]:
-            raise error("T407", f"--wrt: {name!r} is named twice")
+            raise error("T407", f"--wrt: {name!r} is named twice", hint="name it once")
     return found, chosen, module
 
 
@@ -78,7 +78,7 @@ def _nothing_named(path: str) -> Exception:
     names = [n for n, e in entries.items() if e.kind == "def"]
     names += [f"{n}.METHOD" for n, e in entries.items() if e.kind == "class"]
     if not names:
-        return error("T901", f"no function is named, and {path} defines none")
+        return error("T901", f"no function is named, and {path} defines none", hint=f"write {path}:FUNC")
     more = ", ..." if len(names) > 6 else ""
     return error(
         "T901", f"no function is named: {path} defines {', '.join(names[:6])}{more}", hint=f"write {path}:{names[0]}"

@@ -12,7 +12,7 @@ import sys
 import tempfile
 from collections.abc import Iterable
 
-from transpile.errors import error
+from transpile.errors import TranspileError, error
 
 
 def check(path: str, read: Iterable[str], force: bool) -> None:
@@ -22,14 +22,22 @@ def check(path: str, read: Iterable[str], force: bool) -> None:
     except FileNotFoundError:
         return
     except OSError as failed:
-        raise error("T903", f"cannot write {path!r}: {failed.strerror}") from None
+        raise _failed(path, failed) from None
     for source in read:
         if os.path.exists(source) and os.path.samefile(path, source):
-            raise error("T903", f"{path!r} is the source itself: it is never written over", hint="name another file")
+            raise error("T903", f"{path!r} is the source file, which is never overwritten", hint="name another file")
     if stat.S_ISDIR(found.st_mode):
-        raise error("T903", f"cannot write {path!r}: it is a directory")
+        raise error("T903", f"cannot write {path!r}: it is a folder", hint="name a file in it")
     if stat.S_ISREG(found.st_mode) and not force:
-        raise error("T903", f"{path!r} is there already", hint="--force replaces it")
+        raise error("T903", f"{path!r} already exists", hint="use --force to replace it")
+
+
+def _failed(path: str, failed: OSError) -> TranspileError:
+    folder = os.path.dirname(path)
+    hint = "name a file that you can write"
+    if folder and not os.path.isdir(folder):
+        hint = f"make the folder first: {folder}" if not os.path.exists(folder) else f"{folder!r} is not a folder"
+    return error("T903", f"cannot write {path!r}: {failed.strerror}", hint=hint)
 
 
 def write(path: str, text: str, force: bool) -> None:
@@ -45,9 +53,9 @@ def write(path: str, text: str, force: bool) -> None:
         else:
             _replace(target, text, force)
     except FileExistsError:
-        raise error("T903", f"{path!r} is there already", hint="--force replaces it") from None
+        raise error("T903", f"{path!r} already exists", hint="use --force to replace it") from None
     except OSError as failed:
-        raise error("T903", f"cannot write {path!r}: {failed.strerror}") from None
+        raise _failed(path, failed) from None
 
 
 def _replace(target: str, text: str, force: bool) -> None:

@@ -14,11 +14,11 @@ COMMANDS = {
     "grad": "the gradient of a function that returns one number",
     "jvp": "the forward derivative: f_jvp(x, ..., x_dot)",
     "vjp": "the reverse derivative: f_vjp(x, ..., y_bar)",
-    "jacfwd": "the Jacobian, by forward mode: cheap where the arguments are few",
-    "jacrev": "the Jacobian, by reverse mode: cheap where the results are few",
+    "jacfwd": "the Jacobian by forward mode, for functions with few arguments",
+    "jacrev": "the Jacobian by reverse mode, for functions with few results",
     "hessian": "the second derivatives",
     "hvp": "the product of the Hessian with a vector: f_hvp(x, ..., x_dot)",
-    "vmap": "the function of all lanes; types are those of one lane",
+    "vmap": "the function of a batch; the types are those of one case",
 }
 WITH_VALUE = ("grad", "jvp", "vjp")
 EMIT = "any stack of transforms: 'jit(grad(f, argnums=(0, 1)))'"
@@ -35,29 +35,29 @@ def parser() -> argparse.ArgumentParser:
     for name, text in {**COMMANDS, "emit": EMIT}.items():
         one = commands.add_parser(name, help=text, description=f"Emit {text}. The file is parsed, never executed.")
         one.add_argument("function", metavar="FILE.py:FUNC",
-                         help="the function to transform, several as FILE.py:F,G, a method as FILE.py:CLASS.METHOD; "
-                         "-:FUNC reads standard input")  # fmt: skip
+                         help="the function to transform; several: FILE.py:F,G; a method: FILE.py:CLASS.METHOD; "
+                         "from standard input: -:FUNC")  # fmt: skip
         if name == "emit":
             one.add_argument("stack", metavar="STACK", help="the transforms around f, with literal arguments")
         elif name == "vmap":
             one.add_argument(
-                "--in-axes", default="0", metavar="AXES", help="the axis of the lanes in each argument: 0, '(None, 0)'"
+                "--in-axes", default="0", metavar="AXES", help="the batch axis of each argument: 0, '(None, 0)'"
             )
-            one.add_argument("--out-axes", default="0", metavar="AXES", help="where the results have the lanes")
+            one.add_argument("--out-axes", default="0", metavar="AXES", help="the batch axis of the results")
             one.add_argument(
-                "--axis-name", metavar="NAME", help="what the collectives of lax call the axis of the lanes"
+                "--axis-name", metavar="NAME", help="the name of the batch axis, for the collectives of lax"
             )
         else:
-            first = "the first, if not given; of a method, the first behind self"
+            first = "default: the first; of a method, the first after self"
             one.add_argument("--wrt", metavar="x,w", help=f"the arguments to differentiate ({first})")
         if name in WITH_VALUE:
             one.add_argument("--value", action="store_true", help="return the function's value as well")
         one.add_argument("--arg", action="append", default=[], metavar="'x=float64[n,d]'",
-                         help="the type of an argument, or its value; else its annotation says the type; "
-                         "'F.x=...' is for one of several functions")  # fmt: skip
+                         help="the type or the value of an argument; default: the type of its annotation; "
+                         "for one of several functions: 'F.x=...'")  # fmt: skip
         one.add_argument("-o", dest="output", metavar="OUT.py", help="write to a file instead of stdout")
-        one.add_argument("--force", action="store_true", help="replace OUT.py where it is there already")
-        one.add_argument("--standalone", action="store_true", help="import nothing of the package 'transpile_runtime'")
+        one.add_argument("--force", action="store_true", help="replace OUT.py if it exists")
+        one.add_argument("--standalone", action="store_true", help="do not import the package 'transpile_runtime'")
         one.add_argument("--jit", action="store_true", help="emit the loops that Numba compiles")
     return top
 

@@ -22,10 +22,10 @@ LATER = ("checkpoint", "remat", "scan", "cond", "pmap")
 BY_CALL = {
     "linearize": "jvp",
     "linear_transpose": "vjp",
-    "check_grads": "the derivatives that it checks",
-    "eval_shape": "no derivative",
+    "check_grads": "grad or jvp",
+    "eval_shape": "grad or jvp",
 }
-HINT = "write it as in Python: 'jit(grad(f, argnums=(0, 1)))'; its arguments are literals"
+HINT = "write it as in Python, with literals: 'jit(grad(f, argnums=(0, 1)))'"
 
 
 def stacked(levels: Sequence[Level], function: Any) -> Any:
@@ -84,21 +84,23 @@ def levels(text: str, names: Sequence[str]) -> list[Level]:
     while isinstance(node, ast.Call):
         name = ast.unparse(node.func).rpartition(".")[2]
         if name in LATER:
-            _refuse(f"{name!r} is not there yet")
+            _refuse(f"{name!r} is not supported")
         if name in BY_CALL:
-            _refuse(f"{name!r} is called with values, when a program runs: its text is that of {BY_CALL[name]}")
+            _refuse(f"{name!r} takes values, so it cannot be emitted: emit {BY_CALL[name]}")
         if name not in TRANSFORMS:
-            _refuse(f"{ast.unparse(node.func)!r} is none of {', '.join(sorted(TRANSFORMS))}")
+            _refuse(
+                f"{ast.unparse(node.func)!r} is not a transform; the transforms are {', '.join(sorted(TRANSFORMS))}"
+            )
         if not node.args:
-            _refuse(f"{name} of nothing")
+            _refuse(f"{name} needs a function")
         inner, *rest = node.args
         found += _levels(name, [_literal(a) for a in rest], {k.arg or "": _literal(k.value) for k in node.keywords})
         node = inner
     if not isinstance(node, ast.Name) or node.id not in ("f", *names):
         known = ", ".join(repr(n) for n in names)
-        _refuse(f"{ast.unparse(node)!r} is not the function: write f for {known}")
+        _refuse(f"{ast.unparse(node)!r} is not the function: write 'f', which stands for {known}")
     if not found:
-        _refuse("no transform is asked for")
+        _refuse("the expression has no transform")
     return found
 
 

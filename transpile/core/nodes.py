@@ -608,7 +608,13 @@ class Function:
     arg_tree: Any = None
     out_tree: Any = None
     doc: str = ""
-    captured: tuple[Any, ...] = ()  # for each hidden parameter (the last ones): how to read its value at a call
-    errstate: tuple[tuple[str, str], ...] = ()  # the settings of the user's `with np.errstate(...)`
-    taken: Taken = NOTHING  # facts on the sizes of the example arguments; a call that differs is lifted again
-    routine: Routine | None = None  # the routine whose body this is, if any
+    captured: tuple[Any, ...] = ()  # one entry a hidden parameter (the last ones): how to read it at each call
+    errstate: tuple[tuple[str, str], ...] = ()  # what the user's `with np.errstate(...)` asked for
+    taken: Taken = NOTHING  # what the example decided of sizes: a call for which it is not so is lifted anew
+    routine: Routine | None = None  # the kept function that it is, if it is one
+
+    @property
+    def title(self) -> str:
+        """Its name in messages: a lambda has the name that Python gives it."""
+        is_lambda = self.loc.function.endswith("<lambda>") and self.name.startswith("function")
+        return f"<lambda>{self.name.removeprefix('function')}" if is_lambda else self.name

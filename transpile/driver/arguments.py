@@ -67,10 +67,12 @@ def select(
         for name in argnames if isinstance(argnames, tuple) else (argnames,):
             chosen.append(_by_name(core, name, count, fn))
     if not chosen:
-        raise error("T310", f"nothing to differentiate {title(core, fn)!r} with respect to", core.loc)
+        message = f"no argument of {title(core, fn)!r} to differentiate with respect to is named"
+        raise error("T310", message, core.loc, "argnums=0 is the first argument")
     leaves = [k for _, t in chosen for k in leaf_numbers(t)]
     if len(set(leaves)) < len(leaves):
-        raise error("T306", f"argnums and argnames name an argument of {title(core, fn)!r} twice", core.loc)
+        message = f"argnums and argnames name an argument of {title(core, fn)!r} twice"
+        raise error("T306", message, core.loc, "name each argument once")
     single = isinstance(argnums, int) and argnames is None or argnums is None and isinstance(argnames, str)
     if single:
         return chosen, lambda trees: trees[0]
@@ -85,8 +87,9 @@ def _at(core: ir.Function, slots: dict[int, Named], k: int, fn: Any) -> Named:
         plural = "" if len(slots) == 1 else "s"
         raise error(
             "T306",
-            f"argnums {k} is out of range: {title(core, fn)!r} was given {len(slots)} argument{plural}",
+            f"argnums {k} is out of range: {title(core, fn)!r} was called with {len(slots)} positional argument{plural}",
             core.loc,
+            "argnums=0 is the first argument; for an argument passed by name, use argnames",
         )
     return slots[place]
 
@@ -95,7 +98,7 @@ def _by_name(core: ir.Function, name: str, count: int, fn: Any) -> Named:
     _, named = call_trees(core.arg_tree, count)
     if name not in named:
         known = ", ".join(repr(n) for n in named)
-        message = f"{title(core, fn)!r} was given no argument {name!r}"
+        message = f"argnames: {title(core, fn)!r} was not called with an argument {name!r}"
         raise error("T407", message, core.loc, hint=f"the arguments of this call are {known}")
     return name, named[name]
 
@@ -106,14 +109,15 @@ def differentiable(core: ir.Function, chosen: Sequence[Named]) -> list[int]:
     for name, tree in chosen:
         numbers = leaf_numbers(tree)
         if isinstance(tree, Static):
-            raise error(
-                "T302", f"argument {name!r} has nothing to differentiate: it is {structure_text(tree)}", core.loc
-            )
+            message = f"cannot differentiate with respect to {name!r}: it is {structure_text(tree)}"
+            raise error("T302", message, core.loc, "name another argument with argnums")
         for path, leaf in leaf_paths(tree, name):
             type_ = core.params[leaf.k].type
             if not type_.is_float:
-                what = f"argument {name!r}" if path == name else path
-                raise error("T302", f"{what} is differentiated but is of type {type_}", core.loc, _NO_FLOAT)
+                what = repr(name) if path == name else path
+                raise error(
+                    "T302", f"cannot differentiate with respect to {what}: it is {a(type_)}", core.loc, _NO_FLOAT
+                )
         wrt += numbers
     return wrt
 
@@ -124,7 +128,7 @@ def refuse_early(fn: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree], argn
         if 0 <= k < len(args) or not kwargs and -len(args) <= k < 0:  # a keyword argument may be the last
             _refuse_tree(args[k], fn, k % len(args))
         elif isinstance(fn, MethodType) and k == len(args) + len(kwargs):
-            name, hint = fn.__name__, f"self is not counted: argnums={k - 1} is the last argument"
+            name, hint = fn.__name__, f"'self' is not counted: argnums={k - 1} is the last argument"
             raise error("T306", f"argnums {k} is out of range: {name!r} is bound to its object", hint=hint)
     for key in argnames if isinstance(argnames, tuple) else (argnames,):
         if key in kwargs:
@@ -134,29 +138,40 @@ def refuse_early(fn: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree], argn
 def _refuse_tree(tree: Tree, fn: Any, at: int | str) -> None:
     name = getattr(fn, "__name__", "function")
     if isinstance(tree, Static):
-        message = f"{argument_text(fn, at)} of {name!r} has nothing to differentiate: it is {structure_text(tree)}"
+        what = argument_text(fn, at).removeprefix("argument ")
+        message = f"cannot differentiate {name!r} with respect to {_argument(what)}: it is {structure_text(tree)}"
         raise error("T302", message, parameter_loc(fn, at), _other_argument(tree.value, fn, at))
     for k, leaf in enumerate(walk_leaves(tree)):
         type_ = getattr(leaf, "type", None)
         if type_ is not None and not type_.is_float:
-            what = argument_text(fn, at, tree, k)
+            what = _argument(argument_text(fn, at, tree, k).removeprefix("argument "))
             hint = _NO_FLOAT
             if any(getattr(other, "type", type_).is_float for other in walk_leaves(tree)):
-                hint += ", or keep what is not differentiated in an argument of its own"
-            raise error(
-                "T302", f"{what} of {name!r} is differentiated but is {type_text(leaf)}", parameter_loc(fn, at), hint
-            )
+                hint += ", or pass what is not differentiated as another argument"
+            message = f"cannot differentiate {name!r} with respect to {what}: it is {a(type_text(leaf))}"
+            raise error("T302", message, parameter_loc(fn, at), hint)
+
+
+def _argument(text: str) -> str:
+    """An argument after "with respect to": by its name, else by its number."""
+    return f"argument {text}" if text.isdigit() else text
+
+
+def a(type_: Any) -> str:
+    """``an int``, ``a float32``, ``an int64[n]``."""
+    word = str(type_)
+    return f"{'an' if word.startswith('int') else 'a'} {word}"
 
 
 def _other_argument(value: Any, fn: Any, at: int | str) -> str:
     """A hint that names another argument, for one that cannot be differentiated; empty if there is none."""
     method = getattr(type(value), getattr(fn, "__name__", ""), None)
     if at == 0 and method is not None and getattr(method, "__code__", 0) is getattr(fn, "__code__", None):
-        return "it is the object of a method: argnums=1 is the first argument after it"
+        return "this is the object of the method: argnums=1 is the first argument after it"
     following = parameter_name(fn, at + 1) if isinstance(at, int) else None
     if following is None or not isinstance(at, int):
-        return ""
-    return f"argnums says which argument is differentiated: argnums={at + 1} is {following}"
+        return "name another argument with argnums"
+    return f"name another argument with argnums: argnums={at + 1} is {following}"
 
 
 _NO_FLOAT = "pass 1.0 instead of 1, or convert it with float(...) or .astype(float)"
@@ -200,9 +215,8 @@ def split_aux(core: ir.Function, fn: Any) -> tuple[Tree, Tree]:
     tree = core.out_tree
     if not (isinstance(tree, Node) and tree.kind == "tuple" and len(tree.children) == 2):
         found = structure_text(tree, lambda leaf: str(core.body.yields[leaf.k].type))
-        raise error(
-            "T308", f"has_aux=True: {title(core, fn)!r} must return a pair (output, auxiliary), not {found}", core.loc
-        )
+        message = f"has_aux=True: {title(core, fn)!r} must return a pair (output, auxiliary), not {found}"
+        raise error("T308", message, core.loc, "return a pair, or leave has_aux out")
     return tree.children[0], tree.children[1]
 
 
@@ -211,7 +225,7 @@ def scalar_first(core: ir.Function, main: Tree, aux: Tree, fn: Any) -> ir.Functi
     if not isinstance(main, Leaf):
         hint = "return one number; with has_aux=True, a pair (number, auxiliary)"
         if isinstance(main, Static) and main.value is None:
-            hint = "it ends without 'return', or always raises: return one number"
+            hint = "the function ends without 'return', or always raises: return one number"
         found = structure_text(main, lambda leaf: str(core.body.yields[leaf.k].type))
         raise error("T301", f"{title(core, fn)!r} returns {found}; a gradient needs one number", core.loc, hint)
     output = core.body.yields[main.k]
@@ -219,7 +233,8 @@ def scalar_first(core: ir.Function, main: Tree, aux: Tree, fn: Any) -> ir.Functi
         hint = "reduce it (np.sum, an element), or use jacrev, jacfwd or vjp"
         raise error("T301", f"{title(core, fn)!r} returns {output.type}; a gradient needs a scalar", core.loc, hint)
     if not output.type.is_float:
-        raise error("T305", f"{title(core, fn)!r} returns {output.type}, which has no derivative", core.loc)
+        hint = "return a float: the value itself, not its index or its count"
+        raise error("T305", f"{title(core, fn)!r} returns {output.type}, which has no derivative", core.loc, hint)
     _, old = number_leaves([aux])
     return with_results(core, (output, *(core.body.yields[leaf.k] for leaf in old)))
 
@@ -234,7 +249,7 @@ def two_tuples(
 ) -> tuple[Sequence[Tree], Sequence[Tree]]:
     """The children of the two tuples passed to ``jvp``; with ``single`` the second argument is one tree."""
     if len(args) != 2 or kwargs:
-        raise error("T408", f"expected two arguments, {first} and {second}")
+        raise error("T408", f"expected two arguments, {first} and {second}", hint=f"pass {first}, then {second}")
     pairs = []
     for name, tree, whole in ((first, args[0], False), (second, args[1], single)):
         if whole:
@@ -243,9 +258,10 @@ def two_tuples(
             pairs.append(tree.children)
         else:
             hint = "write (x,) for one argument"
-            raise error("T309", f"{name} must be a tuple, one entry for each argument", hint=hint)
+            raise error("T309", f"{name} must be a tuple with one entry for each argument", hint=hint)
     if not single and len(pairs[0]) != len(pairs[1]):
-        raise error("T309", f"{len(pairs[0])} {first} but {len(pairs[1])} {second}")
+        message = f"{len(pairs[0])} {first} but {len(pairs[1])} {second}"
+        raise error("T309", message, hint=f"pass one of the {second} for each of the {first}")
     return pairs[0], pairs[1]
 
 
@@ -266,7 +282,8 @@ def _check_tree(want: Tree, have: Tree, type_of: Callable[[int], Any], where: st
             have.keys,
             len(have.children),
         ):
-            raise error("T309", f"{where} has structure {structure_text(have)}, expected {structure_text(want)}")
+            message = f"{where} has structure {structure_text(have)}, expected {structure_text(want)}"
+            raise error("T309", message, hint=LIKE)
         for k, (a, b) in enumerate(zip(want.children, have.children)):
             _check_tree(
                 a, b, type_of, f"{where}[{want.keys[k] if len(want.keys) > k and want.kind != 'registered' else k!r}]"
@@ -278,6 +295,9 @@ def _check_leaf(type_: Any, have: Tree, where: str) -> None:
         return
     found = getattr(have, "type", None)
     if found is None:
-        raise error("T309", f"{where} is {structure_text(have)}, expected {type_}")
+        raise error("T309", f"{where} is {structure_text(have)}, expected {type_}", hint=LIKE)
     if found.rank != type_.rank:
-        raise error("T309", f"{where} is {type_text(have)}, expected {type_}")
+        raise error("T309", f"{where} is {type_text(have)}, expected {type_}", hint=LIKE)
+
+
+LIKE = "pass values of the same structure and shapes as the primals or the result that they belong to"

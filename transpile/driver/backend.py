@@ -43,7 +43,7 @@ def lowered_together(cores: Sequence[ir.Function], options: Options) -> list[ir.
     """The lowered forms of several core functions, whose names differ, and of those they keep; T502 for a float16 result."""
     for core in cores:
         if any(y.type.dtype == HALF for y in core.body.yields):
-            message = f"a result of {core.name.removeprefix('_')!r} is float16, which Numba does not have"
+            message = f"a result of {core.title.removeprefix('_')!r} is float16, which compiled code does not support"
             raise error("T502", message, core.loc, hint="use float32: x.astype(np.float32)")
     return list({fn.name: fn for core in cores for fn in lowered(core, options)}.values())
 
@@ -138,7 +138,7 @@ def compile_core(core: ir.Function, options: Options, cache: bool, guard: Guard 
     try:
         import numba  # noqa: F401
     except ImportError:
-        raise error("T503", "jit needs Numba, which is not installed", hint="pip install numba") from None
+        raise error("T503", "jit needs Numba, which is not installed", hint="install it: pip install numba") from None
     for p in core.params:
         check_type(p.type, p.name, core.loc)
     outputs: tuple[Output, ...] = ()
@@ -153,7 +153,8 @@ def compile_core(core: ir.Function, options: Options, cache: bool, guard: Guard 
 def check_type(type_: Type, name: str, loc: ir.Loc) -> None:
     """Raises T502 for an argument type that cannot be compiled: float16."""
     if type_.dtype == "float16":
-        raise error("T502", f"argument {name!r} is float16, which Numba does not have", loc, hint="use float32")
+        message = f"argument {name!r} is float16, which compiled code does not support"
+        raise error("T502", message, loc, hint="convert it: x.astype(np.float32)")
 
 
 __all__ = ["Guard", "Options", "compile_core", "lowered", "modules_text", "text_of"]

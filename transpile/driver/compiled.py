@@ -200,9 +200,9 @@ def too_large(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> st
         for leaf in flatten(value)[0]:
             if isinstance(leaf, int) and not -(2**63) <= leaf < 2**63:
                 return (
-                    f"the argument {name!r} has the integer {leaf}, which does not fit in the 64 bits of compiled code"
+                    f"the argument {name!r} holds the integer {leaf}, which does not fit in the int64 of compiled code"
                 )
-    return "an argument is too large for the 64 bits of compiled code"
+    return "an argument does not fit in the int64 of compiled code"
 
 
 def contiguous(

@@ -9,6 +9,7 @@ import numpy as np
 from transpile.aggregates import Node, close_node, flatten, number_leaves, open_node, structure_text, unflatten
 from transpile.base.foreign_arrays import as_arrays
 from transpile.base.signature import plain_array
+from transpile.driver.arguments import LIKE
 from transpile.errors import error
 
 
@@ -60,7 +61,7 @@ def fitted(like: Any, given: Any, what: str) -> Any:
         return given
     if len(wanted) != len(found) or tree != other:
         if any(_is_float(a) for a in wanted):
-            raise error("T309", f"{what} is {_text(given)}, expected {_text(like)}")
+            raise error("T309", f"{what} is {_text(given)}, expected {_text(like)}", hint=LIKE)
         return given
     return unflatten(other, [_fitted_leaf(a, b, what) for a, b in zip(wanted, found)])
 
@@ -84,10 +85,10 @@ def _fitted_leaf(like: Any, given: Any, what: str) -> Any:
     if not _is_float(like):
         return given
     if np.shape(like) != np.shape(given):
-        raise error("T309", f"{what} has shape {np.shape(given)}, expected {np.shape(like)}")
+        raise error("T309", f"{what} has shape {np.shape(given)}, expected {np.shape(like)}", hint=LIKE)
     dtype = np.result_type(like)
     if np.result_type(given).kind == "c" and dtype.kind != "c":
-        raise error("T309", f"{what} is complex, expected {dtype}")
+        raise error("T309", f"{what} is complex, expected {dtype}", hint="pass its real part")
     if isinstance(like, np.ndarray):
         return np.asarray(plain_array(given) if isinstance(given, np.ndarray) else given, dtype)
     return float(given) if type(like) is float else dtype.type(given)

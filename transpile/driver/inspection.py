@@ -40,7 +40,7 @@ def text(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], stage: str
             core, options if level is None else replace(options, fastmath=level.fastmath, threads=threads_of(level))
         )[0]
     if stage != "derivative":
-        raise error("T505", f"unknown stage {stage!r}", hint="one of 'derivative', 'core', 'loops'")
+        raise error("T505", f"unknown stage {stage!r}", hint="write 'derivative', 'core' or 'loops'")
     return render(core).text
 
 

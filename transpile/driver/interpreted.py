@@ -155,7 +155,8 @@ def protected(
             faults.append("of Python's floats")
             out = again(function, args, kwargs)
         if power is not None and _is_complex(out):
-            raise error("T311", "a negative number to a power that is no whole number is complex", power, NO_COMPLEX)
+            message = "a negative number to a power that is not a whole number is complex"
+            raise error("T311", message, power, NO_COMPLEX)
         return out if finish is None else finish(out)
 
     return call

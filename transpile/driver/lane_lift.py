@@ -58,6 +58,9 @@ def batched(level: Vmap, inner: Lift, fn: Any, args: Sequence[Tree], kwargs: Map
     return replace(done, doc=docstrings.batched(core, done))
 
 
+SHARED = "write in_axes=None for what the whole batch shares"
+
+
 class _Leaves:
     """The lane axis of each leaf of a call, and the number of lanes if there are examples."""
 
@@ -82,11 +85,9 @@ class _Leaves:
             return leaf
         rank = leaf.type.rank
         if not -rank <= axis < rank:
-            has = f"has the axes 0 to {rank - 1}" if rank > 1 else "has the axis 0 alone" if rank else "is a number"
-            hint = (
-                "in_axes is None for what all lanes share" if not rank else "axes count from 0, or from -1 at the end"
-            )
-            raise error("T601", f"in_axes is {axis} for {text(k)}, which {has}", hint=hint)
+            has = f"has axes 0 to {rank - 1}" if rank > 1 else "has only axis 0" if rank else "is a number"
+            hint = SHARED if not rank else "axes count from 0, or from -1 at the end"
+            raise error("T601", f"in_axes is {axis}, but {text(k)} {has}", hint=hint)
         axis %= rank
         self.axes.append(axis)
         dims = leaf.type.dims
@@ -97,22 +98,20 @@ class _Leaves:
         if self.size is None:
             self.size, self.first = size, f"{text(k)} along axis {axis}"
         elif size != self.size:
-            message = f"{self.first} has {self.size} lanes, {text(k)} along axis {axis} has {size}"
-            raise error(
-                "T602", message, hint="in_axes says which axis the lanes have; None is for what all lanes share"
-            )
+            message = f"{self.first} has size {self.size}, but {text(k)} along axis {axis} has size {size}"
+            raise error("T602", message, hint=f"{SHARED}, or the batch axis of each argument")
         return ArgLeaf(type_, _lane(leaf.example, axis))
 
     def count(self, given: int | None) -> int | None:
         """``axis_size`` if no argument has a lane axis, else None; T601 or T602 if it is missing or differs."""
         if not any(a is not None for a in self.axes):
             if given is None:
-                hint = "give in_axes an int for an argument, or give axis_size"
-                raise error("T601", "vmap of no argument: in_axes is None for all of them", hint=hint)
+                hint = "write the batch axis of an argument in in_axes, or pass axis_size"
+                raise error("T601", "in_axes is None for all arguments", hint=hint)
             return given
         if given is not None and self.size is not None and given != self.size:
-            hint = "axis_size is only asked for where in_axes is None for all arguments"
-            raise error("T602", f"axis_size is {given}, {self.first} has {self.size} lanes", hint=hint)
+            hint = "leave axis_size out: it is only needed if in_axes is None for all arguments"
+            raise error("T602", f"axis_size is {given}, but {self.first} has size {self.size}", hint=hint)
         return None
 
 
@@ -142,8 +141,8 @@ def _lane(example: np.ndarray, axis: int) -> Any:
 def _refuse_writes(core: ir.Function, axes: Sequence[Axis]) -> None:
     for param, axis in zip(core.params, axes):
         if param.buffer and axis is None:
-            hint = "give it an axis in in_axes, or let the function write into a .copy() of it"
-            message = f"{core.name!r} writes into {param.name!r}, which all lanes share"
+            hint = "write its batch axis in in_axes, or write into a .copy() of it"
+            message = f"{core.title!r} writes into {param.name!r}, which all lanes of the batch share"
             at = next((s.loc for s in statements(core.body) if written(s) is param), core.loc)
             raise error("T603", message, at, hint)
 
@@ -157,8 +156,8 @@ def _of_results(level: Vmap, core: ir.Function) -> list[Axis]:
         assert isinstance(leaf, Leaf)
         rank = core.body.yields[leaf.k].type.rank + 1
         if axis is not None and not -rank <= axis < rank:
-            has = f"{paths[leaf.k]} of {core.name!r} has {rank} ax{'is' if rank == 1 else 'es'} with that of the lanes"
-            message = f"out_axes is {axes_text(level.out_axes)}: {has}"
+            has = f"{paths[leaf.k]} of {core.title!r} has {rank} ax{'is' if rank == 1 else 'es'}, with the batch axis"
+            message = f"out_axes is {axes_text(level.out_axes)}, but {has}"
             raise error("T601", message, core.loc, "axes count from 0, or from -1 at the end")
         found[leaf.k] = None if axis is None else axis % rank
     return found

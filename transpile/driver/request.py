@@ -78,10 +78,12 @@ class Request:
         names, stars = _parameter_names(target)
         for k in level.static_argnums:
             if names and not stars and not -len(names) <= k < len(names):
-                raise error("T306", f"static_argnums {k} is out of range: the function has {len(names)} parameters")
+                message = f"static_argnums {k} is out of range: the function has {len(names)} parameters"
+                raise error("T306", message, hint="static_argnums=0 is the first parameter")
         for n in level.static_argnames:
             if names and not stars and n not in names:
-                raise error("T407", f"static_argnames: the function has no argument {n!r}")
+                hint = f"its arguments are {', '.join(map(repr, names))}"
+                raise error("T407", f"static_argnames: the function has no argument {n!r}", hint=hint)
         args, kwargs = self._of_function(target)
         trees = [args[k] for k in level.static_argnums if -len(args) <= k < len(args)]
         trees += [kwargs[n] for n in level.static_argnames if n in kwargs]

@@ -90,7 +90,7 @@ def refusal(target: Any) -> TranspileError:
     while level_of(target) is not None:
         target = target.__wrapped__
     name = getattr(target, "__name__", "the function")
-    hint = "pass a .copy() of one; or differentiate a function of one argument that passes it twice: lambda x: f(x, x)"
+    hint = "pass a .copy() of one, or differentiate a function of one argument that passes it twice: lambda x: f(x, x)"
     return error("T123", f"{name!r} {SHARED}", definition_loc(target), hint)
 
 

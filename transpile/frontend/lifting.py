@@ -139,7 +139,7 @@ class Lifting:
                 if e.code in ("T202", "T203", "T207") and self.symbols.apart
                 else ""
             )
-            raise self.error(e.code, e.message + sizes, node, e.hint) from None
+            raise self.error(e.code, e.message + sizes, node, e.hint or _USUAL.get(e.code, "")) from None
         except NotReal as e:
             raise self.error("T311", str(e), node, NO_COMPLEX) from None
         except NotANumber as e:
@@ -187,6 +187,15 @@ class Lifting:
         finally:
             self.regions.pop()
 
+
+_USUAL = {
+    "T131": "leave the argument out, or pass another value",
+    "T201": "convert the argument: .astype(...), int(...) or float(...)",
+    "T202": "reshape an argument, or add an axis with [:, None]",
+    "T203": "pass an argument of another shape",
+    "T208": "axes count from 0, or from -1 at the end",
+}
+"""The way out of what a rule refuses, where the rule has none."""
 
 _UNNAMED = re.compile(r"(?<![\w.])size\.\d+")  # what `Builder.fresh_symbol` calls a size
 _SYMBOL = re.compile(r"(?<![\w.])([A-Za-z_]\w*)\.\d*(?=[\s,)\]*/+-]|$)")  # of an integer: its name, a dot, a number

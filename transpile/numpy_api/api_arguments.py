@@ -97,7 +97,7 @@ def shape_text(dims: Sequence[Dim]) -> str:
 def axis_of(axis: Any, rank: int) -> int:
     """One axis, counted from the front; T201 or T208 if it is invalid."""
     if not isinstance(axis, (int, np.integer)) or isinstance(axis, bool):
-        raise RuleError(f"an axis is an integer, not {axis!r}", "T201")
+        raise RuleError(f"an axis must be an integer, not {axis!r}", "T201", "convert it with int(...)")
     if not -rank <= axis < rank:
         raise RuleError(
             f"axis {axis} is out of bounds for an array of {rank} dimension{'' if rank == 1 else 's'}", "T208"
@@ -121,7 +121,7 @@ def one_of(what: str, name: str, value: Any, *allowed: Any) -> None:
     """Raises T131 unless the value of the argument is among ``allowed``."""
     if value not in allowed:
         listed = ", ".join(map(repr, allowed))
-        raise RuleError(f"{what}: {name}={value!r} is not one of {listed}", "T131")
+        raise RuleError(f"{what}: {name}={value!r} is not one of {listed}", "T131", f"write {name}={allowed[0]!r}")
 
 
 def refuse_options(what: str, **given: tuple[Any, Any]) -> None:
@@ -129,14 +129,16 @@ def refuse_options(what: str, **given: tuple[Any, Any]) -> None:
     for name, (value, fine) in given.items():
         if isinstance(value, Expr) or value != fine:
             shown = "" if isinstance(value, Expr) else f"={value!r}"
-            raise RuleError(f"{what}: the argument {name}{shown} is not supported", "T131")
+            hint = f"leave {name} out, or write {name}={fine!r}"
+            raise RuleError(f"{what}: the argument {name}{shown} is not supported", "T131", hint)
 
 
 def demand_integers(what: str, *values: Expr) -> None:
     """Raises T201 for floats, where NumPy raises, or truncates in one function and rounds in another."""
     for x in values:
         if x.type.is_float:
-            raise RuleError(f"{what} is an integer, not {x.type}", "T201", "convert it with int(...), or .astype(int)")
+            hint = "convert it with int(...) or .astype(int)"
+            raise RuleError(f"{what} must be an integer, not {x.type}", "T201", hint)
 
 
 def places_of(b: Builder, what: str, value: Any) -> Expr:
@@ -145,7 +147,7 @@ def places_of(b: Builder, what: str, value: Any) -> Expr:
     if found.type.is_float and found.rank and found.dims[0] == Dim(0):
         return b.cast(found, "int64")
     if found.type.is_float:
-        raise RuleError(f"{what} takes places that are integers, not {found.type}", "T201")
+        raise RuleError(f"{what} takes integers as indices, not {found.type}", "T201", "convert them with .astype(int)")
     return found
 
 
@@ -156,17 +158,17 @@ def size_of(b: Builder, value: Any) -> Dim:
     """An integer argument as a size; T203 if it is known to be negative."""
     x = b.expr(value)
     if x.dims or not (x.type.is_int or x.type.is_bool):
-        raise RuleError(f"a size is an integer, not {x.type}", "T201")
+        raise RuleError(f"a size must be an integer, not {x.type}", "T201", "convert it with int(...)")
     found = b.form(x)
     if found.is_const and found.const < 0:
-        raise RuleError(f"a size is not negative, as {found} is", "T203")
+        raise RuleError(f"a size must not be negative, but {found} is", "T203", "correct the size")
     return found
 
 
 def shape_of(b: Builder, shape: Any) -> tuple[Dim, ...]:
     """A shape argument, a number or a sequence of numbers, as sizes; T203 if one is known to be negative."""
     if any(b.expr(s).type.is_bool for s in (shape if isinstance(shape, (list, tuple)) else (shape,))):
-        raise RuleError("a size is an integer, not a truth value", "T201")
+        raise RuleError("a size must be an integer, not a truth value", "T201", "convert it with int(...)")
     if not isinstance(shape, (list, tuple)):
         x = b.expr(shape)
         shape = held(b, x) if x.rank == 1 else (x,)
@@ -176,7 +178,7 @@ def shape_of(b: Builder, shape: Any) -> tuple[Dim, ...]:
 def held(b: Builder, shape: Expr) -> list[Expr]:
     """The sizes in an array of known length."""
     if not shape.dims[0].is_const:
-        raise RuleError("a shape held in an array must be of known length", "T203", "pass a tuple")
+        raise RuleError("the length of an array that holds a shape must be known", "T203", "pass a tuple")
     return [point(shape, 0, k) for k in range(shape.dims[0].const)]
 
 
@@ -233,7 +235,7 @@ def diagonal(k: Any) -> Any:
     """The number of a diagonal, checked; 0 is the main one."""
     if isinstance(k, (Expr, bool)) or integer(k) is not None:
         return k
-    raise RuleError(f"a diagonal has an integer for its number, not {k!r}", "T201")
+    raise RuleError(f"the number of a diagonal must be an integer, not {k!r}", "T201", "convert it with int(...)")
 
 
 def known_integer(value: Any, what: str) -> int:
@@ -248,8 +250,10 @@ def is_one(b: Builder, dim: Dim, what: str, hint: str) -> bool:
     """Whether a size is 1, where this decides the rank of the result; T210 if it is known at run time only."""
     found = b.decide(dim, Dim(1))
     if found is None:
-        raise RuleError(f"{what}: how many axes the result has depends on whether the size {dim} is 1, which only the run knows",
-                        "T210", hint)  # fmt: skip
+        message = (
+            f"{what}: the rank of the result depends on whether the size {dim} is 1, which is only known at run time"
+        )
+        raise RuleError(message, "T210", hint)
     return found
 
 

@@ -42,7 +42,7 @@ def ediff1d(ary, to_end=None, to_begin=None):  # type: ignore[no-untyped-def]
     """``np.ediff1d``."""
     flat = np.ravel(ary)
     if flat.dtype.kind == "b":
-        raise TypeError("np.ediff1d of truth values, which NumPy does not subtract")
+        raise TypeError("np.ediff1d does not take truth values, which NumPy does not subtract")
     found = np.diff(flat)
     for end in (to_begin, to_end):
         if end is not None and not np.can_cast(np.asarray(end).dtype, found.dtype, "same_kind"):

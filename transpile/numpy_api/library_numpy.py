@@ -11,7 +11,7 @@ def piecewise(x, condlist, funclist):  # type: ignore[no-untyped-def]
     """``np.piecewise``: each function gets the elements where its condition holds; if several hold, the last one counts; one
     further function is for elements where none holds."""
     if len(funclist) not in (len(condlist), len(condlist) + 1):
-        raise ValueError("np.piecewise takes a function for each condition, and one for where none holds")
+        raise ValueError("np.piecewise takes a function for each condition, and one for the rest")
     tests = list(condlist)
     if len(funclist) > len(condlist):
         tests.append(np.logical_not(np.any(np.stack(tests), axis=0)))
@@ -158,7 +158,7 @@ def unwrap(p, discont=None, axis=-1, *, period=2 * np.pi):  # type: ignore[no-un
     dtype = np.result_type(steps, period)
     whole = np.issubdtype(dtype, np.integer)
     if dtype.kind == "u":
-        raise OverflowError("np.unwrap of integers without a sign")
+        raise OverflowError("np.unwrap does not take unsigned integers")
     half = period // 2 if whole else period / 2
     wrapped = np.mod(steps + half, period) - half
     if not whole or period % 2 == 0:

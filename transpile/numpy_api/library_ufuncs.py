@@ -13,7 +13,7 @@ def reduce(function, array, axis=0, dtype=None, keepdims=False, initial=None):  
     x = np.asarray(array)
     axes = tuple(range(x.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     if len(axes) == 0:
-        raise ValueError("reduce over no axis")
+        raise ValueError("reduce takes at least one axis")
     rows = np.moveaxis(x, axes, tuple(range(len(axes))))
     rows = np.reshape(rows, (-1, *rows.shape[len(axes) :]))
     total = rows[0] if initial is None else function(np.asarray(initial, dtype=x.dtype), rows[0])

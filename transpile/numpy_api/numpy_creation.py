@@ -107,10 +107,10 @@ def _array(b: Builder, object: Any, dtype: Any = None, copy: Any = True, ndmin: 
     x = strong(from_nested(b, object, None if dtype is None else dtype_of(dtype, "")))
     if copy is not None and not copy and (not isinstance(object, Expr) or object.type != x.type):
         raise RuleError(
-            "copy=False of what must be copied to be an array: NumPy raises ValueError", "T201", "use np.asarray"
+            "copy=False, but the value must be copied to be an array: NumPy raises ValueError", "T201", "use np.asarray"
         )
     if not isinstance(ndmin, (int, np.integer)):
-        raise RuleError(f"ndmin is an integer, not {ndmin!r}", "T201")
+        raise RuleError(f"ndmin must be an integer, not {ndmin!r}", "T201", "convert it with int(...)")
     while x.rank < ndmin:
         x = new_axis(x, 0)
     return x

@@ -54,7 +54,9 @@ def _clip(b: Builder, a: Any, a_min: Any = None, a_max: Any = None, *, min: Any 
     x = strong(b, a)
     if low is None and high is None:
         if x.type.is_bool:
-            raise RuleError("np.clip of truth values without a bound, which NumPy refuses", "T131")
+            raise RuleError(
+                "np.clip of truth values needs both bounds, as in NumPy", "T131", "convert them with .astype(int)"
+            )
         return x
     if low is None:
         return b.elementwise("minimum", x, operand(b, high), strong=True)
@@ -67,7 +69,7 @@ def _round(b: Builder, a: Any, decimals: int = 0) -> Expr:
     x = operand(b, a)
     if x.type.is_bool:
         if decimals:
-            raise RuleError("np.round of truth values takes no decimals", "T131")
+            raise RuleError("np.round of truth values does not take decimals", "T131", "leave decimals out")
         x = b.cast(x, "float16")
     if decimals == 0:
         return b.elementwise("round", x, strong=True)

@@ -166,7 +166,7 @@ def _place(n: Dim, k: int) -> Dim:
 
 def _even(b: Builder, n: Dim, count: int | None, exact: bool) -> list[Dim]:
     if count is None or count < 1:
-        raise RuleError("number sections must be a known number larger than 0.", "T203")
+        raise RuleError("the number of sections must be a known number larger than 0", "T203", "write the number")
     if exact:
         if n.is_const and n.const % count:
             raise RuleError("array split does not result in an equal division", "T202")
@@ -191,7 +191,7 @@ def _split_at(axis: int) -> Callable[..., list[Expr]]:
     def build(b: Builder, ary: Any, indices_or_sections: Any) -> list[Expr]:
         x = array(b, ary)
         if x.rank < {0: 2, 1: 1, 2: 3}[axis]:
-            raise RuleError("the array has too few dimensions to be split so", "T202")
+            raise RuleError("the array has too few axes for this split", "T202", "use np.split with an axis")
         return _cut(x, 0 if x.rank == 1 and axis == 1 else axis, indices_or_sections, True)
 
     return build
@@ -217,7 +217,7 @@ def _insert(b: Builder, arr: Any, obj: Any, values: Any, axis: Any = None) -> Ex
     axis = axis_of(axis, x.rank)
     at = places_of(b, "np.insert", obj)
     if at.type.is_bool:
-        raise RuleError("np.insert at truth values is not supported", "T131", "pass np.flatnonzero of the mask")
+        raise RuleError("np.insert with a mask is not supported", "T131", "pass np.flatnonzero(mask)")
     is_number = not at.rank
     if at.rank == 1 and at.dims[0].is_one:
         at = point(at, 0, 0)

@@ -188,7 +188,7 @@ def stacked(build: Builder, x: Expr, y: Expr, solution: Callable[[Expr, Expr], E
 
 def _fits(b: Builder, x: Expr, y: Expr) -> None:
     if not y.rank:
-        raise RuleError("the right side is a number", "T202")
+        raise RuleError("the right-hand side must be an array, not a number", "T202", "pass a vector: np.array([...])")
     n = y.dims[0] if y.rank == 1 else y.dims[-2]
     if not (n == x.dims[-2] or b.same(n, x.dims[-2])):
         raise RuleError(

@@ -39,7 +39,8 @@ from transpile.ops.slicing import arange, at_least, gather, new_axis, point, rai
 def _no_truths(b: Builder, value: Any, name: str) -> Expr:
     x = array(b, value)
     if x.type.is_bool:
-        raise RuleError(f"{name} of truth values, which NumPy does not subtract", "T131")
+        hint = "convert them with .astype(int)"
+        raise RuleError(f"{name} does not take truth values, which NumPy does not subtract", "T131", hint)
     return x
 
 
@@ -143,7 +144,7 @@ def _cov(
     loss = (0 if bias else 1) if ddof is None else ddof
     weights = [b.cast(array(b, w), rows.dtype) for w in (fweights, aweights) if w is not None]
     if any(w.rank != 1 or not b.same(w.dims[0], rows.dims[1]) for w in weights):
-        raise RuleError("np.cov: as many weights as samples", "T202")
+        raise RuleError("np.cov takes as many weights as samples", "T202", "pass one weight for each sample")
     if not weights:
         centred = rows - reduce("mean", rows, 1, True)
         found = matmul(centred, transpose(centred, (1, 0))) / _freedom(b.dim(rows.dims[1]), loss)
@@ -232,7 +233,9 @@ def _windows(b: Builder, x: Any, window_shape: Any, axis: Any = None) -> Expr:
         raise RuleError("Since axis is None, must provide window_shape for all dimensions of `x`", "T202")
     for k, size in zip(axes, map(b.expr, sizes)):
         if size.rank or not size.type.is_int:
-            raise RuleError(f"a window is as long as integers say, not {size.type}", "T201")
+            raise RuleError(
+                f"the size of a window must be an integer, not {size.type}", "T201", "convert it with int(...)"
+            )
         width = b.form(size)
         count = v.dims[k] - width + 1
         at_least(b, width, 0, "`window_shape` cannot contain negative values")

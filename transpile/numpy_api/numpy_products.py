@@ -113,11 +113,12 @@ def _einsum(b: Builder, *operands: Any, dtype: Any = None, casting: Any = "safe"
     for x in given:
         if not np.can_cast(x.type.strong.dtype, xs[0].dtype, casting):
             text = f"einsum: an operand of {x.type.strong.dtype} is not cast to {xs[0].dtype} with casting={casting!r}"
-            raise RuleError(text, "T212", "casting='same_kind', or 'unsafe'")
+            raise RuleError(text, "T212", "write casting='same_kind' or casting='unsafe'")
     inputs, output = _explicit(subscripts.replace(" ", ""), xs)
     for s, x in zip(inputs, xs):
         if len(s) != x.rank:
-            raise RuleError(f"einsum: {s!r} has {len(s)} letters, its operand {x.rank} dimensions", "T202")
+            message = f"einsum: {s!r} has {len(s)} letters, but its operand has rank {x.rank}"
+            raise RuleError(message, "T202", "write one letter for each axis")
     sizes = _sizes(b, inputs, xs)
     xs = [b.stretched(x, tuple(sizes[c] for c in s)) for s, x in zip(inputs, xs)]
     ready = [_without_ones(s, x, sizes) for s, x in zip(inputs, xs)]
@@ -159,7 +160,8 @@ def _explicit(text: str, xs: Sequence[Expr]) -> tuple[list[str], str]:
     left, arrow, output = text.partition("->")
     inputs = left.split(",")
     if len(inputs) != len(xs):
-        raise RuleError(f"einsum: {len(inputs)} subscripts for {len(xs)} operands", "T202")
+        message = f"einsum: {len(inputs)} subscripts for {len(xs)} operands"
+        raise RuleError(message, "T202", "write one subscript for each operand, with commas between them")
     free = [c for c in _LETTERS if c not in text]
     widths = [x.rank - len(s.replace("...", "")) if "..." in s else 0 for s, x in zip(inputs, xs)]
     dots = "".join(free[: max(widths, default=0)])
@@ -171,7 +173,8 @@ def _explicit(text: str, xs: Sequence[Expr]) -> tuple[list[str], str]:
         output = output.replace("...", dots)
     unknown = [c for c in output if not any(c in s for s in inputs)]
     if unknown or len(set(output)) != len(output):
-        raise RuleError(f"einsum: the output {output!r} does not fit the operands", "T202")
+        message = f"einsum: the output {output!r} does not fit the operands"
+        raise RuleError(message, "T202", "use each letter of the operands at most once in the output")
     return inputs, output
 
 
@@ -181,7 +184,9 @@ def _sizes(b: Builder, inputs: Sequence[str], xs: Sequence[Expr]) -> dict[str, D
         for c, d in zip(s, x.dims):
             first = x.dims[s.index(c)]  # axes of one operand must be equal, those of several are broadcast together
             if not b.same(first, d):
-                raise RuleError(f"einsum: the sizes {first} and {d} of {c!r} do not agree", "T202")
+                raise RuleError(
+                    f"einsum: the sizes {first} and {d} of {c!r} do not agree", "T202", "use another letter"
+                )
             (sizes[c],) = b.broadcast_dims([(sizes.get(c, Dim(1)),), (d,)])
     return sizes
 

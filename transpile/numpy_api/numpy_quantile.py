@@ -51,7 +51,8 @@ def _check_shares(b: Builder, q: Any, scale: float) -> None:
         value = share.op.value if isinstance(share.op, ir.Const) else None
         if isinstance(value, (int, float)):
             if not 0 <= value <= scale:
-                raise RuleError(f"a quantile lies between 0 and {scale:g}, not {value}", "T131")
+                message = f"a quantile must lie between 0 and {scale:g}, but {value} does not"
+                raise RuleError(message, "T131", "correct q; np.percentile takes percent, np.quantile fractions")
             continue
         inside = m.logical_and(share >= 0, share <= scale)
         what = "Percentiles must be in the range [0, 100]" if scale != 1 else "Quantiles must be in the range [0, 1]"
@@ -142,10 +143,12 @@ def _quantile(scale: float, skips_nan: bool = False) -> Callable[..., Expr]:
         x, share = array(b, a), array(b, q)
         if method not in _CHOSEN and method not in _INTERPOLATED:
             known = ", ".join(map(repr, (*_INTERPOLATED, *_CHOSEN)))
-            raise RuleError(f"{method!r} is not a method of quantiles", "T131", f"there are {known}")
+            raise RuleError(f"{method!r} is not a quantile method", "T131", f"the methods are {known}")
         if x.type.is_bool and method not in _CHOSEN:
             raise RuleError(
-                "NumPy does not subtract truth values, which it would for a quantile", "T201", "use .astype(float)"
+                "a quantile of truth values is not defined, as NumPy does not subtract them",
+                "T201",
+                "use .astype(float)",
             )
         if weights is not None and method != "inverted_cdf":
             raise RuleError("Only method 'inverted_cdf' supports weights.", "T131")
@@ -159,7 +162,7 @@ def _quantile(scale: float, skips_nan: bool = False) -> Callable[..., Expr]:
         x = _guarded(x) if skips_nan and x.type.is_float else x
         axes = axes_of(axis, x.rank)
         if any(x.dims[k] == Dim(0) for k in axes):
-            raise RuleError("there is no quantile of no entries", "T202")
+            raise RuleError("the quantile of an empty array is not defined", "T202", "test the size first")
         part = b.cast(share, x.dtype) if share.type.weak and x.type.is_float else share
         part = ravel(part) if part.rank > 1 else part
         part = part / scale if scale != 1 else part

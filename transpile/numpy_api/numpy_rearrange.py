@@ -70,7 +70,9 @@ def _rot90(b: Builder, m: Any, k: Any = 1, axes: Any = (0, 1)) -> Expr:
     x = array(b, m)
     first, second = (axis_of(a, x.rank) for a in axes)
     if not isinstance(k, (int, np.integer)):
-        raise RuleError(f"np.rot90 turns by an integer, not by {k!r}", "T201")
+        raise RuleError(
+            f"the number of turns of np.rot90 must be an integer, not {k!r}", "T201", "convert it with int(...)"
+        )
     turns = k % 4
     if turns == 2:
         return flip(flip(x, (first,)), (second,)) if first > second else flip(x, (first, second))
@@ -181,7 +183,8 @@ def _pad(
     x = from_nested(b, array)
     if mode not in (*_FILLS, *_SIDES) or reflect_type != "even":
         kind = f"{mode!r}" if reflect_type == "even" else f"{mode!r} with reflect_type={reflect_type!r}"
-        raise RuleError(f"the padding mode {kind} is not supported", "T201", f"one of {', '.join((*_FILLS, *_SIDES))}")
+        hint = f"the supported modes are {', '.join((*_FILLS, *_SIDES))}"
+        raise RuleError(f"the padding mode {kind} is not supported", "T201", hint)
     for name, value, needs in (
         ("constant_values", constant_values, "constant"),
         ("end_values", end_values, "linear_ramp"),
@@ -234,7 +237,9 @@ def _statistic(prim: str) -> Callable[..., Expr]:
 def _ramp(b: Builder, x: Expr, axis: int, k: int, width: Dim, end: Any) -> Expr:
     """A side of the padding that goes linearly from ``end`` to the edge of the axis."""
     if x.type.is_bool:
-        raise RuleError("np.pad: no ramp leads to truth values", "T201", "use .astype(float)")
+        raise RuleError(
+            "np.pad: a linear ramp of truth values is not defined", "T201", "convert them with .astype(float)"
+        )
     dtype = x.dtype if x.type.is_float else "float64"
     steps = reshape(arange(b, width), [width if j == axis else Dim(1) for j in range(x.rank)])
     steps = b.dim(width) - 1 - steps if k else steps

@@ -28,7 +28,7 @@ REDUCED = ("axis", "dtype", "keepdims")
 def reduce(prim: str, x: Expr, axis: Axis = None, keepdims: bool = False, **params: Any) -> Expr:
     """The reduction ``prim`` of ``x`` over an axis, several axes or all."""
     if isinstance(axis, list):
-        raise RuleError("the axes of a reduction stand in a tuple, not in a list", "T201")
+        raise RuleError("the axes of a reduction must be a tuple, not a list", "T201", "write axis=(0, 1)")
     axes = axes_of(axis, x.rank)
     if not x.rank and prim in ("sum", "prod", "mean", "max", "min", "nansum", "nanmax", "nanmin", "nanmean"):
         return _of_number(prim, x)
@@ -62,7 +62,7 @@ def _masked(b: Builder, x: Expr, where: Any, neutral: Any) -> Expr:
         return x
     mask = array(b, where)
     if mask.rank > x.rank:
-        raise RuleError(f"where= of {mask.rank} dimensions for an array of {x.rank}", "T202")
+        raise RuleError(f"where= has rank {mask.rank}, but the array has rank {x.rank}", "T202", "reshape the mask")
     if isinstance(mask.op, ir.Const) and x.rank:
         return x if mask.op.value else b.let("full", neutral, dims=x.dims, dtype=x.dtype)
     return b.elementwise("where", b.broadcast(mask, x.dims) if mask.rank else mask, x, neutral)
@@ -93,7 +93,7 @@ def _with_initial(join: str, y: Expr, initial: Any) -> Expr:
     """The result ``y`` of a fold joined with ``initial``, in the dtype of the result."""
     b = y.b
     if b.expr(initial).rank:
-        raise RuleError("a reduction begins at a number, not at an array", "T201")
+        raise RuleError("initial must be a number, not an array", "T201", "add the array to the result")
     return b.elementwise(join, y, b.cast(b.expr(initial), y.dtype), strong=True)
 
 

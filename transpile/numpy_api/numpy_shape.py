@@ -53,7 +53,7 @@ def reshaped(b: Builder, x: Expr, shape: Any) -> Expr:
         known.insert(open_at[0], divide(x.dims, known))
     want = product(known)
     if have != want and open_at and not given.is_const:
-        said = "cannot reshape an array into a shape with a size of 0 and one that is left open"
+        said = "cannot reshape an array into a shape with both 0 and -1"
         raise_if(b.elementwise("equal", b.dim(given), 0), "ValueError", said)
     if have != want and b.unify(have, want) is None:
         raise RuleError(f"cannot reshape array of size {have} into shape {text}", "T202")
@@ -65,7 +65,7 @@ def _refuse_order(order: Any, rank: int) -> None:
         raise RuleError(f"order={order!r} is not supported", "T201", "transpose first")
     if order != "C" and rank > 1:
         raise RuleError(
-            f"order={order!r} goes by the layout in memory, which is not known", "T201", "say order='C' or 'F'"
+            f"order={order!r} depends on the memory layout, which is not known", "T201", "write order='C' or order='F'"
         )
 
 
@@ -101,7 +101,9 @@ def _ravel(b: Builder, a: Any, order: str = "C") -> Expr:
 def _squeeze(b: Builder, a: Any, axis: Any = None) -> Expr:
     x = array(b, a)
     if axis is None:
-        axes: tuple[int, ...] = tuple(k for k, d in enumerate(x.dims) if is_one(b, d, "squeeze", "say which: axis=..."))
+        axes: tuple[int, ...] = tuple(
+            k for k, d in enumerate(x.dims) if is_one(b, d, "squeeze", "write the axis: axis=...")
+        )
     else:
         axes = axes_of(axis, x.rank)
     for k in axes:
@@ -117,7 +119,7 @@ def _squeeze(b: Builder, a: Any, axis: Any = None) -> Expr:
 def _expand_dims(b: Builder, a: Any, axis: Any) -> Expr:
     x = array(b, a)
     if axis is None:
-        raise RuleError("an axis is an integer, not None", "T201")
+        raise RuleError("an axis must be an integer, not None", "T201", "write the number of the axis")
     count = len(axis) if isinstance(axis, (tuple, list)) else 1
     for k in axes_of(axis, x.rank + count):
         x = new_axis(x, k)

@@ -42,7 +42,7 @@ _KINDS = frozenset("qhmsQHMS")
 def _check_sort(what: str, kind: Any, stable: Any) -> None:
     """Raises T131 for a sort kind that NumPy does not accept."""
     if kind is not None and (not isinstance(kind, str) or kind[:1] not in _KINDS or kind.lower() not in _SORTS):
-        raise RuleError(f"{what}: kind={kind!r} is none of NumPy's", "T131")
+        raise RuleError(f"{what}: kind={kind!r} is not a kind of sort of NumPy's", "T131", "write kind='stable'")
     if kind is not None and stable is not None:
         raise RuleError("`kind` and `stable` parameters can't be provided at the same time.", "T131")
 
@@ -88,7 +88,7 @@ def _searchsorted(b: Builder, a: Any, v: Any, side: str = "left", sorter: Any = 
     x = array(b, a)
     one_of("np.searchsorted", "side", side, "left", "right")
     if x.rank != 1:
-        raise RuleError(f"np.searchsorted looks into a vector, not {x.type}", "T203")
+        raise RuleError(f"np.searchsorted searches in a vector, not {x.type}", "T203", "pass a sorted vector")
     if sorter is not None:
         order = array(b, sorter)
         must_agree(b, order, x, "sorter.size must equal a.size")
@@ -117,7 +117,9 @@ def _unique(
     given = array(b, ar)
     x = given if given.rank else ravel(strong(given))
     if axis is not None and x.rank != 1:
-        raise RuleError("np.unique along an axis is not supported", "T201")
+        raise RuleError(
+            "np.unique along an axis is not supported", "T201", "leave axis out, or sort the rows in a loop"
+        )
     if axis is not None:
         axis_of(axis, given.rank)
     symbol = fresh_size(b, "unique")
@@ -139,7 +141,8 @@ def _unique(
 
 def _unique_values(b: Builder, x: Any) -> Any:
     if array(b, x).type.is_float:
-        raise RuleError("np.unique_values of floats keeps every NaN", "T201", "use np.unique, which keeps one")
+        message = "np.unique_values of floats, which keeps every NaN, is not supported"
+        raise RuleError(message, "T201", "use np.unique, which keeps one")
     return _unique(b, x)
 
 
@@ -159,7 +162,7 @@ def nonzero(b: Builder, a: Any) -> tuple[Expr, ...]:
     """One index array for each axis; their length is known at run time only."""
     x = array(b, a)
     if not x.rank:
-        raise RuleError("nonzero of a number", "T202", "use np.atleast_1d")
+        raise RuleError("np.nonzero takes an array, not a number", "T202", "use np.atleast_1d")
     symbol = fresh_size(b, "found")
     found = b.let("nonzero", x, dims=(symbol,))
     items = tuple(b.let("item", found, k=k) for k in range(x.rank))
@@ -186,7 +189,7 @@ def _compress(b: Builder, condition: Any, a: Any, axis: Any = None) -> Expr:
     x, at = _flat(array(b, a), axis)
     mask = array(b, condition)
     if mask.rank != 1:
-        raise RuleError("np.compress: the condition is a vector", "T202", "use np.extract or x[mask]")
+        raise RuleError("the condition of np.compress must be a vector", "T202", "use np.extract or x[mask]")
     mask = mask if mask.type.is_bool else mask.ne(0)
     if b.surely(mask.dims[0], x.dims[at]):
         return compressed(b, mask, x, at)

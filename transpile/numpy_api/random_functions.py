@@ -20,7 +20,7 @@ def _keys(b: Builder, key: Any) -> Expr:
     """An array of keys."""
     x = array(b, key)
     if x.dtype != "uint32" or not x.rank or not (x.dims[-1] == Dim(2) or b.same(x.dims[-1], Dim(2))):
-        raise RuleError(f"a key is an array uint32[2], not {x.type}", "T201", _KEY)
+        raise RuleError(f"a key must be an array uint32[2], not {x.type}", "T201", _KEY)
     return x
 
 
@@ -28,8 +28,8 @@ def _single(b: Builder, key: Any) -> Expr:
     """One key; T201 if there are several."""
     x = _keys(b, key)
     if x.rank > 1:
-        hint = "take one of them: keys[0]; or draw with each: tp.vmap(...)(keys)"
-        raise RuleError(f"one key is wanted, not the keys {x.type}", "T201", hint)
+        hint = "take one of them, keys[0], or draw with each: tp.vmap(...)(keys)"
+        raise RuleError(f"expected one key, got an array of keys: {x.type}", "T201", hint)
     return x
 
 
@@ -40,9 +40,11 @@ def _split(b: Builder, key: Any, shape: Any = (2,)) -> Expr:
 def _fold_in(b: Builder, key: Any, data: Any) -> Expr:
     x, number = _keys(b, key), array(b, data)
     if not number.type.is_int and not number.type.is_bool:
-        raise RuleError(f"what is folded into a key is an integer, not {number.type}", "T201")
+        raise RuleError(f"fold_in takes an integer, not {number.type}", "T201", "convert it with int(...)")
     if number.rank != x.rank - 1:
-        raise RuleError(f"one integer is folded into a key, not {number.type}", "T201")
+        raise RuleError(
+            f"fold_in takes one integer for each key, not {number.type}", "T201", "fold in one after another"
+        )
     return b.let("random_fold_in", x, number)
 
 
@@ -50,7 +52,8 @@ def _draw(prim: str, default: str, *dtypes: str) -> Any:
     def build(b: Builder, key: Any, shape: Any = (), dtype: Any = None) -> Expr:
         wanted = dtype_of(dtype, default)
         if wanted not in dtypes:
-            raise RuleError(f"the dtype is {' or '.join(dtypes)}, not {wanted}", "T209")
+            hint = "convert the result with .astype(...)"
+            raise RuleError(f"the dtype must be {' or '.join(dtypes)}, not {wanted}", "T209", hint)
         return b.let(prim, _keys(b, key), dims=shape_of(b, shape), dtype=wanted)
 
     return build
@@ -59,7 +62,8 @@ def _draw(prim: str, default: str, *dtypes: str) -> Any:
 def _log_gamma(b: Builder, key: Any, a: Any) -> Expr:
     x, shape = _keys(b, key), array(b, a)
     if shape.dtype not in ("float64", "float32"):
-        raise RuleError(f"the shape of a gamma variable is float64 or float32, not {shape.type}", "T201")
+        message = f"the shape parameter of a gamma variable must be float64 or float32, not {shape.type}"
+        raise RuleError(message, "T201", "convert it with float(...) or .astype(float)")
     return b.let("random_log_gamma", x, b.cast(shape, shape.type.strong))
 
 
@@ -67,9 +71,8 @@ def _counts(name: str) -> Any:
     def build(b: Builder, key: Any, *operands: Any) -> Expr:
         parts = [array(b, x) for x in operands]
         if any(p.dtype != "float64" for p in parts):
-            raise RuleError(
-                f"the parameters of {name} are float64, not {', '.join(str(p.type) for p in parts)}", "T201"
-            )
+            message = f"the parameters of {name} must be float64, not {', '.join(str(p.type) for p in parts)}"
+            raise RuleError(message, "T201", "convert them with .astype(float)")
         return b.let(f"random_{name}", _keys(b, key), *(b.cast(p, p.type.strong) for p in parts))
 
     return build
@@ -94,7 +97,7 @@ def _between(b: Builder, u: Any, low: Any, high: Any) -> Expr:
 def _offset(b: Builder, higher: Any, lower: Any, span: Any) -> Expr:
     parts = [array(b, v) for v in (higher, lower, span)]
     if parts[0].dtype not in ("uint32", "uint64") or any(p.dtype != parts[0].dtype for p in parts):
-        raise RuleError(f"bits and span are uint32 or uint64, not {', '.join(str(p.type) for p in parts)}", "T201")
+        raise RuleError(f"bits and span must be uint32 or uint64, not {', '.join(str(p.type) for p in parts)}", "T201")
     return b.elementwise("random_offset", *parts, strong=True)
 
 
@@ -106,11 +109,11 @@ def _is(x: Any, value: float) -> bool:
 def _demand(exception: str, code: str) -> Any:
     """The builder of a check: a test known to fail is refused, any other is checked at run time."""
 
-    def build(b: Builder, test: Any, message: str) -> None:
-        x = b.expr(test)
+    def build(b: Builder, test: Any, message: str, *values: Any) -> None:
+        x, shown = b.expr(test), [b.expr(v) for v in values]
         if isinstance(x.op, ir.Const) and not x.op.value:
-            raise RuleError(message, code)
-        raise_if(b.elementwise("logical_not", x), exception, message)
+            raise RuleError(message.format(*shown) if shown else message, code)
+        raise_if(b.elementwise("logical_not", x), exception, message, *shown)
 
     return build
 
@@ -118,7 +121,7 @@ def _demand(exception: str, code: str) -> Any:
 def _axis_number(b: Builder, axis: Any) -> Expr:
     """A static axis; a captured variable is read at transform time."""
     if isinstance(axis, bool) or not isinstance(axis, int):
-        raise RuleError(f"an axis is an integer, not {axis!r}", "T201")
+        raise RuleError(f"an axis must be an integer, not {axis!r}", "T201", "convert it with int(...)")
     return b.expr(axis)
 
 

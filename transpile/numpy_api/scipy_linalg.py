@@ -173,7 +173,8 @@ def _scipy_lstsq(build: Builder, a: Any, b: Any, lapack_driver: Any = None) -> A
 
 def _scipy_eigh(build: Builder, a: Any, b: Any = None, *, lower: bool = True, eigvals_only: bool = False) -> Any:
     if b is not None:
-        raise RuleError("scipy.linalg.eigh of two matrices is not supported", "T131")
+        hint = "reduce it to one matrix with the Cholesky factor of b"
+        raise RuleError("scipy.linalg.eigh of two matrices is not supported", "T131", hint)
     x = matrix(build, a, "scipy.linalg.eigh")
     side = "L" if lower else "U"
     return build.let("eigvalsh", x, UPLO=side) if eigvals_only else items(build.let("eigh", x, UPLO=side, robust=True))

@@ -383,7 +383,8 @@ TABLE = [
          examples=tuple((several(s), {"full_matrices": False}) for s in ((3, 3), (5, 3), (3, 5), (2, 4, 3))), family="trailing"),
     # svd_full: for a matrix that is not square; the columns that the matrix does not determine have no derivative
     Op("svd_full", _svd_full_type, "np.linalg.svd({0})", kind="matrix", entry="linalg.svd_full", jvp=REFUSED, vjp=REFUSED, cost=3,
-         family="trailing"),
+         why_refused=("the full matrices of np.linalg.svd have no derivative: their extra columns are arbitrary",
+         "write np.linalg.svd(a, full_matrices=False)"), family="trailing"),
     Op("svdvals", _svdvals_type, "np.linalg.svd({0}, compute_uv=False)", kind="matrix", entry="linalg.svdvals", jvp=_svdvals_jvp,
          vjp=_svdvals_vjp, cost=3, examples=tuple((several(s), {}) for s in ((3, 3), (5, 3), (3, 5), (2, 4, 3))),
          family="trailing"),

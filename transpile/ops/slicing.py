@@ -44,11 +44,14 @@ def vector(type_: Type) -> Type:
     raise RuleError(f"object {depth} for desired array: a vector is needed, not {type_}", "T202")
 
 
-def raise_if(test: Expr, exception: str, message: str) -> None:
-    """Emits a check that raises ``exception`` if ``test`` holds."""
+def raise_if(test: Expr, exception: str, message: str, *values: Expr) -> None:
+    """Makes the program raise where a test holds; the message has ``{}`` for each of the values, if there are any."""
     if isinstance(test.op, ir.Const) and not test.op.value:
         return
-    failed = ir.Raise((), exception, (message,), is_check=True, loc=test.b.loc)
+    texts = message.split("{}") if values else [message]
+    slots = [part for k, text in enumerate(texts) for part in (text, (k, "", ""))][:-1]
+    parts = tuple(part for part in slots if part != "")
+    failed = ir.Raise(tuple(v.op for v in values), exception, parts, is_check=True, loc=test.b.loc)
     test.b.emit(ir.If(test.op, ir.Block(stmts=[failed]), ir.Block(), (), test.b.loc))
 
 

@@ -49,7 +49,7 @@ def gumbel(key: Any, shape: Any = (), dtype: Any = None, mode: Any = None) -> An
         u = runtime.unit(runtime.single(key), (2, *_sizes(shape)), dtype)
         coarse, fine = u[0], u[1] * _step(u) + _least(u)
         return -np.log(-np.log1p(-np.where(coarse >= 0.5, coarse, coarse + fine)))
-    runtime.demand(mode is None or mode == "low", f"mode is 'low' or 'high', not {mode!r}")
+    runtime.demand(mode is None or mode == "low", f"mode must be 'low' or 'high', not {mode!r}")
     return -np.log(-np.log(_positive(key, shape, dtype)))
 
 
@@ -113,9 +113,9 @@ def multivariate_normal(
     array([ 0.815288, -0.169825])
     """
     mean, cov = np.asarray(mean), np.asarray(cov)
-    runtime.demand(mean.ndim > 0, "a mean has one axis or more")
-    runtime.demand(cov.ndim > 1, "a covariance has two axes or more")
-    runtime.demand(method in ("cholesky", "eigh", "svd"), f"method is 'cholesky', 'eigh' or 'svd', not {method!r}")
+    runtime.demand(mean.ndim > 0, "mean must have at least one axis")
+    runtime.demand(cov.ndim > 1, "cov must have at least two axes")
+    runtime.demand(method in ("cholesky", "eigh", "svd"), f"method must be 'cholesky', 'eigh' or 'svd', not {method!r}")
     if shape is None:
         shape = np.broadcast_shapes(mean.shape[:-1], cov.shape[:-2])
     z = runtime.normal(runtime.single(key), (*_sizes(shape), mean.shape[-1]), dtype)

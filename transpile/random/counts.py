@@ -34,7 +34,9 @@ def binomial(key: Any, n: Any, p: Any, shape: Any = None, dtype: Any = None) -> 
     array([4., 6., 4., 5., 2.])
     """
     dtype = np.dtype(np.float64 if dtype is None else dtype)
-    runtime.demand_type(dtype == np.float64 or dtype == np.float32, f"the dtype is float64 or float32, not {dtype}")
+    runtime.demand_type(
+        dtype == np.float64 or dtype == np.float32, f"the dtype must be float64 or float32, not {dtype}"
+    )
     if shape is None:
         shape = np.broadcast_shapes(np.shape(n), np.shape(p))
     n, p = (np.broadcast_to(np.asarray(x).astype(np.float64), shape) for x in (n, p))
@@ -60,7 +62,7 @@ def geometric(key: Any, p: Any, shape: Any = None, dtype: Any = None) -> Any:
 
 def _whole(what: str, dtype: Any) -> Any:
     dtype = np.dtype(np.int64 if dtype is None else dtype)
-    runtime.demand_type(dtype.kind in "iu", f"{what} gives integers, not {dtype}")
+    runtime.demand_type(dtype.kind in "iu", f"the dtype of {what} must be an integer dtype, not {dtype}")
     return dtype
 
 

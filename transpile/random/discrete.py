@@ -21,8 +21,8 @@ def randint(key: Any, shape: Any, minval: Any, maxval: Any, dtype: Any = None) -
     """
     dtype = np.dtype(np.int64 if dtype is None else dtype)
     low, high = np.asarray(minval), np.asarray(maxval)
-    runtime.demand_type(dtype.kind in "iu", f"randint gives integers, not {dtype}")
-    runtime.demand_type(low.dtype.kind in "iu" and high.dtype.kind in "iu", "the bounds of randint are integers")
+    runtime.demand_type(dtype.kind in "iu", f"the dtype of randint must be an integer dtype, not {dtype}")
+    runtime.demand_type(low.dtype.kind in "iu" and high.dtype.kind in "iu", "the bounds of randint must be integers")
     words = np.uint64 if dtype.itemsize == 8 else np.uint32
     if dtype.itemsize < 8:
         below = 0 if dtype.kind == "u" else 2 ** (8 * dtype.itemsize - 1)
@@ -51,8 +51,8 @@ def bernoulli(key: Any, p: Any = 0.5, shape: Any = None, mode: str = "low") -> A
     array([ True,  True, False])
     """
     p = np.asarray(p)
-    runtime.demand_type(p.dtype.kind == "f", f"a probability is a float, not {p.dtype}")
-    runtime.demand(mode in ("low", "high"), f"mode is 'low' or 'high', not {mode!r}")
+    runtime.demand_type(p.dtype.kind == "f", f"a probability must be a float, not {p.dtype}")
+    runtime.demand(mode in ("low", "high"), f"mode must be 'low' or 'high', not {mode!r}")
     if shape is None:
         shape = p.shape
     elif p.ndim > 0:
@@ -95,7 +95,7 @@ def categorical(
     batch = weights.shape[:-1]
     shape = batch if shape is None else _sizes(shape)
     lead = len(shape) - len(batch)
-    runtime.demand(lead >= 0, f"a shape of {len(shape)} axes does not end with the {len(batch)} axes of the logits")
+    runtime.demand(lead >= 0, f"a shape of {len(shape)} axes must end with the {len(batch)} axes of the logits")
     front = shape[:lead] if replace else ()
     own = shape[lead:]
     whole = (*front, *own[: len(own) + place + 1], logits.shape[place], *own[len(own) + place + 1 :])
@@ -105,7 +105,8 @@ def categorical(
     count = 1
     for n in shape[:lead]:
         count = count * n
-    runtime.demand(count <= logits.shape[place], "more is taken than there is, without replacement")
+    size = logits.shape[place]
+    runtime.demand(count <= size, "cannot draw {} of {} without replacement", count, size)
     best = np.argsort(-scores, axis=-1, kind="stable")[..., :count]
     return np.reshape(np.moveaxis(best, -1, 0), (*shape[:lead], *own))
 
@@ -122,7 +123,7 @@ def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False) -> A
     rank = max(x.ndim, 1)
     runtime.demand(-rank <= axis < rank, f"axis {axis} is out of bounds for an array of {rank} dimensions")
     if x.ndim == 0:
-        runtime.demand_type(x.dtype.kind in "iu", f"what is permuted is an array or an integer, not {x.dtype}")
+        runtime.demand_type(x.dtype.kind in "iu", f"permutation takes an array or an integer, not {x.dtype}")
         return _shuffled(key, np.arange(x), 0)
     if independent or x.ndim == 1:
         return _shuffled(key, x, axis)
@@ -153,13 +154,13 @@ def choice(
     """
     a, shape, axis = np.asarray(a), _sizes(shape), runtime.axis_number(axis)
     is_known = a.ndim > 0 or a.dtype.kind in "iu"
-    runtime.demand_type(is_known, f"what is chosen from is an array or an integer, not {a.dtype}")
+    runtime.demand_type(is_known, f"choice takes an array or an integer, not {a.dtype}")
     size = a if a.ndim == 0 else a.shape[axis]
     count = 1
     for n in shape:
         count = count * n
-    runtime.demand(count == 0 or size > 0, "nothing can be chosen where there is nothing")
-    runtime.demand(replace or count <= size, "more is taken than there is, without replacement")
+    runtime.demand(count == 0 or size > 0, "cannot choose from an empty array")
+    runtime.demand(replace or count <= size, "cannot draw {} of {} without replacement", count, size)
     if p is None:
         if not replace:
             return _placed(permutation(key, a, axis), count, shape, axis)
@@ -168,8 +169,8 @@ def choice(
         p = np.asarray(p)
         if p.dtype.kind != "f":
             p = p.astype(np.float64)
-        runtime.demand(p.ndim == 1, f"probabilities are an array of one axis, not of {p.ndim}")
-        runtime.demand(p.shape[0] == size, "there are as many probabilities as entries")
+        runtime.demand(p.ndim == 1, f"p must have one axis, not {p.ndim}")
+        runtime.demand(p.shape[0] == size, "p must have one probability for each element")
         if replace:
             sums = np.cumsum(p)
             which = np.searchsorted(sums, sums[-1] * (1.0 - uniform(key, shape, p.dtype)))

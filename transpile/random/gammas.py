@@ -59,7 +59,7 @@ def dirichlet(key: Any, alpha: Any, shape: Any = None, dtype: Any = None) -> Any
     array([0.083137, 0.318831, 0.598032])
     """
     alpha = np.asarray(alpha)
-    runtime.demand(alpha.ndim > 0, "alpha has one axis or more")
+    runtime.demand(alpha.ndim > 0, "alpha must have at least one axis")
     if shape is None:
         shape = alpha.shape[:-1]
     lead = shape if isinstance(shape, (tuple, list)) else (shape,)
@@ -124,5 +124,7 @@ def _log_gamma(key: Any, a: Any, shape: Any) -> Any:
 
 def _real(dtype: Any) -> Any:
     dtype = np.dtype(np.float64 if dtype is None else dtype)
-    runtime.demand_type(dtype == np.float64 or dtype == np.float32, f"the dtype is float64 or float32, not {dtype}")
+    runtime.demand_type(
+        dtype == np.float64 or dtype == np.float32, f"the dtype must be float64 or float32, not {dtype}"
+    )
     return dtype

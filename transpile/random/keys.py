@@ -19,10 +19,10 @@ def key(seed: Any, *, impl: Any = None, dtype: Any = None) -> Any:
     >>> key(42), key(-1)
     (array([ 0, 42], dtype=uint32), array([4294967295, 4294967295], dtype=uint32))
     """
-    runtime.demand(impl is None or impl == "threefry2x32", f"the generator is 'threefry2x32', not {impl!r}")
-    runtime.demand(dtype is None, "keys are plain arrays: key() takes no dtype")
+    runtime.demand(impl is None or impl == "threefry2x32", f"the generator must be 'threefry2x32', not {impl!r}")
+    runtime.demand(dtype is None, "key() does not take a dtype: keys are plain arrays")
     number = np.asarray(seed)
-    runtime.demand_type(number.ndim == 0 and number.dtype.kind in "iub", "a seed is an integer")
+    runtime.demand_type(number.ndim == 0 and number.dtype.kind in "iub", "a seed must be an integer")
     wide = number.astype(np.int64)
     high = (wide >> 32) & 0xFFFFFFFF if number.dtype.itemsize == 8 else wide - wide
     return np.stack([high, wide & 0xFFFFFFFF]).astype(np.uint32)
@@ -55,7 +55,7 @@ def fold_in(key: Any, data: Any) -> Any:
     >>> fold_in(np.array([0, 42], np.uint32), 5)
     array([2765691542,  824333390], dtype=uint32)
     """
-    runtime.demand_type(np.ndim(data) == 0, "one integer is folded into a key, not an array of them")
+    runtime.demand_type(np.ndim(data) == 0, "fold_in takes one integer, not an array")
     return runtime.fold_in(runtime.single(key), data)
 
 
@@ -66,7 +66,7 @@ def bits(key: Any, shape: Any = (), dtype: Any = None) -> Any:
     array([2098992034, 2919706841], dtype=uint32)
     """
     dtype = np.dtype(np.uint64 if dtype is None else dtype)
-    runtime.demand_type(dtype.kind == "u", f"bits are unsigned integers, not {dtype}")
+    runtime.demand_type(dtype.kind == "u", f"the dtype of bits must be an unsigned integer dtype, not {dtype}")
     if dtype.itemsize == 8:
         return runtime.bits(runtime.single(key), shape, np.uint64)
     return runtime.bits(runtime.single(key), shape, np.uint32).astype(dtype)

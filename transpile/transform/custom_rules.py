@@ -73,8 +73,10 @@ def tied(fn: ir.Function, call: ir.Call) -> ir.Function:
         args = (*stmt.args[:given], *around)
         pairs = zip((*args, *stmt.results), (*call.custom.fn.params, *call.custom.fn.body.yields))
         if any((a.type.dtype, a.type.rank) != (p.type.dtype, p.type.rank) for a, p in pairs):
-            message = f"the rule of {call.custom.fn.name!r} calls it with what differs between lanes otherwise than its arguments"
-            raise error("T307", message, stmt.loc, "compute what it is called with from its arguments")
+            message = (
+                f"the rule of {call.custom.fn.name!r} calls it with arguments that are batched differently from its own"
+            )
+            raise error("T307", message, stmt.loc, "compute these arguments from the arguments of the function")
         return replace(stmt, function=call.custom, args=args)
 
     def block(old: ir.Block) -> ir.Block:
@@ -156,7 +158,9 @@ def _check_sizes(
     for one, other in zip(given, wanted):
         for mine, theirs in zip(one.type.dims, other.type.dims):
             if b.canonical(mine) != b.canonical(theirs) and names.issuperset(theirs.symbols()):
-                message = f"the rule of {call.custom.fn.name!r} gives a derivative of another size than what it is for"
+                message = (
+                    f"the derivative from the rule of {call.custom.fn.name!r} does not have the size of its argument"
+                )
                 raise_if(b.elementwise("not_equal", b.dim(mine), b.dim(theirs)), "ValueError", message)
 
 

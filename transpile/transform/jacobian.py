@@ -80,7 +80,10 @@ def by_rows(
 def _check_results(core: ir.Function, rows: int) -> None:
     for y in core.body.yields[:rows]:
         if not y.type.is_float:
-            raise error("T305", f"{core.name!r} returns {y.type}, which has no derivative", core.loc)
+            raise error("T305", f"{core.title!r} returns {y.type}, which has no derivative", core.loc, NO_FLOATS)
+
+
+NO_FLOATS = "return a float: the value itself, not its index or its count"
 
 
 class _Plan:

@@ -143,7 +143,7 @@ class _Forward:
             if dot is None or partial is ZERO:
                 continue
             if partial is REFUSED or partial is UNWRITTEN:
-                refuse(stmt, partial)
+                refuse(stmt, partial, k)
             b.via = stmt.params.get("via", "")
             term = times(dot, partial(b.expr(stmt.var), *args))
             b.via = ""

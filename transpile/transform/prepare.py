@@ -12,6 +12,8 @@ from transpile.core.rebuild import own_arguments, with_blocks, with_body, with_s
 from transpile.core.types import INT
 from transpile.errors import error
 from transpile.ops.record import UNWRITTEN
+from transpile.ops.run_spelling import spelling
+from transpile.ops.tables import record_of
 from transpile.simplify.expansion import expanded
 from transpile.transform.custom_rules import with_kept_apart, without_again
 from transpile.transform.squares import with_smooth_squares
@@ -87,19 +89,39 @@ def _count(stmt: ir.Stmt) -> ir.Stmt:
     return stmt
 
 
-def refuse(stmt: ir.Let | ir.Alloc, why: Any) -> NoReturn:
-    """Raises the diagnostic for a primitive that has no derivative (``why`` is REFUSED) or whose rule is not written yet
-    (UNWRITTEN)."""
-    hint = "wrap its argument in tp.stop_gradient(...), or give it a rule of your own with tp.custom_jvp"
+def refuse(stmt: ir.Let | ir.Alloc, why: Any, k: int = 0) -> NoReturn:
+    """Raises the diagnostic for a primitive that has no derivative (``why`` is REFUSED), or none yet (UNWRITTEN), in operand
+    ``k``."""
+    name = _called(stmt)
     if why is UNWRITTEN:
-        raise error("T304", "this has a derivative in that argument, but there is no rule for it yet", stmt.loc, hint)
-    raise error("T303", "this has no derivative that means anything, and the result depends on it", stmt.loc, hint)
+        nth = {0: "1st", 1: "2nd", 2: "3rd"}.get(k, f"{k + 1}th")
+        of = f"the derivative of {name} with respect to its {nth} argument" if name else "this higher derivative"
+        raise error("T304", f"{of} is not implemented yet", stmt.loc, _OWN_RULE)
+    message, hint = record_of(stmt).why_refused
+    message = message or f"{name or 'this operation'} has no derivative, and the result depends on it"
+    raise error("T303", message, stmt.loc, hint or _OWN_RULE)
+
+
+_OWN_RULE = "to take its argument as a constant, write tp.stop_gradient(...); to define a derivative, use tp.custom_jvp"
+
+
+def _called(stmt: ir.Let | ir.Alloc) -> str:
+    """The name of the function that makes the value, as users write it; empty for one that is not theirs."""
+    args = stmt.args if isinstance(stmt, ir.Let) else ()
+    try:
+        text = spelling(
+            record_of(stmt).render, [f"x{k}" for k in range(len(args))], stmt.params, [a.type for a in args]
+        )
+    except (KeyError, TypeError, AttributeError):
+        return ""
+    name = text.partition("(")[0]
+    return name if name.startswith(("np.", "scipy.", "math.")) else ""
 
 
 def refuse_forward(stmt: ir.Call) -> NoReturn:
     """Raises the diagnostic for forward mode through a function that has only a reverse rule."""
     message = f"'{stmt.custom.fn.name}' has a custom_vjp rule, which forward mode cannot use"
-    hint = "give it a custom_jvp rule, which serves both modes; check_grads checks it with modes=('rev',)"
+    hint = "write a custom_jvp rule, which both modes use; to check the rule, use check_grads with modes=('rev',)"
     raise error("T303", message, stmt.loc, hint)
 
 
@@ -110,5 +132,5 @@ def refuse_rule(stmt: ir.Call, active: Collection[ir.Operand]) -> None:
         raise stmt.custom.refusal
     given, name = stmt.custom.given, stmt.custom.fn.name
     if given is not None and any(a in active for a in stmt.args[given:]):
-        message = f"{name!r} has a derivative of its own, which says nothing of what it reads around itself and is differentiated"
-        raise error("T307", message, stmt.loc, "pass it as an argument, or through tp.stop_gradient(...)")
+        message = f"{name!r} has a custom derivative, but reads a variable from outside that is differentiated"
+        raise error("T307", message, stmt.loc, "pass the variable as an argument, or through tp.stop_gradient(...)")

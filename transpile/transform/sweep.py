@@ -167,11 +167,13 @@ class _Reverse:
         args = [b.expr(a) for a in stmt.args]
         found: dict[ir.Operand, Expr] = {}  # an operand that is read twice (``x * x``) gets one contribution
         is_zero = bar.is_zero
-        for arg, partial, wanted in zip(stmt.args, prim.partials_of(stmt.params), self.wants(stmt.args)):
+        for k, (arg, partial, wanted) in enumerate(
+            zip(stmt.args, prim.partials_of(stmt.params), self.wants(stmt.args))
+        ):
             if not wanted or partial is ZERO:
                 continue
             if partial is REFUSED or partial is UNWRITTEN:
-                refuse(stmt, partial)
+                refuse(stmt, partial, k)
             b.via = stmt.params.get("via", "")
             factor = partial(b.expr(stmt.var), *args)
             value = times(bar.value, factor)

@@ -33,5 +33,6 @@ def transpose(fn: ir.Function, wrt: Sequence[int]) -> ir.Function:
 def not_linear(fn: ir.Function, operand: ir.Operand, stmt: ir.Stmt) -> Exception:
     """The error for a transpose that would read an argument."""
     assert isinstance(operand, ir.Var)
-    message = f"{fn.name!r} is not linear in {operand.name!r}: its transpose would read it"
-    return error("T312", message, stmt.loc, "vjp gives the pullback at a point")
+    name = operand.name
+    message = f"{fn.title!r} is not linear in {name!r}: the transpose would need the value of {name!r} here"
+    return error("T312", message, stmt.loc, "for the pullback at a point, use vjp")

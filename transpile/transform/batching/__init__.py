@@ -64,8 +64,8 @@ def batch(
         if mapped.has_size(y.type):
             raise _size_differs(fn, y)  # type: ignore[arg-type]
         if out is None and isinstance(y, ir.Var) and mapped.has(y):
-            hint = "give it an axis in out_axes"
-            message = f"a result of {fn.name!r} for which out_axes is None differs between lanes"
+            hint = "write its axis in out_axes"
+            message = f"out_axes is None for a result of {fn.title!r} that differs between lanes of the batch"
             raise error("T603", message, fn.loc, hint)
     return Emit(found, axes, outs, count, of_lanes, checked).run()
 
@@ -86,6 +86,6 @@ def of_lanes(fn: ir.Function, given: Pattern, together: bool) -> ir.Function:
 
 
 def _size_differs(fn: ir.Function, var: ir.Var) -> Exception:
-    hint = "return an array of a size that all lanes share, with what is not used filled up"
-    message = f"a result of {fn.name!r} has a size that depends on the data and may differ between lanes"
+    hint = "return an array of a fixed size, and fill up the rest"
+    message = f"the size of a result of {fn.title!r} depends on the data and may differ between lanes of the batch"
     return error("T603", message, fn.loc, hint)

@@ -92,8 +92,8 @@ def _scatter(w: AllLanes, stmt: ir.Let, x: ir.Operand) -> ir.Operand:
 def _permute(w: AllLanes, stmt: ir.Let, x: ir.Operand) -> ir.Operand:
     _, sources, targets, _ = stmt.args
     if w.differs(sources) or w.differs(targets):
-        hint = "who sends to whom is the same in all lanes"
-        raise error("T605", "the perm of ppermute differs between lanes", stmt.loc, hint)
+        hint = "compute perm from values that the whole batch shares"
+        raise error("T605", "the perm of ppermute differs between lanes of the batch", stmt.loc, hint)
     b, type_ = w.b, w.batched(stmt.var.type)
     path = (ir.Index((ir.Gather(0), *[ir.Slice()] * stmt.var.type.rank)),)
     sent = b.read(w.whole(x), path, [sources])

@@ -102,8 +102,8 @@ def apart(stmt: ir.Stmt) -> Exception:
     """The error for lanes that reach a collective by different paths."""
     named = next((s for s in (stmt, *(s for b in blocks(stmt) for s in statements(b))) if _is_collective(s)), stmt)
     what = named.prim if _is_collective(named) else "a collective"
-    message = f"{what} over all lanes stands where lanes take different ways"
-    hint = "take it out of the branch or loop that the data of a lane decide; np.where chooses between two values"
+    message = f"{what} is in a branch or loop that lanes of the batch take differently"
+    hint = "call it outside of the branch or loop, and choose between two values with np.where"
     return error("T605", message, named.loc, hint)
 
 
