@@ -67,8 +67,8 @@ def select(
         for name in argnames if isinstance(argnames, tuple) else (argnames,):
             chosen.append(_by_name(core, name, count, fn))
     if not chosen:
-        message = f"no argument of {title(core, fn)!r} to differentiate with respect to is named"
-        raise error("T310", message, core.loc, "argnums=0 is the first argument")
+        message = f"nothing to differentiate {title(core, fn)!r} with respect to"
+        raise error("T310", message, core.loc, "name an argument: argnums=0 is the first one")
     leaves = [k for _, t in chosen for k in leaf_numbers(t)]
     if len(set(leaves)) < len(leaves):
         message = f"argnums and argnames name an argument of {title(core, fn)!r} twice"

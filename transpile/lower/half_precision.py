@@ -74,7 +74,8 @@ class _Singles(Cloner):
         """Emits the statement, and the rounding of its result."""
         if isinstance(stmt, ir.Add) and stmt.buf.type.dtype == HALF:
             hint = "write x[i] = x[i] + y, or use float32"
-            raise error("T502", "compiled code does not add to entries of a float16 array", stmt.loc, hint=hint)
+            message = "compiled code does not support '+=' on elements of a float16 array"
+            raise error("T502", message, stmt.loc, hint=hint)
         if not isinstance(stmt, (ir.Let, ir.Alloc)) or stmt.var.type.dtype != HALF:
             self.b.emit(self.stmt(stmt))
         elif stmt.prim == "full":

@@ -28,7 +28,8 @@ def _raise(
 ) -> ir.Raise:
     name = exception.rpartition(".")[2]
     if name not in CLASSES:
-        raise error("T501", f"'{name}' cannot be raised by compiled code", loc, hint="raise a RuntimeError")
+        hint = "raise a RuntimeError, or call the function without jit"
+        raise error("T501", f"compiled code cannot raise {name!r}", loc, hint=hint)
     return ir.Raise(args, name, _with_line(loc, parts), dtypes=dtypes, loc=loc)
 
 
@@ -81,7 +82,7 @@ def too_deep(loc: ir.Loc) -> ir.Raise:
 def lower_effect(lw: Lowering, stmt: ir.Print | ir.Raise) -> None:
     """Lowers ``raise`` and ``print``: the values that the text shows are passed on unchanged, arrays in memory."""
     if isinstance(stmt, ir.Breakpoint):
-        hint = "call the function without jit: the derivative that is printed stops there too"
+        hint = "call it without jit; breakpoint() also stops in the interpreted derivative"
         raise error("T501", "breakpoint() cannot stop in compiled code", stmt.loc, hint)
     args = []
     for a in stmt.args:

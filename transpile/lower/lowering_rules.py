@@ -87,7 +87,8 @@ def by_rule(lw: Lowering, stmt: ir.Let | ir.Alloc) -> Any:
     how = record_of(stmt).lowering
     rule = RULES.get(type(how))  # type: ignore[arg-type]
     if rule is None:
-        raise error("T501", f"'{stmt.prim}' cannot be compiled yet", stmt.loc)
+        message = f"compiled code does not support {stmt.prim!r} yet"
+        raise error("T501", message, stmt.loc, "call the function without jit")
     return rule(lw, stmt, how)
 
 

@@ -38,7 +38,7 @@ def compute(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> Expr:
 
 
 def _ask(lw: Lowering, test: Expr, prim: str) -> None:
-    text = f"the result of {_symbol(record_of(prim))} does not fit in the 64 bits of an integer of compiled code"
+    text = f"the result of {_symbol(record_of(prim))} does not fit in the int64 of compiled code"
     lw.b.emit(unless(lw.b.loc, test, "OverflowError", text))
 
 
@@ -57,7 +57,7 @@ def check_range(lw: Lowering, start: ir.Operand, bound: ir.Operand, step: ir.Ope
     """Checks the ends of a range whose step is known only at run time: Numba computes their difference."""
     if not isinstance(step, ir.Const):
         test = _test(lw, "overflows_sub", bound, start)
-        _refuse(lw, test, "OverflowError", "the ends of the range are too far apart for 64 bits")
+        _refuse(lw, test, "OverflowError", "the length of the range does not fit in the int64 of compiled code")
 
 
 def _test(lw: Lowering, prim: str, *args: Any) -> Expr:
@@ -86,7 +86,9 @@ def _quotient(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> None:
 
 def _power(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> None:
     if is_weak(stmt.var.type):
-        text = "Python gives a float for a negative power of an integer, compiled code an integer: write float(x) ** n"
+        text = (
+            "an integer to a negative power is a float in Python, but an integer in compiled code: write float(x) ** n"
+        )
         _refuse(lw, _test(lw, "less", args[1], ir.Const(0, INT)), "ValueError", text)
         _both(lw, stmt, args)
 
@@ -106,7 +108,7 @@ def _cast(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> Expr | None:
     if is_weak(stmt.var.type) and x.type.is_float:
         _whole(lw, stmt, args)
     if is_weak(stmt.var.type) and x.dtype == "uint64":
-        text = "the number does not fit in the 64 bits of an integer of compiled code"
+        text = "the number does not fit in the int64 of compiled code"
         _refuse(lw, _test(lw, "greater", x, ir.Const(MOST, Type(x.dtype))), "OverflowError", text)
     if stmt.params.get("place"):
         _check_place(lw, x, stmt.var.type.dtype)
@@ -159,7 +161,7 @@ def _whole(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> None:
     _refuse(lw, _test(lw, "isinf", x), "OverflowError", "cannot convert float infinity to integer")
     least, end = (ir.Const(value, Type(x.dtype)) for value in (-(2.0**63), 2.0**63))
     inside = _test(lw, "logical_and", _test(lw, "greater_equal", x, least), _test(lw, "less", x, end))
-    text = "the float is too large for the 64 bits of an integer of compiled code"
+    text = "the float is too large for the int64 of compiled code"
     _refuse(lw, _test(lw, "logical_not", inside), "OverflowError", text)
 
 

@@ -25,11 +25,14 @@ def check_constant(op: ir.Operand, loc: Loc) -> None:
     if isinstance(op, ir.Const) and "int" in op.type.dtype and op.type.dtype != "int64" and not op.type.dims:
         ends = np.iinfo(op.type.dtype)
         if not ends.min <= op.value <= ends.max:
-            raise error("T502", f"Python integer {op.value} out of bounds for {op.type.dtype}", loc)
+            hint = f"use np.{np.min_scalar_type(op.value).name}(...), or correct the number"
+            raise error("T502", f"Python integer {op.value} out of bounds for {op.type.dtype}", loc, hint=hint)
     if isinstance(op, ir.Const) and is_weak(op.type) and not LEAST <= op.value <= MOST:
         shown = str(op.value) if abs(op.value) < 10**40 else f"of {op.value.bit_length()} bits"
-        hint = "write it as a float, or run the function without jit"
-        raise error("T502", f"the integer {shown} does not fit in the 64 bits of compiled code", loc, hint=hint)
+        is_unsigned = 0 <= op.value < 2**64
+        hint = f"{'use np.uint64(...)' if is_unsigned else 'write it as a float'}, or run the function without jit"
+        end = "exceeds the largest int64" if op.value > 0 else "is below the smallest int64"
+        raise error("T502", f"the integer {shown} {end}", loc, hint=hint)
 
 
 def only_floats(fn: ir.Function) -> dict[ir.Var, ir.Let]:

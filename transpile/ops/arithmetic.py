@@ -47,7 +47,8 @@ def boolean(types, params) -> Type:  # type: ignore[no-untyped-def]
 def no_bool(types, params) -> Type:  # type: ignore[no-untyped-def]
     """As `same`, but refuses NumPy's booleans, as NumPy does; Python's booleans count as integers."""
     if types[0].is_bool and not all(t.weak for t in types):
-        raise RuleError("NumPy booleans have no such operation", "T201", "use logical_not, ^ or .astype(int)")
+        message = "NumPy does not support this operation on booleans"
+        raise RuleError(message, "T201", "use np.logical_not, ^ or .astype(int)")
     return same(types, params)
 
 
@@ -55,7 +56,7 @@ def whole(types, params) -> Type:  # type: ignore[no-untyped-def]
     """As `same`, for integers and booleans only."""
     if types[0].is_float:
         raise RuleError(
-            f"bitwise operators take integers or truth values, not {types[0]}", "T201", "convert with int(...)"
+            f"bitwise operators take integers or truth values, not {types[0]}", "T201", "convert it with int(...)"
         )
     return same(types, params)
 

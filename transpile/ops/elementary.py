@@ -69,7 +69,8 @@ def two(name: str, first: Any, second: Any, dtype_rule: str = "float", cost: int
 
 def _whole_numbers(types, params) -> Type:  # type: ignore[no-untyped-def]
     if not types[0].is_int:
-        raise RuleError(f"divisors are of integers, not of {types[0]}", "T201", "convert with int(...) or .astype(int)")
+        message = f"gcd and lcm take integers, not {types[0]}"
+        raise RuleError(message, "T201", "convert it with int(...) or .astype(int)")
     return same(types, params)
 
 

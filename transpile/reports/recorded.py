@@ -67,11 +67,11 @@ class Amount:
     reason: str = ""
 
 
-_FUSED = "runs forward and backward at once, trip by trip: nothing has to last from one to the next"
-_RERUN = "runs again in the reverse sweep, trip by trip: what it carries is recorded, and nothing inside"
-_CALL = "is a call that runs the function again, in {}: what it holds while it runs is not counted here"
-_AGAIN = "is computed again in the reverse sweep, from what is there or recorded"
-_KEPT = "read by the reverse sweep where it stands: nothing overwrites it"
+_FUSED = "each iteration runs forward and backward at once: nothing is recorded between iterations"
+_RERUN = "each iteration runs again in the reverse sweep: only what the loop carries is recorded"
+_CALL = "is a call that runs the function again, in {}: the memory that it uses meanwhile is not counted here"
+_AGAIN = "is recomputed in the reverse sweep, from values that exist or are recorded"
+_KEPT = "the reverse sweep reads it in place: nothing overwrites it"
 
 
 def amounts(sizes: Sizes) -> list[Amount]:

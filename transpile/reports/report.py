@@ -68,7 +68,7 @@ def text(report: Report) -> str:
     lines += rows(report, report.recorded)
     if report.kept:
         kept = (
-            f"kept: {amount(total(report.kept), summed(report.kept))}, arrays of the function that nothing overwrites"
+            f"kept: {amount(total(report.kept), summed(report.kept))}, arrays of the function that are not overwritten"
         )
         lines += ["", *wrapped(kept, "", 4)]
         lines += rows(report, report.kept)

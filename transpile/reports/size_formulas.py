@@ -67,7 +67,9 @@ class Sizes:
             return count
         if isinstance(stmt, (ir.For, ir.While)) and var is stmt.trips:
             once = not found.loops  # type: ignore[union-attr]
-            return self.unknown_symbol(f"{'' if once else 'most '}trips(line {stmt.loc.line})", stmt if once else var)
+            return self.unknown_symbol(
+                f"{'' if once else 'most '}iterations(line {stmt.loc.line})", stmt if once else var
+            )
         line = stmt.loc.line if stmt is not None else 0
         self.signed.add(name := f"{var.name}(line {line})" if var.name != ir.SYNTHETIC else f"number(line {line})")
         return self.unknown_symbol(name, var)
@@ -142,8 +144,8 @@ class Sizes:
     # ---- loops
 
     def trip(self, loop: ir.For) -> Formula:
-        """The symbol for the number of the iteration, counted from 0."""
-        name = self.unique(f"trip({loop.index.label}, line {loop.loc.line})", loop)
+        """The number of the trip, from 0."""
+        name = self.unique(f"iteration({loop.index.label}, line {loop.loc.line})", loop)
         self.trips[name] = loop
         return Formula.symbol(name)
 
@@ -260,7 +262,7 @@ class Sizes:
             if count is None:
                 if any(s in self.trips for s in value.symbols):
                     return None, False
-                return value * self.unknown_symbol(f"trips(line {loop.loc.line})", loop), True
+                return value * self.unknown_symbol(f"iterations(line {loop.loc.line})", loop), True
             assert isinstance(loop, ir.For)
             (name,) = self.trip(loop).symbols
             found = value.summed(name, count)

@@ -75,7 +75,7 @@ class _Linker:
         assert reason, var
         if unknown:
             stack = ir.Var(name, replace(var.type, kind="stack"))
-            b.emit(ir.NewStack(stack, self._loc(var), f"{reason}; on a stack, since {unknown}"))
+            b.emit(ir.NewStack(stack, self._loc(var), f"{reason}; on a stack, because {unknown}"))
             self.tapes[var] = stack
             self.pushing.update(map(id, self.loops_of(var)))
             return
@@ -417,11 +417,11 @@ def why_uncountable(var: ir.Var, needs: Needs) -> str:
     for loop in needs.defs[var].loops:
         line = loop.loc.line
         if isinstance(loop, ir.While) or loop.body.stop is not None:
-            return f"only the run knows when the loop in line {line} ends"
+            return f"when the loop in line {line} ends is only known at run time"
         if not all(_is_outside(o, needs) for o in (loop.start, loop.bound, loop.step)):
-            return f"the number of trips in line {line} changes"
+            return f"the number of iterations of the loop in line {line} changes"
         if not isinstance(loop.step, ir.Const):
-            return f"the step in line {line} is not a constant"
+            return f"the step of the loop in line {line} is not a constant"
     known = all(_is_outside(needs.symbols[s], needs) for d in var.type.dims for s in d.symbols())
     return "" if known else "its size changes"
 

@@ -258,27 +258,29 @@ class Needs:
         line = stmt.loc.line if stmt is not None else 0
         match stmt:
             case ir.For() | ir.While() if found.kind == "param":
-                return f"carried by the loop in line {line}: each trip replaces it"
+                return f"carried by the loop in line {line}: each iteration replaces it"
             case ir.For() | ir.While():
-                what = "trip count" if var is stmt.trips else "result"
+                what = "iteration count" if var is stmt.trips else "result"
                 return f"{what} of the loop in line {line}, which does not run again"
             case ir.If():
                 return f"result of the branch in line {line}, which does not run again"
             case ir.Call(function=ir.Routine() as called):
-                return f"dear to compute again ({called})"
+                return f"expensive to recompute ({called})"
             case ir.Call():
-                return f"result of the call in line {line}, which is not made again"
+                return f"result of the call in line {line}, which is not repeated"
             case ir.Let() if isinstance(stmt.args[0] if stmt.args else None, ir.Var) and stmt.args[0].buffer:  # type: ignore[union-attr]
                 return f"read from {stmt.args[0].label}, which is overwritten later"  # type: ignore[union-attr]
             case ir.Let() if cost(stmt) > 1:
-                return f"dear to compute again ({stmt.prim})"
+                return f"expensive to recompute ({stmt.prim})"
             case ir.Let() if var in self.tests and not self.is_exact(var):
-                return f"tested in line {line}: a test of rounded numbers is not made twice"
+                return f"tested in line {line}: a test of rounded numbers is not repeated"
             case ir.Let(prim="index"):
                 name = stmt.args[0].name  # type: ignore[union-attr]
-                return f"part of {f'{name}, which' if name else 'what'} is gone when its trip is over"
+                return f"part of {name or 'an array'}, which is gone after its iteration"
             case ir.Let():
-                return f"computed in line {line} from what is gone when its trip is over, and no larger"
+                return (
+                    f"computed in line {line} from values that are gone after their iteration, and no larger than they"
+                )
         return f"taken from a stack in line {line}"
 
 

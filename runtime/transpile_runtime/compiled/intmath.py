@@ -34,7 +34,7 @@ def stop_of(start, stop, step):
     if not overflows_sub(stop, start) and minus(stop, start) != LEAST:
         return stop
     if abs(step) > 2 and (start < stop) == (step > 0):
-        raise OverflowError("the length of a range does not fit in the 64 bits of an integer of compiled code")
+        raise OverflowError("the length of a range does not fit in the int64 of compiled code")
     return start + MOST if start < stop else start - MOST
 
 
@@ -132,7 +132,7 @@ def round_to(n, decimals):
         fits = decimals < -19 or -5 * 10**18 <= n <= 5 * 10**18
         whole = 0
     if not fits:
-        raise OverflowError("the result of round() does not fit in the 64 bits of an integer of compiled code")
+        raise OverflowError("the result of round() does not fit in the int64 of compiled code")
     return whole * unit
 
 

@@ -31,7 +31,7 @@ def with_own_threads(kernel):
     def call(*values):
         if not _allowed.value:
             raise RuntimeError(
-                f"'{kernel.__name__}' runs on threads, and this process was forked from one that had started them: "
+                f"'{kernel.__name__}' runs on threads, which a process forked from one with threads cannot start: "
                 "start processes with the method 'spawn' or 'forkserver'"
             )
         return kernel(*values)

@@ -77,7 +77,7 @@ class Failures(Memory):
         with b.if_then(b.icmp_unsigned("<=", address, self.number(arrays.NEGATIVE)), likely=False):
             for code, text in (
                 (arrays.NEGATIVE, "negative dimensions are not allowed"),
-                (arrays.TOO_MANY, "array is too big: its size in bytes is no number of 64 bits"),
+                (arrays.TOO_MANY, "array is too big: its size in bytes does not fit in an int64"),
             ):
                 with b.if_then(b.icmp_unsigned("==", address, self.number(code))):
                     self.fail_with("ValueError", text)

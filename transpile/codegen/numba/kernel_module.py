@@ -35,8 +35,8 @@ def modules_text(
     """
     if level is not None and level.parallel:
         hint = "leave parallel=True out, or call tp.jit in a program"
-        raise error("T505", "parallel=True: an emitted file runs on one thread", hint=hint)
-    options = Options(vectors=not standalone)  # vector functions depend on Numba's internals
+        raise error("T505", "parallel=True is not supported for an emitted file, which runs on one thread", hint=hint)
+    options = Options(vectors=not standalone)  # those are made of Numba's internals
     if level is not None:
         options = replace(options, fastmath=level.fastmath)
     named = [replace(core, name=f"_{core.name}") for core, _ in cores]
@@ -104,7 +104,8 @@ def _called(core: ir.Function, kernel: ast.expr, depth: int) -> list[Line]:
     classes = set(_classes(tree))
     if classes:
         names = ", ".join(sorted(c.__name__ for c in classes))
-        raise error("T501", f"--jit: a result of class {names} cannot be put together in an emitted file", core.loc)
+        message = f"--jit does not support a result of class {names}"
+        raise error("T501", message, core.loc, "return a tuple, a list or a dict, or leave --jit out")
     return [Line(depth, ("out = ", kernel)), Line(depth, ("return ", _result(tree, count)))]
 
 
@@ -118,9 +119,8 @@ def _paths(tree: Tree, base: ast.expr) -> Iterator[tuple[int, ast.expr]]:
         yield tree.k, base
     elif isinstance(tree, Node) and tree.kind == "registered":
         name = getattr(tree.cls, "__name__", "?")
-        raise error(
-            "T501", f"--jit: an argument of the registered class {name!r} cannot be taken apart in an emitted file"
-        )
+        message = f"--jit does not support an argument of the registered class {name!r}"
+        raise error("T501", message, hint="pass a tuple, a dict or a dataclass, or leave --jit out")
     elif isinstance(tree, Node):
         for k, child in enumerate(tree.children):
             yield from _paths(child, part_of(tree, k, base))

@@ -245,7 +245,8 @@ class _Emitter:
         types = [a.type for a in stmt.args]
         element = record_of(stmt).element_of(types, stmt.var.type, stmt.params)
         if element is None:
-            raise error("T501", f"'{stmt.prim}' cannot be compiled yet", stmt.loc)
+            message = f"compiled code does not support {stmt.prim!r} yet"
+            raise error("T501", message, stmt.loc, "call the function without jit")
         node = element_node(element, self.all(stmt.args))
         if is_natural(stmt.var.type) or is_narrow(stmt.prim, types, stmt.params):
             return node

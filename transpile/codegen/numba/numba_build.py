@@ -119,6 +119,6 @@ def _diagnose(failed: Exception, lines: Lines, at: ir.Loc) -> TranspileError:
     said = (line.strip() for line in message.splitlines() if line.strip() and not line.startswith("Failed in"))
     note = f"Numba says: {next(said, '')[:200]}"
     return TranspileError(
-        Diagnostic("T504", "Numba cannot compile what was generated for this line", loc, (note,),
-                   "without jit the function runs; please report this")
+        Diagnostic("T504", "Numba cannot compile the code that was generated for this line", loc, (note,),
+                   "call the function without jit, and please report this")
     )  # fmt: skip

@@ -84,9 +84,8 @@ class Imports:
         # a class of a module that was not executed: `transpile.frontend.resolve.bindings.StaticClass`
         name = cls.__name__
         if cls.importable is None:
-            raise error(
-                "T501", f"a result of class {name!r} cannot be made by a text of its own: no file has the class"
-            )
+            message = f"the generated text cannot import the class {name!r} of a result: it is not defined in a file"
+            raise error("T501", message, hint="define the class at the top level of a file, or return a tuple or dict")
         self.members.setdefault(cls.importable, set()).add(name)
         return ast.Name(name, ast.Load())
 

@@ -20,12 +20,12 @@ _PUBLIC = ("jax.numpy", "jax.scipy.special", "jax.scipy.linalg", "jax.nn", "jax.
 _NUMPYS = ("jax.numpy.", "autograd.numpy.", "cupy.", "torch.", "tensorflow.math.", "tensorflow.", "jax.lax.")
 _SOLVERS = ("scipy.optimize.", "scipy.integrate.", "scipy.sparse.linalg.", "scipy.interpolate.")
 _EFFECTS = frozenset("open input exec eval compile __import__ breakpoint globals locals vars setattr delattr".split())
-OUTSIDE = "compute it outside of the function and pass it in as an argument"
+OUTSIDE = "compute it outside of the function and pass it as an argument"
 CALLABLE = "call a function, a method, a class, or an object with __call__"
-SUPER = "call it in a method whose first parameter is the object, or name the class: Base.method(self, ...)"
+SUPER = "call it in a method whose first parameter is the object, or write Base.method(self, ...)"
 IN_LINE = (
-    "call it outside; inside there are grad, value_and_grad, jacfwd, jacrev, hessian, vmap, jvp, vjp, hvp, linearize and "
-    "linear_transpose"
+    "call it outside; a transformed function can call grad, value_and_grad, jacfwd, jacrev, hessian, vmap, jvp, vjp, hvp, "
+    "linearize and linear_transpose"
 )
 TREES = "work on its parts, or on all of them at once: tp.tree.map(lambda p, g: p - 0.1 * g, params, grads)"
 STARS = "pass a dict after '**', and a list or tuple after '*'"
@@ -39,22 +39,22 @@ def of_call(name: str) -> str:
     if package in LIBRARIES:
         return _of_library(name, package)
     if name.startswith(("numpy.random.", "random.")):
-        return (
-            "draw them with tp.random, from a key (tp.random.normal(key, shape)), or outside the function, as arguments"
-        )
+        return "draw random numbers from a key, tp.random.normal(key, shape), or outside of the function, and pass them"
     if name.startswith(_SOLVERS):
-        return "call it outside, with a compiled derivative (jac=tp.jit(tp.grad(f))), or write the iteration as a loop"
+        return "call it outside of the function, with jac=tp.jit(tp.grad(f)), or write the iteration as a loop"
     found = _of_object(name, package)
     if found:
         return found
     if package == "builtins" and last in _EFFECTS:
-        return "do that outside of the function"
+        return "call it outside of the function, and pass the result as an argument"
+    if name in ("builtins.set", "builtins.frozenset"):
+        return "use np.unique for distinct values"
     if package in ("numpy", "scipy", "math", "builtins"):
         near = difflib.get_close_matches(last, _names(package), 1, 0.75)
         is_near = bool(near) and near[0][0] == last[0] and package != "builtins"
-        also = f"there is {package.replace('numpy', 'np')}.{near[0]}; or " if is_near else ""
-        return f"{also}write it out as a function of your own (loops are fast), or {OUTSIDE}"
-    return f"write it out as a function of your own, or {OUTSIDE}"
+        also = f"use {package.replace('numpy', 'np')}.{near[0]}, or " if is_near else ""
+        return f"{also}write it in Python (loops are fast), or {OUTSIDE}"
+    return f"write it in Python, or {OUTSIDE}"
 
 
 def _of_object(name: str, package: str) -> str:
@@ -62,18 +62,18 @@ def _of_object(name: str, package: str) -> str:
     own = next((hint for start, hint in _OBJECTS.items() if name == start or name.startswith(f"{start}.")), "")
     is_method = package == "builtins" and name.count(".") > 1
     if is_method and name.split(".")[1] in ("set", "frozenset"):
-        return "a set is only read here (x in s, len(s), for x in s): make it outside of the function, or use a list or a dict"
+        return "use a list or a dict; a set can only be read in the function (x in s, len(s), for x in s)"
     return own
 
 
-_LOG = "log outside of the function, what it returns; print(...) runs here as it is"
+_LOG = "log the result outside of the function; print(...) is supported inside"
 _OBJECTS = {
     "logging": _LOG,
-    "warnings": "warn outside of the function; print(...) runs here as it is",
-    "pandas": "take its numbers outside of the function, and pass them in: frame['x'].to_numpy()",
-    "polars": "take its numbers outside of the function, and pass them in: frame['x'].to_numpy()",
-    "scipy.sparse": "there are no sparse matrices here: pass A.toarray(), or A.data, A.indices, A.indptr with a loop over the rows",
-    "matplotlib": "plot outside of the function, what it returns",
+    "warnings": "warn outside of the function; print(...) is supported inside",
+    "pandas": "pass the numbers as arrays: frame['x'].to_numpy()",
+    "polars": "pass the numbers as arrays: frame['x'].to_numpy()",
+    "scipy.sparse": "pass A.toarray(), or A.data, A.indices and A.indptr with a loop over the rows",
+    "matplotlib": "return the values, and plot them outside of the function",
 }
 """By the module of a library, or the start of its name: the way out for what is no function of numbers."""
 
@@ -86,8 +86,8 @@ def _names(package: str) -> list[str]:
 
 def _of_library(name: str, package: str) -> str:
     own = next((name.removeprefix(p) for p in _NUMPYS if name.startswith(p)), "")
-    arrays = f"arrays are NumPy's here, and functions of {LIBRARIES[package]} have no source to transform"
-    return f"{arrays}: write np.{own}" if callable(getattr(np, own, None)) else f"{arrays}: write it with NumPy"
+    what = f"write np.{own}" if callable(getattr(np, own, None)) else "write it with NumPy"
+    return f"{what}: arrays are NumPy's here, and functions of {LIBRARIES[package]} have no source to transform"
 
 
 def library_name(held: Any) -> str | None:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import functools
 import sys
 from importlib import import_module
-from types import FunctionType, ModuleType
+from types import FunctionType, MethodType, ModuleType
 from typing import Any
 
 from transpile.frontend.resolve.bindings import Known
@@ -142,6 +142,8 @@ def foreign(obj: Any) -> str | None:
     """The dotted name of a function or class of a known root that no table lists: it is not lifted."""
     module = getattr(obj, "__module__", None) or type(obj).__module__
     root = module.partition(".")[0]
+    if isinstance(obj, MethodType) and (owner := public_name(obj.__self__)) is not None:
+        return f"{owner}.{obj.__name__}"
     if isinstance(obj, FunctionType) and (root == "builtins" or "__transpile_form__" in obj.__dict__):
         return None  # made by exec, which gives no module; or by vjp or linearize
     if module in OWN:
@@ -157,6 +159,22 @@ def foreign(obj: Any) -> str | None:
     if root in ROOTS - {"transpile"}:
         return f"{module}.{name}"
     return None
+
+
+def public_name(obj: Any) -> str | None:
+    """The dotted name of an object of NumPy or SciPy in their modules, as users write it; None if it is not there.
+
+    >>> import scipy.stats
+    >>> public_name(scipy.stats.norm)
+    'scipy.stats.norm'
+    """
+    module = str(getattr(obj, "__module__", None) or type(obj).__module__)
+    if module.partition(".")[0] not in ("numpy", "scipy"):
+        return None
+    package = ".".join(part for part in module.split(".") if not part.startswith("_"))
+    members = vars(sys.modules[package]) if package in sys.modules else {}
+    name = getattr(obj, "__name__", None) or next((n for n, held in members.items() if held is obj), None)
+    return f"{package}.{name}" if name in members else None
 
 
 def known_value(found: Known) -> Any:

@@ -16,7 +16,6 @@ import contextlib
 import functools
 import inspect
 import linecache
-import sys
 import types
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -32,7 +31,7 @@ from transpile.custom import Custom
 from transpile.errors import TranspileError, error
 from transpile.frontend.calls import ways_out
 from transpile.frontend.resolve import reads
-from transpile.frontend.resolve.known import OWN, foreign, known_object
+from transpile.frontend.resolve.known import OWN, foreign, known_object, public_name
 from transpile.frontend.sources import origin
 from transpile.frontend.sources.private_names import as_written, owned, owner_of
 from transpile.frontend.sources.spines import to_gast, unnested
@@ -134,8 +133,9 @@ def unwrap(obj: Any, loc: ir.Loc = ir.NOWHERE) -> Target:
     if isinstance(obj, np.vectorize):
         message = f"np.vectorize({_name(obj)[1:-1]}) itself cannot be transformed"
         raise error("T402", message, loc, "call it in a function: lambda x: f(x)")
-    if callable(obj) and (dotted := _dotted(obj)) is not None:
-        raise error("T130", f"{dotted} is not supported", loc, ways_out.of_call(dotted))
+    if callable(obj) and (dotted := public_name(obj)) is not None:
+        shown = dotted.replace("numpy.", "np.", 1)
+        raise error("T130", f"{shown} is not supported", loc, ways_out.of_call(dotted))
     if type(obj).__module__.partition(".")[0] in ("numpy", "scipy") and callable(obj):
         raise _no_python(obj, loc)
     if level_of(obj) is not None or isinstance(obj, Custom) or is_numba_ufunc(obj):
@@ -166,17 +166,6 @@ _IN_PYTHON = {
     "len": "write a function of the elements: lambda x: np.sum(x)",
 }
 """What to write for what is called by mistake or for short."""
-
-
-def _dotted(obj: Any) -> str | None:
-    """The public name of a callable object of NumPy or SciPy that is no function of theirs: ``scipy.fft.fft``."""
-    module = str(getattr(obj, "__module__", None) or type(obj).__module__)
-    if module.partition(".")[0] not in ("numpy", "scipy"):
-        return None
-    package = ".".join(part for part in module.split(".") if not part.startswith("_"))
-    members = vars(sys.modules[package]) if package in sys.modules else {}
-    name = getattr(obj, "__name__", None) or next((n for n, held in members.items() if held is obj), None)
-    return f"{package.replace('numpy', 'np', 1)}.{name}" if name in members else None
 
 
 def _compiled_by_numba(obj: Any, loc: ir.Loc) -> TranspileError:

@@ -386,7 +386,8 @@ def to_buffer(lx: Lifter, cell: Cell) -> ir.Var:
         what = repr(name) if name.isidentifier() else "this array"
         text = f"the dtype of {what} is {' or '.join(others)}, depending on the data"
         whole = next((t for t in others if not t.startswith("float")), "")
-        text += f": an array of {whole} would round what is written" if whole and others[-1].startswith("float") else ""
+        if whole and others[-1].startswith("float"):
+            text += f": {'an' if whole.startswith('int') else 'a'} {whole} array would round what is written"
         raise lx.error("T205", text, hint=f"give it the same dtype on both paths: .astype(np.{others[-1]})")
     if lx.regions and cell in lx.regions[-1]:
         raise NeedBuffer(cell)
