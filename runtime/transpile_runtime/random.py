@@ -39,10 +39,10 @@ def demand(test, message, *values):
         raise ValueError(message.format(*values) if values else message)
 
 
-def demand_type(test, message):
-    """Raises TypeError unless the test holds."""
+def demand_type(test, message, *values):
+    """Raises TypeError unless the test holds; the message as in `demand`."""
     if not test:
-        raise TypeError(message)
+        raise TypeError(message.format(*values) if values else message)
 
 
 def axis_number(axis):

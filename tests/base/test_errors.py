@@ -30,11 +30,11 @@ def test_the_example_of_the_style_guide(source):
     file = source("\n".join(lines))
     caller = ir.Loc(file, 31, 12, 31, 20, "energy")
     found = Diagnostic(
-        "T104", "'yield' cannot be transformed", ir.Loc(file, 14, 9, 14, 20, "step", caller),
+        "T104", "'yield' is not supported", ir.Loc(file, 14, 9, 14, 20, "step", caller),
         hint="collect the values in an array and return it", context="reverse mode, with respect to theta",
     )  # fmt: skip
     assert str(found) == textwrap.dedent("""\
-        pendulum.py:14:9: error[T104]: 'yield' cannot be transformed
+        pendulum.py:14:9: error[T104]: 'yield' is not supported
          14 |         yield theta
             |         ^^^^^^^^^^^
             = note: in 'step', called from 'energy' at pendulum.py:31:12 (reverse mode, with respect to theta)

@@ -163,7 +163,7 @@ def test_trees_that_do_not_fit(call, words):
 
 
 def test_what_cannot_be_registered():
-    with pytest.raises(ValueError, match="registered already"):
+    with pytest.raises(ValueError, match="already registered"):
         tree.register_node(Layer, lambda x: ((), None), lambda aux, c: Layer(0, 0))
     with pytest.raises(TypeError, match="has the fields"):
         tree.register_dataclass(Scaled, ["factor"], [])
@@ -178,7 +178,7 @@ def test_ravel():
     again = unravel(flat)
     assert again["b"].dtype == np.float32 and again["n"][0].dtype == np.int64 and again["n"][1] is None
     np.testing.assert_array_equal(again["w"], value["w"])
-    with pytest.raises(ValueError, match=r"\(3,\), expected \(10,\)"):
+    with pytest.raises(ValueError, match=r"\(10,\), not \(3,\)"):
         unravel(np.zeros(3))
 
 

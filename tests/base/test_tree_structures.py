@@ -135,7 +135,7 @@ def test_flat_arrays_of_another_dtype(transform):
     flat, unravel = tree.ravel_pytree({"a": np.ones((2, 1), np.float32), "b": np.ones(1, np.int32)})
     made = transform(lambda v: unravel(v))(flat)
     assert (made["a"].dtype, made["b"].dtype) == (np.float32, np.int32)
-    with pytest.raises(TypeError, match="expected dtype float64"):
+    with pytest.raises(TypeError, match="takes an array of dtype float64"):
         transform(lambda v: unravel(v))(flat > 0.0)
 
 

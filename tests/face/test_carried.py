@@ -139,7 +139,7 @@ def test_a_second_process_runs_them(main, few):
         assert not isinstance(got, str), f"{name}: {got}"
         assert str(got) == str(expected), name
     assert "# first.py:19" in text  # where the line stood
-    assert "[T401]" in said and "'plain' came here by cloudpickle" in said
+    assert "[T401]" in said and "the source code of 'plain' is not available: cloudpickle" in said
 
 
 def test_by_name_where_nothing_is_carried(main):

@@ -61,11 +61,11 @@ def spread(x, n):
 
 
 CASES = [
-    (attribute, (np.ones(3),), r"attribute 'state' of an object is None before a trip of the loop and a"),
-    (nested, (np.ones((3, 2)),), "lists in it whose lengths only the run knows"),
-    (others, (np.ones(3),), "so '!=' has no answer here"),
-    (joined, (np.ones(3),), r"'out' is float64\[0\] before a trip of the loop and float64\[(1|\?)\] after it"),
-    (parts, (np.ones(3), 2), r"'part' is float64\[\?\] before a trip(.*\n)*.*\? is a size that only the run knows"),
+    (attribute, (np.ones(3),), r"attribute 'state' of an object is None before the loop body and a"),
+    (nested, (np.ones((3, 2)),), "holds lists whose lengths depend on the data"),
+    (others, (np.ones(3),), "the answer to '!=' depends on the data"),
+    (joined, (np.ones(3),), r"'out' is float64\[0\] before the loop body and float64\[(1|\?)\] after it"),
+    (parts, (np.ones(3), 2), r"'part' is float64\[\?\] before the loop body(.*\n)*.*\? is a size that is only known at run time"),
     (spread, (np.ones(3), 2), r"the size \? must be known"),
 ]  # fmt: skip
 

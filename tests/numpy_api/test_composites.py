@@ -49,7 +49,7 @@ def test_names_of_a_function_of_the_users_are_printed_inside_of_a_composite():
         ("np.select([x > 0.0, x], [x, x])", "T201", "invalid entry 1 in condlist: should be boolean ndarray"),
         ("np.linalg.multi_dot([x])", "T131", "Expecting at least two arrays"),
         ("np.trapezoid(2.0) * x", "T201", "np.trapezoid takes an array, not a number"),
-        ("np.ediff1d(x > 0.0)", "T201", "np.ediff1d of truth values, which NumPy does not subtract"),
+        ("np.ediff1d(x > 0.0)", "T201", "np.ediff1d does not take truth values, which NumPy does not subtract"),
     ],
 )
 def test_what_is_refused_for_sure_is_refused_at_the_call(call, code, message):

@@ -170,7 +170,7 @@ def _other_argument(value: Any, fn: Any, at: int | str) -> str:
         return "this is the object of the method: argnums=1 is the first argument after it"
     following = parameter_name(fn, at + 1) if isinstance(at, int) else None
     if following is None or not isinstance(at, int):
-        return "name another argument with argnums"
+        return "pass a float or an array of floats"
     return f"name another argument with argnums: argnums={at + 1} is {following}"
 
 
