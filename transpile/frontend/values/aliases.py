@@ -71,7 +71,7 @@ def check_write(lx: Lifting, base: Cell) -> None:
         root = root_in(lx.state, cell)
         if root in others and root is not base:
             message = f"this writes into an array that {name!r} may share, depending on the data"
-            raise lx.error("T123", message, hint=f"set {name!r} to a .copy()")
+            raise lx.error("T123", message, hint="set one of the two to a .copy()")
 
 
 def refuse_mixed(lx: Lifting, cell: Cell) -> None:
