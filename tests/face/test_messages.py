@@ -63,9 +63,21 @@ CASES = [
         "T302",
         "pass what is not differentiated as another argument",
     ),
-    (lambda: tp.grad(of_list)([1.0, (2,)]), "T302", "cannot differentiate 'of_list' with respect to items[1][0]: it is an int"),
-    (lambda: tp.grad(of_point)(Point(1.0, 2)), "T302", "cannot differentiate 'of_point' with respect to p.count: it is an int"),
-    (lambda: tp.jacrev(of_box)(Box(X, 2)), "T302", "cannot differentiate 'of_box' with respect to b.size: it is an int"),
+    (
+        lambda: tp.grad(of_list)([1.0, (2,)]),
+        "T302",
+        "cannot differentiate 'of_list' with respect to items[1][0]: it is an int",
+    ),
+    (
+        lambda: tp.grad(of_point)(Point(1.0, 2)),
+        "T302",
+        "cannot differentiate 'of_point' with respect to p.count: it is an int",
+    ),
+    (
+        lambda: tp.jacrev(of_box)(Box(X, 2)),
+        "T302",
+        "cannot differentiate 'of_box' with respect to b.size: it is an int",
+    ),
     (
         lambda: tp.grad(of_tree)({"W1": np.array(["a"]), "cfg": {"n": 3.0}}),
         "T409",
@@ -77,10 +89,18 @@ CASES = [
         "T302",
         "cannot differentiate 'loss' with respect to 'x': it is an int64[3]",
     ),
-    (lambda: tp.grad(loss, argnames="w")(w=3, x=X), "T302", "cannot differentiate 'loss' with respect to 'w': it is an int"),
+    (
+        lambda: tp.grad(loss, argnames="w")(w=3, x=X),
+        "T302",
+        "cannot differentiate 'loss' with respect to 'w': it is an int",
+    ),
     (lambda: tp.grad(Model().energy, argnums=1)(X), "T306", "'self' is not counted: argnums=0 is the last argument"),
     (lambda: tp.grad(Model.energy)(Model(), X), "T302", "argnums=1 is the first argument after it"),
-    (lambda: tp.grad(loss, argnums=2)(X, X), "T306", "argnums 2 is out of range: 'loss' was called with 2 positional arguments"),
+    (
+        lambda: tp.grad(loss, argnums=2)(X, X),
+        "T306",
+        "argnums 2 is out of range: 'loss' was called with 2 positional arguments",
+    ),
 ]
 
 

@@ -175,7 +175,7 @@ def test_compiled_code_writes_into_what_is_shared(cache_directory):
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        (Wrapped(X, device=2), "lies on another device"),
+        (Wrapped(X, device=2), "is on another device"),
         (Series(np.array(["a", None], object)), "dtype object"),
     ],
 )

@@ -88,9 +88,7 @@ def test_the_guard_says_so() -> None:
 
     for call in (tp.jit(f), tp.grad(f), tp.jit(tp.grad(f))):
         call(np.arange(5.0))
-        with pytest.raises(
-            (ValueError, tp.TranspileError), match="cannot unpack 2 values|sizes 2 and 3 do not agree"
-        ):
+        with pytest.raises((ValueError, tp.TranspileError), match="cannot unpack 2 values|sizes 2 and 3 do not agree"):
             call(np.arange(2.0))
         call(np.arange(3.0))
     text = tp.source(f, np.arange(5.0))

@@ -261,7 +261,11 @@ REFUSED = [
     ("T604", "no axis is named 'j'", lambda x: lax.psum(x, "j")),
     ("T604", "the names here are 'i'", lambda x: lax.axis_index("rows") * x),
     ("T604", "no axis is named", lambda x: lax.all_gather(x, ("i", "j"))),
-    ("T605", "psum is in a branch or loop that lanes of the batch take differently", lambda x: lax.psum(x, "i") if x > 0.0 else x),
+    (
+        "T605",
+        "psum is in a branch or loop that lanes of the batch take differently",
+        lambda x: lax.psum(x, "i") if x > 0.0 else x,
+    ),
     ("T605", "must differ", lambda x: lax.ppermute(x, "i", [(0, 1), (0, 2)])),
     ("T605", "differs between lanes", lambda x: lax.ppermute(x, "i", np.array([[0, 1]]) * (x > 0.0))),
     ("T131", "not a list of pairs", lambda x: lax.ppermute(x, "i", [0, 1])),

@@ -212,7 +212,11 @@ def stepped(x, y):
         (lambda: tp.vmap(lambda x: x, axis_size=3)(X), "T602", "axis_size is 3"),
         (lambda: tp.vmap(lambda p: p["w"], in_axes=({"v": 0},))({"w": X}), "T601", "does not fit"),
         (lambda: tp.vmap(lambda x: x, out_axes=(0, 0))(X), "T601", "out_axes"),
-        (lambda: tp.vmap(lambda n: np.zeros(n))(np.array([2, 3])), "T603", "depends on the data and may differ between lanes"),
+        (
+            lambda: tp.vmap(lambda n: np.zeros(n))(np.array([2, 3])),
+            "T603",
+            "depends on the data and may differ between lanes",
+        ),
         (lambda: tp.vmap(lambda x: x[x > 0])(X), "T603", "depends on the data and may differ between lanes"),
         (lambda: tp.vmap(stepped, in_axes=(None, 0))(X[0].copy(), X[:, 0]), "T603", "writes into 'x'"),
         (lambda: tp.vmap(lambda x: x + np.random.normal())(X), "T130", "random"),

@@ -470,7 +470,12 @@ MISTAKES = [
     ("random.randint(key, (2,), 0.0, 5)", TypeError, "T201", "integers"),
     ("random.randint(key, (2,), 0, 5, np.float32)", TypeError, "T201", "integers"),
     ("random.bernoulli(key, 1)", TypeError, "T201", "a probability must be a float"),
-    ("random.choice(key, 3, (2,), p=np.array([0.5, 0.5]))", ValueError, "T131", "p must have one probability for each element"),
+    (
+        "random.choice(key, 3, (2,), p=np.array([0.5, 0.5]))",
+        ValueError,
+        "T131",
+        "p must have one probability for each element",
+    ),
     ("random.choice(key, 3, (4,), replace=False)", ValueError, "T131", "cannot draw 4 of 3 without replacement"),
     ("random.choice(key, 0, (4,))", ValueError, "T131", "cannot choose from an empty array"),
     ("random.permutation(key, np.ones((2, 2)), 2)", ValueError, "T131", "axis 2 is out of bounds"),

@@ -23,6 +23,7 @@ from transpile.aggregates import (
 from transpile.base.matching import call_trees
 from transpile.core import nodes as ir
 from transpile.core.rebuild import with_results
+from transpile.driver.derivative_values import LIKE
 from transpile.errors import error
 from transpile.frontend.resolve.resolve import parameter_loc, parameter_name
 
@@ -298,6 +299,3 @@ def _check_leaf(type_: Any, have: Tree, where: str) -> None:
         raise error("T309", f"{where} is {structure_text(have)}, expected {type_}", hint=LIKE)
     if found.rank != type_.rank:
         raise error("T309", f"{where} is {type_text(have)}, expected {type_}", hint=LIKE)
-
-
-LIKE = "pass values of the same structure and shapes as the primals or the result that they belong to"

@@ -9,8 +9,9 @@ import numpy as np
 from transpile.aggregates import Node, close_node, flatten, number_leaves, open_node, structure_text, unflatten
 from transpile.base.foreign_arrays import as_arrays
 from transpile.base.signature import plain_array
-from transpile.driver.arguments import LIKE
 from transpile.errors import error
+
+LIKE = "pass values of the same structure and shapes as the primals or the result that they belong to"
 
 
 def own(values: Any) -> Any:
