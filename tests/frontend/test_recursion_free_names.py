@@ -108,9 +108,9 @@ def test_other_functions_in_every_call_are_refused():
 
 
 TEXTS = {
-    "return x[0] if f'{x[0]}' == '0.7' else x[1]": "compared",
-    "return x[0] if f'{x[0]}' in ['0.7'] else x[1]": "compared",
-    "return x[0] if 'a' in f'{x[0]}' else x[1]": "'in' of",
+    "return x[0] if f'{x[0]}' == '0.7' else x[1]": "comparison",
+    "return x[0] if f'{x[0]}' in ['0.7'] else x[1]": "comparison",
+    "return x[0] if 'a' in f'{x[0]}' else x[1]": "'in' is not supported",
     "t = f'{x[0]}'; print(f'{t:>10}'); return x[0]": "width",
     "t = str(x[0]); print(f'{t!r}'); return x[0]": "quoted",
     "t = str(x[0]); print([t]); return x[0]": "quoted",

@@ -243,7 +243,7 @@ def g(w):
     return m.w
 
 
-# T130 cannot be made: M(w).w
+# T130 is not supported: M(w).w
 class M(logging.Logger):
     def __init__(self, w):
         self.w = w

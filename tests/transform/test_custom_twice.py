@@ -216,18 +216,18 @@ def test_of_another_rank(f):
 @pytest.mark.parametrize("transform", [lambda f: f, lambda f: tp.jit(f, cache=False)])
 def test_of_another_size(count, transform):
     by_vjp = vjp_of(lambda x: (np.sum(x), None), lambda kept, g: (g * np.ones(count),))
-    with pytest.raises(ValueError, match="another size"):
+    with pytest.raises(ValueError, match="does not have the size of its argument"):
         transform(tp.grad(lambda x: by_vjp(x * 2.0)))(X)
     by_jvp = tp.custom_jvp(lambda x: 2.0 * x)
     by_jvp.defjvp(lambda primals, tangents: (2.0 * primals[0], np.sum(tangents[0]) * np.ones(count)))
-    with pytest.raises(ValueError, match="another size"):
+    with pytest.raises(ValueError, match="does not have the size of its argument"):
         transform(tp.jacfwd(by_jvp))(X)
     for f in (
         lambda x: np.sum(by_jvp(x) * x),
         lambda x: by_jvp(x)[0],
         lambda x: np.sum(tp.grad(lambda y: np.sum(by_jvp(y)))(x)),
     ):
-        with pytest.raises(ValueError, match="another size"):
+        with pytest.raises(ValueError, match="does not have the size of its argument"):
             transform(tp.grad(f))(X)
 
 
@@ -297,7 +297,7 @@ def stopped(w, x):
 @pytest.mark.parametrize("f", [by_vjp, by_jvp, by_branch])
 def test_no_derivative_in_what_is_read_around(f):
     for transform in (tp.grad, lambda f: tp.jit(tp.grad(f), cache=False), tp.jacrev):
-        with pytest.raises(tp.TranspileError, match=r"T307.* reads around itself"):
+        with pytest.raises(tp.TranspileError, match=r"T307.* reads a variable from outside"):
             transform(lambda w, x: np.sum(f(w, x)))(2.0, 3.0)
     with pytest.raises(tp.TranspileError, match="T307|T303"):
         tp.jvp(f, (2.0, 3.0), (1.0, 0.0))

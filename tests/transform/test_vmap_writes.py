@@ -111,7 +111,7 @@ def test_what_lanes_share_is_not_written(f: Any) -> None:
     before = [leaf.copy() for leaf in tp.tree.leaves(y)]
     for use in uses:
         text = refused("T603", use)
-        assert "which all lanes share" in text and "test_vmap_writes.py" in text
+        assert "which all lanes of the batch share" in text and "test_vmap_writes.py" in text
     for leaf, was in zip(tp.tree.leaves(y), before):
         np.testing.assert_array_equal(leaf, was)
 

@@ -504,7 +504,7 @@ MISTAKES = {
     "x.at[0].get(mode='fill', fill_value='a')": ("T131", "fill_value must be a number"),
     "x.at[0].get(mode='fill', fill_value=x)": ("T131", "fill_value must be a number"),
     "x.at[0.5].set(1.0)": ("T207", "an index must be an integer"),
-    "x.at[0, 1].set(1.0)": ("T207", "too many indices: the array has 1 dimensions, 2 were given"),
+    "x.at[0, 1].set(1.0)": ("T207", "too many indices: the array has 1 dimension, but 2 were indexed"),
     "x.at[..., ...].set(1.0)": ("T207", "an index can have only one ellipsis"),
     "x.at[x > 0, 0].set(1.0)": ("T207", "too many indices"),
     "x.at[np.array([True, False]), None].set(1.0)": ("T207", "mask"),

@@ -97,7 +97,7 @@ def test_special_values() -> None:
 
 
 MISTAKES = [
-    ("lax.cumsum(np.ones(3) * x, axis=1)", "T203", "axis 1 of an array of rank 1"),
+    ("lax.cumsum(np.ones(3) * x, axis=1)", "T203", "along axis 1, but the array has rank 1"),
     ("lax.cumsum(x)", "T203", "rank 0"),
     ("lax.cumsum([x, x])", "T201", "numbers"),
     ("lax.cumprod(np.ones(3) > x)", "T201", "bool"),

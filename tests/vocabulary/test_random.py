@@ -468,7 +468,7 @@ MISTAKES = [
     ("random.uniform(key, (2,), np.int64)", TypeError, "T209", "float64 or float32"),
     ("random.bits(key, (2,), np.int32)", TypeError, "T201", "unsigned"),
     ("random.randint(key, (2,), 0.0, 5)", TypeError, "T201", "integers"),
-    ("random.randint(key, (2,), 0, 5, np.float32)", TypeError, "T201", "integers"),
+    ("random.randint(key, (2,), 0, 5, np.float32)", TypeError, "T201", "integer dtype"),
     ("random.bernoulli(key, 1)", TypeError, "T201", "a probability must be a float"),
     (
         "random.choice(key, 3, (2,), p=np.array([0.5, 0.5]))",

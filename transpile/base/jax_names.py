@@ -72,7 +72,9 @@ def way_out(module: str, name: str, has: Iterable[str] = ()) -> str:
         if name in getattr(inner, "__all__", ()):
             return f"write {module.replace('numpy', 'np')}.{part}.{name}"
     names = [n for n in has if not n.startswith("_")]
-    close = difflib.get_close_matches(name, names, 4, 0.7) if len(name) > 3 or module in _INSTEAD else []
+    if len(name) < 4 and module not in _INSTEAD:  # any word is near to so short a one
+        names = [n for n in names if len(n) == len(name)]
+    close = difflib.get_close_matches(name, names, 4, 0.66)
     found = next((n for n in close if importlib.util.find_spec(f"{module}.{n}") is None), None)
     return f"did you mean {found!r}?" if found else "correct the name"
 

@@ -193,7 +193,10 @@ _USUAL = {
     "T201": "convert the argument: .astype(...), int(...) or float(...)",
     "T202": "reshape an argument, or add an axis with [:, None]",
     "T203": "pass an argument of another shape",
+    "T207": "correct the index",
     "T208": "axes count from 0, or from -1 at the end",
+    "T209": "use bool, or an integer or float dtype of 8 to 64 bits",
+    "T214": "give all rows the same length",
 }
 """The way out of what a rule refuses, where the rule has none."""
 

@@ -49,9 +49,10 @@ def matrix(b: Builder, a: Any, what: str, square: bool = True) -> Expr:
     """An argument that is a matrix or a stack of matrices, as floats; T202 if it is not (or not square)."""
     (x,) = floats(b, a)
     if x.rank < 2:
-        raise RuleError(f"{what} takes a matrix, not {x.type}", "T202")
+        raise RuleError(f"{what} takes a matrix, not {x.type}", "T202", "pass an array of rank 2")
     if square and not (x.dims[-1] == x.dims[-2] or b.same(x.dims[-1], x.dims[-2])):
-        raise RuleError(f"{what} takes a square matrix, not one of shape {shape_text(x.dims)}", "T202")
+        message = f"{what} takes a square matrix, not one of shape {shape_text(x.dims)}"
+        raise RuleError(message, "T202", "pass a square matrix")
     return x
 
 
@@ -191,9 +192,8 @@ def _fits(b: Builder, x: Expr, y: Expr) -> None:
         raise RuleError("the right-hand side must be an array, not a number", "T202", "pass a vector: np.array([...])")
     n = y.dims[0] if y.rank == 1 else y.dims[-2]
     if not (n == x.dims[-2] or b.same(n, x.dims[-2])):
-        raise RuleError(
-            f"the system of shape {shape_text(x.dims)} does not fit a right side of shape {shape_text(y.dims)}", "T202"
-        )
+        shapes = f"shape {shape_text(x.dims)} does not fit a right-hand side of shape {shape_text(y.dims)}"
+        raise RuleError(f"a system of {shapes}", "T202", "pass a right-hand side with as many rows as the matrix")
 
 
 def _square(prim: str, what: str, **params: Any) -> Callable[..., Expr]:

@@ -43,7 +43,7 @@ def reshaped(b: Builder, x: Expr, shape: Any) -> Expr:
         sizes = held(b, b.expr(sizes[0]))
     open_at = [k for k, s in enumerate(sizes) if integer(s) == -1]
     if len(open_at) > 1:
-        raise RuleError("can only specify one unknown dimension", "T202")
+        raise RuleError("can only specify one unknown dimension", "T202", "write -1 at most once")
     known = [size_of(b, s) for k, s in enumerate(sizes) if k not in open_at]
     text = shape_text([Dim(-1) if k in open_at else size_of(b, s) for k, s in enumerate(sizes)])
     have, given = product(x.dims), product(known)
@@ -56,7 +56,8 @@ def reshaped(b: Builder, x: Expr, shape: Any) -> Expr:
         said = "cannot reshape an array into a shape with both 0 and -1"
         raise_if(b.elementwise("equal", b.dim(given), 0), "ValueError", said)
     if have != want and b.unify(have, want) is None:
-        raise RuleError(f"cannot reshape array of size {have} into shape {text}", "T202")
+        message = f"cannot reshape array of size {have} into shape {text}"
+        raise RuleError(message, "T202", "correct the sizes, or write -1 for one of them")
     return reshape(x, known)
 
 

@@ -52,7 +52,14 @@ def _check(
 def parameters(found: inspect.Signature) -> str:
     """The hint for a call that does not fit: what the function takes."""
     names = [p.name for p in found.parameters.values() if p.name != "self"]
-    return f"its arguments are {', '.join(names)}" if names else "leave the arguments out"
+    return its_arguments(names)
+
+
+def its_arguments(names: Sequence[str]) -> str:
+    """``its arguments are x, y``."""
+    if not names:
+        return "it takes no arguments"
+    return f"its argument{'s are' if len(names) > 1 else ' is'} {', '.join(names)}"
 
 
 def signature(name: str) -> inspect.Signature | None:

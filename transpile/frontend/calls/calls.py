@@ -15,6 +15,7 @@ from transpile.core import nodes as ir
 from transpile.custom import Custom
 from transpile.errors import TranspileError
 from transpile.frontend.calls import (
+    arity,
     custom_calls,
     inner_transforms,
     methods,
@@ -335,7 +336,7 @@ def bind_arguments(
 
     def misfit(message: str) -> TranspileError:
         names = [*positional, *(a.id for a in spec.kwonlyargs)]
-        hint = f"its arguments are {', '.join(names)}" if names else "it takes no arguments"
+        hint = arity.its_arguments(names)
         return lx.error("T408" if lx.frame.up is None else "T132", f"{code.name}() {message}", node, hint)
 
     spec = code.args

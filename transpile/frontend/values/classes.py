@@ -9,7 +9,7 @@ import numpy as np
 
 from transpile.aggregates import REGISTERED
 from transpile.base import making
-from transpile.frontend.calls import array_calls
+from transpile.frontend.calls import arity, array_calls
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.resolve import reads
 from transpile.frontend.resolve.bindings import StaticClass, User
@@ -99,7 +99,7 @@ def _bind(
 
 def _fields(names: list[str]) -> str:
     """The hint for a call that does not fit."""
-    return f"the arguments are {', '.join(map(repr, names))}" if names else "leave the arguments out"
+    return arity.its_arguments(names)
 
 
 PLAIN = "use a dataclass or a named tuple"
