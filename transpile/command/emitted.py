@@ -69,7 +69,8 @@ def _unknown_value(request: asked.Asked, needed: NeedStatic) -> TranspileError:
             name = one
         before += many
     why = needed.why or error("T210", "the value of an argument must be known before the function runs")
-    return TranspileError([replace(d, hint=f"give its value with --arg '{name}=2'") for d in why.diagnostics])
+    hint = f"give its value with --arg '{name}={0 if 'axis' in name else 2}'"
+    return TranspileError([replace(d, hint=hint) for d in why.diagnostics])
 
 
 def printed(cores: Sequence[Any], standalone: bool) -> str:
