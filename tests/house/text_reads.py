@@ -42,9 +42,12 @@ ALLOWED: Mapping[str, str] = {
     "names of variables, modules, dtypes and primitives; files": """
         codegen/numpy/effects.py: effect_lines
         codegen/numba/numba_scalars.py: _is_narrow
+        core/nodes.py: Function.title
         core/verify_memory.py: _is_tape
+        driver/arguments.py: a
         loops/steering.py: _Flow.goes_by
         lower/overflow.py: _symbol
+        transform/prepare.py: _called
         check.py: _Line.compare
         check.py: _outside
         command/emitted.py: emit
