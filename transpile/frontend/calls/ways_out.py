@@ -52,7 +52,7 @@ def of_call(name: str) -> str:
     if package in ("numpy", "scipy", "math", "builtins"):
         near = difflib.get_close_matches(last, _names(package), 1, 0.75)
         is_near = bool(near) and near[0][0] == last[0] and package != "builtins"
-        also = f"use {package.replace('numpy', 'np')}.{near[0]}, or " if is_near else ""
+        also = f"{package.replace('numpy', 'np')}.{near[0]} is supported; otherwise " if is_near else ""
         return f"{also}write it in Python (loops are fast), or {OUTSIDE}"
     return f"write it in Python, or {OUTSIDE}"
 

@@ -155,7 +155,7 @@ def unwrap(obj: Any, loc: ir.Loc = ir.NOWHERE) -> Target:
 
 def _no_python(obj: Any, loc: ir.Loc) -> TranspileError:
     name = _name(obj)
-    hint = _IN_PYTHON.get(name[1:-1], f"write a function in Python that does the same as {name}")
+    hint = _IN_PYTHON.get(name[1:-1], "write a function in Python that does the same")
     return error("T402", f"{name} is not written in Python: it has no source to transform", loc, hint)
 
 
