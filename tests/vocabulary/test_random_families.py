@@ -203,7 +203,12 @@ def test_what_is_no_covariance() -> None:
 
 MISTAKES = [
     ("random.poisson(key, 2.0, (2,), np.float32)", TypeError, "T201", "the dtype of poisson must be an integer dtype"),
-    ("random.geometric(key, 0.5, (2,), np.float32)", TypeError, "T201", "the dtype of geometric must be an integer dtype"),
+    (
+        "random.geometric(key, 0.5, (2,), np.float32)",
+        TypeError,
+        "T201",
+        "the dtype of geometric must be an integer dtype",
+    ),
     ("random.binomial(key, 5, 0.5, (2,), np.int64)", TypeError, "T201", "float64 or float32"),
     ("random.chisquare(key, 2.0, (2,), np.int64)", TypeError, "T201", "float64 or float32"),
     ("random.cauchy(key, (2,), np.int64)", TypeError, "T209", "float64 or float32"),
