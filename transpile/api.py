@@ -80,7 +80,8 @@ class Transformed:
         if not callable(fn) and not hasattr(fn, "__transpile_function__"):
             message = f"expected a function, got {type(fn).__name__} {_short(fn)}"
             raise error("T411", message, hint="pass the function itself: write grad(f)(x), not grad(f(x))")
-        functools.update_wrapper(self, fn)
+        functools.update_wrapper(self, fn, KEPT)
+        self.__dict__.pop("__doc__", None)  # an object's own: a function with rules has one there
         self.__wrapped__ = fn
         self.__transpile_level__ = level
         self._specializer = specializer = Specializer(self)

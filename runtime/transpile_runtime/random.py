@@ -40,7 +40,7 @@ def demand(test, message, *values):
 
 
 def demand_type(test, message, *values):
-    """Raises TypeError unless the test holds; the message as in `demand`."""
+    """Raises TypeError unless the test holds, with a message as in `demand`."""
     if not test:
         raise TypeError(message.format(*values) if values else message)
 

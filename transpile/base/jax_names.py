@@ -57,7 +57,8 @@ _INSTEAD = {
 
 
 def way_out(module: str, name: str, has: Iterable[str] = ()) -> str:
-    """The hint for a name that a module does not have: where it is, or the nearest of those that it ``has``."""
+    """The hint for a name that a module does not have: the replacement, or the closest of the names that it ``has``; "" if
+    none."""
     known = _INSTEAD.get(module, {}).get(name)
     if known is not None:
         return known

@@ -15,9 +15,9 @@ def unravelled(treedef: TreeDef, shapes: Any, dtypes: Any, flat: Any) -> Any:
     size = sum([math.prod(shape) for shape in shapes])
     if np.shape(flat) != (size,):
         raise ValueError(f"unravel takes an array of shape {(size,)}, not {np.shape(flat)}")
-    if len(set(dtypes)) > 1 and flat.dtype != np.result_type(*dtypes):
+    is_mixed = any(dtype != dtypes[0] for dtype in dtypes)
+    if is_mixed and flat.dtype != np.result_type(*dtypes):
         raise TypeError(f"unravel takes an array of dtype {np.result_type(*dtypes)}, not {flat.dtype}")
-    is_mixed = len(set(dtypes)) > 1
     parts = []
     start = 0
     for shape, dtype in zip(shapes, dtypes):

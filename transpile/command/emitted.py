@@ -49,7 +49,7 @@ def emit(options: argparse.Namespace) -> tuple[str, list[str]]:
 def lifted(
     one: asked.Asked, target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], is_compiled: bool
 ) -> tuple[Any, set[int]]:
-    """The core function of a stack, and which of its parameters it writes into; a value that must be known is asked for."""
+    """The core function of a stack, and the parameters that it writes; T210 if it needs the value of an argument."""
     try:
         with changes.recorded() as found:
             core = core_of(target, args, kwargs, is_compiled)

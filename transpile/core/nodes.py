@@ -608,10 +608,10 @@ class Function:
     arg_tree: Any = None
     out_tree: Any = None
     doc: str = ""
-    captured: tuple[Any, ...] = ()  # one entry a hidden parameter (the last ones): how to read it at each call
-    errstate: tuple[tuple[str, str], ...] = ()  # what the user's `with np.errstate(...)` asked for
-    taken: Taken = NOTHING  # what the example decided of sizes: a call for which it is not so is lifted anew
-    routine: Routine | None = None  # the kept function that it is, if it is one
+    captured: tuple[Any, ...] = ()  # for each hidden parameter (the last ones): how to read its value at a call
+    errstate: tuple[tuple[str, str], ...] = ()  # the settings of the user's `with np.errstate(...)`
+    taken: Taken = NOTHING  # facts on the sizes of the example arguments; a call that differs is lifted again
+    routine: Routine | None = None  # the routine whose body this is, if any
 
     @property
     def title(self) -> str:

@@ -63,8 +63,8 @@ Asked = tuple[list[Kind], TreeDef]
 
 
 def difference(message: str, a: Asked, b: Asked, alike: Any, codes: tuple[str, str]) -> tuple[str, str] | None:
-    """The diagnostic's code and text if two trees are not alike, else None; ``alike(k, l)`` compares leaves, and ``message``
-    has a place for each tree."""
+    """Code and text of the diagnostic if two trees differ, else None; ``alike(k, l)`` compares leaves, and ``message`` has a
+    place for each tree."""
     if a[1] == b[1] and all(alike(k, m) for k, m in zip(a[0], b[0])):
         return None
     texts = [typed(shape, iter(kinds)) for kinds, shape in (a, b)]
@@ -100,7 +100,7 @@ def _asked(value: Any) -> Asked:
 
 
 def carried(what: str, before: Any, after: Any) -> Any:
-    """The carry of a loop after an iteration; T119 or T206 unless it has the structure and types that it had before."""
+    """``after``, the value carried out of an iteration; T119 or T206 if its structure or types differ from ``before``."""
     found = difference(
         CARRIED.format(what), _asked(before), _asked(after),
         lambda a, b: becomes(a, b) and tuple(a.shape) == tuple(b.shape), ("T119", "T206"),
@@ -150,8 +150,8 @@ def _may_meet(a: Kind, b: Kind) -> bool:
 
 
 def one_truth(what: str, value: Any, kinds: str = "biuf") -> Any:
-    """One truth value or a number (``kinds``: of NumPy's kinds), or the diagnostic that says what is given instead; ``what``
-    ends with a verb."""
+    """The value; raises T211 if it is not one boolean or number of these NumPy ``kinds``. ``what`` is the beginning of the
+    message, up to its verb."""
     if not is_one_truth(kind_of(value), kinds):
         is_typed = isinstance(value, (bool, int, float, np.ndarray, np.generic))
         word = kind_of(value).word if is_typed else a_type(value)
@@ -203,7 +203,7 @@ def selected(pred: Any, on_true: Any, on_false: Any) -> None:
 
 
 def wrong_selection(pred: Kind, a: Kind, b: Kind, same: Any = lambda p, q: tuple(p) == tuple(q)) -> Any:
-    """Code, text and hint of what is wrong with the arguments of `select`, if something is."""
+    """Code, text and hint of the diagnostic if the arguments of `select` are invalid, else None."""
     if len(a.shape) != len(b.shape) or not same(a.shape, b.shape):
         return "T203", f"the arrays of select have different shapes: {a.word} and {b.word}", SELECT_HINT
     if not becomes(a, b) and not becomes(b, a):
@@ -315,7 +315,7 @@ def cumulative(what: str, operand: Any, axis: Any, kinds: str = "iuf") -> None:
 
 
 def wrong_cumulative(what: str, kind: Kind, kinds: str, axis: int) -> tuple[str, str, str] | None:
-    """Code, text and hint of what is wrong with the arguments of a running sum, if something is."""
+    """Code, text and hint of the diagnostic if the arguments of a running sum are invalid, else None."""
     if not kind.dtype or np.dtype(kind.dtype).kind not in kinds:
         wanted = "floats" if kinds == "f" else "numbers"
         return "T201", f"{what} takes an array of {wanted}, not {kind.word}", CAST_HINT

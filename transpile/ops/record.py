@@ -19,33 +19,33 @@ these):
   finite; None: nowhere.
 - ``cost``: 0 free (a view, a shape), 1 cheap (arithmetic), 2 dear (transcendental, reduction), 3 very dear (products).
 - ``linear``: the derivative reads no operand and no result, so nothing has to be recorded for it.
-- ``hides``: no derivative passes it, though it hands its operand on; ``constant(params)``: the number that stands in its place
-  after the last derivative (`transpile.transform.chosen_values`); None: its first operand.
-- ``square(params, *args)``: what the square of the result is a smooth function of, with the derivative that it has
-  (`transpile.transform.squares`); ``squares``: it is the square of its operand.
-- ``expansion(*args)``: what it is in terms of others. It stands in its place wherever the primitive is differentiated, batched or
-  printed (`transpile.simplify.expansion`).
-- ``family``: how it is batched, one of `FAMILIES` (their rules: `transpile.transform.batching.families`); that of an
-  elementwise one is its own unless it says otherwise. ``together``: of several operands that differ from lane to lane, or one that
-  all share, it makes all lanes at once.
-- ``skips_nan``: NaN counts as if it was not there. ``place(let, are_equal)``: of what may be a view, the steps of the path to it
-  and their operands; None where it is none. ``are_equal`` says whether two sizes are.
-- ``collective``: what a collective is for all lanes, one of `COLLECTIVES`; ``over``: the primitive that folds an axis as it folds
-  the lanes.
-- ``view``: what NumPy gives: "" is new memory, "writable" or "read_only" a view of its first operand ("alone": writable, if that is
-  the only one), "held" is what a tuple holds.
-- ``operator``, ``names``, ``math``, ``python``: how Python, NumPy (the names of its functions), `math` (a *let* with the param
-  ``via="math"``) and Python's builtins (``py=True``) say it. ``unlike_python``: NumPy's function of Python's numbers gives
-  something else than the operator, or a value where that raises. ``as_calm``: the function of `math` raises nowhere that a
-  function whose partial derivatives have it in them does not.
-- ``form``: how text says it that no template over operands can (`transpile.ops.spelling.Form`). ``joins_lanes``: what text calls
-  broadcasts the lanes of its operands to each other. ``total(types, values)``: of Python's numbers, of which the ``values`` are
-  those that are known, it has a value, and says nothing.
-- ``called``: what a value of it is named; ``said``: what it is named after its operand, as in ``exp_x``. ``why_refused``: the
-  message and the hint where its derivative is `REFUSED`.
-- ``lowering``: how it becomes loops and calls, one of the kinds of `transpile.ops.lowering_kinds`, of which `transpile.lower` has a
-  rule each; what the kind of the record says of it need not be said.
-- ``kind``: one of `REQUIRED`, which has the fields that a record of the kind must have; one that is not there is an error when the
+- ``hides``: derivatives stop here, though the value is passed on. ``constant(params)``: the number that replaces the primitive
+  after the last derivative (`transpile.transform.chosen_values`); None: its first operand replaces it.
+- ``square(params, *args)``: a smooth expression for the square of the result; the derivative of a square is taken from it
+  (`transpile.transform.squares`). ``squares``: the primitive is the square of its operand.
+- ``expansion(*args)``: the primitive in terms of others; this replaces it wherever it is differentiated, batched or printed
+  (`transpile.simplify.expansion`).
+- ``family``: how it is batched, one of `FAMILIES` (rules: `transpile.transform.batching.families`); the default for an
+  elementwise primitive is "elementwise". ``together``: one call handles all lanes, whether several operands differ between
+  lanes or one is shared.
+- ``skips_nan``: NaN is left out of the result. ``place(let, are_equal)``: for a possible view, the steps of its path and their
+  operands; None if it is no view. ``are_equal`` tells whether two sizes are equal.
+- ``collective``: the kind of a collective, one of `COLLECTIVES`. ``over``: the reduction that folds an axis as the collective
+  folds the lanes.
+- ``view``: the memory of NumPy's result: "" is new memory, "writable" or "read_only" a view of the first operand ("alone":
+  writable, if it is the only operand), "held" an item of a tuple.
+- ``operator``, ``names``, ``math``, ``python``: the spelling as an operator of Python, the names of NumPy's functions, the
+  spelling in `math` (a *let* with the param ``via="math"``) and as a builtin of Python (``py=True``). ``unlike_python``: on
+  Python's numbers NumPy's function gives another result than the operator, or a value where the operator raises. ``as_calm``:
+  the function of `math` raises only where functions that have it in their partial derivatives raise too.
+- ``form``: a printed form that no template over operands can express (`transpile.ops.spelling.Form`). ``joins_lanes``: the
+  printed call broadcasts the lanes of its operands against each other. ``total(types, values)``: on Python's numbers it neither
+  raises nor warns; ``values`` are the known operands, else None.
+- ``called``: the name for a variable that holds the result; ``said``: a prefix to the operand's name, as in ``exp_x``.
+  ``why_refused``: the message and the hint where its derivative is `REFUSED`.
+- ``lowering``: how it becomes loops and calls, one of the kinds of `transpile.ops.lowering_kinds`, each with a rule in
+  `transpile.lower`; the default follows from the kind of the record.
+- ``kind``: a key of `REQUIRED`, which lists the fields that a record of this kind must have; a missing one is an error when the
   tables are built.
 
 `transpile.ops.algebra` has its properties as an operation on numbers, `transpile.ops.computation` how it is computed.

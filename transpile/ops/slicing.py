@@ -45,7 +45,7 @@ def vector(type_: Type) -> Type:
 
 
 def raise_if(test: Expr, exception: str, message: str, *values: Expr) -> None:
-    """Makes the program raise where a test holds; the message has ``{}`` for each of the values, if there are any."""
+    """Emits a check that raises ``exception`` if ``test`` holds; ``message`` has ``{}`` for each of the values, if there are any."""
     if isinstance(test.op, ir.Const) and not test.op.value:
         return
     texts = message.split("{}") if values else [message]

@@ -144,7 +144,7 @@ class Sizes:
     # ---- loops
 
     def trip(self, loop: ir.For) -> Formula:
-        """The number of the trip, from 0."""
+        """The symbol for the number of the iteration, counted from 0."""
         name = self.unique(f"iteration({loop.index.label}, line {loop.loc.line})", loop)
         self.trips[name] = loop
         return Formula.symbol(name)

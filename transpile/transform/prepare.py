@@ -90,8 +90,8 @@ def _count(stmt: ir.Stmt) -> ir.Stmt:
 
 
 def refuse(stmt: ir.Let | ir.Alloc, why: Any, k: int = 0) -> NoReturn:
-    """Raises the diagnostic for a primitive that has no derivative (``why`` is REFUSED), or none yet (UNWRITTEN), in operand
-    ``k``."""
+    """Raises the diagnostic for a primitive that has no derivative in operand ``k`` (``why`` is REFUSED), or whose rule is not
+    written yet (UNWRITTEN)."""
     name = _called(stmt)
     if why is UNWRITTEN:
         nth = {0: "1st", 1: "2nd", 2: "3rd"}.get(k, f"{k + 1}th")

@@ -301,6 +301,7 @@ def _write_number(lx: Lifter, base: Cell, path: ir.Path, used: tuple[ir.Operand,
     if lx.mutable and base.param >= 0:
         message = "compiled code cannot write into an argument that is an array of rank 0"
         raise lx.error("T123", message, hint="pass an array of one element, or return the value")
+    _refuse_dtypes(lx, state)
     place = _spread(lx, state.op, path, used).type.dims
     if any(isinstance(i, (ir.Gather, ir.Mask)) for s in path if isinstance(s, ir.Index) for i in s.items):
         message = "a write into an array of rank 0 with an array as index is not supported"
@@ -381,14 +382,7 @@ def to_buffer(lx: Lifter, cell: Cell) -> ir.Var:
         return state.var
     if cell.readonly:
         raise _refused(lx, cell)
-    if others := has_dtypes(lx, state):
-        name = cell.name or (state.op.name if isinstance(state.op, ir.Var) else "")
-        what = repr(name) if name.isidentifier() else "this array"
-        text = f"the dtype of {what} is {' or '.join(others)}, depending on the data"
-        whole = next((t for t in others if not t.startswith("float")), "")
-        if whole and others[-1].startswith("float"):
-            text += f": {'an' if whole.startswith('int') else 'a'} {whole} array would round what is written"
-        raise lx.error("T205", text, hint=f"give it the same dtype on both paths: .astype(np.{others[-1]})")
+    _refuse_dtypes(lx, state, cell.name)
     if lx.regions and cell in lx.regions[-1]:
         raise NeedBuffer(cell)
     if lx.mutable and cell.param >= 0 and cell.param not in lx.written:
@@ -408,11 +402,16 @@ def has_dtypes(lx: Lifter, state: Any) -> list[str]:
     return [*sorted(others), op.type.dtype] if others else []  # type: ignore[union-attr]
 
 
-def _refuse_dtypes(lx: Lifter, state: Any) -> None:
-    """Refuses a write into what has several dtypes by path: NumPy would round to that of the path."""
+def _refuse_dtypes(lx: Lifter, state: Any, name: str = "") -> None:
+    """Refuses a write into an array, called ``name``, that has several dtypes by path: NumPy would round to that of the path."""
     if others := has_dtypes(lx, state):
-        text = f"this writes into an array of {' or '.join(others)}, depending on the data, to which what is written is rounded"
-        raise lx.error("T205", text, hint=f"give it one dtype where it is set, .astype(np.{others[-1]})")
+        name = name or (state.op.name if isinstance(state.op, ir.Var) else "")
+        what = repr(name) if name.isidentifier() else "this array"
+        text = f"the dtype of {what} is {' or '.join(others)}, depending on the data"
+        whole = next((t for t in others if not t.startswith("float")), "")
+        if whole and others[-1].startswith("float"):
+            text += f": {'an' if whole.startswith('int') else 'a'} {whole} array would round what is written"
+        raise lx.error("T205", text, hint=f"give it the same dtype on both paths: .astype(np.{others[-1]})")
 
 
 def drop_snapshots(lx: Lifter) -> None:
