@@ -80,7 +80,7 @@ class CustomVjp(Custom):
     backward: Callable[..., Any] | None = None
 
     def defvjp(self, forward: Callable[..., Any], backward: Callable[..., Any]) -> None:
-        """Sets the two functions of the rule."""
+        """Sets the two functions of the rule (see the class); a second call replaces them."""
         self.forward, self.backward = forward, backward
 
     def rules(self) -> tuple[Any, ...]:

@@ -15,8 +15,8 @@ from transpile.ops.tables import record_of
 
 
 def is_array(op: ir.Operand) -> bool:
-    """Whether the operand is memory: an array, a buffer, a stack, or several results of a primitive, some of which may be
-    arrays."""
+    """Whether the operand is memory: an array, a buffer (of any rank), a stack, or the tuple of several results of a primitive,
+    some of which may be arrays."""
     return isinstance(op, ir.Var) and (bool(op.type.dims) or op.buffer or op.type.kind in ("tuple", "stack"))
 
 

@@ -35,7 +35,8 @@ def digest(*values: object) -> str:
 
 
 def structure(*values: object) -> tuple[Any, ...]:
-    """Tuples of plain values that represent functions, statements, types and containers of them."""
+    """Functions, statements, types and containers of them as tuples of plain values. They are equal for equal names, types,
+    params and source locations; variables are numbered. Raises TypeError for a value of another kind."""
     reader = _Reader()
     return tuple([reader.of(v) for v in values])
 

@@ -39,7 +39,11 @@ IGNORED = Static(_Ignored())  # in an arg_tree: the caller's value is ignored
 
 
 def positions(specs: Sequence[ArgSpec], count: int, names: Sequence[str]) -> dict[int, Named]:
-    """Name and tree of the argument at each position that argnums may select; keyword arguments count at their own position."""
+    """Name and tree of the argument at each position that argnums may select.
+
+    ``count`` is the number of positional arguments in the call, ``names`` are its keyword arguments, each at the position of
+    its parameter in the signature. Each element of ``*args`` has a position; a parameter that was not given has none.
+    """
     found: dict[int, Named] = {}
     for spec in specs:
         if spec.kind == "varpos":

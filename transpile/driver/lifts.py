@@ -167,7 +167,8 @@ def _two_specs(first: str, trees: Sequence[Tree], second: str, tree: Tree) -> tu
 
 
 def _keep_results(core: ir.Function, main: Tree) -> ir.Function:
-    """The function without the results that are not in ``main``."""
+    """The function with only the results that are leaves of ``main``, in the order of these leaves; its ``out_tree`` is
+    ``main``, renumbered."""
     (tree,), old = number_leaves([main])
     return replace(with_results(core, [core.body.yields[leaf.k] for leaf in old]), out_tree=tree)
 

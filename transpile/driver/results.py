@@ -58,7 +58,8 @@ def flat_tree(tree: Tree | None, count: int) -> Tree:
 
 
 def is_as_returned(tree: Tree, convert: Sequence[Convert | None]) -> bool:
-    """True if a kernel's return value is the result as it stands."""
+    """True if a kernel's return value is the result as it stands: no leaf is converted, and the result is the only leaf or a
+    flat tuple of all leaves in order."""
     if any(convert):
         return False
     count = len(convert)
@@ -78,7 +79,8 @@ def rebuild(tree: Tree, leaves: Sequence[Any]) -> Any:
 
 
 def adjust_tree(tree: Tree | None, convert: Sequence[Convert | None]) -> Callable[[Any], Any] | None:
-    """The function from the return value of generated Python (already structured) to the result; None if they are equal."""
+    """The function from the return value of generated Python (already structured) to the result; None if they are equal.
+    ``tree`` None: the value is the only leaf. ``convert`` has one entry per leaf, None if it stays as it is."""
     if tree is None:
         tree = Leaf(0)
     if not any(convert) and not _has_dataclass(tree):

@@ -60,7 +60,8 @@ def framed(failed: BaseException) -> BaseException:
 
 
 def _forget_ours(failed: BaseException) -> None:
-    """Removes exceptions that transpile itself caught from the chain of contexts of this one."""
+    """Drops from the start of the chain ``failed.__context__`` the exceptions that transpile itself caught; the first that it
+    did not, and what that one has as its context, stay."""
     context = failed.__context__
     while context is not None and _is_ours(context.__traceback__):
         context = context.__context__

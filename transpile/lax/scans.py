@@ -48,7 +48,8 @@ def scan(
 
 
 def _any_row(x: Any) -> Any:
-    """A row of zeros, for an array without rows."""
+    """Zeros with the shape and dtype of a row of ``x``, an array without rows: the body runs on them for the type of its
+    result."""
     return np.zeros((1, *np.shape(x)[1:]), x.dtype)[0]
 
 

@@ -39,7 +39,8 @@ def choices(block: ir.Block) -> list[Choice]:
 
 
 def _sides(stmt: ir.Stmt) -> Iterator[tuple[ir.Var, ir.Operand, ir.Operand, ir.Operand]]:
-    """For each value that a statement chooses: the variable, the test, and the operands if it is true and if it is false."""
+    """For each value that a statement chooses: the variable, the test, and the operands if it is true and if it is false. A
+    ``where`` chooses one value, a branch each of its results; other statements none."""
     match stmt:
         case ir.Let(prim="where"):
             test, a, b = stmt.args

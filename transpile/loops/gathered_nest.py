@@ -61,7 +61,8 @@ class Gathered:
 
     @staticmethod
     def of(nests: list[Nest], boxes: Boxes) -> Gathered | None:
-        """The gathered nests; None if gathering would not pay."""
+        """The nests as one, if they write boxes of one array at constant distances and at least `LEAST` of them add at distinct
+        offsets; else None."""
         if len(nests) < LEAST:
             return None
         axes = tuple(sorted(nests[0].axes))

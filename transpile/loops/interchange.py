@@ -220,7 +220,8 @@ class _Pair:
         return self.around.facts.is_not_negative(least) and self.around.small.is_small(most)
 
     def size(self, stmts: list[ir.Stmt]) -> ir.Operand:
-        """Size of an array that has all indices of the outer loop."""
+        """The size of an array that the outer loop's index can subscript: its greatest value plus 1, or 0. Appends to ``stmts``
+        what computes it."""
         outer = self.outer
         size: ir.Operand = outer.bound
         if outer.step.value < 0:  # type: ignore[union-attr]

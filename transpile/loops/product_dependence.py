@@ -196,7 +196,7 @@ class Conflicts:
         return False
 
     def is_own(self, var: ir.Var, loop: ir.For) -> bool:
-        """Whether each iteration of the loop has its own array."""
+        """Whether each iteration of the loop has its own array, because the array is allocated inside the loop."""
         alloc = self.code.definer.get(self.code.roots.of(var))
         return isinstance(alloc, ir.Alloc) and any(b is loop.body for b, _ in self.code.path[id(alloc)])
 

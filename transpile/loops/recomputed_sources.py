@@ -45,9 +45,10 @@ class Sources:
                 self.writers.setdefault(a.var, []).append(stmt)
 
     def seen_through(self, nests: list[Nest], stmts: list[ir.Stmt]) -> tuple[list[Nest], list[ir.Stmt]]:
-        """The nests with cheap temporaries recomputed, and the statements that must then move after all nests.
+        """The nests with cheap temporaries recomputed, and the statements that must then move after all nests, because they
+        overwrite what is now read later. The same nests and no statements if nothing can be recomputed.
 
-        ``stmts``: the statements of the block up to the last nest.
+        ``stmts``: the statements of the block up to the last nest. Cheap: at most one read and `STEPS` operations per element.
         """
         known = self._candidates(nests, stmts)
         while known:

@@ -43,7 +43,7 @@ class Product:
         return "".join(sorted(found, key=lambda c: (c == close[0], c == close[1])))
 
     def own(self, k: int) -> str:
-        """The letters of the result that only operand ``k`` has."""
+        """The letters of the result that only operand ``k`` has, in the order of the result."""
         return "".join(c for c in self.letters[2] if c in self.letters[k] and c not in self.letters[1 - k])
 
 
@@ -128,7 +128,8 @@ def _prepared(lw: Lowering, p: Product, is_matrix: bool) -> Product | None:
 
 
 def _fits(p: Product, k: int, chosen: str) -> bool:
-    """Whether slices of operand ``k`` by the chosen letter and the summed one have a contiguous axis."""
+    """Whether slices of operand ``k`` along the chosen letter and the last summed one have a contiguous axis: either of the
+    two."""
     return _close((p.x, p.y)[k], p.letters[k]) in (p.summed[-1], chosen)
 
 

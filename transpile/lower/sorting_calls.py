@@ -154,7 +154,8 @@ _EXTRAS = ("return_index", "return_inverse", "return_counts")
 
 
 def unique(lw: Lowering, stmt: Any, how: Any) -> Any:
-    """``np.unique``, with the further results that the params ask for."""
+    """The result of ``np.unique`` in loop core: the sorted values; or, if ``stmt.params`` ask for more, a list of these and of
+    first indices, inverse and counts, those asked for in this order."""
     x = lw.elements(stmt.args[0])
     values, first, inverse, counts = items(
         lw, entry_of(stmt), [(x.dtype, 1), ("int64", 1), ("int64", 1), ("int64", 1)], flat(lw, x)

@@ -71,7 +71,7 @@ def numeric(b: Builder, *values: Any) -> list[Expr]:
 
 
 def floats(b: Builder, *values: Any) -> list[Expr]:
-    """Arrays in their common float dtype, for linear algebra: integers become float64."""
+    """The values as arrays in their common dtype, for linear algebra; integers and truth values become float64."""
     return [b.floating(p) for p in numeric(b, *values)]
 
 

@@ -219,7 +219,7 @@ def bartlett(M):  # type: ignore[no-untyped-def]
 
 
 def hanning(M):  # type: ignore[no-untyped-def]
-    """``np.hanning``."""
+    """``np.hanning``: the window of ``M`` points."""
     M, last = _window(M)
     return 0.5 + 0.5 * np.cos(np.pi * np.arange(1 - M, M, 2) / last)
 

@@ -36,7 +36,8 @@ def operand(b: Builder, x: Any) -> Expr:
 
 
 def ufunc(prim: str, arity: int) -> Entry:
-    """The entry of a NumPy function that equals the primitive."""
+    """The entry of a NumPy function of one or two arrays (``arity``) that equals the primitive; the frontend handles ``out``,
+    ``where`` and ``dtype``."""
 
     def one(b: Builder, x: Any) -> Expr:
         return b.elementwise(prim, operand(b, x), strong=True)

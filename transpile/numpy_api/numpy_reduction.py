@@ -26,7 +26,8 @@ REDUCED = ("axis", "dtype", "keepdims")
 
 
 def reduce(prim: str, x: Expr, axis: Axis = None, keepdims: bool = False, **params: Any) -> Expr:
-    """The reduction ``prim`` of ``x`` over an axis, several axes or all."""
+    """The reduction ``prim`` of ``x`` over the axes, which may count from the back: None is all axes, ``()`` none. ``params``
+    are further params of the primitive. Raises T201 for a list of axes."""
     if isinstance(axis, list):
         raise RuleError("the axes of a reduction must be a tuple, not a list", "T201", "write axis=(0, 1)")
     axes = axes_of(axis, x.rank)

@@ -33,7 +33,7 @@ def _arange_spelling(params, types) -> str:  # type: ignore[no-untyped-def]
 
 
 def _positions(y) -> m.Expr:  # type: ignore[no-untyped-def]
-    """0, 1, ... in the dtype of ``y``."""
+    """0, 1, ... in the dtype of ``y``, as many as ``y`` has elements along its first axis."""
     return y.b.cast(arange(y.b, y.dims[0]), y.dtype)
 
 

@@ -47,7 +47,7 @@ def _same(types, params) -> Type:  # type: ignore[no-untyped-def]
 
 
 def with_dims(types, params) -> Type:  # type: ignore[no-untyped-def]
-    """The type with the dtype of the first operand and ``params["dims"]``."""
+    """The result type of a primitive: the dtype of the first operand, never weak, and ``params["dims"]``."""
     return Type(types[0].dtype, tuple(params["dims"]))
 
 

@@ -73,8 +73,8 @@ def _sized_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped
 
 
 def shrunk(x_bar: m.Expr, axis: int, size: Dim) -> m.Expr:
-    """The adjoint of an operand whose axis has this size and is broadcast if the size is 1 at run time: summed along the axis
-    in that case."""
+    """The adjoint of an operand that is broadcast along an axis if its size there is 1: ``x_bar`` summed along the axis (which
+    is kept) if ``size`` is 1 at run time, else ``x_bar``."""
     b = x_bar.b
     dims = (*x_bar.dims[:axis], size, *x_bar.dims[axis + 1 :])
     summed, kept = ir.Block(), ir.Block()

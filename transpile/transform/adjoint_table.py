@@ -127,7 +127,8 @@ class Adjoints:
         return False
 
     def buffer(self, var: ir.Var) -> ir.Var:
-        """The adjoint of ``var`` as a buffer, made here if it is a value so far."""
+        """The adjoint of ``var`` as a buffer. If it was a value so far, it is stored in a buffer here; if there was none, the
+        buffer is zeros."""
         if var not in self.buffers:
             pending = self.values.pop(var, None)
             if pending is None:

@@ -43,7 +43,8 @@ def eigen(columns, upper, values, wants_vectors):
 
 @apart("void(real[:, :], boolean, real[::1], real[:, ::1])")
 def eigh(a, upper, values, vectors):
-    """Computes eigenvalues and eigenvectors of a symmetric matrix, of which one triangle is read."""
+    """Fills ``values`` with the eigenvalues of a symmetric matrix, ascending, and the columns of ``vectors`` with the
+    eigenvectors. Only the upper or lower triangle of ``a`` is read. Raises LinAlgError if LAPACK fails."""
     columns = turned(a)
     eigen(columns, upper, values, True)
     put_turned(columns, vectors)

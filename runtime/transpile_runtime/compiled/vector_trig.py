@@ -70,7 +70,7 @@ SMALL = Constant(2.0**-27, 2.0**-13)  # sin(x) is x below
 
 
 def reduce(x, q, first, second, third):
-    """``x - q (first + second + third)`` as a sum of two."""
+    """``x - q (first + second + third)`` as an unevaluated sum: the rounded value, then a small correction."""
     above = fma(-q, first, x)  # exact
     away = above - fma(-q, second, above)
     r = above - away  # exact, also where nearly everything cancels

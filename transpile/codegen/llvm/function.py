@@ -172,7 +172,8 @@ def _of_sizes(written: Statements, value: Value, output: Output, values: Sequenc
 
 
 def _asked(written: Statements, values: Sequence[Value], guard: Guard) -> list[Value]:
-    """Writes tests that the function was compiled for this call; returns the parameters with the sizes known after them."""
+    """Writes tests that the call is one the function was compiled for: which sizes are 1, and which arrays are disjoint; if one
+    fails, the code raises `Again`. Returns all parameters, with the sizes that must be 1 as constants."""
     from transpile_runtime.compiled import entry
 
     b = written.builder

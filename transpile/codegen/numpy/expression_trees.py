@@ -255,7 +255,8 @@ class _Nester:
         return self.outside(use.site)
 
     def outside(self, site: _Site) -> tuple[_Site, ...]:
-        """The site, or those of the conditional expression that it is a branch of."""
+        """The sites where an expression at this site is evaluated in the text. Inside a side of a branch that is printed as a
+        conditional expression, these are the sites of that expression, or of those around it."""
         owner = self.owners.get(id(site.block))
         if owner is None or not owner.results or self.trees.get(owner.results[0]) is not owner:
             return (site,)

@@ -116,7 +116,8 @@ class _Shaper:
     # ---- arrays of the same shape
 
     def natural(self, var: ir.Var) -> ir.Var | None:
-        """The parameter after which an adjoint or a tangent is named, if the types are the same; else None."""
+        """The parameter after which an adjoint or a tangent is named (``x`` for ``x_bar``), if dims and dtype are the same;
+        else None."""
         found = re.fullmatch(r"(\w+?)_(bar|dot)", var.name)
         for other in self.stable if found else ():
             if other.name == found[1] and other.type.dims == var.type.dims and other.type.dtype == var.type.dtype:  # type: ignore[index]

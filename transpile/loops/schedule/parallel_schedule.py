@@ -309,7 +309,8 @@ class Chunks:
         self.stmts.append(self.range(c, chunks, self.nest(sizes, [get, add], indices)))
 
     def fold(self, sums: ir.Var, count: ir.Operand, kind: Fold, init: ir.Operand, result: ir.Var) -> ir.Var:
-        """Appends a loop that folds the partial results into a carried value; returns the result."""
+        """Appends a loop that folds ``count`` partial results, elements of ``sums``, into ``init``. Returns the total: a new
+        variable with the name and type of ``result``."""
         c, total, found = ir.Var("c", INT), ir.Var(result.name, result.type), ir.Var(result.name, result.type)
         value, new = ir.Var(ir.SYNTHETIC, Type(result.type.dtype)), ir.Var(ir.SYNTHETIC, result.type)
         get = ir.Let(value, "index", (sums, c), {"path": points(1), "dims": ()}, self.loc)
