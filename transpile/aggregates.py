@@ -271,7 +271,7 @@ def _flatten(value: Any, leaves: list[Any]) -> Tree:
 
 
 def open_node(value: Any) -> tuple[str, Iterable[Any], tuple[Any, ...], type | None] | None:
-    """``(kind, children, keys, cls)`` of a container, or None if the value is not a node."""
+    """``(kind, children, keys, cls)`` of a container; None if the value is not a node."""
     cls = type(value)
     opener = _OPENERS.get(cls)
     if opener is not None:

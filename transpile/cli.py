@@ -18,7 +18,7 @@ REQUESTS = ("T404", "T407", "T413", "T505", "T901", "T903")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs one command and returns the exit status."""
+    """Runs one command and returns the exit status; ``argv`` None: the arguments of the process."""
     given = sys.argv[1:] if argv is None else argv
     options = parser().parse_args([f"{STDIN}{a[1:]}" if a.startswith("-:") else a for a in given])  # "-:f" is no option
     from transpile.command.emitted import emit  # late, so that --help and usage errors answer at once

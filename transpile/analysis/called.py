@@ -52,7 +52,7 @@ def may_act(stmt: ir.Stmt) -> bool:
 
 
 def effects_of(stmt: ir.Stmt, seen: set[Routine] | None = None):  # type: ignore[no-untyped-def]
-    """The effects in the functions that a statement calls."""
+    """The effects in the functions that a statement calls; those in ``seen`` are left out, and each called one is added."""
     seen = set() if seen is None else seen
     routine = routine_of(stmt)
     if is_custom(stmt):

@@ -165,7 +165,8 @@ class Mapped:
                 self.loop(stmt, under)
 
     def join(self, result: ir.Var, diverges: bool, *given: ir.Operand) -> None:
-        """Marks the result of a branch or loop if it differs between lanes."""
+        """Marks the result of a branch or loop if it differs between lanes: because the lanes take different ways
+        (``diverges``), or because a ``given`` operand differs."""
         if diverges:
             self.under.add(result)
         if diverges or self.has(*given):

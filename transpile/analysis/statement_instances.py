@@ -130,7 +130,8 @@ class Instances:
         return self.atom(holder, ("symbol", atom.name), side, atom.kind == "symbol")
 
     def atom(self, holder: ir.Operand | None, key: Hashable, side: int, is_size: bool = False) -> Form:
-        """One unknown for both sides if they see the same value, else one for each."""
+        """One unknown for both sides if they see the same value, else one for each ``side``. ``holder`` is the operand with the
+        value, if there is one."""
         where = self.defs.get(holder) if isinstance(holder, ir.Var) else None
         shared = self.is_parameter(key) if where is None else self.is_shared(where)
         return self.variable((key, 0 if shared else side), is_size)

@@ -60,7 +60,8 @@ class Undefined:
         return isinstance(op, ir.Undef) or (isinstance(op, ir.Var) and op in self.maybe)
 
     def reads(self, is_asked: Callable[[ir.Stmt, ir.Var], bool] = lambda stmt, var: True) -> dict[ir.Var, ir.Stmt]:
-        """The variables read where they may be undefined, including sizes, each with the first statement that reads it."""
+        """The variables read where they may be undefined, including sizes, each with the first statement that reads it.
+        ``is_asked(statement, variable)`` selects the reads; by default all count."""
         found: dict[ir.Var, ir.Stmt] = {}
         for stmt, op, known in self._reads(self.fn.body, frozenset()):
             if isinstance(op, ir.Var) and op in self.maybe and is_asked(stmt, op) and not self.is_defined(op, known):
@@ -88,7 +89,7 @@ class Undefined:
                 yield from ((stmt, op, known) for op in tested if op is not None)
 
     def flag(self, op: ir.Operand, value: bool) -> Flag:
-        """The flag without negations, and the value that it must have."""
+        """The flag without negations, and the value that it must have for ``op`` to have this ``value``."""
         while isinstance(op, ir.Var) and op in self.made and record_of(self.made[op]).is_negation:
             op, value = self.made[op].args[0], not value
         return op, value

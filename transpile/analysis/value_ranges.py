@@ -47,7 +47,7 @@ class Facts:
         self.wholes: dict[ir.Var, Linear | None] = {}
 
     def inside(self, loop: ir.For | None) -> Facts:
-        """The facts in a nested block; in the body of a loop, its index is bounded too."""
+        """The facts in a nested block. In the body of a ``loop`` its index is bounded too; None for other blocks."""
         new = self.inner()
         if loop is not None:
             new.enter(loop)
@@ -201,7 +201,7 @@ class Facts:
             self.at_most(var, x)
 
     def test(self, let: ir.Let, holds: bool) -> None:
-        """Adds the facts from a comparison of integers that holds, or does not."""
+        """Adds the facts from a comparison of integers that is true (``holds``) or false."""
         relation = record_of(let).relation
         if relation is None or not all(is_integer(a) for a in let.args):
             return

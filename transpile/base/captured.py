@@ -107,8 +107,8 @@ def _read(place: Place) -> Any:
 
 @contextmanager
 def holding(held: dict[Any, Any]) -> Iterator[None]:
-    """A context in which captured values are those in ``held``; a value read for the first time is added to it, arrays as
-    copies."""
+    """A context in which captured values are those in ``held``. A value read for the first time is added to ``held``, an array
+    as a copy."""
     token = _held.set(held)
     HOLDERS.open += 1
     try:

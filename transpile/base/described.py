@@ -35,7 +35,8 @@ class Signature:
 
 
 def docstring(fn: Any) -> str | None:
-    """What a transformed function returns, and the docstring of the function at the bottom of the stack."""
+    """What a transformed function returns, and the docstring of the function at the bottom of the stack; None if there is
+    neither."""
     inner = fn
     while level_of(inner) is not None or isinstance(inner, functools.partial):
         inner = inner.func if isinstance(inner, functools.partial) else inner.__wrapped__

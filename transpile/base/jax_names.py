@@ -57,8 +57,8 @@ _INSTEAD = {
 
 
 def way_out(module: str, name: str, has: Iterable[str] = ()) -> str:
-    """The hint for a name that a module does not have: the replacement, or the closest of the names that it ``has``; "" if
-    none."""
+    """The hint for a name that one of our modules lacks: the replacement, or the closest of the names that the module ``has``;
+    "" if there is none."""
     known = _INSTEAD.get(module, {}).get(name)
     if known is not None:
         return known

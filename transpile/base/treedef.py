@@ -154,8 +154,8 @@ def key_of(kind: str, keys: Sequence[Any], k: int) -> Any:
 
 
 def in_order(keys: Iterable[Any], cls: Any = None) -> tuple[Any, ...]:
-    """The keys of a dict in the order of its leaves: sorted, grouped by type if the types differ; those of an OrderedDict in
-    its own order."""
+    """The keys of a dict in the order of its leaves: sorted, grouped by type if the types differ. With a class, OrderedDict, in
+    the order they are in."""
     if cls is not None:
         return tuple(keys)
     try:
@@ -310,7 +310,8 @@ def alike(a: TreeDef, b: TreeDef) -> bool:
 
 
 def mismatch(shape: TreeDef, other: TreeDef | None, at: str = "") -> TranspileError:
-    """The error for two trees of different structure, with both structures at the first place where they differ."""
+    """The error for two trees of different structure, with both structures at the first place where they differ, ``at``.
+    ``other`` None is a leaf."""
     where = f" at tree{at}" if at else ""
     return error("T203", f"trees of different structure: {text(shape)} and {text(other or LEAF)}{where}",
                  hint="give both trees the same containers, keys and lengths")  # fmt: skip

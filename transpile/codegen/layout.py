@@ -40,7 +40,8 @@ class Line:
 
 
 def lay_out(lines: Sequence[Line], comments: bool = True, width: int = WIDTH) -> Iterator[tuple[str, Line]]:
-    """Yields the physical lines, each with the `Line` it belongs to."""
+    """Yields the physical lines, each with the `Line` it belongs to; ``comments``: with the user's line beside those that ask
+    for it."""
     deep = next((line for line in lines if line.depth > DEEPEST), None)
     if deep is not None:
         message = f"the generated code has more than {DEEPEST} levels of indentation here, which Python does not read"

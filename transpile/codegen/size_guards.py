@@ -36,7 +36,7 @@ class _Check:
 def say_guards(fn: ir.Function, is_printed: bool = True) -> ir.Function:
     """The function with one check of sizes for each parameter.
 
-    If it is not printed, it keeps its own checks, with the combined messages.
+    If the function is not printed, it keeps its own checks, with the combined messages.
     """
     sizes: dict[ir.Var, tuple[ir.Var, int]] = {}
     for stmt in fn.body.stmts:

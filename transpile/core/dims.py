@@ -153,7 +153,7 @@ class Dim(Form[Atom, int]):
         return tuple(found)
 
     def substitute(self, lookup: Callable[[str], Dim | None]) -> Dim:
-        """The form with each symbol replaced by ``lookup(name)``, or kept where that is None."""
+        """The form with each symbol replaced by ``lookup(name)``, or kept if ``lookup`` gives None."""
         total = Dim(self.const)
         for atom, coef in self.terms:
             total = total + _substitute_atom(atom, lookup).times(coef)

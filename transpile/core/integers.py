@@ -133,8 +133,8 @@ def computed(record: Operation, args: Sequence[ir.Operand], form_of: FormOf) -> 
 
 
 def _of_sizes(record: Operation, a: Dim, b: Dim) -> Dim | None:
-    """The form of a quotient, or of the smaller of two sizes. Only for finished functions: while code is built, such an integer
-    is the user's and gets a symbol, by which dims name it."""
+    """The form of a quotient, or of the smaller of two sizes; None if there is none. Only for finished functions: while code is
+    built, such an integer is the user's and gets a symbol, by which dims name it."""
     if record.division:
         return a // b if record.division == "//" else None
     return a - (a - b).clip() if a.is_size and b.is_size else None

@@ -86,7 +86,7 @@ class Chain:
         return _after(self.steps, frozenset(self.begins))
 
     def run(self, fn: ir.Function, settings: Any = None) -> ir.Function:
-        """The function after all passes."""
+        """The function after all passes; these take what they need from the attributes of ``settings``."""
         return _run(self.steps, fn, self.dialect, settings)
 
     def without(self, name: str) -> Chain:
@@ -142,7 +142,7 @@ def _run(steps: Sequence[Step], fn: ir.Function, dialect: str, settings: Any) ->
 
 
 def _mapped(steps: Sequence[Step], change: Callable[[Pass], Pass | None]) -> tuple[Step, ...]:
-    """The steps with each pass replaced by ``change(pass)``, or removed where that is None."""
+    """The steps with each pass replaced by ``change(pass)``, or removed if ``change`` returns None."""
     kept: list[Step] = []
     for step in steps:
         if isinstance(step, Group):

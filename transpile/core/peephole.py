@@ -40,7 +40,8 @@ def identity(record: Record, args: Operands, signed: bool = True) -> ir.Operand 
 
 
 def _with_unit(record: Record, args: Operands, signed: bool) -> ir.Operand | None:
-    """The other operand of a product with 1 or of a sum with 0."""
+    """The other operand of a product with 1 or of a sum with 0; else None. ``signed``: not of ``x + 0.0`` for a float, since
+    ``-0.0 + 0.0`` is 0.0."""
     if record.unit is None:
         return None
     x, y = args
@@ -55,7 +56,8 @@ def _with_unit(record: Record, args: Operands, signed: bool) -> ir.Operand | Non
 
 
 def _decided(record: Record, args: Operands) -> ir.Operand | None:
-    """The result of a selection or logical operation whose test, or one of whose operands, is constant."""
+    """The result of a selection or logical operation whose test, or one of whose operands, is constant; None if it is not
+    decided."""
     if record.name == "where":
         test, x, y = args
         if isinstance(test, ir.Const):
@@ -84,7 +86,7 @@ def is_const(operand: ir.Operand, value: Any) -> bool:
 
 
 def definition(b: Emitting, operand: ir.Operand) -> ir.Let | None:
-    """The *let* that defines the operand, if it is among the last 40 statements of the current block."""
+    """The *let* that defines the operand, if it is among the last 40 statements of the current block; else None."""
     if isinstance(operand, ir.Var):
         for stmt in reversed(b.block.stmts[-40:]):
             if isinstance(stmt, ir.Let) and stmt.var is operand:
@@ -96,7 +98,7 @@ def definition(b: Emitting, operand: ir.Operand) -> ir.Let | None:
 
 
 def _fold_integers(record: Record, ops: Operands) -> ir.Const | None:
-    """The result for constant Python integers, or for NumPy int64 constants if it does not overflow."""
+    """The result for constant Python integers, or for NumPy int64 constants if it does not overflow; else None."""
     known = [o for o in ops if isinstance(o, ir.Const) and type(o.value) is int]
     if record.integers is None or len(known) < len(ops):
         return None
@@ -112,8 +114,8 @@ def _fold_integers(record: Record, ops: Operands) -> ir.Const | None:
 
 
 def fold_floats(record: Record, ops: Operands) -> ir.Const | None:
-    """The result for two float64 constants if its text is hardly longer than theirs: ``0.5 * 0.05`` becomes 0.025, ``1 / 3``
-    stays."""
+    """The result for two float64 constants if its text is hardly longer than theirs (``0.5 * 0.05`` becomes 0.025); else None
+    (``1 / 3`` stays)."""
     if len(ops) != 2 or not record.is_arithmetic or record.operator is None:
         return None
     x, y = ops

@@ -104,7 +104,7 @@ def _broadcast(shapes: list[Sequence[Dim | None]]) -> MaybeDims:
 
 
 def is_nonnegative(dim: Dim | None) -> bool:
-    """Whether a form is known to be nonnegative; symbols of sizes are."""
+    """Whether a form is known to be nonnegative, as symbols of sizes are; False for None, an unknown form."""
     return dim is not None and dim.const >= 0 and all(c > 0 and a.is_size for a, c in dim.terms)
 
 
@@ -132,7 +132,8 @@ def _slice_dim(n: Dim | None, item: ir.Slice, args: Sequence[ir.Operand], form_o
 def _backward_dim(
     n: Dim, item: ir.Slice, args: Sequence[ir.Operand], form_of: FormOf, least: Least, step: int
 ) -> Dim | None:
-    """The size of ``start:stop:-step``: it starts at ``n - 1`` at most and stops before ``stop``, which is at least -1."""
+    """The size of ``start:stop:-step``, which starts at ``n - 1`` at most and stops before ``stop``, at least -1; None if the
+    sign of an end is not known."""
     start = n - 1 if item.start is None else _from_above(form_of(args[item.start]), n, least)
     stop = Dim(-1) if item.stop is None else _down_to(form_of(args[item.stop]), n, least)
     if start is None or stop is None:

@@ -37,7 +37,7 @@ class ArrayForm(Scopes):
         self.ones = found_to_be_one(fn, prims, self.form_of)
 
     def value(self, operand: ir.Operand, undef: bool = False) -> None:
-        """Checks an operand that must be a value: not a buffer, not a stack."""
+        """Checks an operand that must be a value: not a buffer, not a stack. ``undef``: it may be undefined."""
         self.use(operand, undef)
         if is_buffer(operand):
             self.fail(f"buffer {operand} is used as a value")

@@ -46,7 +46,7 @@ def _tapes(fn: ir.Function) -> Iterator[ir.Alloc]:
 
 def apart(fn: ir.Function, is_array: bool, after: str = "") -> None:
     """Raises `InternalError` if an iteration of a loop whose iterations may run in any order writes memory that is not provably
-    its own.
+    its own. ``is_array`` tells the two apart; ``after`` names the pass in the message.
 
     In array core these are loops over lanes, in loop core parallel loops. (In loop core, passes may let lanes share memory, one
     lane after the other.)

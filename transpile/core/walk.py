@@ -15,7 +15,8 @@ from transpile.core.types import Type
 
 
 def first_read(fn: ir.Function, positions: Iterable[int]) -> tuple[ir.Var, ir.Stmt] | None:
-    """The first of the parameters at ``positions`` whose elements a statement reads, not only its sizes, with that statement."""
+    """The first of the parameters at ``positions`` whose elements a statement reads, not only its sizes, and the statement;
+    None if there is none."""
     params = {fn.params[k] for k in positions}
     for stmt in statements(fn.body):
         if not (isinstance(stmt, ir.Let) and stmt.prim == "dim"):
@@ -353,7 +354,7 @@ def resize(block: ir.Block, sizes: Mapping[str, Dim]) -> None:
 
 
 def substituted(symbol: Dim | None, dims: Callable[[str], Dim | None]) -> Dim | None:
-    """A loop's symbol after substitution."""
+    """The symbol of a loop after substitution of its symbols by ``dims``; None stays None."""
     return None if symbol is None else symbol.substitute(dims)
 
 

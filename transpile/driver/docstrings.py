@@ -15,21 +15,21 @@ WIDTH = 92
 
 
 def gradient(core: ir.Function, chosen: Sequence[tuple[str, Tree]], value: bool) -> str:
-    """``d loss / d w: float64[d], for w: float64[d], x: float64[n, d].``"""
+    """``d loss / d w: float64[d], for w: float64[d], x: float64[n, d].``; with ``value``, ``loss and d loss / d w: ...``."""
     parts = [f"d {core.name} / d {name}: {types(core, tree)}" for name, tree in chosen]
     lead = f"{core.name} and " if value else ""
     return finish(f"{lead}{listed(parts)}, for {arguments(core)}.")
 
 
 def pushforward(core: ir.Function, names: Sequence[str], value: bool) -> str:
-    """The docstring of a pushforward."""
+    """The docstring of a pushforward along ``names``; with ``value`` it also returns the function's value."""
     lead = f"{core.name} and its" if value else f"The derivative of {core.name}"
     text = f"{lead} derivative along " if value else f"{lead} along "
     return finish(f"{text}{listed([f'{n}_dot' for n in names])}, for {arguments(core)}.")
 
 
 def pullback(core: ir.Function, names: Sequence[str], value: bool) -> str:
-    """The docstring of a pullback."""
+    """The docstring of a pullback to ``names``; with ``value`` it also returns the function's value."""
     lead = f"{core.name} and the adjoints" if value else "The adjoints"
     return finish(f"{lead} of {listed(list(names))} in {core.name}, for {arguments(core)}.")
 

@@ -104,7 +104,7 @@ class Interpreted(Program):
 
 
 def interpreted(target: Any, core: ir.Function, request: Request, quiet: bool) -> Interpreted:
-    """The interpreted program of a core function for calls like ``request``."""
+    """The interpreted program of a core function for calls like ``request``; ``quiet``: without floating-point warnings."""
     return Interpreted(target, core, request, quiet)
 
 

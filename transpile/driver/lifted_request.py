@@ -57,7 +57,8 @@ def lift(request: Request, target: Any) -> ir.Function:
 
 
 def typed(request: Request, target: Any = None) -> tuple[list[Tree], dict[str, Tree]]:
-    """The argument trees with an `ArgLeaf` for each leaf, and a static value for each known one."""
+    """The argument trees, of positional and of keyword arguments, with an `ArgLeaf` for each leaf, and a static value for each
+    known one. ``target`` is named in messages."""
     made = request.made
 
     def one(tree: Tree, at: int | str) -> Tree:

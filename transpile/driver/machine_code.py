@@ -45,7 +45,8 @@ class Source:
 
 
 def build(source: Source, cache: bool, loc: ir.Loc, is_direct: bool = True) -> Any:
-    """The kernel of the main function; ``loc`` is the place of the user's function.
+    """The kernel of the main function; ``loc`` is the place of the user's function. With ``cache`` it is taken from disk or
+    stored there.
 
     It raises `transpile_runtime.compiled.again.Again` for arguments of other types. With ``is_direct`` no text is generated if
     `transpile.codegen.llvm` supports the functions.
@@ -81,7 +82,7 @@ def _directly(source: Source) -> Any:
 
 
 def _by_numba(source: Source, stem: str | None, loc: ir.Loc) -> Any:
-    """The kernel compiled through Numba's front end.
+    """The kernel compiled through Numba's front end; without a ``stem`` it is not stored on disk.
 
     Recursive functions are not stored on disk, because Numba calls them by an address found at compile time.
     """
@@ -105,7 +106,8 @@ def _by_numba(source: Source, stem: str | None, loc: ir.Loc) -> Any:
 def _kernel(
     source: Source, compiled: Any, stem: str | None, file: str | None = None, lines: Mapping[int, ir.Loc] | None = None
 ) -> Any:
-    """The callable, stored on disk if it has a ``stem``; ``file`` is the path of its text, if there is one."""
+    """The callable, stored on disk if it has a ``stem``. ``file`` and ``lines`` are the path of its text and the user's lines
+    there; None if no text was generated."""
     from transpile_runtime.compiled.kernel import Kernel
     from transpile_runtime.compiled.threads import with_own_threads
 

@@ -10,7 +10,8 @@ from transpile.driver.results import Convert, Wanted, converter
 
 
 def wanted(yields: Sequence[ir.Operand], tree: Tree | None) -> tuple[Wanted, ...]:
-    """For each leaf the type it is converted to; None for arrays, which need no conversion."""
+    """For each leaf the type it is converted to; None for arrays, which need no conversion. ``tree`` None: no leaf is a 0-d
+    array."""
     leaves = walk_leaves(tree) if tree is not None else ()
     arrays = {leaf.k for leaf in leaves if isinstance(leaf, Leaf) and leaf.zero_dim}
 
@@ -25,5 +26,5 @@ def wanted(yields: Sequence[ir.Operand], tree: Tree | None) -> tuple[Wanted, ...
 
 
 def converters(yields: Sequence[ir.Operand], tree: Tree | None) -> list[Convert | None]:
-    """For each leaf the function that converts it; None for arrays."""
+    """For each leaf the function that converts it; None if it needs no conversion. ``tree`` is as for `wanted`."""
     return [converter(w) for w in wanted(yields, tree)]

@@ -39,7 +39,8 @@ def converter(wanted: Wanted) -> Convert | None:
 
 
 def assemble_flat(given: Tree | None, convert: Sequence[Convert | None]) -> Callable[[Any], Any]:
-    """The function from a kernel's return value (a tuple of leaves, or the only leaf) to the result."""
+    """The function from a kernel's return value (a tuple of leaves, or the only leaf) to the result, whose structure is
+    ``given`` (None: as returned). ``convert`` has one entry per leaf, None if it stays as it is."""
     count = len(convert)
     tree = flat_tree(given, count)
 

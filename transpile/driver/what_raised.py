@@ -35,7 +35,7 @@ def said(failed: BaseException) -> Said:
 
 
 def note(failed: BaseException, found: Said | None = None) -> None:
-    """Stores the facts on the exception."""
+    """Stores the facts on the exception: ``found``, or those that can be read from the exception itself."""
     found = found or said(failed)
     if found != Said():
         failed.__said__ = found  # type: ignore[attr-defined]
@@ -47,7 +47,7 @@ def in_lanes(lanes: tuple[int, ...]) -> str:
 
 
 def last(failed: BaseException) -> TracebackType | None:
-    """The last traceback entry of the exception: where it was raised."""
+    """The last traceback entry of the exception, where it was raised; None if it was never raised."""
     at = failed.__traceback__
     while at is not None and at.tb_next is not None:
         at = at.tb_next

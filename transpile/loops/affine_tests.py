@@ -73,7 +73,7 @@ class Ends:
         return relation is not None and relation.less != relation.greater
 
     def degree(self, op: ir.Operand) -> int | None:
-        """Degree of an operand as a polynomial in the index, if at most 1."""
+        """Degree of an operand as a polynomial in the index; None if it is not known to be at most 1."""
         if op is self.loop.index:
             return 1
         if self.fixed(op):

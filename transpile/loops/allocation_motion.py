@@ -105,7 +105,8 @@ class _Sizes:
         return tuple(found)
 
     def size(self, size: ir.Operand, exact: bool) -> ir.Operand | None:
-        """One size before the loop; None if it is unknown or may have to raise an error inside."""
+        """One size before the loop, with ``exact`` equal to it in all iterations, else an upper bound; None if it is unknown or
+        may have to raise an error inside."""
         if isinstance(size, ir.Const):
             return size
         inside = self.forms.of(size)

@@ -114,7 +114,7 @@ class Boxes:
                 form = form.replaced(var, inside)
 
     def _inside(self, var: ir.Var) -> Linear | None:
-        """``x`` if the variable is ``max(x, 0)``."""
+        """``x`` if the variable is ``max(x, 0)``; else None."""
         let = self.forms.lets.get(var)
         kind, args = as_extremum(let) if let is not None else ("", ())
         if kind == "max" and isinstance(args[1], ir.Const) and args[1].value == 0:

@@ -66,10 +66,10 @@ class _Fusion:
 
     def partner(self, stmts: list[ir.Stmt], second: int, b: ir.For) -> tuple[int, list[ir.Stmt]] | None:
         """The position of the nearest earlier loop with which fusing the loop at ``second`` is legal and pays, and the new
-        statements.
+        statements; None if there is none.
 
         One walk backwards: ``needed`` collects what the loop depends on among the statements in between. An earlier loop that
-        must precede those cannot be fused.
+        must precede these statements cannot be fused.
         """
         needed, own, tried = Touch(), self.touches.of(b), 0
         for first in range(second - 1, max(second - WINDOW, 0) - 1, -1):

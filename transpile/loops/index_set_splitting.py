@@ -75,7 +75,7 @@ class _Search:
         return found
 
     def turn(self, far: Linear, size: ir.Operand) -> ir.Var | None:
-        """The variable ``turn`` if the distance is ``-turn`` and ``turn`` lies between 0 and the size."""
+        """The variable ``turn`` if the distance is ``-turn`` and ``turn`` lies between 0 and the size; else None."""
         if far.const or len(far.terms) != 1:
             return None
         ((var, coef),) = far.terms

@@ -136,7 +136,7 @@ class Ranges:
     # ---- tests
 
     def assume(self, test: ir.Operand, holds: bool) -> None:
-        """Narrows the operands of a test that is known to hold, or not to hold."""
+        """Narrows the operands of a test that is known to be true (``holds``) or to be false."""
         let = self.lets.get(test) if isinstance(test, ir.Var) else None
         if let is None:
             return
@@ -235,7 +235,8 @@ class Ranges:
             self.known[stmt.trips] = (0, FULL[1])
 
     def carried(self, stmt: ir.For | ir.While, trip: Callable[[], None], counts: int | None) -> None:
-        """Finds intervals of carried values that hold before an iteration if they held before the previous one."""
+        """Finds intervals of carried values that hold before an iteration if they held before the previous one. ``trip``
+        analyses the body once; ``counts`` bounds the trip count, None if it is unknown."""
         params = stmt.body.params
         mine = [k for k, p in enumerate(params) if _is_integer(p)]
         inits = {k: self.of(stmt.inits[k]) for k in mine}
@@ -281,7 +282,8 @@ class Ranges:
     def capped(
         self, stmt: ir.For | ir.While, inits: dict[int, Interval], counts: int | None
     ) -> dict[int, tuple[Interval, Interval]]:
-        """Intervals that carried values can reach by adding up: before an iteration, and after all of them."""
+        """Intervals that carried values can reach by adding up: before an iteration, and after all of them. ``counts`` bounds
+        the trip count; None if it is unknown."""
         caps: dict[int, tuple[Interval, Interval]] = {}
         for k, init in inits.items():
             change, other = self.change(stmt.body.yields[k], stmt.body.params[k])
@@ -340,7 +342,7 @@ def _either(changes: Sequence[Change]) -> Change:
 
 
 def _joined(ranges: Sequence[Interval | None]) -> Interval:
-    """The smallest interval that contains all of these."""
+    """The smallest interval that contains all of these; None entries are left out."""
     found = [r for r in ranges if r is not None]
     return min(r[0] for r in found), max(r[1] for r in found)
 

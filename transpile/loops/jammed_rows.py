@@ -132,7 +132,7 @@ class _Rows:
     def copy(
         self, var: ir.Var, row: ir.Var, place: _Place, axes: Sequence[int], sizes: Sequence[ir.Operand], is_in: bool
     ) -> list[ir.Stmt]:
-        """Loops that copy between a row and its buffer."""
+        """Loops that copy a row into its buffer (``is_in``), or the buffer into the row."""
         stmts: list[ir.Stmt] = []
         indices = [ir.Var("k", INT) for _ in axes]
         at: dict[int, ir.Operand] = dict(zip(axes, indices))

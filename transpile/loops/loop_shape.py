@@ -40,7 +40,7 @@ def kind_of(loop: ir.For) -> Kind:
 
 
 def known_trips(loop: ir.For) -> int | None:
-    """Upper bound on the trip count (the count for step 1) if both ends are constants."""
+    """Upper bound on the trip count (the count for step 1); None unless both ends are constants."""
     ends = (loop.start, loop.bound)
     return abs(ends[1].value - ends[0].value) if all(isinstance(e, ir.Const) for e in ends) else None  # type: ignore[union-attr]
 

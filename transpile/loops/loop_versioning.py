@@ -118,7 +118,7 @@ class Bounds:
         return var
 
     def both(self, prim: str, a: ir.Operand | None, b: ir.Operand | None) -> ir.Operand | None:
-        """``let``, or None if an operand is None."""
+        """The bound that `let` computes from two bounds; None if one of them is None (unknown)."""
         return None if a is None or b is None else self.let(prim, a, b)
 
     # ---- tests
@@ -185,7 +185,7 @@ class Bounds:
         return self.made_by(let, depth - 1)
 
     def made_by(self, let: ir.Let, depth: int) -> ir.Operand | None:
-        """The bound that the record of the primitive gives for its result."""
+        """The bound that the record of the primitive gives for its result; None if it gives none."""
         if let.prim == "dim":
             return ir.Const(float(LONGEST), FLOAT)
         magnitude = record_of(let).magnitude
@@ -206,11 +206,11 @@ class Bounds:
         return size
 
     def trips(self, loop: ir.For, depth: int) -> ir.Operand | None:
-        """Bound on the trip count."""
+        """Bound on the trip count: the bounds of both ends added; None if one is unknown."""
         return self.both("add", self.of(loop.start, depth), self.of(loop.bound, depth))
 
     def carried(self, loop: ir.For, k: int, depth: int) -> ir.Operand | None:
-        """Bound on a carried value to which each iteration adds."""
+        """Bound on a carried value to which each iteration adds; None if it is unknown."""
         if depth <= 0:
             return None
         init, trips = self.of(loop.inits[k], depth - 1), self.trips(loop, depth - 1)
@@ -290,6 +290,6 @@ def _is_no_larger(let: ir.Let) -> bool:
 
 
 def _by_dtype(op: ir.Var) -> ir.Operand | None:
-    """Bound for integers of at most 32 bits."""
+    """Bound for integers of at most 32 bits; None for other dtypes."""
     bits = {"int8": 8, "uint8": 8, "int16": 16, "uint16": 16, "int32": 32, "uint32": 32}.get(op.type.dtype)
     return None if bits is None else ir.Const(2.0**bits, FLOAT)

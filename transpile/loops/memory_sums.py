@@ -60,7 +60,7 @@ def _sum_of(
 
 
 def _let(stmts: list[ir.Stmt], op: object, counts: Counter[ir.Var]) -> ir.Let | None:
-    """The *let* of a value that is used once."""
+    """The *let* of a value that is used once; None for others."""
     return next((s for s in stmts if isinstance(s, ir.Let) and s.var is op and counts[s.var] == 1), None)
 
 

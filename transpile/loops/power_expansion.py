@@ -63,7 +63,7 @@ class _Expansion:
 
 
 def exponent(stmt: ir.Stmt) -> float | None:
-    """The exponent if the statement is a power that `expand_powers` expands."""
+    """The exponent if the statement is a power that `expand_powers` expands; else None."""
     if not isinstance(stmt, ir.Let) or not record_of(stmt).is_power or not isinstance(stmt.args[1], ir.Const):
         return None
     base, p = stmt.args[0], stmt.args[1].value
@@ -121,7 +121,7 @@ class _Product:
         return base if n == 1 else self.emit("mul", *self.halves(base, n))
 
     def halves(self, base: ir.Operand, n: int) -> tuple[ir.Operand, ir.Operand]:
-        """Two factors whose product is ``base**n``."""
+        """Two factors whose product is ``base**n``: equal ones, or, for odd ``n``, ``base**(n - 1)`` and ``base``."""
         half = self.product(base, n // 2)
         return (half, half) if n % 2 == 0 else (self.product(base, n - 1), base)
 

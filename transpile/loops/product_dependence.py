@@ -105,7 +105,8 @@ class Conflicts:
     def allow(self, loop: ir.For, p: Product, before: bool, around: tuple[ir.For, ...]) -> set[ir.Var] | None:
         """Arrays that the product must read from a copy, since it also adds to them; None if the product cannot leave the loop.
 
-        ``around``: the loops around this one. The letters of the product are distinct variables.
+        ``before``: to the place before the loop, else after it. ``around``: the loops around this one. The letters of the
+        product are distinct variables.
         """
         useless = self.useless(loop, p)
         others = [s for s in self.rest(loop, p.stmt) if not any(s[1] is u for u in useless)]

@@ -78,7 +78,7 @@ def _carried(code: Code, loops: Sequence[ir.For], k: int) -> ir.Operand | None:
 
 
 def _may_be_product(terms: Terms, value: ir.Operand | None) -> bool:
-    """Whether a value has a term with two or more elements; true if unknown."""
+    """Whether a value has a term with two or more elements; True if it is unknown (None)."""
     if value is None or (isinstance(value, ir.Var) and value not in terms.code.definer):
         return True
     return any(len(t.reads) > 1 for t in terms.of(value) or ())

@@ -72,8 +72,8 @@ class _Search:
         return self.first(False) or self.first(True)
 
     def first(self, across: bool) -> ir.Function | None:
-        """The function with the first product that can be moved. ``across``: only sums over one index, moved out of one
-        loop."""
+        """The function with the first product that can be moved; None if there is none. ``across``: only sums over one index,
+        moved out of one loop."""
         for chain, stmt in self.candidates(self.fn.body, ()):
             outer = chain[0] if chain else stmt
             if not isinstance(outer, ir.For):
@@ -100,7 +100,7 @@ class _Search:
         return None
 
     def parted(self) -> ir.Function | None:
-        """The function with one sum of a nest in a nest of its own, if that is then a product."""
+        """The function with one sum of a nest in a nest of its own, if that nest is then a product; else None."""
         for chain, stmt in self.candidates(self.fn.body, ()):
             for new in parts(self.code, stmt, chain) if isinstance(stmt, ir.For) else ():
                 found = _Search(instead_of(self.code, stmt, new), new).run()
@@ -145,7 +145,7 @@ class _Search:
     # ---- kinds of moves
 
     def in_place(self, p: Product) -> _Found | None:
-        """The calls for a nest of three or more loops around a product, at the same place."""
+        """The calls for a nest of three or more loops around a product, at the same place; None if that is not possible."""
         if p.target is None or p.fills or not isinstance(p.stmt, ir.For):
             return None
         root = self.code.roots.of(p.target.var)
@@ -157,9 +157,10 @@ class _Search:
         return _Found(p, (), True, [c for c in calls if c is not None], [])
 
     def lifted(self, p: Product, chain: tuple[ir.For, ...], before: bool, across: bool = False) -> _Found | None:
-        """The product moved out of as many loops as needed.
+        """The product moved out of as many loops as needed; None if a dependence forbids it or no BLAS routine fits.
 
-        ``across``: out of a single loop, if the call then reads a matrix along its rows instead of across them.
+        ``before``: to the place before these loops, else after them. ``across``: out of a single loop, if the call then reads a
+        matrix along its rows instead of across them.
         """
         moved: list[tuple[ir.For, Letter]] = []
         steps: list[tuple[ir.For, Product, tuple[ir.For, ...]]] = []
@@ -187,7 +188,8 @@ class _Search:
     def made(
         self, p: Product, moved: Sequence[tuple[ir.For, Letter]], before: bool, line: ir.Var | None = None
     ) -> _Found | None:
-        """The calls for a product moved out of these loops; None if no BLAS routine fits."""
+        """The calls for a product moved out of these loops, to the place before them or after them; None if no BLAS routine
+        fits. ``line``: the index that must run along the rows of the matrix, if any."""
         loop = moved[0][0]
         inside = self.code.inside(loop)
         privates: dict[ir.Var, Private] = {}
@@ -234,7 +236,8 @@ class _Search:
         privates: dict[ir.Var, Private],
         line: ir.Var | None,
     ) -> _Found | None:
-        """The call for a sum that an iteration carries: it fills an array of the sums of all iterations."""
+        """The call for a sum that an iteration carries: the call fills an array of the sums of all iterations. None if no BLAS
+        routine fits or the call cannot stand before the loops."""
         assert p.result is not None
         outer = [c for _, c in moved]
         inner = p.letters[len(outer) :]
@@ -332,7 +335,8 @@ def _seen(read: Read, privates: dict[ir.Var, Private]) -> Read:
 
 
 def extreme(form: Linear, letters: Sequence[Letter], most: bool) -> Linear | None:
-    """The greatest or least value of a form over the letters; ranges of inner letters may depend on outer ones."""
+    """The greatest value of a form over the letters (``most``), or the least; ranges of inner letters may depend on outer ones.
+    None if the value still depends on a letter."""
     for c in letters[::-1]:
         coef = form.coefficient(c.index)
         if coef:

@@ -89,7 +89,7 @@ def product_of(code: Code, stmt: ir.Stmt, outer: ir.For) -> Product | None:
 
 
 def _nest(code: Code, stmt: ir.Stmt, inside: set[ir.Var]) -> Product | None:
-    """The product of a loop nest that ends in one addition to an element."""
+    """The product of a loop nest that ends in one addition to an element; None for other nests."""
     letters: list[Letter] = []
     found: ir.Stmt = stmt
     while isinstance(found, ir.For):
@@ -116,7 +116,7 @@ def _nest(code: Code, stmt: ir.Stmt, inside: set[ir.Var]) -> Product | None:
 
 
 def letter_of(code: Code, loop: ir.For) -> Letter | None:
-    """The index of a loop with step 1 that never stops early, as a letter."""
+    """The index of a loop with step 1 that never stops early, as a letter; None for other loops."""
     if (
         loop.body.stop is not None
         or loop.trips is not None
@@ -140,7 +140,7 @@ def added(code: Code, param: ir.Var, out: ir.Operand) -> tuple[ir.Operand, bool]
 
 
 def _carried(code: Code, stmt: ir.Stmt, loop: ir.For, letters: list[Letter], inside: set[ir.Var]) -> Product | None:
-    """``result = 0; for …: result = result + products``."""
+    """The product of a nest that carries its sum, ``result = 0; for …: result = result + products``; None for other nests."""
     first = stmt
     if not isinstance(first, ir.For) or first is not loop or len(loop.inits) != 1:
         return None
@@ -233,7 +233,7 @@ def lying(code: Code, op: ir.Operand) -> Lying | None:
 
 
 def _of_call(code: Code, let: ir.Call, inside: set[ir.Var]) -> Product | None:
-    """The product that a call of ``gemv`` computes."""
+    """The product that a call of ``gemv`` computes; None if its operands or sizes are not known."""
     alpha, beta = let.args[0], let.args[3]
     views = [lying(code, let.args[k]) for k in (1, 2, 4)]
     if any(v is None for v in views) or not isinstance(beta, ir.Const) or beta.value not in (0, 1):
@@ -261,7 +261,8 @@ def _of_call(code: Code, let: ir.Call, inside: set[ir.Var]) -> Product | None:
 
 
 def _element(terms: Terms, read: Read) -> Term | None:
-    """The term that equals an element: that of the store that fills a temporary, if it is a single term with one read."""
+    """The term that equals an element. For an element of a temporary it is the term stored there, if that is a single one with
+    one read; else the read itself."""
     made = terms.made(read.var)
     if made is not None:
         store, indices = made

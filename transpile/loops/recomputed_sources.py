@@ -60,8 +60,8 @@ class Sources:
         return nests, []
 
     def is_made_beside(self, nests: list[Nest], stmts: list[ir.Stmt]) -> bool:
-        """Whether one of the statements fills an array that the nests read and that is expensive to recompute: fusing it with a
-        nest then saves more."""
+        """Whether one of the statements fills an array that the nests read and that is expensive to recompute: fusing this
+        statement with a nest then saves more."""
         arrays = {let.args[0] for n in nests for let in n.lets if let.prim == "index"}
         makers = [m for a in arrays if isinstance(a, ir.Var) and (m := self._made(a, stmts)) is not None]
         return any(self._is_dear(m, {}) for m in makers)

@@ -63,7 +63,7 @@ def share_repeated_products(fn: ir.Function) -> ir.Function:
 
 
 def _sums(code: Code, calls: Sequence[ir.Call], gone: Sequence[ir.Stmt]) -> dict[int, list[ir.Stmt]]:
-    """For each repeated product that is added to an array, by the id of its call: the statements that replace it."""
+    """The statements that replace a repeated product which is added to an array, by the id of the call of the product."""
     held: dict[Hashable, ir.Call] = {}
     found: dict[int, list[ir.Stmt]] = {}
     for let in calls:
@@ -129,7 +129,7 @@ _ONE = ir.Const(1.0, Type("float64"))
 
 
 def _own(code: Code, let: ir.Call) -> ir.Var | None:
-    """The array that the call fills, if it is allocated for that and nothing else writes it, except zeros before."""
+    """The array that the call fills, if it is allocated for this and nothing else writes it, except zeros before; else None."""
     found = lying(code, let.args[TARGET[let.library]])
     if found is None or any(found.var is y for y in code.fn.body.yields):
         return None

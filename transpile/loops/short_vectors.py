@@ -19,7 +19,7 @@ _REALS = ("float64", "float32")
 
 
 def lanes_of(loop: ir.For) -> int | None:
-    """Number of iterations that make one vector, if known before LLVM decides; 1 for loops that are not to be vectorised."""
+    """Number of iterations that make one vector: 1 for loops that are not to be vectorised, None if only LLVM will decide."""
     if loop.width is not None:
         return loop.width
     if loop.kind == "vector":

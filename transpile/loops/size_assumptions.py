@@ -26,9 +26,10 @@ SMALL = 4
 
 
 def assumed(shapes: Sequence[Sequence[int] | None]) -> tuple[Assumed, ...]:
-    """Groups of axes that have the same size in arguments of these shapes, and small last axes with their size.
+    """Groups of axes that have the same size in arguments of these shapes, each with the size, if it is small and that of a
+    last axis, else None.
 
-    Sizes 0 and 1 are left out.
+    Sizes 0 and 1 are left out; the shape None is that of a number.
 
     >>> assumed([(9, 9), None, (5, 3)])
     ((((0, 0), (0, 1)), None), (((2, 1),), 3))

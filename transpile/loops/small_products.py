@@ -76,7 +76,7 @@ def _of_many_rows(
     code: Code, let: ir.Call, a: Lying, b: Lying, c: Lying, summed: int, columns: int | None
 ) -> list[ir.Stmt] | None:
     """The loops for a matrix of unknown height with few columns: per row, BLAS overhead exceeds the work, and BLAS results go
-    through memory."""
+    through memory. None if the product has another form."""
     rows = a.sizes()[0]
     if let.library == "blas.gemv" or not columns or rows is None or rows != c.sizes()[0] or not _has_rows(c):
         return None
@@ -84,7 +84,7 @@ def _of_many_rows(
 
 
 def _known(size: Linear | None) -> int | None:
-    """A size that is known to be small and positive."""
+    """The size if it is known to be small and positive; else None."""
     return size.const if size is not None and not size.terms and 0 < size.const <= SMALL else None
 
 
@@ -96,7 +96,7 @@ def _has_rows(c: Lying) -> bool:
 def _rows(
     code: Code, let: ir.Call, a: Lying, b: Lying, c: Lying, rows: int | Linear, summed: int, columns: int | None
 ) -> list[ir.Stmt]:
-    """A loop over rows whose body computes one row."""
+    """A loop over rows whose body computes one row; ``columns`` None: the result is a vector."""
     make = Maker(code, let.loc)
     index = ir.Var("i", INT)
     i = form_of(index)

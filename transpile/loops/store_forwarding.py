@@ -243,7 +243,7 @@ class _Forward(Numbering):
         return (new,)
 
     def assume(self, test: ir.Operand, holds: bool) -> None:
-        """Records the truth value of a test and of the tests that it implies."""
+        """Records that a test is true (``holds``) or false, and the same for the tests that it implies."""
         if not isinstance(test, ir.Var):
             return
         self.equal[test] = ir.Const(holds, BOOL)

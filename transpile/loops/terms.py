@@ -220,8 +220,8 @@ class Terms:
         return found
 
     def made(self, array: ir.Var) -> tuple[ir.Store, list[ir.Var]] | None:
-        """The only store into a temporary and the loop indices that are its subscripts, if it fills the temporary element by
-        element."""
+        """The only store into a temporary and the loop indices that are its subscripts, if the store fills the temporary
+        element by element; else None."""
         alloc = self.code.definer.get(array)
         writers = self.code.writers.get(self.code.roots.of(array), [])
         if not isinstance(alloc, ir.Alloc) or alloc.prim != "empty" or array not in self.inside or len(writers) != 1:

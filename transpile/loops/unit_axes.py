@@ -64,7 +64,8 @@ def _found(fn: ir.Function) -> dict[ir.Var, _View]:
 
 
 def _view(base: ir.Var, old: list[ir.Operand | None] | None, new: tuple[ir.Operand, ...]) -> _View | None:
-    """The view of ``base`` with the sizes ``new``; None if it differs by more than axes of size 1."""
+    """The view of ``base``, whose sizes are ``old``, with the sizes ``new``. None if these differ by more than axes of size 1,
+    or a size in ``old`` is unknown."""
     if old is None or any(s is None for s in old):
         return None
     kept = [k for k, s in enumerate(new) if not _is_one(s)]

@@ -50,7 +50,7 @@ def _block(block: ir.Block, inside: bool) -> ir.Block:
 
 
 def _short(loop: ir.For) -> list[int] | None:
-    """The values of the index if the loop is to be unrolled."""
+    """The values of the index if the loop is to be unrolled; else None."""
     ends = (loop.start, loop.bound, loop.step)
     if loop.body.stop is not None or loop.trips is not None or not all(isinstance(e, ir.Const) for e in ends):
         return None
@@ -69,7 +69,8 @@ def _short(loop: ir.For) -> list[int] | None:
 
 
 def _only_fills(loop: ir.For) -> bool:
-    """Whether a loop stores one value into elements of an array that is not known to be small: LLVM handles that as well."""
+    """Whether a loop stores one value into elements of an array that is not known to be small: LLVM compiles such a loop as
+    well."""
     if len(loop.body.stmts) != 1:
         return False
     (stmt,) = loop.body.stmts

@@ -105,7 +105,8 @@ class _Vectors:
         lets: list[ir.Let],
         tests: list[tuple[str, tuple[ir.Operand, ...]]],
     ) -> tuple[ir.Var, list[ir.Stmt]]:
-        """A variable that is true if all arguments of a block are inside, and the statements that compute it."""
+        """A variable that is true if all arguments of a block lie inside the ranges of their vector functions, and the
+        statements that compute it."""
         cloner = Cloner({})
         index = cloner.fresh(loop.index)
         stmts: list[ir.Stmt] = [cloner.stmt(named(s, in_loops(s))) for s in lets]

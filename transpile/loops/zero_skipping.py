@@ -129,7 +129,8 @@ class _Region:
     def parted(
         self, stmts: list[ir.Stmt], moved: list[ir.Stmt], after: list[ir.Stmt], tests: set[ir.Var]
     ) -> tuple[list[ir.Stmt], list[ir.Stmt]]:
-        """The statements before the branch, and those in it: the moved ones and what is computed only for them."""
+        """The statements that stay before the branch, and those that move into it: ``moved`` and the statements whose values
+        only these read."""
         used: set[ir.Operand] = {*tests, *leaves(self.old)}.union(*(self.touches.of(s).uses for s in after))
         inside: set[ir.Operand] = set(self.values.values())
         within: list[ir.Stmt] = []

@@ -16,7 +16,8 @@ class Carried(Primitives):
     """Gives memory to values before writes and control flow, and passes values across blocks."""
 
     def settle(self, buf: ir.Var, but: ir.Operand | None = None) -> None:
-        """Before ``buf`` is written: gives memory to values that depend on it and are still to be read."""
+        """Before ``buf`` is written: gives memory to values that depend on it and are still to be read, except ``but``, the
+        value being written, if this is its last use."""
         for var in list(self.snapshots):
             held = self.env.get(var)
             if not isinstance(held, Elements) or self.left[var] <= 0:
@@ -25,8 +26,8 @@ class Carried(Primitives):
                 self.env[var] = self.in_memory(held, name_of(var))
 
     def settle_outer(self, stmt: ir.Stmt, loop: bool) -> None:
-        """Before a nested statement: gives memory to values that it would invalidate; before a loop, also to those that it
-        would recompute in each iteration."""
+        """Before a nested statement: gives memory to values that the statement would invalidate. Before a ``loop``, also to
+        those that the loop would recompute in each iteration."""
         changed: dict[ir.Var, None] = {}
         inside: dict[ir.Var, None] = {}
         for inner in blocks(stmt):

@@ -37,7 +37,7 @@ class Product:
 
     @property
     def summed(self) -> str:
-        """The letters that are summed: first those summed by loops around the calls, last the one summed by the calls."""
+        """The letters that are summed: first those of loops around the calls, last the letter that the calls sum over."""
         found = [c for c in self.letters[0] if c in self.letters[1] and c not in self.letters[2]]
         close = (_close(self.x, self.letters[0]), _close(self.y, self.letters[1]))
         return "".join(sorted(found, key=lambda c: (c == close[0], c == close[1])))
@@ -108,7 +108,8 @@ def _is_small(sizes: Mapping[str, ir.Operand], own: Sequence[str], summed: Seque
 
 
 def _prepared(lw: Lowering, p: Product, is_matrix: bool) -> Product | None:
-    """The product with operands whose slices a call can take; None if that requires a copy of a matrix that is read once."""
+    """The product with operands whose slices a call can take. None if this requires a copy of a matrix in a product with a
+    vector (``is_matrix`` False), which reads the matrix once."""
     x, y, output = p.letters
     summed = "".join(c for c in x if c in y and c not in output)
     if len(summed) > 1 and summed in y and summed in x and p.x.is_whole and p.y.is_whole:

@@ -26,7 +26,7 @@ def _keys(lw: Lowering, stmt: Any) -> Elements:
 
 
 def _words(lw: Lowering, keys: Elements, lane: Sequence[Expr]) -> tuple[Expr, Expr]:
-    """The two words of the key of a lane."""
+    """The two words of the key of a lane, in order."""
     first, second = (keys.at([*lane, lw.b.expr(k)]) for k in (0, 1))
     return first, second
 

@@ -77,7 +77,7 @@ def read(b: Builder, var: ir.Var, indices: Sequence[Expr]) -> Expr:
 
 
 def write(b: Builder, var: ir.Var, indices: Sequence[Expr], value: Expr, add: bool = False) -> None:
-    """Emits ``var[i, j] = value`` or ``+=``."""
+    """Emits ``var[i, j] = value``; with ``add``, ``var[i, j] += value``."""
     path = (ir.Index(tuple(ir.Point(k) for k in range(len(indices)))),)
     (b.add if add else b.store)(var, path, list(indices), value)
 

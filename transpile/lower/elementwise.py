@@ -35,7 +35,7 @@ def elementwise(lw: Lowering, stmt: Any) -> Elements:
 
 
 def _unit(operands: Sequence[Elements]) -> int | None:
-    """The axis that is contiguous in most operands."""
+    """The axis that is contiguous in most operands; None if none is known to be."""
     units = [e.unit for e in operands if e.rank and e.unit is not None]
     return max(set(units), key=lambda u: (units.count(u), u)) if units else None
 

@@ -40,7 +40,7 @@ def cast(lw: Lowering, x: Expr, dtype: str) -> Expr:
 
 
 def op(lw: Lowering, prim: str, *args: Expr, dtype: str = "") -> Expr:
-    """One scalar operation; its dtype is that of the first operand if none is given."""
+    """One scalar operation; ``dtype`` "" is the dtype of the first operand."""
     return lw.compute(prim, args, Type(dtype or args[0].dtype), {})
 
 
@@ -85,7 +85,7 @@ def fold_axes(
 
 
 def add_up(lw: Lowering, x: Elements, axes: Sequence[int], keepdims: bool, dtype: str, name: str = "total") -> Elements:
-    """The sum over ``axes``."""
+    """The sum over ``axes``; ``name`` is the name of the carried total."""
     carried = wide(dtype)
     kept = [k for k in range(x.rank) if k not in axes]
     product = disguised(lw, x, axes, keepdims, dtype)

@@ -17,7 +17,7 @@ from transpile.lower.lowering import Lowering
 
 
 def stretch(k: Expr, start: Expr | None, stride: Expr | None) -> Expr:
-    """``start + k * stride``; None stands for 0 and 1."""
+    """``start + k * stride``; None stands for a start 0 and a stride 1."""
     at = k if stride is None else k * stride
     return at if start is None else at + start if stride is not None else start + k
 
@@ -111,7 +111,8 @@ def named(lw: Lowering, x: Expr, name: str) -> Expr:
 
 
 def guarded(lw: Lowering, at: Expr, given: Expr, n: Expr, low: bool = True) -> Expr:
-    """``at``, after a check that it lies in ``range(n)``; the error shows ``given``."""
+    """``at``, after a check that it lies in ``range(n)``; the error shows ``given``. ``low`` False: ``at`` is known not to be
+    negative."""
     lw.b.emit(in_range(lw.b.loc, at, n, given, low))
     return at
 

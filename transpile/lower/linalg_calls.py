@@ -124,7 +124,8 @@ def system(lw: Lowering, stmt: Any, how: System) -> Elements:
 def _equation(
     lw: Lowering, stmt: Any, fn: str, flags: Sequence[ir.Operand], factors: Factors | None = None
 ) -> Elements:
-    """Emits the calls that solve. A right side of rank 1 is a matrix with one column."""
+    """Emits the calls that solve; with ``factors``, from the kept factors of the matrix. A right side of rank 1 is a matrix
+    with one column."""
     a, y = (lw.elements(x) for x in stmt.args)
     dtype, sizes = stmt.var.type.dtype, lw.sizes(stmt.var.type.dims)
     first = passed(lw, [a]) if factors is None else _kept(lw, factors)

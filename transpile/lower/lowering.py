@@ -141,7 +141,7 @@ class Lowering(Nests):
         return isinstance(a, ir.Var) and isinstance(b, ir.Var) and form is not None and form == self.b.form_of(b)
 
     def symbol(self, name: str) -> ir.Operand:
-        """The value of a symbol: its own operand, or, if that was dead code, the size of an array that has it. Raises
+        """The value of a symbol: its own operand, or, if this was dead code, the size of an array that has the symbol. Raises
         KeyError."""
         op = self.fn.symbols.get(name)
         if op is not None and (not isinstance(op, ir.Var) or op in self.env):

@@ -36,14 +36,14 @@ class Place:
     moves: tuple[Move, ...] | None = ()  # view operations from the source to the place; None if it is no view
 
     def then(self, sizes: Sequence[ir.Operand], inner: Map, unit: int | None = None, **more: Any) -> Place:
-        """The place followed by another map."""
+        """The place followed by another map. ``unit``: the new axis that is contiguous, if any."""
         outer = self.at
         return replace(
             self, sizes=tuple(sizes), at=lambda idx: outer(inner(idx)), unit=unit, identity=False, moves=None, **more
         )
 
     def view(self, lw: Lowering, source: View | None, name: Any = None) -> View | None:
-        """The view of the place in memory, if it is part of the source's view."""
+        """The view of the place in memory, if it is part of the source's view; else None. ``name`` becomes its ``source``."""
         if source is None or self.moves is None:
             return None
         for move in self.moves:

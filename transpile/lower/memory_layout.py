@@ -27,7 +27,7 @@ def view_of(x: Elements) -> View | None:
 
 
 def repeated(x: Elements, lead: int) -> View | None:
-    """The array repeated along ``lead`` new axes in front, and along its axes of size 1."""
+    """The array, as a view, repeated along ``lead`` new axes in front and along its axes of size 1; None if it is no view."""
     view = view_of(x)
     if view is None:
         return None
@@ -70,7 +70,7 @@ def made_by(lw: Lowering, prim: str, operands: Sequence[Elements]) -> Made | Non
 
 
 def uniform(x: Elements) -> Expr | None:
-    """The number that all elements are equal to, if it is known."""
+    """The number that all elements are equal to; None if none is known."""
     if not x.rank:
         return x.at(())
     return x.made.value if isinstance(x.made, Uniform) else None

@@ -179,7 +179,7 @@ def _count(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> Expr | None:
 
 
 def _divide(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> Expr | None:
-    """``a / b`` for integers: Python rounds once."""
+    """``a / b`` for integers: Python rounds once. None if an operand is no Python integer."""
     if not stmt.params.get("whole") or stmt.var.type.dims:
         return None
     found = [_integer(lw, a) for a in stmt.args]
@@ -189,7 +189,7 @@ def _divide(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> Expr | None:
 
 
 def _compare(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> Expr | None:
-    """A comparison of a Python integer with a float, which is exact."""
+    """A comparison of a Python integer with a float, which is exact; None for other comparisons."""
     if not all(a.type.weak and a.type.dtype == "float64" for a in stmt.args):
         return None
     made = [lw.integers.get(a) if isinstance(a, ir.Var) else None for a in stmt.args]

@@ -63,7 +63,7 @@ def _about_mean(lw: Lowering, x: Elements, axes: Sequence[int], n: Expr, carried
 
 
 def _divisor(lw: Lowering, stmt: Any, x: Elements, n: Expr | None) -> Elements:
-    """The number of elements that contribute, less the delta degrees of freedom."""
+    """The number of elements that contribute (``n`` None: those that are not NaN), less the delta degrees of freedom."""
     if n is None:
         return add_up(lw, _is_number(lw, x), stmt.params["axes"], stmt.params["keepdims"], "float64")
     if "ddof" in stmt.params:

@@ -87,7 +87,7 @@ def disguised(lw: Lowering, x: Elements, axes: Sequence[int], keepdims: bool, dt
 
 
 def peek(lw: Lowering, op: ir.Operand) -> Pending | None:
-    """The operand, if it is a pending sum of products that has no other reader."""
+    """The sum of products that the operand stands for, if it is still pending and has no other reader; else None."""
     held = lw.held(op) if isinstance(op, ir.Var) and op.type.dims else None
     return held if isinstance(held, Pending) and lw.total[op] <= 1 else None  # type: ignore[index]
 
@@ -222,7 +222,7 @@ def write(lw: Lowering, stmt: ir.Store | ir.Add, x: Pending, place: Place) -> bo
 
 
 def _own(rest: Elements, target: View) -> View | None:
-    """``rest`` as a view, if it is the target itself, perhaps with a factor."""
+    """``rest`` as a view, if it is the target itself, perhaps with a factor; else None."""
     view = lying(rest)
     if view is None or view.var is not target.var:
         return None

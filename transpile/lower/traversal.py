@@ -188,7 +188,7 @@ class Traversal(Carried):
     def note_range(
         self, index: ir.Var, symbol: Dim | None, start: ir.Operand, bound: ir.Operand, step: ir.Operand
     ) -> None:
-        """Remembers the range of a loop index, for index checks."""
+        """Remembers the range of a loop index, for index checks, under its size symbol, or under a new one."""
         if symbol is None or symbol.as_symbol is None or symbol.as_symbol in self.ranges:
             symbol = Dim.integer(f"{index.name}@{len(self.ranges)}")
         name = str(symbol)

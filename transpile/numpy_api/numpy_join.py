@@ -141,7 +141,8 @@ def _raised(x: Expr, rank: int) -> Expr:
 
 
 def _cut(x: Expr, axis: int, sections: Any, exact: bool) -> list[Expr]:
-    """The parts of an axis, split into a number of sections or at given indices."""
+    """The parts of an axis, split into a number of sections or at given indices. ``exact``: T202 if the sections are not of
+    equal size."""
     n = x.dims[axis]
     if not isinstance(sections, (tuple, list)):
         places = _even(x.b, n, integer(sections), exact)

@@ -46,7 +46,8 @@ SVDResult: Any = _results.SVDResult
 
 
 def matrix(b: Builder, a: Any, what: str, square: bool = True) -> Expr:
-    """An argument that is a matrix or a stack of matrices, as floats; T202 if it is not (or not square)."""
+    """An argument that is a matrix or a stack of matrices, as floats; T202 if it has lower rank or, with ``square``, is not
+    square."""
     (x,) = floats(b, a)
     if x.rank < 2:
         raise RuleError(f"{what} takes a matrix, not {x.type}", "T202", "pass an array of rank 2")
@@ -277,7 +278,7 @@ def _pinv(b: Builder, a: Any, rcond: Any = None, hermitian: Any = False, *, rtol
 
 
 def inverse_above(x: Expr, share: Expr, least: Any = None) -> tuple[Expr, Expr]:
-    """The pseudoinverse and the rank; singular values that fail `_are_above` count as 0."""
+    """The pseudoinverse and the rank; singular values that fail `_are_above` count as 0. ``least`` None is 0."""
     u, values, vt = items(x.b.let("svd", x, full_matrices=False))
     counts = _are_above(values, share, least)
     inverses = m.where(counts, 1 / m.where(counts, values, 1), 0)

@@ -166,7 +166,7 @@ def _freedom(count: Expr, lost: Any) -> Expr:
 
 
 def _variables(b: Builder, x: Any, y: Any, rowvar: bool) -> Expr:
-    """A matrix with one variable in each row."""
+    """A matrix with one variable in each row; ``rowvar`` False: the arguments have one in each column."""
     parts = [v for v in (x, y) if v is not None]
     rows = []
     for name, v in zip("my", (b.cast(array(b, p), "float64") for p in parts)):

@@ -117,7 +117,8 @@ def _at(ordered: Expr, place: Expr) -> Expr:
 
 
 def _cut(ordered: Expr, share: Expr, n: Expr, method: str, is_weak: bool) -> Expr:
-    """The quantiles of sorted rows, of which the first n elements count."""
+    """The quantiles of sorted rows, of which the first n elements count. ``is_weak``: the shares are Python numbers, which
+    leave the dtype of the rows."""
     if method in _CHOSEN:
         return _at(ordered, ordered.b.cast(_CHOSEN[method](share, n), "int64"))
     place = _INTERPOLATED[method](share, n)

@@ -77,7 +77,8 @@ def _of_ufunc(ufunc: np.ufunc) -> inspect.Signature:
 
 
 def elementwise(operands: int, like: Callable[..., Any] | None = None) -> inspect.Signature:
-    """The signature of a ufunc with this number of operands."""
+    """The signature of a ufunc with this number of operands; its other parameters are those of ``like``, by default of a ufunc
+    of NumPy."""
     found = inspect.signature(like or _ufunc)
     names = ["x"] if operands == 1 else [f"x{k + 1}" for k in range(operands)]
     first = [Parameter(name, Parameter.POSITIONAL_ONLY) for name in names]
@@ -85,7 +86,8 @@ def elementwise(operands: int, like: Callable[..., Any] | None = None) -> inspec
 
 
 def of_entry(name: str, entry: Entry) -> inspect.Signature | None:
-    """The signature of the callable that the entry ``name`` describes. For a ufunc of SciPy this does not import SciPy."""
+    """The signature of the callable that the entry ``name`` describes; None if it has none. For a ufunc of SciPy this does not
+    import SciPy."""
     if entry.elementwise and name.startswith("scipy.") and "scipy.special" not in sys.modules:
         return elementwise(len(entry.takes.parameters))
     return signature(name)

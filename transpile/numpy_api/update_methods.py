@@ -44,7 +44,8 @@ _GIVEN: dict[str, Callable[..., None]] = {"apply": _func, "get": _get}
 
 
 def is_dropping(mode: str | None, reading: bool) -> bool:
-    """Whether indices out of range are ignored rather than clipped."""
+    """Whether indices out of range are ignored rather than clipped. With no ``mode`` they are when writing, but not when
+    ``reading``."""
     return mode in ("drop", "fill") or (mode in (None, "promise_in_bounds") and not reading)
 
 
@@ -63,7 +64,7 @@ def no_number(fill: str) -> str:
 def computed_in(of: np.dtype[Any], values: Sequence[Any], divides: bool = False) -> np.dtype[Any]:
     """The dtype in which an array is updated: its own, unless it holds integers and the result is a float.
 
-    ``values`` are dtypes, arrays and numbers of Python's, which give way to NumPy's.
+    ``values`` are dtypes, arrays and numbers of Python's, which give way to NumPy's. ``divides``: the update is a division.
 
     >>> computed_in(np.dtype("int8"), [1]).name, computed_in(np.dtype("int64"), [0.5]).name
     ('int8', 'float64')

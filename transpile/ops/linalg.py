@@ -239,7 +239,7 @@ def _lstsq_vjp(x, x_bar, args, wants, params) -> Any:  # type: ignore[no-untyped
 
 
 def _triangular(x: Expr, lower: bool, unit: bool) -> Expr:
-    """The triangle of ``x`` that the solver reads; without the diagonal if it is taken as 1."""
+    """The lower or upper triangle of ``x``, which the solver reads; without the diagonal if it is taken as 1 (``unit``)."""
     k = (-1 if lower else 1) if unit else 0
     return m.call("tril" if lower else "triu", x, k=k)
 

@@ -153,8 +153,8 @@ def _as(count: Expr, like: Expr) -> Expr:
 
 
 def product_of_others(x: Expr, axes: tuple[int, ...]) -> Expr:
-    """For each element the product of all others along ``axes``: the product of those before it times that of those after
-    it."""
+    """For each element the product of all other elements along ``axes``: the product of the elements before it times the
+    product of the elements after it."""
     if len(axes) == 1:
         return _others_on_axis(x, axes[0])
     kept = [k for k in range(x.rank) if k not in axes]

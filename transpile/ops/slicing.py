@@ -72,8 +72,8 @@ def slice_place(b: Builder, dims: Sequence[Dim], axis: int, start: Dim, stop: Di
 
 
 def slice_axis(x: Expr, axis: int, start: Dim | int, stop: Dim | int | None = None, clip: bool = False) -> Expr:
-    """``x[..., start:stop, ...]`` for bounds that are known to be ordered and within the axis; with ``clip`` the part is empty
-    where they are not ordered."""
+    """``x[..., start:stop, ...]`` for bounds that are known to be ordered and within the axis; ``stop`` None is its end. With
+    ``clip`` the part is empty where the bounds are not ordered."""
     axis %= x.rank
     start = Dim.of(start)
     stop = x.dims[axis] if stop is None else Dim.of(stop)

@@ -111,7 +111,7 @@ def _transpose_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-unt
 
 
 def reduced_dims(dims: tuple[Dim, ...], axes: tuple[int, ...], keepdims: bool) -> tuple[Dim, ...]:
-    """The sizes left after a reduction over ``axes``."""
+    """The sizes left after a reduction over ``axes``, which have size 1 with ``keepdims``."""
     if keepdims:
         return tuple(Dim(1) if k in axes else d for k, d in enumerate(dims))
     return tuple(d for k, d in enumerate(dims) if k not in axes)

@@ -25,5 +25,6 @@ class Values:
         return formula.at(given) if all(s in given for s in formula.symbols) else None
 
     def taken_by(self, var: ir.Var, formula: Formula) -> int | None:
-        """The bytes of a variable: those measured if the formula is only a bound, else the value of the formula."""
+        """The bytes of a variable: those measured if the formula is only a bound, else the value of the formula; None if it is
+        unknown."""
         return self.taken.get(var, self.of(formula))

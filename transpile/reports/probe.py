@@ -102,7 +102,7 @@ class _Probe:
         self.put(slot, self.b.expr(0))
 
     def pushed(self, value: ir.Operand, now: int, highest: int, in_bytes: bool) -> None:
-        """Adds an entry, or its bytes, to the count of a stack; records the highest count."""
+        """Adds an entry, or with ``in_bytes`` the bytes of its value, to the count of a stack; records the highest count."""
         more = self.size(value) * np.dtype(value.type.dtype).itemsize if in_bytes else self.b.expr(1)
         total = self.count(now) + more
         self.put(now, total)

@@ -91,7 +91,7 @@ def said(report: Report) -> set[str]:
 
 
 def amount(number: int | None, formula: Formula, exact: bool = True) -> str:
-    """An amount and its formula: ``320,000 bytes = 16·n``."""
+    """An amount in bytes and its formula, ``320,000 bytes = 16·n``; "unknown" if the number is None, "≤" unless ``exact``."""
     if formula.is_const and number is not None:
         return "nothing" if not number else f"{number:,} bytes"
     return f"{'unknown' if number is None else f'{number:,} bytes'} {'=' if exact else '≤'} {formula}"
@@ -193,7 +193,7 @@ def decided(report: Report) -> list[str]:
 
 
 def peak(report: Report, title: str, found: Peak | None) -> list[str]:
-    """The lines about a peak, with the arrays alive then."""
+    """The lines about a peak, with the arrays alive then; one line if the peak is None, unknown."""
     if found is None:
         return [f"{title}: unknown"]
     lines = wrapped(

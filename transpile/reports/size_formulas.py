@@ -159,7 +159,7 @@ class Sizes:
         return away if abs(step) == 1 else Formula.operation("//", away + (abs(step) - 1), abs(step))
 
     def count(self, loop: Loop) -> Formula | None:
-        """The trip count, if it is known before the loop."""
+        """The trip count; None if it is not known before the loop."""
         if isinstance(loop, ir.While) or loop.body.stop is not None:
             return None
         span = self.span(loop)
@@ -182,8 +182,8 @@ class Sizes:
         return (any if atom.name == "max" else all)(map(self.is_size, atom.operands))
 
     def extreme(self, value: Formula, largest: bool) -> Formula | None:
-        """The largest (or smallest) value over the iterations of all loops; None if it cannot be told which iteration has
-        it."""
+        """The largest value (``largest``), or the smallest, over the iterations of all loops; None if it cannot be told which
+        iteration has it."""
         found = self._without_operations(value, largest)
         while found is not None:
             name = next((s for s in reversed(found.symbols) if s in self.trips), None)
@@ -201,7 +201,8 @@ class Sizes:
         return None
 
     def _without_operations(self, value: Formula, largest: bool) -> Formula | None:
-        """The value with each operation that depends on an iteration replaced by its own largest or smallest value."""
+        """The value with each operation that depends on an iteration replaced by its bound in the direction of ``largest``;
+        None if there is none."""
         total = Formula()
         for product, coefficient in value.summands:
             part: Formula | None = Formula.of(coefficient)

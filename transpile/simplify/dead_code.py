@@ -56,7 +56,7 @@ def remove_dead_block(
     stays: Stays = must_run,
 ) -> ir.Block:
     """``block`` without statements that ``roots`` and effects do not need. ``moved(old, new)`` is called for each statement and
-    block that is replaced by a smaller one."""
+    block that is replaced by a smaller one; ``sizes`` and ``stays`` are as for `remove_dead`."""
     return _Sweep(_Liveness(block, symbols, sizes, stays).run(roots), moved).block(block)
 
 

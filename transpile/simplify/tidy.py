@@ -162,14 +162,15 @@ class _Tidy(Numbering):
         return read[0].params["path"] == stmt.path and read[0].args[1:] == stmt.args
 
     def twice_half(self, stmt: ir.Let) -> ir.Operand | None:
-        """``x`` if the statement adds ``0.5 * x`` to itself, as in the adjoint of ``0.5 * x * x``."""
+        """``x`` if the statement adds ``0.5 * x`` to itself, as in the adjoint of ``0.5 * x * x``; else None."""
         half = stmt.args[0]
         if record_of(stmt).signs != (1, 1) or stmt.args[1] is not half or not isinstance(half, ir.Var):
             return None
         return self.halves.get(half)
 
     def turned_back(self, stmt: ir.Let) -> ir.Var | None:
-        """``x`` if the statement transposes ``x.T`` back; otherwise the transposition is recorded for later statements."""
+        """``x`` if the statement transposes ``x.T`` back. Otherwise None, and the transposition is recorded for later
+        statements."""
         of, axes = stmt.args[0], stmt.params["axes"]
         if of in self.turned:
             origin, version, before = self.turned[of]
@@ -279,7 +280,7 @@ def _from_nothing(stmt: ir.For | ir.While) -> ir.For | ir.While:
 
 
 def _known(block: ir.Block, test: ir.Operand, value: bool) -> ir.Block:
-    """The branch with ``True`` or ``False`` in place of its own test among the yields."""
+    """The side of a branch with the truth value of the test on this side in place of the test among the yields."""
     if not isinstance(test, ir.Var):
         return block
     same = {test, *(s.var for s in block.stmts if isinstance(s, ir.Let) and s.prim == "cast" and s.args[0] is test)}
@@ -295,8 +296,8 @@ def _known(block: ir.Block, test: ir.Operand, value: bool) -> ir.Block:
 
 
 def _identity(stmt: ir.Let) -> ir.Operand | None:
-    """The operand or constant that equals the *let*, as for ``1 * x``, ``x / 1`` and ``0 + x``; these appear when a constant is
-    no longer carried."""
+    """The operand or constant that equals the *let*, as for ``1 * x``, ``x / 1`` and ``0 + x``, which appear when a constant is
+    no longer carried; else None."""
     if (number := fold_floats(record_of(stmt), stmt.args)) is not None:
         return number
     same = identity(record_of(stmt), stmt.args, signed=False)

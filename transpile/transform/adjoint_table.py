@@ -46,7 +46,7 @@ def _both(x: Pending, y: Pending) -> Pending:
 
 
 def _either(x: Expr, y: Expr) -> Expr | None:
-    """The mask that is true where one of the two is; None if that is everywhere."""
+    """The mask that is true where ``x`` or ``y`` is; None if it is true everywhere."""
     b = x.b
     for one, other in ((x, y), (y, x)):
         made = definition(b, other.op)
@@ -138,7 +138,7 @@ class Adjoints:
         return self.buffers[var]
 
     def _left(self, pending: Pending) -> ir.Var | None:
-        """The buffer that holds this very value and is not read any more."""
+        """The buffer that holds this very value and is not read any more; None if there is none."""
         buffer, block = self.left.get(pending.value.op, (None, None))
         return buffer if pending.mask is None and block is self.b.block else None
 
@@ -150,7 +150,8 @@ class Adjoints:
         self.add(source, value)
 
     def take(self, var: ir.Var) -> Pending | None:
-        """The adjoint of ``var``, removed from the table: at the definition of ``var`` it is complete."""
+        """The adjoint of ``var``, removed from the table: at the definition of ``var`` it is complete. None if nothing was
+        added to it."""
         if var in self.buffers:
             return Pending(self.b.read(self.buffers.pop(var), name=self.name(var)))
         pending = self.values.pop(var, None)
@@ -159,7 +160,7 @@ class Adjoints:
         return pending
 
     def settle(self, var: ir.Var) -> Expr | None:
-        """The same as `take`, with the mask applied."""
+        """The adjoint of ``var`` as by `take`, with its mask applied; None if there is none."""
         pending = self.take(var)
         if pending is None:
             return None

@@ -36,8 +36,8 @@ class Vjp(Protocol):
 
 
 def by_sides(fn: ir.Function, wrt: Sequence[int], vjp: Vjp, *, value: bool = False, aux: int = 0) -> ir.Function:
-    """``vjp`` with the cotangents as parameters, applied to each side of a final branch; to the whole function if there is
-    none."""
+    """``vjp`` with the cotangents as parameters, applied to each side of a final branch, or to the whole function if there is
+    no such branch. For ``value`` and ``aux`` see `transpile.transform.vjp.vjp`."""
     fn = remove_dead(tidy(own_memory(fn)))
     last = _last_branch(fn)
     if last is None or not _is_split(fn, last):
@@ -57,7 +57,7 @@ def by_sides(fn: ir.Function, wrt: Sequence[int], vjp: Vjp, *, value: bool = Fal
 
 
 def _last_branch(fn: ir.Function) -> ir.If | None:
-    """The branch that the function ends in; only the sizes of its results may be computed after it."""
+    """The branch that the function ends in, after which only the sizes of its results may be computed; None if there is none."""
     for stmt in reversed(fn.body.stmts):
         if isinstance(stmt, ir.If):
             return stmt
@@ -115,7 +115,8 @@ def _result(y: ir.Operand, z: ir.Operand) -> ir.Var:
 
 
 def _sized(own: _Side, wanted: ir.Var, seed: ir.Var, last: ir.If) -> tuple[ir.Var, ir.Stmt | None]:
-    """The cotangent with the sizes that it has on one side, and the statement that defines it, if one is needed."""
+    """The cotangent with the sizes that it has on one side, and the statement that defines it, None if the cotangent is
+    ``seed`` itself."""
     type_ = own.type(wanted.type)
     if type_.dims == seed.type.dims:
         return seed, None

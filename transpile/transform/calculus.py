@@ -56,7 +56,7 @@ def times(bar: Expr, partial: Any) -> Expr | None:
 
 
 def by_number(x: Expr, number: Any) -> Expr | None:
-    """``number * x``; None if the number is 0. Two constant factors are merged if that is exact (one of them is a power of
+    """``number * x``; None if the number is 0. Two constant factors are merged if this is exact (one of them is a power of
     two)."""
     if number == 0:
         return None

@@ -86,7 +86,8 @@ def tied(fn: ir.Function, call: ir.Call) -> ir.Function:
 
 
 def without_again(fn: ir.Function) -> ir.Function:
-    """``fn``, a rule that is differentiated by itself, with the plain function where it calls its own function."""
+    """``fn``, a rule that is differentiated by itself, with the plain custom function in place of its calls of the custom
+    function."""
     while any(map(is_again, statements(fn.body))):
         fn = _placed(fn, lambda b, call: splice(b, call.custom.fn, call.args) if is_again(call) else None)
     return fn
@@ -230,6 +231,6 @@ _SPREAD = ("full", "broadcast", "cast", "neg", "reshape")  # of zeros these make
 
 
 def _place_of(fn: ir.Function, operand: ir.Operand) -> ir.Loc:
-    """The user's line that computes an operand; that of the function if it is an argument or a constant."""
+    """The user's line that computes an operand; for an argument or a constant, the place of the function."""
     made = (s.loc for s in statements(fn.body) if isinstance(s, ir.Let) and s.var is operand)
     return next(made, fn.loc)

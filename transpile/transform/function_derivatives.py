@@ -117,7 +117,8 @@ def derived(
 def adjoints(
     routine: Routine, args: Sequence[Expr], bars: Sequence[Expr | None], wants: Sequence[bool], vjp: Derivative
 ) -> tuple[Expr | None, ...]:
-    """The adjoint of each wanted operand of a call, from the cotangents of its results; None for the other operands."""
+    """The adjoint of each wanted operand of a call, from the cotangents of its results (None: zero); None for the other
+    operands."""
     wrt = [k for k, wanted in enumerate(wants) if wanted]
     seeded = [k for k, bar in enumerate(bars) if bar is not None]
     given = [*(a.op for a in args), *(bar.op for bar in bars if bar is not None)]

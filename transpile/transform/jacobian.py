@@ -47,7 +47,7 @@ def by_columns(
 
     Results: for each of the first ``rows`` results of ``core`` one array for each of ``wrt``, whose dims are those of the
     result followed by those of the parameter; after them the other results of ``core``. ``sizes``: example values of the size
-    symbols.
+    symbols. ``is_compiled``: all directions are computed at once; else only if that pays.
     """
     _check_results(core, rows)
     plan = _Plan(core, wrt, rows, sizes or {}, is_compiled)
@@ -65,8 +65,8 @@ def by_columns(
 def by_rows(
     core: ir.Function, wrt: Sequence[int], rows: int, sizes: Sizes | None = None, is_compiled: bool = False
 ) -> ir.Function:
-    """The Jacobian by reverse mode, one direction for each element of the first ``rows`` results; its results are as in
-    `by_columns`."""
+    """The Jacobian by reverse mode, one direction for each element of the first ``rows`` results; arguments and results are as
+    for `by_columns`."""
     _check_results(core, rows)
     plan = _Plan(core, wrt, rows, sizes or {}, is_compiled)
     for row in range(rows):
@@ -137,8 +137,9 @@ class _Plan:
         return with_results(self.core, found)
 
     def directions(self, derivative: ir.Function, along: Type, slots: Sequence[tuple[int, int]], forward: bool) -> None:
-        """Emits the blocks of the Jacobian that a derivative gives in all directions, the elements of ``along``. The results of
-        the derivative are the auxiliary ones, if it is the first, then one for each of the slots (row, column)."""
+        """Emits the blocks of the Jacobian that a derivative gives in all directions, the elements of ``along``. ``derivative``
+        returns the auxiliary results, if it is the first, then one result for each of the slots (row, column). ``forward``: it
+        is a pushforward, else a pullback."""
         at = len(derivative.params) - len(derivative.captured) - 1  # the only seed is the last of the user's parameters
         derivative = remove_dead(tidy(silenced(derivative)))
         lead = len(derivative.body.yields) - len(slots)
@@ -173,7 +174,8 @@ class _Plan:
     # ---- an axis of directions
 
     def at_once(self, derivative: ir.Function, at: int, along: Type, lead: int, forward: bool) -> Sequence[ir.Operand]:
-        """Emits the derivative batched over the directions; gives its results."""
+        """Emits the derivative batched over the directions; gives its results, with the axes of ``along`` last (``forward``) or
+        first."""
         b = self.b
         axes = [0 if k == at else None for k in range(len(derivative.params))]
         ranks = [y.type.rank if forward else 0 for y in derivative.body.yields]
@@ -187,7 +189,7 @@ class _Plan:
         return [*found[:lead], *(self.unfolded(out, along.dims, forward) for out in found[lead:])]
 
     def unfolded(self, out: ir.Operand, along: tuple[Dim, ...], forward: bool) -> ir.Operand:
-        """A result whose axis of directions (the last one; by rows, the first) is reshaped to the dims ``along``."""
+        """A result whose axis of directions, the last (``forward``) or the first, is reshaped to the dims ``along``."""
         dims = (*out.type.dims[:-1], *along) if forward else (*along, *out.type.dims[1:])
         return self.shaped(out, dims)
 
@@ -202,7 +204,8 @@ class _Plan:
     def one_by_one(
         self, derivative: ir.Function, at: int, along: Type, slots: Sequence[tuple[int, int]], forward: bool
     ) -> Sequence[ir.Operand]:
-        """Emits loops over the elements of ``along`` that run the derivative with the seed that is 1 at that element."""
+        """Emits loops over the elements of ``along`` that run the derivative with a seed of zeros and a 1 at the element; gives
+        its results."""
         b = self.b
         values = self.run()
         buffers: list[ir.Var] = []

@@ -158,7 +158,7 @@ class _Forward:
     def structural(
         self, stmt: ir.Let | ir.Alloc, prim: Op, dots: list[Expr | None]
     ) -> Expr | tuple[Expr | None, ...] | None:
-        """The tangent by the primitive's own rule."""
+        """The tangent by the primitive's own rule, from the tangents of its operands; None is a zero tangent."""
         if all(d is None for d in dots):
             return None
         if prim.jvp is REFUSED:

@@ -26,7 +26,8 @@ Derivative = Callable[
 
 
 def solved_tangents(b: Builder, call: ir.Call, dots: Sequence[Expr | None], jvp: Derivative) -> list[ir.Var] | None:
-    """The tangents of the outputs, from those of the arguments; None if all are 0. ``jvp`` must return tangents only."""
+    """The tangents of the outputs, from those of the arguments; None is a zero tangent, and the result if all are. ``jvp`` must
+    return tangents only."""
     rule, count = call.custom, call.custom.outputs
     outs, sides = call.results[:count], call.args[:count]
     right: list[Expr | None] = list(dots[:count])

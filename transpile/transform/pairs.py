@@ -44,7 +44,8 @@ def _block(block: ir.Block, symbols: Mapping[str, ir.Operand]) -> None:
 def _partner(
     block: ir.Block, at: int, first: ir.Call, symbols: Mapping[str, ir.Operand]
 ) -> tuple[ir.Call, list[ir.Stmt]] | None:
-    """The call of the pullback that can be merged with the call ``first``, and the statements that move in front of it."""
+    """The call of the pullback that can be merged with the call ``first``, and the statements that move in front of it; None if
+    there is no such call."""
     count = len(first.args)
     for stmt in block.stmts[at + 1 :]:
         if not is_kept(stmt) or not is_pullback_of(stmt.routine, first.routine):

@@ -70,7 +70,7 @@ def _owner(
     places: Mapping[ir.Var, Collection[int]],
     form_of: FormOf,
 ) -> ir.For | ir.While | None:
-    """The only statement that touches the array, if that is a loop whose iterations each fill the array first."""
+    """The only statement that touches the array, if it is a loop whose iterations each fill the array first; else None."""
     touching = list(places.get(alloc.var, ()))
     if len(touching) != 1 or alloc.var in leaves(block):
         return None

@@ -236,8 +236,8 @@ class _Linker:
                     self.have_read_sizes(var)
 
     def symbol_of_mirror(self, index: ir.Var, loop: ir.For | ir.While | None) -> Dim | None:
-        """The size symbol of the mirror's index, if its iterations are those of the forward loop and that has a symbol; else
-        None."""
+        """The size symbol of the mirror's index, if the mirror has the iterations of the forward loop and this loop has a
+        symbol; else None."""
         if not isinstance(loop, ir.For) or loop.body.stop is not None or loop.symbol is None:
             return None
         name = loop.symbol.as_symbol

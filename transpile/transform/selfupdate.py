@@ -56,8 +56,8 @@ def _kept(block: ir.Block, used: set[ir.Operand]) -> None:
 
 
 def _added_back(stmts: list[ir.Stmt], k: int) -> tuple[int, list[ir.Stmt]] | None:
-    """The position of the `Add` that restores what the zeroing at ``k`` removed, if nothing reads the place in between; and the
-    statements that add the remainder, if it adds more than that."""
+    """The position of the `Add` that restores what the zeroing at ``k`` removed, and the statements that add the remainder, if
+    it adds more than that. None if there is no such `Add`, or the place is read in between."""
     zeroing = stmts[k]
     assert isinstance(zeroing, ir.Store)
     taken = _read_before(stmts, k)
@@ -77,7 +77,7 @@ def _added_back(stmts: list[ir.Stmt], k: int) -> tuple[int, list[ir.Stmt]] | Non
 
 
 def _rest(stmts: list[ir.Stmt], add: ir.Add, taken: ir.Var) -> list[ir.Stmt] | None:
-    """For ``p += taken + r`` the statement ``p += r``, for ``p += taken - r`` those of ``p += -r``."""
+    """For ``p += taken + r`` the statement ``p += r``, for ``p += taken - r`` those of ``p += -r``; None for another sum."""
     made = next((s for s in reversed(stmts) if isinstance(s, ir.Let) and s.var is add.value), None)
     if made is None or not record_of(made).is_sum or taken not in made.args:
         return None
@@ -91,7 +91,7 @@ def _rest(stmts: list[ir.Stmt], add: ir.Add, taken: ir.Var) -> list[ir.Stmt] | N
 
 
 def _first_added(stmts: list[ir.Stmt], k: int) -> int | None:
-    """The position of the `Add` to the zeroed place, if nothing touches the buffer before: it may assign instead."""
+    """The position of the `Add` to the zeroed place, which may assign instead; None if something touches the buffer before."""
     zeroing = stmts[k]
     assert isinstance(zeroing, ir.Store)
     for j in range(k + 1, len(stmts)):

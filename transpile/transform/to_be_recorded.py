@@ -217,7 +217,7 @@ class Needs:
             self.recorded[var] = self._why(var)
 
     def _named(self, var: ir.Var, costs: dict[ir.Var, int], edges: list[tuple[ir.Var, ir.Var]]) -> ir.Var:
-        """Of values that cost the same, the user's own variable rather than one that is computed from it alone."""
+        """The user's own variable rather than ``var``, if ``var`` is computed from it alone and costs the same; else ``var``."""
         while var.name == ir.SYNTHETIC:
             above = {u for u, v in edges if v is var}
             if len(above) != 1 or costs[min(above, key=id)] > costs[var]:

@@ -50,7 +50,8 @@ def _of_rule(fn: ir.Function, wrt: Sequence[int]) -> ir.Function:
 
 
 def vjp_by_sides(fn: ir.Function, wrt: Sequence[int], *, value: bool = False, aux: int = 0) -> ir.Function:
-    """`vjp` with the cotangents as parameters; in a function that ends in a branch, each side is differentiated separately."""
+    """`vjp` with the cotangents as parameters (``seeds``); in a function that ends in a branch, each side is differentiated
+    separately."""
     return by_sides(fn, wrt, vjp, value=value, aux=aux)
 
 

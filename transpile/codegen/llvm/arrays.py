@@ -172,7 +172,7 @@ class Arrays(Scalars):
         return Scalar(whole, type_)
 
     def array(self, given: Scalar, root: Any = None) -> Array:
-        """The array for a value of Numba's array type."""
+        """The array for a value of Numba's array type; ``root``: the variable whose alias scope it belongs to, if any."""
         b, type_ = self.builder, given.type
         if not isinstance(type_, self.types.Array) or not type_.ndim:
             raise Unsupported(str(type_))

@@ -34,7 +34,8 @@ def compile_function(
     kept: Sequence[ir.Function] = (),
     outputs: Sequence[Output] = (),
 ) -> Any:
-    """The compiled function as `numba.core.compiler.CompileResult`.
+    """The compiled function as `numba.core.compiler.CompileResult`. With a ``guard`` the function first tests its call;
+    without, its parameters may overlap.
 
     ``name`` is unique; ``kept`` are its kept functions, ``outputs`` describes its last parameters, which hold results. Raises
     `Unsupported` for operations that are not supported here.
@@ -108,7 +109,8 @@ def _is_parallel(fn: ir.Function) -> bool:
 def _copied(
     fn: ir.Function, kept: Sequence[ir.Function], guard: Guard | None, outputs: int, gives_lock: bool
 ) -> Copied:
-    """The parameters that the wrapper copies while other threads may write them."""
+    """The parameters whose contents decide which memory the code touches: the wrapper copies these, so that no other thread can
+    write them. None are copied if the code never gives up Python's lock (``gives_lock`` False)."""
     found = steering(fn, kept)
     given = fn.params[: len(fn.params) - outputs]
     params = [k for k, p in enumerate(given) if p in found]

@@ -168,7 +168,7 @@ class Work:
         return total
 
     def loops(self, block: nodes.Block) -> Iterator[nodes.For]:
-        """Yields the loops of the block that are in no other loop of it."""
+        """Yields the outermost loops of the block, also those inside other statements, without the short ones."""
         for stmt in block.stmts:
             if isinstance(stmt, nodes.For):
                 if not is_short(stmt):

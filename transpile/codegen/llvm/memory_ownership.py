@@ -46,7 +46,7 @@ class Memory(Arrays):
     # ---- the stack frame
 
     def local(self, dtype: Any, sizes: Sequence[int], root: Any = None) -> Array:
-        """An array in the stack frame, without reference count."""
+        """An array in the stack frame, without reference count; ``root``: the variable whose alias scope it belongs to, if any."""
         from llvmlite import ir
 
         type_ = self.context.get_data_type(dtype)

@@ -195,7 +195,8 @@ def _kind() -> type:
             return self.context.make_array(types[k])(self.context, builder, value)
 
         def release(self, builder: Any, types: Any, cells: Sequence[_Copy], goes_back: bool = False) -> None:
-            """Frees the copies. Only changed elements are copied back: other threads may have written the rest."""
+            """Frees the copies. If ``goes_back``, changed elements are copied back first: only these, since other threads may
+            have written the rest."""
             for cell in cells:
                 there = builder.load(cell.before)
                 with builder.if_then(cgutils.is_not_null(builder, there), likely=False):

@@ -31,7 +31,8 @@ def modules_text(
 ) -> str:
     """The text of one module with the kernels and wrappers of several functions.
 
-    Each function comes with the parameters that it writes. ``level`` is the requested `Jit`, if there is one.
+    Each function comes with the parameters that it writes. ``standalone``: the module includes what it calls of the package
+    ``transpile_runtime``. ``level`` is the requested `Jit`, if there is one.
     """
     if level is not None and level.parallel:
         hint = "leave parallel=True out, or call tp.jit in a program"

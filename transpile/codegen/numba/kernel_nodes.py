@@ -42,7 +42,7 @@ def is_natural(type_: Type) -> bool:
 
 
 def dtype_node(dtype: str) -> ast.expr:
-    """The node of a dtype."""
+    """The expression ``np.float64`` for a dtype; ``np.bool_`` for "bool"."""
     return dotted("np.bool_" if dtype == "bool" else f"np.{dtype}")
 
 

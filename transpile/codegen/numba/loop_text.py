@@ -408,7 +408,8 @@ class _Emitter:
         self.turn(stmt, depth + 1, trips)
 
     def begin(self, stmt: ir.For | ir.While, depth: int) -> str | None:
-        """Writes the initial values of carried variables; returns the name of the trip count, if there is one."""
+        """Writes the initial values of carried variables, and 0 for the trip count if it is requested; returns the name of the
+        trip count, else None."""
         for param, init in zip(stmt.body.params, stmt.inits):
             self.assign(depth, param, self.plain(init))
         if stmt.trips is None:

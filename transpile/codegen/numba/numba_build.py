@@ -81,7 +81,8 @@ def _compiled(dispatcher: Any, kinds: Kinds, lines: Lines, loc: ir.Loc) -> Any:
 
 
 def ordinary(module: types.ModuleType, name: str, kinds: Kinds, lines: Lines, loc: ir.Loc, cache: bool) -> Any:
-    """The kernel compiled without private names of Numba, with Numba's own cache: for versions of Numba that were not tried."""
+    """The kernel compiled without private names of Numba, for versions of Numba that were not tried; ``cache``: in Numba's own
+    cache."""
     from transpile_runtime.compiled.again import Again
     from transpile_runtime.compiled.cache import keep
 

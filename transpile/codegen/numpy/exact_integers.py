@@ -96,7 +96,7 @@ def _is_small(op: ir.Operand) -> bool:
 
 
 def _element(stmt: ir.Stmt) -> ir.Var | None:
-    """The array of which the statement writes or reads a single element that is a Python integer."""
+    """The array of which the statement writes or reads a single element that is a Python integer; else None."""
     match stmt:
         case ir.Store(path=path, value=(ir.Var() | ir.Const()) as value) if _is_point(path) and value.type.weak:
             return stmt.buf

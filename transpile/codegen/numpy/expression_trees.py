@@ -247,7 +247,8 @@ class _Nester:
         self.sites[var] = sites
 
     def resolved(self, use: _Use) -> tuple[_Site, ...]:
-        """The sites where the use is evaluated: those of the expression around it, if there is one."""
+        """The sites where the use is evaluated in the text: if the user is itself nested, the sites of the expression around
+        it."""
         if isinstance(use.by, Tree):
             (target,) = defines(use.by)[:1] or (None,)
             if target in self.trees and self.trees[target] is use.by:
@@ -278,9 +279,11 @@ class _Nester:
         return self.names.get(source, source.name) == name and all(use.by is self.fn.body for use in uses)
 
     def is_late(self, block: ir.Block, at: int, stmt: Tree, var: ir.Var, first: bool = True) -> bool:
-        """Whether it is the next value of a carried variable of the same name that is still read: it is better set at the end.
+        """Whether ``stmt`` computes the next value of a carried variable of the same name whose present value is still read: it
+        is better set at the end.
 
-        The statements that still read it may themselves be late, as when two variables are swapped.
+        The statements that still read it may themselves be late, as when two variables are swapped. ``first`` False: these are
+        not asked again.
         """
         uses = self.uses.get(var, [])
         if len(uses) != 1 or uses[0].by is not block or uses[0].slot < 0 or not block.params or var in self.pinned:

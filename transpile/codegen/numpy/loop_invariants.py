@@ -78,7 +78,7 @@ def _block(block: ir.Block, leaving: Leaving, arrays: Iterable[ir.Var]) -> ir.Bl
 
 
 def _is_steady(value: ir.Let | ir.Operand, trees: Trees, own: set[ir.Var]) -> bool:
-    """Whether it is a number that is the same in all iterations and that may be computed even if there is none."""
+    """Whether a value is a number that is the same in all iterations and that may be computed even if there is no iteration."""
     if isinstance(value, ir.Let):
         return _is_harmless(value) and all(_is_steady(a, trees, own) for a in value.args)
     if not isinstance(value, ir.Var):

@@ -79,7 +79,8 @@ class Loops(Blocks):
     def tail(
         self, stmts: Sequence[ir.Stmt], stop: ir.Operand | None, tail: Tail, depth: int, keep: set[ir.Var], env: Env
     ) -> None:
-        """Writes statements, the values that the loop passes on, and its end, as ``break`` in the branch that decides it."""
+        """Writes statements, the values that the loop passes on, and its end: ``break`` in the branch that decides ``stop``; a
+        ``stop`` None never ends it early."""
         last = stmts[-1] if stmts else None
         if isinstance(last, ir.If) and isinstance(stop, ir.Var) and stop in last.results:
             if tail.leave is not None and self.left_inside(stmts, last, stop, tail, depth, keep, env):

@@ -36,12 +36,13 @@ from transpile.simplify.placeholders import with_placeholders
 
 
 def render_function(fn: ir.Function, runtime: bool) -> Rendered:
-    """The module text of ``fn``."""
+    """The module text of ``fn``; with ``runtime`` it may import from ``transpile_runtime``."""
     return render_functions([fn], runtime)
 
 
 def render_functions(fns: Sequence[ir.Function], runtime: bool) -> Rendered:
-    """The module text of several functions, whose names and those of their kept functions all differ."""
+    """The module text of several functions, whose names and those of their kept functions all differ; with ``runtime`` it may
+    import from ``transpile_runtime``."""
     kept = [[routine.body for routine in helpers(fn)] for fn in fns]
     several = {
         one.name: one for fn, own in zip(fns, kept) for one in (*own, fn)

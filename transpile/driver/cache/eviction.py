@@ -115,7 +115,7 @@ def trim(folder: Path, most: int) -> Removed:
 
 
 def clear(folder: Path) -> tuple[Removed, int]:
-    """Removes all files of ours in a directory; also returns how many are left."""
+    """Removes all files of ours in a directory; returns what was removed and how many files are left."""
     removed = Removed()
     for file in _files(folder):
         removed = _remove(file, removed)

@@ -211,7 +211,8 @@ class Chunks:
     def ends(
         self, index: ir.Var, phase: ir.Var | None, chunks: ir.Var, starts: ir.Var | None
     ) -> tuple[ir.Operand, ir.Operand]:
-        """The first iteration of a chunk and the one after its last."""
+        """The first iteration of a chunk and the one after its last; with a ``phase``, of the part of the chunk that runs in
+        this phase. ``starts``: see `start`."""
         if self.loop.backwards and self.plan.raises:
             index = self.let("sub", self.let("sub", chunks, ir.Const(1, INT)), index)
         after = self.let("add", index, ir.Const(1, INT))
@@ -224,7 +225,8 @@ class Chunks:
         return self.let("where", late, middle, low), self.let("where", late, high, middle)
 
     def start(self, k: ir.Var, chunks: ir.Var, starts: ir.Var | None) -> ir.Var:
-        """The first iteration of chunk ``k``, counted from the start of the loop."""
+        """The first iteration of chunk ``k``, counted from the start of the loop. ``starts`` is an array of these; None if all
+        chunks are of one size."""
         if starts is not None:
             return self.read(starts, k)
         return self.let("quick_div", self.let("mul", self.trips, k), chunks)
@@ -288,7 +290,7 @@ class Chunks:
     # ---- sums
 
     def fill(self, var: ir.Var, part: ir.Var, index: ir.Var, phase: ir.Var | None) -> list[ir.Stmt]:
-        """Statements that set a chunk's part to 0, in the first phase only."""
+        """Statements that set a chunk's part to 0; if there are phases, in the first one only."""
         sizes = self.plan.shared[var]
         indices = _indices(sizes)
         store = ir.Store(part, points(len(sizes) + 1), (index, *indices), _number(0, Type(var.type.dtype)), self.loc)

@@ -71,7 +71,7 @@ def batch(
 
 
 def _contradicts(found: Decided, outs: Sequence[int | None]) -> bool:
-    """Whether a result that must be equal in all lanes may differ."""
+    """Whether a result that must be equal in all lanes, since its entry in ``outs`` is None, may differ."""
     return any(
         out is None and isinstance(y, ir.Var) and found.mapped.has(y) for y, out in zip(found.fn.body.yields, outs)
     )

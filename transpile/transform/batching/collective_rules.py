@@ -53,7 +53,8 @@ def _sum(w: AllLanes, stmt: ir.Let, x: ir.Operand) -> ir.Operand:
 
 
 def _contracted(w: AllLanes, x: ir.Operand) -> Expr | None:
-    """The sum over the lanes of products that nothing else reads, as one contraction: the products are never stored."""
+    """The sum over the lanes of products that nothing else reads, as one contraction, so that the products are never stored;
+    None for other values."""
     made = w.mapped.made.get(x) if isinstance(x, ir.Var) else None
     if not isinstance(made, ir.Let) or sum(u is x for u in uses(w.fn.body)) > 1:
         return None

@@ -233,7 +233,8 @@ class Diagonals:
         return replace(part, value=self.w.b.elementwise(stmt.prim, *args).op if stmt.prim != "identity" else args[0])
 
     def chosen(self, stmt: ir.Let, found: Sequence[int]) -> Parts | None:
-        """``where`` with a test that all directions share; a side that is not in parts must be 0."""
+        """``where`` with a test that all directions share; a side that is not in parts must be 0. None if the result has no
+        parts."""
         if 0 in found or any(k not in found and not ir.is_literal(stmt.args[k], 0.0) for k in (1, 2)):
             return None
         chosen: list[Parts] = []
@@ -309,7 +310,7 @@ class Diagonals:
         return moved if not stmt.path or not before else None
 
     def end(self, stmt: ir.Let) -> Parts | None:
-        """A product with a shared value, or a sum: both end as a value in all directions."""
+        """A product with a shared value, or a sum: both end as a value in all directions. None if the result has no such form."""
         if record_of(stmt).is_plain_sum:
             (x,) = stmt.args
             if stmt.params["axes"] != (0,) or stmt.params["keepdims"] or x.type.rank != 1:
@@ -322,7 +323,8 @@ class Diagonals:
         return self.summed(stmt, op, other)
 
     def summed(self, stmt: ir.Let, op: ir.Operand, other: ir.Operand | None) -> Parts | None:
-        """Emits the result: direction i has ``value[i]`` times a row, or a column, of the other factor."""
+        """Emits the result: direction i has ``value[i]`` times a row, or a column, of the other factor (``other`` None: times
+        1). None if it has no such form."""
         parts = self.parts(op)
         if len(parts) != 1 or parts[0].shift != Dim(0) or parts[0].size != self.count:
             return None

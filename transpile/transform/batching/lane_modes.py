@@ -79,8 +79,8 @@ class Modes(Generic[C]):
                     raise Differs(op)
 
     def named_sizes(self) -> dict[ir.Var, ir.Var]:
-        """Values with a size that all lanes share but that is known only once the value exists, each with the variable of that
-        size."""
+        """Values that have a size which all lanes share but which is known only once the value exists, each with the variable
+        of this size."""
         found: dict[ir.Var, ir.Var] = {}
         for name, size in self.fn.symbols.items():
             let = self.mapped.made.get(size) if isinstance(size, ir.Var) else None
@@ -237,7 +237,8 @@ class Modes(Generic[C]):
     # ---- blocks
 
     def block(self, block: ir.Block, owner: ir.Stmt | None) -> None:
-        """Orders a block. If a value that cannot leave a region has to leave the block, its owner runs lane by lane."""
+        """Orders a block. If a value that cannot leave a region has to leave the block, its ``owner``, the statement that the
+        block is part of, runs lane by lane. The function's body has the owner None."""
         stmts = block.stmts
         links = Links(self.fn, block, self.together)
         while True:

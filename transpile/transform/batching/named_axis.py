@@ -38,7 +38,8 @@ class Axis:
 
 
 def sized(fn: ir.Function, at: int, count: int | None) -> tuple[ir.Function, Axis]:
-    """The function with one operand for the number of lanes, and the axis, which is parameter ``at``."""
+    """The function with one operand for the number of lanes (a constant if ``count`` is known), and the axis, which is
+    parameter ``at``."""
     var = fn.params[at]
     (dim,) = var.type.dims
     renamed = {} if count is None else {name: Dim(count) for name in dim.symbols()}
@@ -59,8 +60,7 @@ class _Sized(Cloner):
         self.is_read, self.depth = False, 0
 
     def operand(self, operand: ir.Operand) -> ir.Operand:
-        """A scalar that one side of a branch leaves undefined, and that is not read then, becomes 0: it can exist for all
-        lanes."""
+        """The operand; 0 in place of a scalar that one side of a branch leaves undefined, so that it can exist for all lanes."""
         if isinstance(operand, ir.Undef) and operand.type.kind == "array" and not operand.type.dims:
             return ir.Const({"b": False, "f": 0.0}.get(np.dtype(operand.type.dtype).kind, 0), operand.type)
         return super().operand(operand)

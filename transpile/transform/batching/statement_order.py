@@ -108,7 +108,7 @@ class Links:
         return [g for n, g in found.items() if len(g) > 1 or n in starts]
 
     def ring(self, node: list[int]) -> set[int] | None:
-        """Nodes that all depend on each other, if there are any."""
+        """Nodes that all depend on each other; None if there are none."""
         ahead: dict[int, set[int]] = {}
         for k, n in enumerate(node):
             ahead.setdefault(n, set()).update(node[j] for j in self.before[k])
