@@ -87,7 +87,7 @@ class Static:
         return is_hashed(self.value)
 
     def fresh(self) -> Any:
-        """The value, for a caller that may change it; `Content` copies it."""
+        """The value, for a caller that may change it; a `Content` gives a copy instead."""
         return self.value
 
     def __eq__(self, other: object) -> bool:

@@ -164,7 +164,7 @@ class Touches:
         self.writes: dict[int, tuple[ir.Stmt, set[ir.Var]]] = {}
 
     def of(self, stmt: ir.Stmt) -> Touch:
-        """The touch of a statement."""
+        """The memory that a statement, with all inside it, reads, writes and adds to."""
         held = self.known.get(id(stmt))
         if held is None or held[0] is not stmt:
             held = self.known[id(stmt)] = (stmt, self._touch(stmt))

@@ -63,8 +63,8 @@ class Forms:
         self.known.clear()
 
     def as_alias(self, a: ir.Operand, b: ir.Operand) -> tuple[ir.Var, ir.Operand] | None:
-        """One of two equal integers, and the other, which may replace it because it is not computed from it; None if neither
-        can be replaced."""
+        """Of two equal integers, the one that can be replaced and the one to replace it by, which is not computed from it; None
+        if neither can be replaced."""
         if isinstance(a, ir.Var) and not self.comes_from(b, a):
             return a, b
         return (b, a) if isinstance(b, ir.Var) and not self.comes_from(a, b) else None

@@ -83,8 +83,8 @@ def _orders(first: Site, write: Site) -> Iterator[Order]:
 
 
 def _place(site: Site, write: Site) -> tuple[ir.Var, ir.Path, tuple[ir.Operand, ...]]:
-    """The written buffer, and the part of it that a statement touches; statements other than ``index``, `Store` and `Add` touch
-    all of it."""
+    """The written buffer, and the path and operands of the part that a statement touches; the whole buffer for statements other
+    than ``index``, `Store` and `Add`."""
     match site.stmt:
         case ir.Store() | ir.Add() as stmt:
             return stmt.buf, stmt.path, stmt.args

@@ -36,7 +36,7 @@ def is_infeasible(nonnegative: Iterable[Form], zero: Iterable[Form]) -> bool:
 
 
 def _substitute(rows: list[Form], zero: list[Form]) -> list[Form] | None:
-    """The system without its equations; None if they contradict each other."""
+    """The system without its equations; None if the equations contradict each other."""
     left: list[Form] = []
     while zero:
         equation = zero.pop()

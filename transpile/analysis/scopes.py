@@ -70,7 +70,7 @@ def definitions(fn: ir.Function) -> dict[ir.Var, Def]:
 
 
 def sizes_before(stmt: ir.Stmt, symbols: Mapping[str, ir.Operand], defs: Mapping[ir.Var, Def]) -> tuple[str, ...]:
-    """The symbols of sizes that a statement needs before it runs; sizes of its own result are left out."""
+    """The symbols of sizes that a statement needs before it runs; the sizes of its own result are left out."""
     return tuple(s for s in dim_symbols(stmt) if not is_own_size(stmt, symbols[s], defs))
 
 

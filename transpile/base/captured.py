@@ -33,7 +33,7 @@ class Place:
         return Place(root.kind, root.holder, root.name, captured.steps)
 
     def read(self) -> Any:
-        """The current value."""
+        """The value that the place has now."""
         value = self.holder
         if self.kind == "global":
             value = value[self.name]

@@ -84,7 +84,7 @@ def _inside(value: Any, around: dict[int, int]) -> Any:
 
 
 def is_hashed(value: Any) -> bool:
-    """Whether the value is hashable."""
+    """Whether ``hash`` accepts the value."""
     try:
         hash(value)
     except (TypeError, ValueError):  # ValueError: a memoryview that may be written

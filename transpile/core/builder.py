@@ -274,7 +274,7 @@ class Builder:
         return var
 
     def surely_of_dtype(self, x: Expr) -> Expr:
-        """``x`` with its current dtype on every path: a cast is emitted if it has others elsewhere."""
+        """``x`` with its current dtype on every path: a cast is emitted if ``x`` has other dtypes on some paths."""
         if not isinstance(x.op, ir.Var) or x.op not in self.others:
             return x
         return self._anew(x)
@@ -407,7 +407,7 @@ class Builder:
         return tuple(dims)
 
     def broadcast(self, value: Any, dims: tuple[Dim, ...]) -> Expr:
-        """``value`` broadcast to ``dims``, unchanged if it has them; raises `RuleError` if it does not fit."""
+        """``value`` broadcast to ``dims``, unchanged if these are its dims; raises `RuleError` if it does not fit."""
         x = self.expr(value)
         fits = [a == wanted or a.is_one or self.fits(a, wanted) for a, wanted in zip(x.dims[::-1], dims[::-1])]
         if x.rank > len(dims) or not all(fits):
@@ -494,8 +494,8 @@ class Builder:
         return total
 
     def _divisor(self, dim: Dim) -> Expr:
-        """The value of a divisor, at least 1 if it is a size that may be 0: the division is computed before a check refuses
-        it."""
+        """The value of a divisor; at least 1 for a size that may be 0, since the division is computed before a check refuses
+        the size."""
         found = self.dim(dim)
         return self.elementwise("maximum", found, 1, py=True) if dim.is_size and not dim.const else found
 

@@ -42,7 +42,8 @@ class Form(Generic[A, N]):
         return cls(0, ((atom, 1),))
 
     def made(self: F, const: Any, terms: Iterable[tuple[Any, Any]], *others: F) -> F:
-        """A form of this class from terms, without zero coefficients; ``others`` are the other forms that it comes from."""
+        """A form of this class from terms, without zero coefficients; ``others`` are the other forms that the new form comes
+        from."""
         return type(self)(const, tuple([t for t in terms if t[1]]))
 
     def with_const(self: F, const: Any) -> F:

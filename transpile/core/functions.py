@@ -73,7 +73,7 @@ def reached(fn: ir.Function) -> tuple[Routine, ...]:
 
 
 def helpers(fn: ir.Function) -> tuple[Routine, ...]:
-    """The kept functions that must be defined beside ``fn``: those that it reaches, except itself."""
+    """The kept functions that must be defined beside ``fn``: all that ``fn`` reaches, except itself."""
     return tuple(r for r in reached(fn) if r is not fn.routine)
 
 

@@ -31,7 +31,7 @@ def leaf_type(value: Any, number: int, what: Callable[[], str] = lambda: "an arg
 
 
 def unsupported(dtype: Any) -> tuple[str, str, str] | None:
-    """The code, message and hint of the diagnostic for a dtype that core does not have; None for one that it has."""
+    """The code, message and hint of the diagnostic for a dtype that core does not have; None for a dtype that it has."""
     if dtype.kind == "c":
         return "T311", f"complex ({dtype.name})", NO_COMPLEX
     if dtype.name in DTYPES and dtype.isnative:

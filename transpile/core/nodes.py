@@ -572,7 +572,7 @@ class Call:
 
     @property
     def var(self) -> Var:
-        """The only result."""
+        """The result of a call with exactly one."""
         (found,) = self.results
         return found
 

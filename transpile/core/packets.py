@@ -28,7 +28,7 @@ def has_lanes(let: Let) -> bool:
 
 
 def packet(dtype: str, lanes: int) -> Type:
-    """The type of a packet."""
+    """The type of a packet of ``lanes`` numbers of this dtype."""
     return Type(dtype, kind="packet", lanes=lanes)
 
 

@@ -121,7 +121,7 @@ def _after(steps: Sequence[Step], held: frozenset[Property]) -> frozenset[Proper
 
 
 def _unchanged(steps: Sequence[Step], held: frozenset[Property]) -> frozenset[Property]:
-    """The properties that hold after steps that changed nothing: whatever they would remove was absent."""
+    """The properties that hold after steps that changed nothing: nothing that one of the steps removes was there."""
     for step in steps:
         if isinstance(step, Group):
             held = _unchanged(step.passes, held)

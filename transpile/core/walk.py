@@ -57,7 +57,8 @@ def reads(stmt: ir.Stmt) -> tuple[ir.Operand, ...]:
 
 
 def dim_symbols(stmt: ir.Stmt) -> tuple[str, ...]:
-    """The symbols of dims that the statement needs at run time; those of an ``index`` only describe its result."""
+    """The symbols of dims that the statement needs at run time. The dims of an ``index`` only describe its result, and do not
+    count."""
     if not isinstance(stmt, (ir.Let, ir.Alloc)) or stmt.prim == "index":
         return ()
     found: dict[str, None] = {}

@@ -169,7 +169,7 @@ def a(type_: Any) -> str:
 
 
 def _other_argument(value: Any, fn: Any, at: int | str) -> str:
-    """A hint that names another argument, for one that cannot be differentiated; empty if there is none."""
+    """A hint that names another argument, if argument ``at`` cannot be differentiated; "" if there is no other."""
     method = getattr(type(value), getattr(fn, "__name__", ""), None)
     if at == 0 and method is not None and getattr(method, "__code__", 0) is getattr(fn, "__code__", None):
         return "this is the object of the method: argnums=1 is the first argument after it"
@@ -226,7 +226,8 @@ def split_aux(core: ir.Function, fn: Any) -> tuple[Tree, Tree]:
 
 
 def scalar_first(core: ir.Function, main: Tree, aux: Tree, fn: Any) -> ir.Function:
-    """The function with its scalar output as first result, then the auxiliary ones; T301 or T305 if it is not a real scalar."""
+    """The function with its scalar output as first result, then the auxiliary results; T301 or T305 if the output is not a real
+    scalar."""
     if not isinstance(main, Leaf):
         hint = "return one number; with has_aux=True, a pair (number, auxiliary)"
         if isinstance(main, Static) and main.value is None:

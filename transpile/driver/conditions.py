@@ -112,7 +112,7 @@ class Scope:
         return f"{self.constant(type)}({value}) is {self.constant(cls)}"
 
     def attempt(self) -> None:
-        """Puts the lines so far under a ``try``, because what they read outside may no longer exist."""
+        """Puts the lines so far under a ``try``, because the objects that these lines read may no longer exist."""
         self.settle()
         if self.lines:
             failed = [f"except {self.constant(FAILURES)}:", f"    {self.miss}"]
@@ -121,7 +121,8 @@ class Scope:
     # ---- the whole
 
     def function(self, name: str, heading: str, defaults: tuple[Any, ...] = ()) -> Callable[..., Any]:
-        """The function with these lines; ``heading`` is the text of its parameters, ``defaults`` those of the last ones."""
+        """The function with these lines; ``heading`` is the text of its parameters, ``defaults`` the default values of the last
+        ones."""
         body = [f"  {line}" for line in self.lines]
         text = "\n".join([f"def make({', '.join(self.free)}):", f" def __call({heading}):", *body, " return __call"])
         inner = _inside(_inside(compile(text, f"<transpile call of {name}>", "exec", dont_inherit=True)))

@@ -60,7 +60,7 @@ def watched(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], ordinar
 
 
 def warning(target: Any) -> Callable[..., None] | None:
-    """For ``value_and_grad(f)``, a function that runs ``f`` so that it issues its warnings; otherwise None."""
+    """For ``value_and_grad(f)``, a function that runs ``f`` only for the warnings that ``f`` issues; otherwise None."""
     level = level_of(target)
     if not (isinstance(level, Grad) and level.value and level_of(target.__wrapped__) is None):
         return None

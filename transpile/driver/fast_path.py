@@ -101,7 +101,7 @@ class Call:
         return scope.function(self.name, heading, (MISS,) * len(names))
 
     def _outside(self, scope: Scope) -> list[str]:
-        """The texts that read the outside values, each with a test that its type is the present one."""
+        """The texts that read the outside values; adds to ``scope`` a test that each value has its present type."""
         if self.places:
             scope.need(f"not {scope.constant(HOLDERS)}.open")
         found = []

@@ -38,7 +38,7 @@ def lift(target: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree], *, mutab
 
 
 def clean(fn: ir.Function) -> ir.Function:
-    """The function and those that it keeps, with calls of custom functions inlined and dead code removed."""
+    """The function and its kept functions, with calls of custom functions inlined and dead code removed."""
     return settled(fn, CLEAN.run)
 
 

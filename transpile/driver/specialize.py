@@ -107,7 +107,8 @@ class Specializer:
     def run(
         self, program: Program, key: tuple[Any, ...], args: Sequence[Any], kwargs: Mapping[str, Any], leaves: list[Any]
     ) -> Any:
-        """The result of a call by a program; if its sizes contradict the program's assumptions, by one that accepts them."""
+        """The result of a call by a program; if the sizes of the call contradict the program's assumptions, by a program that
+        accepts these sizes."""
         try:
             return program(args, kwargs, leaves)
         except OtherSizes:
@@ -167,7 +168,8 @@ class Specializer:
     def changed(
         self, key: tuple[Any, ...], args: Sequence[Any], kwargs: Mapping[str, Any], leaves: list[Any], stale: Program
     ) -> Program:
-        """The program for the present state of what is read outside: an earlier one built for it, or a new one."""
+        """The program for the present values of variables outside the function: an earlier program built for these, or a new
+        one."""
         held = self.table.get(key)
         place = (key, _values(held, leaves) if isinstance(held, Split) else ())
         earlier = self.earlier.setdefault(place, deque(maxlen=_EARLIER))

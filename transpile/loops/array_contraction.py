@@ -16,8 +16,8 @@ from transpile.core.walk import blocks, defined, leaves, reads
 
 
 def contract_arrays(fn: ir.Function) -> ir.Function:
-    """The function without axes along which each iteration of a loop touches only its own index; the arrays are then allocated
-    in that loop."""
+    """The function without axes along which each iteration of a loop touches only its own index; an array that lost such an
+    axis is allocated in the loop."""
     while True:
         search = _Search(fn)
         found = {use.alloc.var: own for use in search.uses.values() if (own := search.own_axes(use)) is not None}

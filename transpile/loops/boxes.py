@@ -144,7 +144,8 @@ class Boxes:
         return found
 
     def copy(self, nest: Nest, fixed: Mapping[int, ir.Operand]) -> tuple[list[ir.Stmt], ir.Store | ir.Add, Cloner]:
-        """Fresh statements of one iteration, with the given subscripts for some axes; its write; the cloner that made them."""
+        """Fresh statements of one iteration, with the given subscripts for some axes; the write among them, not included; and
+        the cloner that made all."""
         cloner = Cloner()
         stmts: list[ir.Stmt] = []
         for loop, axis in zip(nest.loops, nest.axes):
@@ -171,8 +172,8 @@ class Boxes:
     def outside(
         self, loops: Sequence[ir.For], loop: ir.For, index: ir.Var, stmts: list[ir.Stmt], before: list[ir.Stmt]
     ) -> ir.For:
-        """One of these loops around other statements; appends to ``before`` the computation of bounds that the loops themselves
-        define."""
+        """One of these loops around other statements. If these loops define its bounds, the computation of the bounds is
+        appended to ``before``."""
         own = {let.var for outer in loops for let in outer.body.stmts if isinstance(let, ir.Let)}
         start, bound = (
             self.operand(self.forms.of(end), before) if isinstance(end, ir.Var) and end in own else end

@@ -68,7 +68,7 @@ class _Reuse:
         return replace(self.fn, body=self.rewritten(self.fn.body)) if self.same else self.fn
 
     def find_handed_on(self) -> set[ir.Var]:
-        """Roots of arrays that get an alias or outlive the block that allocates them."""
+        """Roots of arrays that get an alias or outlive the block that allocates the array."""
         found: set[ir.Operand] = set(leaves(self.fn.body))
         for stmt in statements(self.fn.body):
             if isinstance(stmt, ir.Push):
@@ -136,7 +136,7 @@ class _Reuse:
     # ---- both in one loop
 
     def in_step(self, stmt: ir.Stmt, one: ir.Var, two: ir.Var) -> bool:
-        """Whether an iteration reads of ``one`` only the element that it writes of ``two`` afterwards."""
+        """Whether an iteration reads the array ``one`` only at the place at which it writes the array ``two`` afterwards."""
         if not isinstance(stmt, ir.For):
             return False
         used = self.used_in(stmt)

@@ -209,12 +209,12 @@ def same(x: ir.Operand, y: ir.Operand) -> bool:
 
 
 def is_conflict(x: Access, y: Access) -> bool:
-    """Whether the order of two accesses matters: one of them writes, and they do not both add."""
+    """Whether the order of two accesses of one element matters: at least one writes or adds, and they do not both add."""
     return (x.kind != "read" or y.kind != "read") and not x.kind == y.kind == "add"
 
 
 def is_never_later(p: Linear, q: Linear, loop: ir.For) -> bool:
-    """Whether ``p`` in one iteration equals ``q`` in another only if the other is not an earlier one."""
+    """Whether the value of ``p`` in one iteration never equals the value of ``q`` in an earlier one."""
     coef = p.coefficient(loop.index)
     p, other, q = p.without(loop.index), q.coefficient(loop.index), q.without(loop.index)
     if coef != other or p.key != q.key:

@@ -125,8 +125,8 @@ class Ranges:
         return interval_of(let.prim, [self.of(a) for a in let.args])
 
     def area(self, let: ir.Let) -> Interval | None:
-        """The interval of a product of sizes of one array, or of indices below them: the array has that many elements, or
-        none."""
+        """The interval of a product of sizes of one array, or of indices below these sizes: at most the number of elements of
+        the array. None for other products."""
         a, b = (self.axes.get(x) if isinstance(x, ir.Var) else None for x in let.args)
         if a is None or b is None or a[0] is not b[0] or a[1] & b[1]:
             return None
@@ -300,8 +300,8 @@ class Ranges:
         return caps
 
     def change(self, op: ir.Operand, param: ir.Var) -> Change:
-        """The interval of the amount added to a carried value, if by sums that cannot have wrapped; and the interval of other
-        values it may take."""
+        """The interval of the amount added to a carried value, None if it is not only changed by sums that cannot have wrapped;
+        and the interval of other values it may take, None if there are none."""
         if op is param:
             return (0, 0), None
         let = self.lets.get(op) if isinstance(op, ir.Var) else None
@@ -355,7 +355,7 @@ def _widened(old: Interval, new: Interval) -> Interval:
 
 
 def _of_dtype(dtype: str) -> Interval:
-    """The interval of a dtype."""
+    """The interval of the values that a dtype can hold; of int64 for floats."""
     if dtype == "bool":
         return 0, 1
     if dtype in ("uint64", "int64") or "int" not in dtype:

@@ -106,7 +106,7 @@ class _Out:
 
     def is_plain(self, loop: ir.For) -> bool:
         """Whether a loop starts at 0 with a bound that is invariant in the outer loop and no larger than array sizes, so that
-        the array of values is not larger than arrays of the function."""
+        an array with one value for each iteration is not too large."""
         if loop.body.stop is not None or not isinstance(loop.step, ir.Const) or loop.step.value != 1:
             return False
         if not isinstance(loop.start, ir.Const) or loop.start.value != 0 or loop.bound in self.own:

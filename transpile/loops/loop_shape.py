@@ -53,7 +53,7 @@ def is_serial(loop: ir.For) -> bool:
 
 
 def has_recurrence(loop: ir.For, forms: Forms) -> bool:
-    """Whether an iteration reads an element that one of the last iterations wrote, which keeps LLVM from vectorising."""
+    """Whether an iteration reads an element that a recent iteration wrote, which keeps LLVM from vectorising the loop."""
     inner = [a for s in statements(loop.body) for a in accesses(s) if a.indices is not None]
     return any(
         _is_recent(w, r, loop, forms) for w in inner if w.kind != "read" for r in inner if r.var is w.var and r is not w

@@ -140,7 +140,7 @@ class Conflicts:
         yield from visit(depth)
 
     def useless(self, loop: ir.For, p: Product) -> list[ir.Stmt]:
-        """Statements of the loop that only fill temporaries of the product which it no longer reads."""
+        """Statements of the loop that only fill temporaries of the product which the product no longer reads."""
         nests = [s for _, s in self.rest(loop, p.stmt) if isinstance(s, ir.For) and not s.inits]
         touch = self.code.touches.of
         needed = {self.code.roots.of(r.var) for r in p.reads}
@@ -214,7 +214,7 @@ class Conflicts:
         return never_meet(spot.at, read.at, facts)
 
     def copies(self, loop: ir.For, p: Product, around: tuple[ir.For, ...]) -> set[ir.Var] | None:
-        """Arrays to be copied, because the product reads from them elements that it adds to later; None if a copy does not
+        """Arrays to be copied, because the product reads from them elements to which it adds later; None if a copy does not
         suffice."""
         if p.target is None or (p.fills and p.is_own):
             return set()

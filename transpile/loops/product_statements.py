@@ -71,8 +71,8 @@ class Product:
 
 
 def product_of(code: Code, stmt: ir.Stmt, outer: ir.For) -> Product | None:
-    """The sum of products that a statement inside a loop computes; None if it is none. ``outer``: the outermost loop around
-    it."""
+    """The sum of products that a statement inside a loop computes; None if it computes none. ``outer``: the outermost loop
+    around the statement."""
     inside = code.inside(outer)
     if isinstance(stmt, ir.Call) and stmt.library == "blas.gemv":
         return _of_call(code, stmt, inside)

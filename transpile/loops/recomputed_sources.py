@@ -149,7 +149,8 @@ class Sources:
     # ---- statements that overwrite operands
 
     def _moved(self, known: dict[ir.Var, Nest], nests: list[Nest], stmts: list[ir.Stmt]) -> list[ir.Stmt] | ir.Var:
-        """The statements that must move after the nests; or a temporary that must stay, because one of them cannot move."""
+        """The statements that must move after the nests; or a temporary that must not be recomputed, because one of these
+        statements cannot move."""
         place = {id(s): k for k, s in enumerate(stmts)}
         mine = {id(n.stmt) for n in nests}
         found: dict[int, ir.Stmt] = {}

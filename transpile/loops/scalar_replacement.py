@@ -95,8 +95,8 @@ class _Promote:
         return [*before, loop, *self.guarded(loop, after)]
 
     def outside(self, op: ir.Operand, own: set[ir.Var], stmts: list[ir.Stmt], loc: Loc) -> ir.Operand:
-        """A subscript outside the loop; one that the loop defines is recomputed from its linear form, since its operands may be
-        defined inside."""
+        """A subscript outside the loop. If the loop defines the subscript, it is recomputed from its linear form, since its
+        operands may be defined inside."""
 
         def number(prim: str, a: ir.Operand, b: ir.Operand) -> ir.Var:
             let = ir.Let(ir.Var(ir.SYNTHETIC, INT), prim, (a, b), {}, loc)
@@ -132,7 +132,8 @@ class _Promote:
         return True
 
     def is_alone(self, add: ir.Add, loop: ir.For, own: set[ir.Var]) -> bool:
-        """Whether the element is the same in all iterations and everything else in the loop that touches it only adds to it."""
+        """Whether the element is the same in all iterations, and everything else in the loop that touches its array only adds
+        to it."""
         if add.buf.type.dtype not in SUMS or add.buf in own:
             return False
         place = [self.forms.of(a) for a in add.args]

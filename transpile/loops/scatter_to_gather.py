@@ -79,7 +79,8 @@ class _Search:
         return found
 
     def nests(self, stmts: list[ir.Stmt], at: int) -> list[Nest]:
-        """The nest at a position and later ones that can be gathered with it, all moved to the position of the last."""
+        """The nest at a position and later nests that can be gathered with it, all moved to the position of the last one; empty
+        if there is no nest."""
         first = self.boxes.of(stmts[at])
         if first is None or not self.is_open(first):
             return []

@@ -258,7 +258,8 @@ class _Forward(Numbering):
         self.facts.test(let, holds)
 
     def learn(self, test: ir.Var) -> None:
-        """Records that a test is false from here on; if it compares two sizes for inequality, they become one."""
+        """Records that a test is false from here on. If the test compares two sizes for inequality, one size replaces the
+        other."""
         self.assume(test, False)
         let = self.forms.lets.get(test)
         if let is None or record_of(let).relation is not NOT_EQUAL or self.depth > 1:

@@ -120,7 +120,7 @@ class _Blocks(Bodies):
         return [*before, choice, replace(rest_of, start=start, inits=tuple(inits))]
 
     def blocks(self, low: ir.Operand, high: ir.Operand) -> list[ir.Var]:
-        """Appends the loop over blocks and what it needs; returns the carried values after it."""
+        """Appends the loop over blocks and the statements that prepare it; returns the carried values after it."""
         loop, ends = self.loop, self.out
         params = loop.body.params
         for k, param in enumerate(params):

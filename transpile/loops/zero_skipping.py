@@ -106,7 +106,7 @@ class _Region:
         return isinstance(stmt, ir.Let) and self.values.get(stmt.var, stmt.var) is not stmt.var
 
     def closed(self, moved: list[ir.Stmt]) -> list[ir.Stmt]:
-        """The given statements without those that define something other statements read."""
+        """The statements of ``moved`` without those whose results other statements read."""
         moved = [s for s in moved if not self.is_choice(s)]
         while True:
             others = [s for s in self.old.stmts if not any(s is m for m in moved)]
@@ -201,7 +201,7 @@ class _Region:
 
 
 def _any(tests: tuple[Test, ...], loc: ir.Loc) -> tuple[list[ir.Stmt], ir.Var]:
-    """The statements that test whether one of the tests has its truth value, and the result."""
+    """The statements that test whether any of the tests has its truth value, and the variable with the answer."""
     stmts: list[ir.Stmt] = []
 
     def let(prim: str, *args: ir.Operand) -> ir.Var:

@@ -47,7 +47,8 @@ class Elements:
         return self.root
 
     def put_into(self, var: ir.Var) -> bool:
-        """Fills new memory other than element by element, if it can; returns whether it did."""
+        """Fills the new memory ``var`` by other means than element by element; returns False, having done nothing, if there are
+        none."""
         return False
 
     def formed(self, name: str) -> Elements:

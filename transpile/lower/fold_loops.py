@@ -29,7 +29,7 @@ def wide(dtype: str) -> str:
 
 
 def number(lw: Lowering, value: Any, dtype: str) -> Expr:
-    """A constant of the dtype."""
+    """A constant of this dtype."""
     kind = np.dtype(dtype).kind
     return lw.b.expr(ir.Const(value if kind == "b" else float(value) if kind == "f" else int(value), Type(dtype)))
 

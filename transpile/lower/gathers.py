@@ -113,7 +113,7 @@ def _broadcast(lw: Lowering, arrays: dict[int, list[Elements]]) -> list[ir.Opera
 
 
 def _common(lw: Lowering, sizes: Sequence[ir.Operand]) -> ir.Operand:
-    """The largest of several sizes, each of which is equal to it or 1; checks that at run time."""
+    """The largest of several sizes, each of which must be equal to the largest or 1; emits a check of this."""
     b = lw.b
     known = [s for s in sizes if isinstance(s, ir.Const)]
     found: ir.Operand = known[0] if known else sizes[0]

@@ -52,8 +52,8 @@ class Matrices:
         return None if lower is None else lower != turned
 
     def key(self, op: ir.Operand) -> ir.Var:
-        """The variable under which the factors of a matrix are stored in the environment, so that they go out of scope with its
-        block."""
+        """The variable under which the factors of a matrix are stored in the environment: they go out of scope with the block
+        of this variable."""
         return self.keys.setdefault(op, ir.Var("factors", Type("float64")))
 
 

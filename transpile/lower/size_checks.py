@@ -55,8 +55,8 @@ def _given(lw: Lowering, dim: Dim) -> Iterator[Atom]:
 
 
 def _wraps_to_negative(lw: Lowering, dim: Dim) -> bool:
-    """Whether the size is a number of the user's plus or minus a few sizes: if that wraps, it becomes negative, which is no
-    size."""
+    """Whether the size is an integer of the user's plus or minus a few sizes: if such a sum wraps, it becomes negative, which
+    is no size."""
     given = [factor for atom, factor in dim.terms if any(_given(lw, Dim.atom(atom)))]
     others = all(abs(factor) <= FEW and atom.kind != "mul" for atom, factor in dim.terms)
     return len(given) == 1 and abs(given[0]) == 1 and others and abs(dim.const) <= MOST

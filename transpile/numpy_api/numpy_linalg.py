@@ -58,7 +58,7 @@ def matrix(b: Builder, a: Any, what: str, square: bool = True) -> Expr:
 
 
 def items(found: Expr) -> tuple[Expr, ...]:
-    """The items of a tuple."""
+    """The items of a primitive with several results, each as an `Expr`."""
     return tuple(found.b.let("item", found, k=k) for k in range(len(found.type.items)))
 
 

@@ -17,7 +17,7 @@ _KEY = "make one with tp.random.key(seed), or take one of tp.random.split(key)"
 
 
 def _keys(b: Builder, key: Any) -> Expr:
-    """An array of keys."""
+    """The argument as an array of keys, uint32[..., 2]; T201 for anything else."""
     x = array(b, key)
     if x.dtype != "uint32" or not x.rank or not (x.dims[-1] == Dim(2) or b.same(x.dims[-1], Dim(2))):
         raise RuleError(f"a key must be an array uint32[2], not {x.type}", "T201", _KEY)

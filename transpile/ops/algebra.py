@@ -97,7 +97,7 @@ class Algebra:
 
     @property
     def is_disjunction(self) -> bool:
-        """Whether it is a test that holds where at least one of its two operands holds."""
+        """Whether the primitive is a test that holds if at least one of its two operands holds."""
         return self.implies is not None and self.implies(False) == ((0, False), (1, False))
 
     @property

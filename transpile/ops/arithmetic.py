@@ -33,7 +33,7 @@ from transpile.ops.traits import (
 
 
 def same(types, params) -> Type:  # type: ignore[no-untyped-def]
-    """The common type of the operands, which agree in dtype; its dims are those of the operand of highest rank."""
+    """The common type of the operands, which agree in dtype; its dims are those of the operand with the most axes."""
     best = max(types, key=lambda t: t.rank)
     return Type(best.dtype, best.dims, all(t.weak for t in types) and not best.dims)
 

@@ -52,8 +52,8 @@ def _without_first_zero(x: Expr, axis: int) -> tuple[Expr, Expr, Expr, Expr]:
 
 
 def _cumprod_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
-    """Before the first zero, each product is divided by the factor that varies; from it on, only the tangent of that zero
-    contributes."""
+    """The tangent of ``cumprod``: before the first zero, each product is divided by the factor that varies; from the zero on,
+    only its own tangent contributes."""
     x_dot, axis = dots[0], params["axis"]
     if x_dot is None:
         return None

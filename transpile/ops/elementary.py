@@ -48,7 +48,7 @@ def smooth(name: str, partial: Any, cost: int = 2, **more: Any) -> Op:
 
 
 def libm(name: str, partial: Any, own: str = "", **more: Any) -> Op:
-    """The record of a function of C's ``libm``, under this name or its ``own``, which is also its name in `math` and Numba."""
+    """The record of the function ``name`` of C's ``libm``; ``own`` is its name in `math` and Numba, "" if it is the same."""
     own = own or name
     more.setdefault("as_calm", True)
     names = (name,) if own == name else (name, own)

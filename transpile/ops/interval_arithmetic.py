@@ -26,7 +26,7 @@ def union(a: Interval, b: Interval) -> Interval:
 
 
 def meet(a: Interval, b: Interval) -> Interval:
-    """The intersection of two intervals; ``a`` if it is empty, which happens only in code that never runs."""
+    """The intersection of two intervals; ``a`` if the intersection is empty, which happens only in code that never runs."""
     low, high = max(a[0], b[0]), min(a[1], b[1])
     return (low, high) if low <= high else a
 
@@ -59,7 +59,7 @@ def absolute(a: Interval) -> Interval:
 
 
 def quotient(a: Interval, b: Interval) -> Interval:
-    """The interval of ``a // b``."""
+    """The interval of ``a // b``, where NumPy's quotient by 0 is 0."""
     most = absolute(a)[1]
     if b[0] < 0:
         return -most, most
@@ -118,7 +118,7 @@ def opposite(a: Interval) -> Interval:
 
 
 def sign(a: Interval) -> Interval:
-    """The interval of the sign."""
+    """The interval of the sign of a number in ``a``: -1, 0 or 1."""
     return max(min(a[0], 1), -1), max(min(a[1], 1), -1)
 
 
@@ -151,7 +151,7 @@ def within(place: Interval, size: Interval) -> Interval:
 
 
 def divisor(a: Interval, b: Interval) -> Interval:
-    """The interval of the greatest common divisor, which is one of the two where the other is 0."""
+    """The interval of the greatest common divisor of two numbers, which is the other number if one is 0."""
     return 0, max(absolute(a)[1], absolute(b)[1])
 
 
@@ -161,12 +161,13 @@ def multiple(a: Interval, b: Interval) -> Interval:
 
 
 def counted(*args: Interval) -> Interval:
-    """The interval of a count that is not negative and may exceed 64 bits; it never proves that the count fits."""
+    """The interval of a count that is not negative and may exceed 64 bits: this interval never proves that the count fits."""
     return 0, LIMIT
 
 
 def fitting(*args: Interval) -> Interval:
-    """The interval of a count that is not negative and always fits: it is small, or a test of the operands refuses it."""
+    """The interval of a count that is not negative and always fits 64 bits: the count is small, or a test of the operands
+    refuses it."""
     return 0, LIMIT - 1
 
 

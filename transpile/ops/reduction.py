@@ -209,7 +209,7 @@ def _freedom(x: Expr, params) -> Expr:  # type: ignore[no-untyped-def]
 
 
 def _or_one(y: Expr) -> Expr:
-    """``y``, or 1 where it is 0, as a divisor of numbers that are 0 there; that 1 has derivative NaN."""
+    """``y``, or 1 where ``y`` is 0, as a divisor of numbers that are 0 there; this 1 has derivative NaN."""
     return m.where(y.eq(0), m.chosen(y, 1.0), y)
 
 

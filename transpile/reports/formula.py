@@ -122,7 +122,7 @@ class Formula(Form[Product, Fraction]):
 
     @property
     def symbols(self) -> tuple[str, ...]:
-        """The names in it, in the order in which they are printed."""
+        """The names in the formula, in the order in which they are printed."""
         found: dict[str, None] = {}
         for product, _ in self.terms:
             for atom, _ in product:

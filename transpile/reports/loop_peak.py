@@ -248,8 +248,8 @@ class _Walk:
                 self.dims[stmt.var] = (None,) * len(base)
 
     def call(self, stmt: ir.Call) -> None:
-        """An array that a runtime function returns: as many rows as its operand if it works row by row, else of unknown
-        size."""
+        """Records the array that a runtime function returns: as many rows as its operand if it works row by row, else of
+        unknown size."""
         made = [r for r in stmt.results if r.type.dims]
         if not made or not any(self.read[r] for r in stmt.results):
             return

@@ -109,14 +109,14 @@ class _Probe:
         self.put(highest, self.b.let("maximum", self.count(highest), total))
 
     def size(self, operand: ir.Operand) -> Expr:
-        """The number of elements."""
+        """The number of elements of an operand, 1 for a number."""
         total = self.b.expr(1)
         for axis in range(operand.type.rank):
             total = total * self.b.let("dim", operand, axis=axis)
         return total
 
     def count(self, slot: int) -> Expr:
-        """The current count."""
+        """The current value of a counter."""
         return self.b.cast(self.b.read(self.counts, *_place(slot)), INT)
 
     def put(self, slot: int, value: Expr) -> None:

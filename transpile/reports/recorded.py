@@ -100,7 +100,7 @@ def _loops(site: Site) -> list[Loop]:
 
 
 def _array(sizes: Sizes, site: Site, kind: str) -> Amount:
-    """The amount of a tape or a kept array. One that is allocated again in each iteration of a loop counts once, at its
+    """The bytes of a tape or a kept array. An array that is allocated again in each iteration of a loop counts once, at its
     largest."""
     stmt = site.stmt
     assert isinstance(stmt, (ir.Alloc, ir.Let, ir.Call))
@@ -119,8 +119,7 @@ def _array(sizes: Sizes, site: Site, kind: str) -> Amount:
 
 
 def _stack(sizes: Sizes, site: Site, push: Site) -> Amount:
-    """The amount of a stack. Its number of entries is the number of iterations of the loops between its creation and its
-    pushes."""
+    """The bytes of a stack. Its number of entries is the number of iterations of the loops between its creation and its pushes."""
     stmt = site.stmt
     assert isinstance(stmt, ir.NewStack)
     around = _loops(site)

@@ -96,7 +96,7 @@ class Sizes:
         return self.unknown_symbol(name, var)
 
     def of_dim(self, dim: Dim) -> Formula:
-        """The value of a dimension."""
+        """A size (a dim) as a formula over the sizes of the arguments."""
         if (least := dim.as_min) is not None:
             return self.one_of("min", *map(self.of_dim, least))
         total = Formula.of(dim.const)
@@ -120,7 +120,7 @@ class Sizes:
         return self.elements(var) * np.dtype(var.type.dtype).itemsize
 
     def elements(self, var: ir.Var) -> Formula:
-        """The number of elements."""
+        """The number of elements of a variable, as a formula."""
         total = Formula.of(1)
         for dim in var.type.dims:
             total = total * self.of_dim(dim)
@@ -239,7 +239,7 @@ class Sizes:
         return of_operation(record, numbers)
 
     def one_of(self, name: str, a: Formula, b: Formula) -> Formula:
-        """``max`` or ``min``; one of the two operands if it is known which."""
+        """``max(a, b)`` or ``min(a, b)``, as ``name`` says; simply ``a`` or ``b`` if it is known which is larger."""
         if a != b and self.is_size(a - b):
             return a if name == "max" else b
         if a != b and self.is_size(b - a):

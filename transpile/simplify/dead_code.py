@@ -137,7 +137,7 @@ class _Liveness:
             self.queue.append(operand)
 
     def keep(self, stmt: ir.Stmt) -> None:
-        """Marks the statement as live, and with it its operands and the control around it."""
+        """Marks the statement as live, and with the statement its operands and the loops and branches around it."""
         if id(stmt) in self.kept:
             return
         for s in (stmt, *self.enclosing[id(stmt)]):

@@ -45,7 +45,8 @@ def _rule(let: ir.Let) -> Callable[[ir.Let, Facts], ir.Operand | ir.Let] | None:
 
 
 def shorter(found: ir.Operand | ir.Let, forms: Forms) -> ir.Operand | ir.Let:
-    """The *let*, or a simpler sum: an integer plus a constant, or only one of them, if its linear form is no more than that."""
+    """The *let*, or a simpler form of its sum: an integer plus a constant, or only the integer or the constant, if its linear
+    form is no more than that."""
     if not isinstance(found, ir.Let) or not record_of(found).is_sum:
         return found
     if not all(map(is_integer, (found.var, *found.args))):

@@ -111,7 +111,8 @@ class Adjoints:
         write(buffer, part.path, part.args, part.value)
 
     def is_first(self, buffer: ir.Var, part: Scatter) -> bool:
-        """Whether nothing has been added to that part of new zeros yet, so that it can be assigned."""
+        """Whether ``part`` of a buffer that was created as zeros is still zero, so that a contribution can be assigned instead
+        of added."""
         if not all(isinstance(step, ir.Index) and step.is_basic for step in part.path):
             return False
         args = tuple(self.b.operand(a) for a in part.args)

@@ -143,7 +143,8 @@ def _block(b: Builder, block: ir.Block, mapping: dict[ir.Var, ir.Operand], place
 
 
 def check_sizes(b: Builder, call: ir.Call, given: Sequence[ir.Operand], wanted: Sequence[ir.Operand]) -> None:
-    """Emits a check that derivatives from the rule of a call have the sizes of the values that they belong to."""
+    """Emits a check that derivatives from the rule of a call (``given``) have the sizes of the values that they belong to
+    (``wanted``)."""
     _check_sizes(b, call, given, wanted, call.args)
 
 
@@ -168,7 +169,7 @@ def _check_sizes(
 def _with_fitting_tangents(
     call: ir.Call, rule: ir.Function, values: Sequence[ir.Operand], dots: Sequence[ir.Operand]
 ) -> ir.Function:
-    """A tangent rule that raises if a tangent has another size than its value: reverse mode computes none of them, so it cannot
+    """A tangent rule that raises if a tangent has another size than its value. Reverse mode computes no tangents, so it cannot
     check."""
     b = Builder(prims(), dict(rule.symbols), rule)
     with b.into(ir.Block()) as checks:

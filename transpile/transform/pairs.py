@@ -100,7 +100,8 @@ def _merge(block: ir.Block, at: int, first: ir.Call, second: ir.Call, moved: lis
 
 
 def value_and_pullback(of: Routine) -> Routine:
-    """A routine that gives the results of a function and of its pullback ``of`` in one run; for all lanes if ``of`` is."""
+    """A routine that gives the results of a function and of its pullback ``of`` in one run; for all lanes if ``of`` is a
+    routine for all lanes."""
     if of.origin is not None and of.origin[1][0] == "vmap":
         _, given, together = of.origin[1]
         return batched(value_and_pullback(of.origin[0]), given, together, of_lanes)

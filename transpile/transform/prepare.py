@@ -55,8 +55,7 @@ def _plain_block(block: ir.Block) -> ir.Block:
 
 
 def with_items(fn: ir.Function) -> ir.Function:
-    """The function in which each result of a primitive with several results has its own variable, so that it can be
-    recorded."""
+    """The function in which each result of a primitive with several results has its own variable, so that each can be recorded."""
     return with_body(fn, _with_items(fn.body))
 
 

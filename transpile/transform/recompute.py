@@ -48,7 +48,7 @@ def link_best(fn: ir.Function, sweep: Sweep, b: Builder, kept: Sequence[ir.Opera
 
 
 def _choose(fn: ir.Function, sweep: Sweep, b: Builder, kept: Sequence[ir.Operand]) -> tuple[Sweep, Needs]:
-    """The sweep in which the loops worth recomputing are recomputed, and what is recorded for it."""
+    """The sweep in which the loops worth recomputing are recomputed, and what must be recorded for this sweep."""
     facts = Overwrites(fn)
     needs = decided(facts, sweep, b.symbols)
     tried: set[int] = set()
@@ -291,7 +291,7 @@ class _Copier(Cloner):
         )
 
     def fresh(self, var: ir.Var) -> ir.Var:
-        """The copy of a variable; size symbols that have it as their value get copies too."""
+        """The copy of a variable; a size symbol whose value is this variable gets a copy too."""
         new = super().fresh(var)
         for symbol in self.symbols.get(var, ()):
             self.b.bind_symbol(self.renamed[symbol], new)

@@ -39,7 +39,7 @@ class _Level:
 
 
 def link(fn: ir.Function, sweep: Sweep, b: Builder, needs: Needs) -> ir.Block:
-    """One block that runs the forward sweep of ``fn``, then the reverse sweep; it yields what the reverse sweep yields."""
+    """One block that runs the forward sweep of ``fn``, then the reverse sweep; the block yields what the reverse sweep yields."""
     linker = _Linker(fn, sweep, b, needs)
     with b.into(ir.Block()) as out:
         linker.forward()

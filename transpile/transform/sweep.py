@@ -451,7 +451,8 @@ class _Reverse:
             self.adj.values[s] = Pending(b.expr(r))
 
     def with_yields(self, stmt: ir.If, scalars: list[ir.Var]) -> list[ir.Var]:
-        """``scalars`` and the outer scalars that a branch yields unchanged; outer arrays that it yields get adjoint buffers."""
+        """``scalars`` and the outer scalars that a branch yields unchanged; outer arrays that the branch yields get adjoint
+        buffers here."""
         found = dict.fromkeys(scalars)
         inner = {*_defined_here(stmt.then), *_defined_here(stmt.orelse)}
         for result, *outs in zip(stmt.results, stmt.then.yields, stmt.orelse.yields):

@@ -108,7 +108,7 @@ class Arrays(Scalars):
         return self.context.get_abi_sizeof(self.context.get_data_type(dtype))
 
     def turned(self, array: Array) -> Array:
-        """The transpose."""
+        """The transpose, as a view; a vector or a number itself."""
         if len(array.sizes) < 2:
             return array
         return Array(array.dtype, array.data, array.sizes[::-1], self.strides(array)[::-1], array.meminfo, array.root)

@@ -105,7 +105,8 @@ class Failures(Memory):
         self.go(self.callee_exits, True, "within", [code, info, number.value])
 
     def pass_on(self, code: Any, info: Any) -> None:
-        """Raises the exception of another function that was written here, which has its line already."""
+        """Raises again the exception of a called function; that function was written here, so the exception names its line
+        already."""
         self.go(self.callee_exits, False, "failed", [code, info])
 
     def interrupted(self) -> None:

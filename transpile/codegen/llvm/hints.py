@@ -72,10 +72,10 @@ def _usual(module: Any, body: nodes.Block, single: bool) -> list[Any]:
 
 
 def _vector(module: Any, lanes: int, is_known: bool) -> list[Any]:
-    """Hints for a loop whose iterations form one vector, or that is not vectorised; it is never unrolled.
+    """Hints for a loop whose iterations form one vector, or which is not vectorised (``lanes`` 1); the loop is never unrolled.
 
-    LLVM does not vectorise a short loop that needs a run-time test for overlap or strides. If a vector width were requested, it
-    would report this on the process's error stream. ``is_known``: no such test is needed.
+    LLVM does not vectorise a short loop that needs a run-time test for overlap or strides. If a vector width were requested,
+    LLVM would report this on the process's error stream. ``is_known``: no such test is needed.
     """
     from llvmlite import ir
 

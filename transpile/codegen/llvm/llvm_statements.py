@@ -243,7 +243,7 @@ class Statements(Operands):
             self.agree(stmt.test)
 
     def agree(self, test: ir.Operand) -> None:
-        """After a test that two sizes are equal, replaces one by the other.
+        """After a test that two sizes are equal, replaces one size by the other.
 
         LLVM then sees one value, also in other functions.
         """

@@ -67,7 +67,7 @@ class Memory(Arrays):
     # ---- holding
 
     def hold(self, meminfo: Any) -> None:
-        """Makes the open block the owner of the memory, which it releases at its end."""
+        """Makes the open block the owner of the memory; the block releases it at its end."""
         cell = self.owner()
         self.builder.store(meminfo, cell)
         self.blocks[-1][meminfo] = cell

@@ -121,7 +121,7 @@ def _asked(written: Operands, stmt: ir.Let) -> Scalar:
 
 
 def _combined(written: Operands, stmt: ir.Let) -> Scalar:
-    """Combines one half of the lanes with the other until one is left."""
+    """Combines one half of the lanes with the other until one lane is left, the result."""
     from llvmlite import ir as llvm
 
     b, found = written.builder, operand(written, stmt.args[0], stmt)

@@ -42,7 +42,7 @@ OPTIONS = {
 
 
 def inlined(module: Module, core: ir.Function) -> str:
-    """The text of a module that includes the functions of `transpile_runtime.compiled` that it calls."""
+    """The text of a module that includes the functions of `transpile_runtime.compiled` which the module calls."""
     bundle = _Bundle(core)
     if module.messages:
         bundle.gather("errors", "SITES")
@@ -155,7 +155,7 @@ class _Bundle:
         return self.modules[name]
 
     def own(self, module: str, name: str) -> str:
-        """The name of a copy."""
+        """The name that a copied function has in the text."""
         if self.kept is None:
             return _own(module, name)
         return name if name in self.kept else _hidden(module, name)

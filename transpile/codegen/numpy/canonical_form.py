@@ -88,7 +88,7 @@ class _Normal:
 
 
 def _decided(block: ir.Block) -> ir.Block:
-    """The block with its last branch's test as a result of that branch, if the block yields the test or stops by it."""
+    """The block with the test of its last branch as a result of this branch, if the block yields the test or stops by it."""
     last = block.stmts[-1] if block.stmts else None
     if not isinstance(last, ir.If) or not isinstance(last.test, ir.Var):
         return block

@@ -182,7 +182,8 @@ class _Nester:
                     self.decide(block, at, stmt, result, self.deep(stmt))
 
     def is_expression(self, stmt: ir.If) -> bool:
-        """Whether the branch has one result, and nothing remains of its sides but the values they yield."""
+        """Whether the branch can be printed as a conditional expression: it has one result, and its sides consist of nested
+        statements."""
         if len(stmt.results) != 1:
             return False
         return all(
@@ -388,7 +389,7 @@ class _Nester:
         return any(self.writes[id(s)] & read for s in block.stmts[start:stop])
 
     def reads_carried(self, block: ir.Block, stmt: Tree) -> bool:
-        """Whether ``stop`` reads old carried values: it is evaluated after they have been replaced, so it must not."""
+        """Whether the ``stop`` of a block would read old carried values: ``stop`` is evaluated after these have been replaced."""
         old = {p for p, y in zip(block.params, block.yields) if p is not y}
         todo: list[ir.Operand] = list(self.deep(stmt) if isinstance(stmt, ir.If) else stmt.args)
         while todo:
@@ -442,9 +443,9 @@ def _without(block: ir.Block, nested: Nested) -> ir.Block:
 
 
 def _connective(stmt: ir.If, nested: Nested) -> ir.Let | None:
-    """The branch as ``t = a and b`` or ``t = a or b``, or None.
+    """The branch as ``t = a and b`` or ``t = a or b``; None if it is neither.
 
-    Its operands are nested, so they are evaluated no earlier than before.
+    The operands of the branch are nested, so they are evaluated no earlier than before.
     """
     if len(stmt.results) != 1 or not nested.is_connective(stmt) or stmt.then.stmts or stmt.orelse.stmts:
         return None

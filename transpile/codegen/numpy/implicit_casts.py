@@ -162,7 +162,8 @@ class _Relaxer:
         return args
 
     def folded(self, stmt: ir.Let) -> ir.Let:
-        """The statement on keys and integers before they were broadcast against each other, which NumPy does."""
+        """The statement with keys and integers as they were before they were broadcast against each other, which NumPy does
+        itself."""
         key, data = (self.unshaped(a) for a in stmt.args)
         for keys in (key, stmt.args[0]):
             lanes, words = keys.type.dims[:-1], keys.type.dims[-1:]

@@ -132,7 +132,7 @@ class Aliases:
                 self.loop(stmt, depth)
 
     def ended(self, stmt: ir.If, side: ir.Block) -> int:
-        """The number of loops that a side of a branch ends: its statements run once in them."""
+        """The number of loops that a side of a branch ends: the statements of this side run once in these loops."""
         found = 0
         for result, value in zip(stmt.results, side.yields):
             levels = self.stops.get(result, 0)

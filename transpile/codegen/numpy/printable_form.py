@@ -67,7 +67,8 @@ class Printable:
         return None if self.is_seen(name, first, let.var, live) else InPlace(augmented(let), second)
 
     def augmented(self, name: str, let: ir.Let) -> tuple[ir.Var, ir.Operand] | None:
-        """The operand that is ``name``, and the other one; None if ``name = let`` is no augmented assignment."""
+        """The operand of ``let`` that is ``name`` already, and the other operand; None if ``name = let`` is no augmented
+        assignment."""
         if not augmented(let) or "via" in let.params or "py" in let.params:
             return None
         first, second = let.args

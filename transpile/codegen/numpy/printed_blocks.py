@@ -31,7 +31,7 @@ class Blocks:
         self.kept: list[ir.Stmt] = []  # statements created here: facts are found by id, so they must stay alive
 
     def statement(self, stmts: Sequence[ir.Stmt], at: int, depth: int) -> int:
-        """Writes statement ``at`` and those that belong to it; returns how many statements that were."""
+        """Writes the statement at ``at`` with the following ones that belong to it; returns how many statements were written."""
         raise NotImplementedError
 
     def line(self, depth: int, *parts: str | ast.expr, loc: ir.Loc = ir.NOWHERE) -> None:

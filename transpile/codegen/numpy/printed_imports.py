@@ -37,7 +37,7 @@ class Imports:
 
     @property
     def names(self) -> set[str]:
-        """The names that are not variables: those of the imports, and builtins."""
+        """The names that no variable may have: those of the imports, and builtins."""
         found = {m.split(".")[0] for m in self.modules}
         return found.union(*self.members.values(), self.classes, self.builtins)
 

@@ -124,7 +124,7 @@ class Loops(Blocks):
         tail.leave(depth, env)
 
     def leave_nested(self, loop: ir.For | ir.While, leave: Leave, env: Env) -> None:
-        """Makes an inner loop that stops the outer one leave both by the outer one's exit."""
+        """Makes an inner loop that stops the outer loop leave both by the exit of the outer loop."""
         slot = self.flags.slot(loop, loop.body.stop and loop.results[loop.body.yields.index(loop.body.stop)])
         assert slot is not None
         outer: dict[ir.Operand, ir.Operand] = dict(env)

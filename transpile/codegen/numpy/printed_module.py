@@ -158,7 +158,8 @@ class _Function:
     def returning_inside(
         self, stmts: Sequence[ir.Stmt], last: ir.If, yields: tuple[ir.Operand, ...], depth: int
     ) -> bool:
-        """Writes a loop that was left by ``return`` with that ``return`` inside; False if it is none."""
+        """Writes a loop that was left by ``return`` with the ``return`` inside the loop; returns False if ``last`` follows no
+        such loop."""
         flagged = self.writer.flags.find(stmts[-2] if len(stmts) > 1 else None, last)
         if flagged is None:
             return False

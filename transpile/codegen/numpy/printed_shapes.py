@@ -101,7 +101,8 @@ class _Shaper:
         return replace(stmt, args=tuple(args), params={**stmt.params, "shape": shape})
 
     def symbol(self, name: str, before: list[ir.Stmt], stmt: Any) -> ir.Operand:
-        """The operand that holds the value of a symbol; a statement that reads it from an array may be added to ``before``."""
+        """The operand that holds the value of a symbol. If the value must be read from an array, the statement is added to
+        ``before``."""
         operand = self.fn.symbols.get(name)
         if operand is not None and (not isinstance(operand, ir.Var) or operand in self.scope):
             return operand

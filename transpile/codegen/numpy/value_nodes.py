@@ -191,7 +191,7 @@ class Expressions:
     # ---- sizes
 
     def dim(self, dim: Dim, let: ir.Let, shape: Shape) -> ast.expr:
-        """The node of a size."""
+        """The expression for a size, over the operands of ``let``."""
         if least := dim.as_min:
             return call(ast.Name("min", LOAD), *(self.dim(d, let, shape) for d in least))
         total: ast.expr | None = None

@@ -172,7 +172,7 @@ class _Classes:
         return {v: chosen[self.find(v)] for v in self.parent}
 
     def ordered(self, heads: list[ir.Var]) -> Iterator[ir.Var]:
-        """Yields each variable before those named after it.
+        """Yields each variable before the variables named after it.
 
         A tape comes after the value it records, a value read from a tape after the tape.
         """

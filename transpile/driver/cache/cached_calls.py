@@ -226,7 +226,8 @@ def _of_value(kind: str, value: Any, loose: tuple[int, ...] | None, like: Likene
 
 
 def _refuse_objects(tree: Tree) -> None:
-    """Raises `Unlike` for a result that contains an object of the user, which must be that same object."""
+    """Raises `Unlike` for a result that contains an object of the user: a result read from disk could only contain a copy of
+    it."""
     if isinstance(tree, Node):
         for child in tree.children:
             _refuse_objects(child)

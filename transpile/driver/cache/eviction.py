@@ -131,7 +131,7 @@ def _remove(file: File, so_far: Removed) -> Removed:
 
 
 def _files(folder: Path) -> Iterator[File]:
-    """The files of ours in a directory, with those that Numba writes for them."""
+    """The files of ours in a directory, and the files that Numba writes for them."""
     for place in (folder, folder / "__pycache__"):
         with contextlib.suppress(OSError), os.scandir(place) as found:
             for one in found:

@@ -117,7 +117,7 @@ class Work:
         return _UNKNOWN if array in self.own else self.value(self.ask(array, axis))
 
     def of_row(self, row: ir.View, axis: int) -> ir.Operand | float:
-        """A size of a slice."""
+        """The size of a slice along an axis."""
         k, item = [(k, i) for k, i in enumerate(row.items) if isinstance(i, ir.Slice)][axis]
         if item.start is None or item.stop is None:
             return self.size(row.base, k)

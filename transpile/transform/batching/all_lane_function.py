@@ -37,7 +37,7 @@ class Emit(AllLanes):
     def called(
         self, found: Decided, axes: Sequence[int | None], outs: Sequence[int | None], count: int | None
     ) -> ir.Function:
-        """The function of a call, for all lanes; ``axes``, ``outs`` and ``count`` are as for `Emit`."""
+        """The function of a call, for all lanes; ``axes``, ``outs`` and ``count`` are as for `batch`."""
         return Emit(found, axes, outs, count, self.batch, checked=False).run()
 
     # ---- the function

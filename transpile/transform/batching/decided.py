@@ -100,8 +100,8 @@ class Parts:
         return found
 
     def adjoint(self, fn: ir.Function, given: Flags, wanted: Flags) -> Part:
-        """A function of the call that gives adjoints: those of shared arguments are summed over the lanes. A constant 0 that
-        means "no adjoint" stays."""
+        """A function of the call that gives adjoints: the adjoints of shared arguments are summed over the lanes. A constant 0
+        that means "no adjoint" stays."""
         found = self.decided(fn, given)
         for k, (y, own) in enumerate(zip(found.yields, wanted)):
             differs = found.found.mapped.has(y)

@@ -25,8 +25,9 @@ def decided(
     called: Summaries | None = None,
     count: int | None = None,
 ) -> Decided:
-    """The decisions for ``fn``, where the ``given`` parameters have a lane axis; one that is None is the axis of collectives
-    over the lanes."""
+    """The decisions for ``fn``, where the ``given`` parameters have a lane axis; a parameter whose entry is None is the axis of
+    collectives over the lanes. For ``together``, ``unit`` and ``count`` see `batch`; ``called`` holds the summaries of called
+    functions found so far."""
     fn = with_constant_fills(fn)
     named = None
     if None in given:
@@ -50,7 +51,8 @@ def decided(
 def attempt(
     fn: ir.Function, mapped: Mapped, together: bool, diagonals: Diagonals | None = None, axis: Axis | None = None
 ) -> Decided:
-    """The decisions, if ``mapped`` holds all values that differ. Raises `Differs`, `Apart` or `Escapes` on a contradiction."""
+    """The decisions, if ``mapped`` holds all values that differ. ``diagonals``: the parts of values that are zero elsewhere, if
+    any; ``axis``: the axis of collectives, if any. Raises `Differs`, `Apart` or `Escapes` on a contradiction."""
 
     def inner(called: ir.Function, given: Flags) -> Decided:
         return decided(called, given, together, called=mapped.called)

@@ -263,7 +263,7 @@ class Diagonals:
         return self.w.b.bind("", op.type.with_dims((size,)), "index", (op, *args), params)
 
     def joined(self, x: Parts, y: Parts, stmt: ir.Let | ir.Add) -> Parts:
-        """The sum or the difference."""
+        """The sum of two values in parts, or, if the statement subtracts, the difference."""
         is_sub = isinstance(stmt, ir.Let) and record_of(stmt).is_difference
         found = {part.place: part for part in x}
         for part in y:

@@ -221,7 +221,7 @@ def _full(w: Emitter, made: Made) -> ir.Operand:
 
 
 def _same(w: Emitter, made: Made) -> ir.Operand:
-    """The value itself; if its sizes have other names than before, a copy with those names."""
+    """The value itself; if its sizes have new names for all lanes, a copy with the new names."""
     x = w.of(made.args[0])
     return x if x.type.dims == w.batched(made.type).dims else let(w, made, [x])
 

@@ -295,8 +295,8 @@ class Modes(Generic[C]):
         return isinstance(stmt, ir.NewStack)
 
     def is_read_in_region(self, var: ir.Var, block: ir.Block, lane: Sequence[bool] = ()) -> bool:
-        """Whether a statement of the block that runs lane by lane reads a value that differs; ``lane`` says which statements
-        do."""
+        """Whether ``var`` differs between lanes and a statement of the block that runs lane by lane reads it; ``lane`` says
+        which statements do, () if the block has been divided already."""
         if not self.mapped.has(var):
             return False
         known = self.steps.get(id(block), [])

@@ -170,8 +170,8 @@ def _of_item(item: ir.Item) -> list[int]:
 
 
 def of_lane(path: ir.Path, rank: int, slot: int) -> ir.Path:
-    """The path of one lane in memory for all lanes. ``rank`` is that of one lane's memory, ``slot`` holds the number of the
-    lane."""
+    """The path of one lane in memory for all lanes. ``rank`` is the rank of one lane's memory, ``slot`` the operand with the
+    lane's number."""
     first = path[0] if path else None
     if isinstance(first, ir.Index) and first.is_basic:
         return (ir.Index((ir.Point(slot), *first.items)), *path[1:])

@@ -33,7 +33,7 @@ def names_lane(effect: ir.Effect) -> bool:
 
 
 def in_lane(effect: ir.Raise, lane: ir.Operand) -> ir.Raise:
-    """The exception with the number of the lane after its message; lanes of an inner `vmap` follow those of an outer one."""
+    """The exception with the number of the lane after its message; lanes of an inner `vmap` follow the lanes of an outer one."""
     parts, args = list(effect.parts), effect.args
     slot = (len(args), "", "")
     if effect.lanes:

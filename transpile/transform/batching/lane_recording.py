@@ -66,7 +66,7 @@ def _is_only(stmts: list[ir.Stmt], k: int, stack: ir.Var) -> bool:
 
 
 def _may_run_again(stmt: ir.Stmt, stacks: list[ir.Var], rest: list[ir.Stmt]) -> bool:
-    """Whether the statement has the same effect when it runs later: nothing that it reads changes, and it changes nothing
+    """Whether the statement has the same effect when it runs later: no operand of it changes before, and it changes nothing
     outside itself but the stacks."""
     own = {*defines(stmt), *(v for b in blocks(stmt) for v in defined(b)), *stacks}
     changed = {root for s in rest for one in _inside(s) if (root := written(one)) is not None}
@@ -94,5 +94,5 @@ class _Renamed(Cloner):
         return var
 
     def of(self, stmt: ir.Stmt) -> ir.Stmt:
-        """The statement, with other stacks if it pops from one of them."""
+        """The statement, with other stacks if it pops from one of the renamed ones."""
         return self.stmt(stmt) if any(_touches(stmt, ir.Pop, s) for s in self.mapping) else stmt

@@ -33,7 +33,7 @@ class Axis:
         return isinstance(stmt, (ir.Let, ir.Call)) and self.var in reads(stmt)
 
     def is_in(self, stmt: ir.Stmt) -> bool:
-        """Whether the statement, or one nested in it, is one that `has` is true for."""
+        """Whether `has` is true for the statement or for one nested in it."""
         return self.has(stmt) or any(self.has(s) for b in blocks(stmt) for s in statements(b))
 
 
