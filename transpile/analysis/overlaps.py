@@ -56,7 +56,7 @@ def _stores(fn: ir.Function) -> set[ir.Loc]:
 
 
 def _nests(block: ir.Block, made: set[ir.Loc]) -> Iterator[ir.For]:
-    """The outermost loops that come from such stores, and vector loops."""
+    """The outermost vector loops, and the outermost loops from the places in ``made``."""
     for stmt in block.stmts:
         match stmt:
             case ir.For() if stmt.kind == "vector" or stmt.loc in made:

@@ -339,7 +339,8 @@ def text(shape: TreeDef, words: Iterator[str] | None = None) -> str:
 
 
 def flatten_with_paths(value: Any, is_leaf: Any, here: tuple[Any, ...], found: list[Any]) -> TreeDef:
-    """As `flatten`, with pairs (path, leaf); ``is_leaf`` gets both."""
+    """As `flatten`, with pairs (path, leaf), which are appended to ``found``; ``is_leaf``, if not None, gets path and value.
+    ``here`` is the path to ``value``."""
     opening = None if is_leaf is not None and is_leaf(here, value) else opened(value)
     if opening is None:
         found.append((here, value))

@@ -88,7 +88,8 @@ def _flow(body: ir.Block) -> tuple[dict[ir.Var, list[ir.Operand]], list[ir.Opera
 
 
 def _from_the_end(fn: ir.Function, lets: dict[ir.Var, ir.Let]) -> set[ir.Var]:
-    """Sums ``p + n`` used only where ``p < 0``: none wraps."""
+    """The sums ``p + n`` that are used only where ``p < 0``, of which none wraps; ``lets``: the *lets* of the function by
+    variable."""
     there: Counter[ir.Var] = Counter()
     for user in lets.values():
         if user.prim == "where" and isinstance(user.args[1], ir.Var) and _is_where_negative(user, lets):

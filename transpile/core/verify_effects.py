@@ -54,7 +54,8 @@ def _called(stmt: ir.Call, with_rules: bool) -> Effects:
 
 
 def _prints(stmt: ir.Stmt, seen: set[ir.Routine]) -> Iterator[ir.Print]:
-    """The prints in a called kept function and the functions that it calls; a function without a body yet is skipped."""
+    """The prints in a called kept function and the functions that it calls; a function without a body yet, or in ``seen``, is
+    skipped. Functions visited are added to ``seen``."""
     routine = routine_of(stmt)
     if routine is not None and routine.fn is not None and routine not in seen:
         seen.add(routine)

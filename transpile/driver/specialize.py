@@ -127,7 +127,8 @@ class Specializer:
     def fitting(
         self, key: tuple[Any, ...], args: Sequence[Any], kwargs: Mapping[str, Any], leaves: list[Any], other: Program
     ) -> Program | None:
-        """The program for sizes that contradict the assumptions of ``other``; None if the arguments fit no program."""
+        """The program for sizes that contradict the assumptions of ``other``, which is kept for later calls; None if the
+        arguments fit no program."""
         held = self.table.get(key)
         place = (key, _values(held, leaves) if isinstance(held, Split) else ())
         programs = self.sizes.setdefault(place, deque(maxlen=_SIZES))

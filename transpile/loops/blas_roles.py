@@ -138,7 +138,7 @@ def _made(
 
 def _plain(letters: list[Letter], reads: list[Read], own: frozenset[ir.Var]) -> tuple[list[Letter], list[Read]] | None:
     """The letters and reads rewritten so that each subscript is one letter: ``a[i + j]`` becomes ``a[k]``, with another range;
-    None if that fails."""
+    None if that fails. In subscripts of arrays in ``own`` the last letter counts; the others only shift the axis."""
     for _ in range(4):
         mixed = _mixed(letters, reads, own)
         if mixed is None:

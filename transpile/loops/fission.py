@@ -108,7 +108,7 @@ class Split:
 
     def value(self, op: ir.Operand, cloner: Cloner, indices: list[ir.Var], stmts: list[ir.Stmt]) -> ir.Operand:
         """An iteration's value in another nest: products with invariant factors are recomputed, others read from the source or
-        from a holding array."""
+        from a holding array. Appends what computes it to ``stmts``."""
         if not isinstance(op, ir.Var) or op not in self.lets or op in cloner.mapping:
             return cloner.operand(op)
         if self.is_fixed(op):
@@ -130,7 +130,7 @@ class Split:
         return cloner.operand(op)
 
     def again(self, op: ir.Operand, cloner: Cloner, stmts: list[ir.Stmt]) -> ir.Operand:
-        """A scalar of an iteration, recomputed."""
+        """A scalar of an iteration, recomputed by statements that are appended to ``stmts``."""
         if isinstance(op, ir.Var) and op in self.lets and op not in cloner.mapping:
             let = self.lets[op]
             args = tuple(self.again(a, cloner, stmts) for a in let.args)

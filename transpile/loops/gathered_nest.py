@@ -101,7 +101,8 @@ class Gathered:
         return [both(tests, stmts)] if tests else []
 
     def either(self, tests: list[ir.Operand], then: list[ir.Stmt], orelse: list[ir.Stmt]) -> list[ir.Stmt]:
-        """A branch on the conjunction of the tests; ``then`` alone if there are none."""
+        """A branch on the conjunction of the tests, with the sides ``then`` and ``orelse``; ``then`` alone if there are no
+        tests."""
         if not tests:
             return then
         stmts: list[ir.Stmt] = []
@@ -111,7 +112,8 @@ class Gathered:
     # ---- rows
 
     def rows(self, depth: int, fixed: dict[int, ir.Operand], tests: list[ir.Operand]) -> list[ir.Stmt]:
-        """Loops over the hull of the boxes along the axes from ``depth`` on, except for the last axis."""
+        """Loops over the hull of the boxes along the axes from ``depth`` on, except for the last axis. ``fixed``: the
+        subscripts of the outer axes; ``tests`` must hold for a row to be in the core."""
         if depth + 1 == len(self.axes):
             return self.either(tests, self.columns(fixed), self.one_by_one(fixed) if tests else [])
         axis = self.axes[depth]
@@ -130,7 +132,7 @@ class Gathered:
         return [*stmts, self.range(index, start, bound, body)]
 
     def one_by_one(self, fixed: dict[int, ir.Operand]) -> list[ir.Stmt]:
-        """Each nest in a row that is outside the core."""
+        """Each nest in a row that is outside the core; ``fixed``: the subscripts of the row."""
         stmts: list[ir.Stmt] = []
         for k, nest in enumerate(self.nests):
             tests: list[ir.Operand] = []
@@ -144,7 +146,8 @@ class Gathered:
         return stmts
 
     def extreme(self, prim: str, side: Side, stmts: list[ir.Stmt]) -> ir.Operand:
-        """The least or greatest of the ends, whether or not the assumptions hold."""
+        """The least ("minimum") or greatest ("maximum") of the ends, whether or not the assumptions hold; the computation is
+        appended to ``stmts``."""
         found: dict[frozenset[tuple[ir.Var, int]], Linear] = {}
         for end in side.ends:
             other = found.get(end.key)
@@ -165,7 +168,8 @@ class Gathered:
     # ---- columns
 
     def columns(self, fixed: dict[int, ir.Operand]) -> list[ir.Stmt]:
-        """A row of the core: single elements to the left and right, and a loop over the columns that all boxes share."""
+        """A row of the core, with the subscripts ``fixed``: single elements to the left and right, and a loop over the columns
+        that all boxes share."""
         axis = self.axes[-1]
         low, high = self.low[axis], self.high[axis]
         stmts: list[ir.Stmt] = []
@@ -182,7 +186,7 @@ class Gathered:
         return stmts
 
     def element(self, nests: list[Nest], fixed: dict[int, ir.Operand], at: ir.Operand) -> list[ir.Stmt]:
-        """All contributions of the nests to one element, written once."""
+        """All contributions of the nests to the element at ``at`` of a row, written once."""
         fixed = {**fixed, self.axes[-1]: at}
         stmts: list[ir.Stmt] = []
         total: ir.Operand | None = None

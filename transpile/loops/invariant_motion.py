@@ -140,7 +140,8 @@ class _Out:
         return is_pure(let) and not let.var.type.dims and let.var.type.kind == "array"
 
     def moved(self, let: ir.Let, loops: tuple[ir.For, ...], lets: dict[ir.Var, ir.Let]) -> ir.Let:
-        """The read of the array that now holds the value; the nest that fills it goes before the outer loop."""
+        """The read of the array that now holds the value of ``let``. The allocation of the array and the nest that fills it are
+        put before the outer loop."""
         used = [loop for loop in loops if self.depends(let, loop.index, lets)]
         others = [loop for loop in loops if not any(loop is u for u in used) and not has_trips(loop)]
         key = (self.key(let.var, used, lets), *(self.key(loop.bound, [], lets) for loop in others))
@@ -183,7 +184,7 @@ class _Out:
         return self.sizes[loop.bound]
 
     def key(self, op: ir.Operand, loops: list[ir.For], lets: dict[ir.Var, ir.Let]) -> Hashable:
-        """A key that is the same for values that are always equal."""
+        """A key that is the same for values that are always equal; the indices of ``loops`` count by position."""
         if not isinstance(op, ir.Var):
             return repr(op)
         for k, loop in enumerate(loops):
@@ -195,7 +196,7 @@ class _Out:
         return (let.prim, repr(sorted(let.params.items(), key=str)), *(self.key(a, loops, lets) for a in let.args))
 
     def depends(self, let: ir.Let, index: ir.Var, lets: dict[ir.Var, ir.Let]) -> bool:
-        """Whether a value depends on an index."""
+        """Whether a value depends on an index, directly or through ``lets``."""
         return any(
             a is index or (a in self.own and a in lets and self.depends(lets[a], index, lets))
             for a in let.args

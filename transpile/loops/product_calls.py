@@ -175,7 +175,7 @@ def _nest(make: Maker, sizes: Sequence[ir.Operand], body) -> None:  # type: igno
 
 
 def nest(indices: Sequence[ir.Var], sizes: Sequence[ir.Operand], stmts: list[ir.Stmt], loc: Loc) -> list[ir.Stmt]:
-    """The statements in loops from 0 up to the sizes, the first one outermost."""
+    """The statements in loops over ``indices`` from 0 up to the sizes, the first one outermost."""
     for i, n in zip(indices[::-1], sizes[::-1]):
         stmts = [ir.For(i, ir.Const(0, INT), n, ir.Const(1, INT), (), ir.Block((), stmts), (), None, False, loc)]
     return stmts

@@ -140,7 +140,8 @@ def added(code: Code, param: ir.Var, out: ir.Operand) -> tuple[ir.Operand, bool]
 
 
 def _carried(code: Code, stmt: ir.Stmt, loop: ir.For, letters: list[Letter], inside: set[ir.Var]) -> Product | None:
-    """The product of a nest that carries its sum, ``result = 0; for …: result = result + products``; None for other nests."""
+    """The product of a nest that carries its sum, ``result = 0; for …: result = result + products``; None for other nests.
+    Appends the letters of the inner loops to ``letters``."""
     first = stmt
     if not isinstance(first, ir.For) or first is not loop or len(loop.inits) != 1:
         return None

@@ -96,8 +96,8 @@ class Sources:
         return None
 
     def _settle(self, known: dict[ir.Var, Nest], nests: list[Nest]) -> None:
-        """Removes temporaries until all that remain are cheap, read by these nests only, and read only where they were
-        filled."""
+        """Removes temporaries from ``known`` until all that remain are cheap, read by these nests only, and read only where
+        they were filled."""
         while True:
             inside = [*nests, *known.values()]
             lets = {id(let) for n in inside for let in n.lets}
@@ -130,12 +130,12 @@ class Sources:
         return True
 
     def _is_dear(self, nest: Nest, known: dict[ir.Var, Nest]) -> bool:
-        """Whether recomputing an element takes more than one read or more than `STEPS` operations."""
+        """Whether recomputing an element takes more than one read or more than `STEPS` operations. ``known``: see `_cost`."""
         reads, steps = self._cost(nest, known)
         return reads > 1 or steps > STEPS
 
     def _cost(self, nest: Nest, known: dict[ir.Var, Nest]) -> tuple[int, int]:
-        """Number of reads and of non-integer operations in one iteration."""
+        """Number of reads and of non-integer operations in one iteration, with the temporaries in ``known`` recomputed."""
         found = [0, 0]
         for let in nest.lets:
             if let.prim == "index":
@@ -178,7 +178,7 @@ class Sources:
     # ---- the nests without the temporaries
 
     def _without(self, nest: Nest, known: dict[ir.Var, Nest]) -> Nest:
-        """The nest with the temporaries recomputed."""
+        """The nest with the temporaries in ``known`` recomputed."""
         cloner = Cloner()
         lets: list[ir.Stmt] = []
         for let in nest.lets:
@@ -187,7 +187,7 @@ class Sources:
         return Nest(nest.stmt, nest.loops, tuple(lets), write, nest.axes, nest.shifts, nest.low, nest.high)  # type: ignore[arg-type]
 
     def _copy(self, let: ir.Let, cloner: Cloner, known: dict[ir.Var, Nest], lets: list[ir.Stmt]) -> None:
-        """Appends a copy of the *let*, with a read of a temporary replaced by its computation."""
+        """Appends to ``lets`` a copy of the *let*, with a read of a temporary replaced by its computation."""
         array = let.args[0] if let.prim == "index" else None
         if not isinstance(array, ir.Var) or array not in known:
             lets.append(cloner.stmt(let))

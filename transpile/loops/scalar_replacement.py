@@ -96,7 +96,7 @@ class _Promote:
 
     def outside(self, op: ir.Operand, own: set[ir.Var], stmts: list[ir.Stmt], loc: Loc) -> ir.Operand:
         """A subscript outside the loop. If the loop defines the subscript, it is recomputed from its linear form, since its
-        operands may be defined inside."""
+        operands may be defined inside; the statements are appended to ``stmts``."""
 
         def number(prim: str, a: ir.Operand, b: ir.Operand) -> ir.Var:
             let = ir.Let(ir.Var(ir.SYNTHETIC, INT), prim, (a, b), {}, loc)

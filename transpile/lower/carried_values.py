@@ -43,7 +43,7 @@ class Carried(Primitives):
     # ---- across blocks
 
     def result(self, y: ir.Operand, taken: set[ir.Var]) -> ir.Operand:
-        """A result, with memory of its own."""
+        """A result, with memory of its own: not that of a result in ``taken``, to which its memory is added."""
         held = self.held(y)
         if not isinstance(held, Elements):
             return held

@@ -79,7 +79,7 @@ def _stack(b: Builder, arrays: Any, axis: int = 0, dtype: Any = None, casting: A
 
 
 def _as_matrices(b: Builder, parts: list[Expr], at: int) -> Expr:
-    """Arrays joined along axis ``at``; vectors get this axis first, so that they are rows (``vstack``) or columns
+    """Arrays joined along axis ``at`` (0 or 1); vectors get this axis first, so that they are rows (``vstack``) or columns
     (``column_stack``)."""
     if all(p.rank == 1 for p in parts):
         return stack(b, parts, at)

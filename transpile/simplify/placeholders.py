@@ -69,7 +69,8 @@ class _Filler:
         self.visible: list[ir.Var] = list(fn.params)
 
     def block(self, block: ir.Block, asked: Sequence[ir.Var | None] = (), loc: ir.Loc | None = None) -> ir.Block:
-        """The block, with a value for each undefined yield whose entry in ``asked`` is not None."""
+        """The block, with a value for each undefined yield whose entry in ``asked`` is not None. ``loc``: the place of these
+        values; None if the yields stay as they are."""
         outside = len(self.visible)
         self.visible += block.params
         stmts: list[ir.Stmt] = []

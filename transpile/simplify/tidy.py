@@ -325,7 +325,7 @@ def _mergeable(stmts: list[ir.Stmt], second: ir.If, symbols: Mapping[str, ir.Ope
 
 
 def _merged(first: ir.If, second: ir.If, symbols: dict[str, ir.Operand]) -> ir.If:
-    """Two branches on the same test as one."""
+    """Two branches on the same test as one; adds the new size symbols to ``symbols``."""
     sides = []
     for k, (a, b) in enumerate(((first.then, second.then), (first.orelse, second.orelse))):
         known: dict[ir.Operand, ir.Operand] = dict(zip(first.results, a.yields))
@@ -342,7 +342,8 @@ def _merged(first: ir.If, second: ir.If, symbols: dict[str, ir.Operand]) -> ir.I
 def _resize(
     stmts: list[ir.Stmt], known: Mapping[ir.Operand, ir.Operand], symbols: dict[str, ir.Operand], side: int
 ) -> None:
-    """Replaces sizes that are results of the first branch by the values that this side of it yields."""
+    """Replaces sizes in ``stmts`` that are results of the first branch by the values that this side of the branch yields
+    (``known``); adds a symbol for each such value to ``symbols``."""
     sizes: dict[str, Dim] = {}
     for name, value in list(symbols.items()):
         inner = known.get(value) if isinstance(value, ir.Var) else None

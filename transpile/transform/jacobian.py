@@ -229,7 +229,8 @@ class _Plan:
         return [*values[self.rows :][:lead], *(b.read(buf, name=buf.name).op for buf in buffers)]
 
     def nest(self, dims: Sequence[Dim], body: Callable[[list[ir.Var]], None], indices: list[ir.Var]) -> None:
-        """Emits loops over ``dims`` around ``body``, which gets their indices."""
+        """Emits loops over ``dims`` around ``body``, which gets ``indices``, those of outer loops, and then the indices of
+        these loops."""
         if not dims:
             body(indices)
             return

@@ -230,7 +230,8 @@ class Needs:
         return found is not None and bool(found.loops) and found.loops[-1] is loop
 
     def _need_outer(self, var: ir.Var, loop: ir.For | ir.While, seen: set[ir.Var]) -> None:
-        """Marks the values of outer loops that the recomputation of ``var`` reads as needed there."""
+        """Marks the values of outer loops that the recomputation of ``var`` in ``loop`` reads as needed there. ``seen``: the
+        variables visited, to which this one is added."""
         if var in self.recorded or var in seen:
             return
         seen.add(var)

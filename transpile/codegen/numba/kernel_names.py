@@ -54,7 +54,8 @@ class _Names:
             self.block(inner, set())
 
     def branch(self, stmt: ir.If, own: set[ir.Var]) -> None:
-        """Joins names within a branch. Two loops, one on each side, may both take over the same initial value."""
+        """Joins names within a branch; ``own`` is as for `block`. Two loops, one on each side, may both take over the same
+        initial value."""
         sides = (stmt.then, stmt.orelse)
         for side in sides:
             self.block(side, own)

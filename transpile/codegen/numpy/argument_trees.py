@@ -63,7 +63,7 @@ def _parameters(nodes: Sequence[ast.expr]) -> ast.expr:
 def _taken_apart(
     tree: Any, base: ast.expr, fn: ir.Function, names: Mapping[ir.Var, str], used: set[ir.Var], imports: Imports
 ) -> Iterator[tuple[str | ast.expr, ...]]:
-    """Yields assignments to the leaves below a node."""
+    """Yields assignments of the leaves below a node, read from ``base``, to the parameters in ``used``."""
     if isinstance(tree, Leaf):
         if fn.params[tree.k] in used:
             yield (f"{names[fn.params[tree.k]]} = ", base)

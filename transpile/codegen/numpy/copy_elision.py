@@ -93,7 +93,8 @@ def _with_depth(block: ir.Block, depth: int) -> Iterator[tuple[ir.Stmt, int]]:
 
 
 def _cuts(fn: ir.Function, aliases: Aliases, live: Liveness, copied: set[Link]) -> list[Link]:
-    """The links to cut, one for each conflict that no other cut of this round resolves; empty if there is no conflict."""
+    """The links to cut, one for each conflict that no other cut of this round resolves; empty if there is no conflict.
+    ``copied``: the links cut in earlier rounds."""
     numbers = aliases.numbers
     found: dict[Link, None] = {}
 

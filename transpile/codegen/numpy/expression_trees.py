@@ -81,7 +81,8 @@ class Nested:
 
 
 def nest(fn: ir.Function, names: dict[ir.Var, str]) -> Nested:
-    """``fn`` with values nested into the statements that use them."""
+    """``fn`` with values nested into the statements that use them; ``names`` are the preferred names of variables, for those
+    whose own name differs."""
     nester = _Nester(fn, names)
     nester.block(fn.body)
     branches = [s for s in statements(fn.body) if isinstance(s, ir.If) and len(s.results) == 1]

@@ -195,7 +195,7 @@ class _Relaxer:
     def uncast(
         self, stmt: ir.Let, entry: Op, args: list[ir.Operand], wanted: Sequence[Type], out: list[ir.Stmt]
     ) -> list[ir.Operand]:
-        """The operands without the casts that promotion does."""
+        """The operands without the casts that promotion does; casts that must still be printed are appended to ``out``."""
         rule = OPERAND_TYPES[entry.dtype_rule]
 
         def agrees(candidate: list[ir.Operand]) -> bool:
@@ -228,7 +228,8 @@ class _Relaxer:
         return args
 
     def pinned(self, operand: ir.Operand, wanted: Type, stmt: ir.Let, out: list[ir.Stmt]) -> ir.Operand:
-        """The operand with an explicit cast to the dtype and weakness that the node requires."""
+        """The operand, of the dtype and weakness that the node requires: if it has others, an explicit cast is appended to
+        ``out``."""
         seen = self.type(operand)
         if seen.dims or (seen.dtype == wanted.dtype and seen.weak == wanted.weak):
             return operand
@@ -264,7 +265,8 @@ class _Relaxer:
         return stmt
 
     def plain(self, operand: ir.Operand, out: list[ir.Stmt]) -> ir.Operand:
-        """The operand of a join: a weak value that NumPy gives as its own scalar is cast to Python's, if that can matter."""
+        """The operand of a join. A weak value that NumPy gives as its own scalar is cast to Python's, if that can matter: the
+        cast is appended to ``out``."""
         if self.narrow and operand.type.weak and isinstance(operand, ir.Var) and not self.type(operand).weak:
             var = ir.Var(operand.name, operand.type)
             let = ir.Let(var, "cast", (operand,), {"dtype": operand.type.dtype, "weak": True, "spelled": True})

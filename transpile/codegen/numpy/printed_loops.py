@@ -142,7 +142,8 @@ class Loops(Blocks):
     def left_inside(
         self, stmts: Sequence[ir.Stmt], last: ir.If, stop: ir.Var, tail: Tail, depth: int, keep: set[ir.Var], env: Env
     ) -> bool:
-        """Writes an inner loop with a flag, tested by the last branch, that also stops the outer loop; False if it is none."""
+        """Writes an inner loop with a flag, tested by the last branch, that also stops the outer loop; returns False if there
+        is no such loop."""
         flagged = self.flags.find(stmts[-2] if len(stmts) > 1 else None, last)
         if flagged is None or tail.leave is None:
             return False

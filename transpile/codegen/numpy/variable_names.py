@@ -20,7 +20,8 @@ from transpile.ops.tables import record_of
 
 
 def name_variables(nested: Nested, preferred: dict[ir.Var, str], reserved: Iterable[str]) -> dict[ir.Var, str]:
-    """The Python name of each variable that is left; none is one of ``reserved`` or a keyword."""
+    """The Python name of each variable that is left, from the ``preferred`` ones where possible; none is one of ``reserved`` or
+    a keyword."""
     numbers = Numbers(nested.fn)
     live = Liveness(nested.fn, numbers, nested.reads, nested.ends)
     conflicts = _Interference(nested, numbers, live)

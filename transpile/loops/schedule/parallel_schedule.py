@@ -88,11 +88,11 @@ class Chunks:
         return ir.For(index, ir.Const(0, INT), bound, ir.Const(1, INT), (), ir.Block((), stmts), loc=self.loc)
 
     def at_once(self, index: ir.Var, bound: ir.Operand, stmts: list[ir.Stmt]) -> ir.For:
-        """The parallel loop over the chunks."""
+        """The parallel loop over the chunks, ``bound`` of them, with the body ``stmts``."""
         return replace(self.range(index, bound, stmts), kind="parallel")
 
     def nest(self, sizes: tuple[ir.Operand, ...], stmts: list[ir.Stmt], indices: list[ir.Var]) -> list[ir.Stmt]:
-        """The statements in loops over the sizes."""
+        """The statements in loops over ``indices`` from 0 up to the sizes, the first one outermost."""
         for index, size in zip(indices[::-1], sizes[::-1]):
             stmts = [self.range(index, size, stmts)]
         return stmts
@@ -277,7 +277,7 @@ class Chunks:
         return value
 
     def run(self, index: ir.Var, phase: ir.Var | None, chunks: ir.Var, inside: list[ir.Stmt]) -> None:
-        """Appends the parallel loop, in two phases if there is a ``phase``."""
+        """Appends the parallel loop over the chunks with the body ``inside``, in two phases if there is a ``phase``."""
         if phase is None:
             self.stmts.append(self.at_once(index, chunks, inside))
             return

@@ -75,8 +75,8 @@ def lanes_of(loop: ir.For, sharing: Sharing) -> Lanes | None:
 
 
 def _skeleton(block: ir.Block, inner: list[ir.For], outside: list[ir.Stmt]) -> bool:
-    """Collects the inner loops of a body and the statements around them; false unless those are values, new arrays, checks and
-    branches."""
+    """Appends the inner loops of a body to ``inner`` and the statements around them to ``outside``; False unless the latter are
+    values, new arrays, checks and branches."""
     for stmt in block.stmts:
         if isinstance(stmt, ir.For):
             if not isinstance(stmt.step, ir.Const) or stmt.step.value != 1 or stmt.trips is not None:

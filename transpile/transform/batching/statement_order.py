@@ -135,8 +135,8 @@ class Links:
         return None
 
     def order(self, groups: list[set[int]], lane: list[bool]) -> list[Step]:
-        """The statements in an order with few regions: alternately all whole statements that are ready, and all lane-by-lane
-        statements that are ready."""
+        """The statements in an order with few regions: alternately all whole statements that are ready, and all statements that
+        run lane by lane (``lane``) and are ready. Each of ``groups`` stays in one region."""
         stmts = self.block.stmts
         group_of: dict[int, set[int]] = {k: g for g in groups for k in g}
         done: set[int] = set()
