@@ -59,7 +59,7 @@ def unflatten(treedef: TreeDef, leaves: Iterable[Any]) -> Any:
 
 
 def leaves(tree: Any, is_leaf: IsLeaf = None) -> list[Any]:
-    """The list of the leaves of a tree, those of a dict in the order of its sorted keys.
+    """The list of the leaves of a tree, those of a dict in the order of its sorted keys; ``is_leaf`` is as for `flatten`.
 
     >>> leaves([1.0, None, (2.0, {"z": 3.0})])
     [1.0, 2.0, 3.0]
@@ -68,7 +68,7 @@ def leaves(tree: Any, is_leaf: IsLeaf = None) -> list[Any]:
 
 
 def structure(tree: Any, is_leaf: IsLeaf = None) -> TreeDef:
-    """The structure of a tree: a `TreeDef`, which can be compared, and filled by `unflatten`.
+    """The structure of a tree: a `TreeDef`, which can be compared, and filled by `unflatten`; ``is_leaf`` is as for `flatten`.
 
     >>> structure((1.0, [2.0])) == structure((3.0, [4.0]))
     True
@@ -80,7 +80,7 @@ def map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: IsLeaf = None) ->
     """A tree like ``tree`` with ``f(leaf, ...)`` in the place of each leaf; further arguments of ``f`` come from ``rest``.
 
     Each tree of ``rest`` has the structure of ``tree`` (T203), or subtrees in the place of its leaves, which ``f`` then
-    receives.
+    receives. ``is_leaf`` is as for `flatten`, for ``tree``.
 
     >>> map(lambda x, y: x + y, (1, [2]), (10, [20]))
     (11, [22])
@@ -123,6 +123,7 @@ def keystr(keys: Sequence[Any]) -> str:
 
 def reduce(function: Callable[[Any, Any], Any], tree: Any, initializer: Any = _MISSING, is_leaf: IsLeaf = None) -> Any:
     """The leaves combined from the left, ``function(function(a, b), c)``, beginning with ``initializer`` if it is given.
+    ``is_leaf`` is as for `flatten`.
 
     >>> reduce(lambda a, b: a + b, {"a": 1, "b": (2, 3)}), reduce(lambda a, b: a + b, [], 0)
     (6, 0)
@@ -132,7 +133,7 @@ def reduce(function: Callable[[Any, Any], Any], tree: Any, initializer: Any = _M
 
 
 def all(tree: Any, *, is_leaf: IsLeaf = None) -> bool:
-    """True if all leaves are true.
+    """True if all leaves are true; ``is_leaf`` is as for `flatten`.
 
     >>> all({"a": True, "b": 1}), all((True, [False]))
     (True, False)

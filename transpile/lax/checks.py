@@ -291,7 +291,7 @@ def now(y: Any) -> Any:
 
 
 def stacked(ys: Sequence[Any], reverse: bool) -> Any:
-    """The trees stacked into one: each leaf is an array with a row for each tree."""
+    """The trees, in order (``reverse``: last one first), stacked into one: each leaf is an array with a row for each tree."""
     first, shape = tree.flatten(ys[0])
     for y in ys[1:]:
         found = difference(
@@ -355,7 +355,8 @@ def a_type(value: Any) -> str:
 
 
 def solution(what: str, wanted: str, solved: Any, like: Any, has_aux: bool, f: Callable[[Any], Any]) -> Any:
-    """``solved``; T302 unless its leaves are floats, T307 unless it and ``f`` of it have structure and ranks of ``like``."""
+    """``solved``; T302 unless its leaves are floats, T307 unless it and ``f`` of it have structure and ranks of ``like``.
+    ``has_aux``: ``solved`` is a pair of the solution and an auxiliary value (T308)."""
     if has_aux and not (isinstance(solved, (tuple, list)) and len(solved) == 2):
         raise error("T308", AUX, hint=AUX_HINT)
     found = solved[0] if has_aux else solved

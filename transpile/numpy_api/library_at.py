@@ -12,13 +12,13 @@ import numpy as np
 
 
 def put(out, index, value, inside=True):  # type: ignore[no-untyped-def]
-    """``out[index] = value``, if the index is in range."""
+    """``out[index] = value`` if ``inside``: the index is in range."""
     if inside:
         out[index] = value
 
 
 def change(function, out, index, values, inside=True):  # type: ignore[no-untyped-def]
-    """``out[index] = function(out[index], *values)``, if the index is in range."""
+    """``out[index] = function(out[index], *values)`` if ``inside``: the index is in range."""
     if inside:
         out[index] = function(out[index], *values)
 

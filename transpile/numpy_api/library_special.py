@@ -32,7 +32,7 @@ def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):  # type:
 
 
 def _bounded(above, b):  # type: ignore[no-untyped-def]
-    """The exponents ``above``; those of terms with ``b == 0`` that would overflow are set to 0."""
+    """The exponents ``above``, with 0 for terms that have ``b == 0`` and would overflow."""
     return np.where((b == 0) & ~(above < 80.0), 0.0, above)
 
 

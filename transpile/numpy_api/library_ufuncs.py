@@ -9,7 +9,8 @@ import numpy as np
 
 
 def reduce(function, array, axis=0, dtype=None, keepdims=False, initial=None):  # type: ignore[no-untyped-def]
-    """``function.reduce``: a fold along one axis, from the left."""
+    """``function.reduce``: a fold from the left along one axis, several (merged in order), or all (None). ``initial`` None
+    begins with the first element."""
     x = np.asarray(array)
     axes = tuple(range(x.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     if len(axes) == 0:
@@ -23,7 +24,7 @@ def reduce(function, array, axis=0, dtype=None, keepdims=False, initial=None):  
 
 
 def accumulate(function, array, axis=0, dtype=None):  # type: ignore[no-untyped-def]
-    """``function.accumulate``: the fold with all intermediate results."""
+    """``function.accumulate``: the fold along ``axis`` with all intermediate results."""
     x = np.asarray(array)
     y = np.moveaxis(x, axis, 0).copy()
     for k in range(1, y.shape[0]):
@@ -47,7 +48,7 @@ def reduceat(function, array, indices, axis=0, dtype=None):  # type: ignore[no-u
 
 
 def at(function, a, indices, b):  # type: ignore[no-untyped-def]
-    """``function.at`` for two operands, one element after another, so that repeated indices all count."""
+    """``function.at`` for two operands: changes ``a``, one element after another, so that repeated indices all count."""
     places = np.arange(a.size).reshape(a.shape)[indices]
     values = np.broadcast_to(b, np.shape(places)).ravel()
     places = np.ravel(places)

@@ -11,7 +11,7 @@ from transpile_runtime import random as runtime
 
 
 def uniform(key: Any, shape: Any = (), dtype: Any = None, minval: Any = 0.0, maxval: Any = 1.0) -> Any:
-    """An array of uniform numbers in ``[minval, maxval)``, of float64 or float32.
+    """An array of uniform numbers in ``[minval, maxval)``, of float64 (the default) or float32.
 
     The bounds are numbers or arrays that broadcast to the shape; the draw is differentiable in them. TypeError for another
     dtype, or if ``key`` is not one key.
@@ -28,7 +28,7 @@ def uniform(key: Any, shape: Any = (), dtype: Any = None, minval: Any = 0.0, max
 
 
 def normal(key: Any, shape: Any = (), dtype: Any = None) -> Any:
-    """An array of standard normal numbers, of float64 or float32.
+    """An array of standard normal numbers, of float64 (the default) or float32.
 
     >>> normal(np.array([0, 42], np.uint32), (3,)).round(6)
     array([-0.184712, -2.169825,  0.186936])
@@ -131,7 +131,7 @@ def multivariate_normal(
 
 
 def _roots(values: Any) -> Any:
-    """Square roots of the eigenvalues of a covariance: 0 for those that vanish up to rounding, NaN for negative ones."""
+    """Square roots of the eigenvalues of a covariance: 0 for eigenvalues that vanish up to rounding, NaN for negative ones."""
     is_zero = np.abs(values) <= values.shape[-1] * _step(values) * np.max(
         np.abs(values), axis=-1, initial=0.0, keepdims=True
     )
