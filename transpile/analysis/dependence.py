@@ -46,7 +46,7 @@ def may_overwrite(
 
 
 def _meet(system: Instances, reads: Sequence[Axis], writes: Sequence[Axis]) -> bool:
-    """Whether both can touch one element if the write comes later in this order."""
+    """Whether a read and a write can touch one element if the write comes later in the order of ``system``."""
     for axis, (a, b) in enumerate(zip(reads, writes)):
         system.touch(axis, a, 1)
         system.touch(axis, b, 2)

@@ -105,7 +105,7 @@ def _runs_after(first: Site, second: Site, outside: int = 0) -> bool:
 
 
 def _are_alternatives(first: Site, second: Site) -> bool:
-    """Whether both stand in different branches of one ``if`` that no loop repeats."""
+    """Whether two statements stand in different branches of one ``if`` that no loop repeats."""
     for (a, block_a), (b, block_b) in zip(first.nest, second.nest):
         if a is not b or isinstance(a, (ir.For, ir.While)):
             return False

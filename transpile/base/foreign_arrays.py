@@ -41,7 +41,7 @@ _KNOWN: WeakKeyDictionary[type, bool] = WeakKeyDictionary()
 
 
 def as_arrays(value: Any) -> Any:
-    """The value with NumPy arrays in place of those of other libraries."""
+    """The value with NumPy arrays in place of arrays of other libraries."""
     opened = open_node(value)
     if opened is not None:
         kind, children, keys, cls = opened

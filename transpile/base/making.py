@@ -65,10 +65,10 @@ def is_made_by_keywords(cls: Any, keys: Iterable[str]) -> bool:
 
 
 def is_instance_field(field: Any) -> bool:
-    """Whether it is a field, and not a ``ClassVar`` or an ``InitVar``."""
+    """Whether a field of a dataclass is one of its instances, not a ``ClassVar`` or an ``InitVar``."""
     return field._field_type is dataclasses._FIELD  # type: ignore[attr-defined]
 
 
 def is_init_variable(field: Any) -> bool:
-    """Whether it is an ``InitVar``, which ``__init__`` passes to ``__post_init__``."""
+    """Whether a field of a dataclass is an ``InitVar``, which ``__init__`` passes to ``__post_init__``."""
     return field._field_type is dataclasses._FIELD_INITVAR  # type: ignore[attr-defined]

@@ -57,7 +57,7 @@ class TreeDef:
         return subtrees(self, tree)
 
     def compose(self, inner: TreeDef) -> TreeDef:
-        """This structure with the ``inner`` one in place of each leaf."""
+        """This structure with the structure ``inner`` in place of each leaf."""
         if self.kind == "leaf":
             return inner
         return TreeDef(self.kind, [c.compose(inner) for c in self.children], self.keys, self.cls, self.order)
@@ -269,7 +269,8 @@ def subtrees(shape: TreeDef, tree: Any) -> list[Any]:
 
 
 def _match(shape: TreeDef, tree: Any, found: list[Any], at: tuple[Any, ...]) -> None:
-    """Appends the subtrees to ``found``. ``at`` is the path here: pairs of the structure above and the number of the child."""
+    """Appends to ``found`` the subtrees of ``tree`` in place of the leaves of ``shape``. ``at`` is the path here: pairs of the
+    structure above and the number of the child."""
     if shape.kind == "leaf":
         found.append(tree)
         return

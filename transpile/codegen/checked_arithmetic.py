@@ -30,7 +30,7 @@ class Counted(Small):
         return super()._variable(var)
 
     def _is_chunk(self, op: ir.Operand) -> bool:
-        """Whether it is the number of a parallel loop's chunk, or the next one: there are as many chunks as threads."""
+        """Whether an operand is the number of a parallel loop's chunk, or the next number: there are as many chunks as threads."""
         return all(v in self.loops and self.loops[v].kind == "parallel" for v in self.forms.of(op).atoms)
 
 

@@ -85,7 +85,7 @@ def _linked(name: str, target: str) -> bool:
 
 
 def _mode(target: str) -> int:
-    """The permissions of the file that is replaced, or those of a new file."""
+    """The permissions of the file that is replaced, or, if there is none, of a new file."""
     with contextlib.suppress(FileNotFoundError):
         return stat.S_IMODE(os.stat(target).st_mode)
     mask = os.umask(0)

@@ -98,13 +98,13 @@ class Dim(Form[Atom, int]):
 
     @property
     def is_size_symbol(self) -> bool:
-        """Whether it is a single symbol of a size."""
+        """Whether the form is a single symbol of a size."""
         atom = self.as_atom
         return atom is not None and atom.kind == "symbol"
 
     @property
     def is_size(self) -> bool:
-        """Whether it is known to be nonnegative."""
+        """Whether the form is known to be nonnegative."""
         return self.const >= 0 and all(c > 0 and a.is_size for a, c in self.terms)
 
     @property

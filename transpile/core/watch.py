@@ -124,7 +124,7 @@ _INSIDE: list[float] = []  # for each running call: the seconds spent in nested 
 
 
 def _timed(make: Callable[[], ir.Function]) -> tuple[ir.Function, float]:
-    """The result of ``make()`` and its time in seconds, without that of nested timed calls."""
+    """The result of ``make()`` and its time in seconds, without the time of nested timed calls."""
     _INSIDE.append(0.0)
     start = time.perf_counter()
     try:

@@ -25,7 +25,8 @@ ERRORS = (ArithmeticError, AssertionError, LookupError, ValueError)
 
 
 def of_lanes(target: Any) -> Saying | None:
-    """The function that replaces the error of a call by that of the lowest failing lane; None if ``target`` is not batched."""
+    """The function that replaces the error of a call by the error of the lowest failing lane; None if ``target`` is not
+    batched."""
     while isinstance(level := level_of(target), Jit):
         target = target.__wrapped__
     return _Lanes(level, target.__wrapped__, type(target)) if isinstance(level, Vmap) else None

@@ -194,7 +194,7 @@ def _is_pythons(error: Exception) -> bool:
 
 
 def _is_raised(error: Exception) -> bool:
-    """True if a *raise* statement raised it, the user's or that of a check."""
+    """True if a *raise* statement raised the error: the user's or a check's."""
     at = last(error)
     return at is not None and is_raise(at)
 

@@ -145,7 +145,7 @@ class _Out:
         return let.var
 
     def is_fixed_raise(self, stmt: ir.If) -> bool:
-        """``if test: raise ...`` with a test that is the same in all iterations."""
+        """Whether a branch is ``if test: raise ...`` with a test and operands that are the same in all iterations."""
         if stmt.results or stmt.orelse.stmts or not is_left(stmt.then) or len(stmt.then.stmts) != 1:
             return False
         return all(self.is_fixed(o) for o in (stmt.test, *reads(stmt.then.stmts[0])))

@@ -182,7 +182,7 @@ class _Fusion:
         return never_meet(at, other, facts)
 
     def joined(self, a: ir.For, b: ir.For) -> ir.For:
-        """One loop with the bodies of both."""
+        """One loop with the bodies of both, first that of ``a``; the index of ``b`` becomes an alias of the index of ``a``."""
 
         def operand(o: ir.Operand) -> ir.Operand:
             return a.index if o is b.index else o

@@ -150,8 +150,8 @@ class _Pair:
         return self.around.roots.of(x.var) is self.around.roots.of(y.var) and is_conflict(x, y)
 
     def is_own(self, x: Access, y: Access, other: OtherTrip) -> bool:
-        """Whether both touch a common element at most in the same iteration of the outer loop; the inner iterations then keep
-        their order."""
+        """Whether both accesses touch a common element at most in the same iteration of the outer loop; the inner iterations
+        then keep their order."""
         if x.var is not y.var or x.indices is None or y.indices is None:
             return False
         if self.is_never(x, y, other):

@@ -80,7 +80,8 @@ def _only_fills(loop: ir.For) -> bool:
 
 
 def _written_out(loop: ir.For, values: list[int], equal: dict[ir.Var, ir.Operand]) -> list[ir.Stmt]:
-    """One copy of the body for each value; ``equal`` maps the loop's results to their values."""
+    """The statements of the loop, with one copy of the body for each value of the index; ``equal`` gets the values of the
+    loop's results."""
     out: list[ir.Stmt] = []
     carried: tuple[ir.Operand, ...] = loop.inits
     for value in values:

@@ -170,7 +170,7 @@ class _Region:
         return False
 
     def let(self, let: ir.Let) -> bool:
-        """`adds_zeros` of a *let*: if it depends on the choice, it must be 0.0 with it."""
+        """The part of `adds_zeros` for a *let*: True if its value does not depend on the choice, or is 0.0 where the choice is."""
         given = [a in self.zeros for a in let.args]
         if not any(given):
             return is_pure(let)
@@ -186,7 +186,7 @@ class _Region:
         return True
 
     def loop(self, loop: ir.For) -> bool:
-        """`adds_zeros` of a loop: carried sums that start at 0.0 must stay so."""
+        """The part of `adds_zeros` for a loop: True if carried sums that start at 0.0 stay so."""
         if loop.body.stop is not None or loop.trips is not None or self.zeros & {loop.start, loop.bound, loop.step}:
             return False
         kept = [init in self.zeros or ir.is_literal(init, 0.0) for init in loop.inits]

@@ -27,9 +27,9 @@ class Factors:
 
 
 def factors_of(lw: Lowering, op: ir.Operand) -> tuple[Factors, bool] | None:
-    """The shared factors of a matrix, computed at the first statement that factors it, and whether they are those of its
-    transpose. None if only one statement outside loops factors it; in a loop, all iterations share the memory of the
-    factors."""
+    """The shared factors of a matrix, computed at the first statement that factors it, and whether they are the factors of its
+    transpose. None if only one statement outside loops factors it; in a loop, all iterations share the memory of the factors.
+    """
     matrices = lw.matrices
     base, turned = matrices.base(op)
     if isinstance(base, ir.Var) and base.buffer or matrices.count[base] < 2 and base not in matrices.again:

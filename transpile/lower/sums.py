@@ -37,7 +37,7 @@ class Pending(Elements):
         return found if self.rest is None else _plus(self.lw, "add", found, self.rest)
 
     def put_into(self, var: ir.Var) -> bool:
-        """Computes the whole sum into new memory."""
+        """Computes the whole sum into new memory; always True."""
         lw, whole = self.lw, view_of(stored(self.lw.b, var, self.sizes))
         assert whole is not None
         if self.rest is not None:

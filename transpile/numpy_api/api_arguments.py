@@ -95,7 +95,7 @@ def shape_text(dims: Sequence[Dim]) -> str:
 
 
 def axis_of(axis: Any, rank: int) -> int:
-    """One axis, counted from the front; T201 or T208 if it is invalid."""
+    """The number of an axis, counted from the front; T201 or T208 if it is invalid."""
     if not isinstance(axis, (int, np.integer)) or isinstance(axis, bool):
         raise RuleError(f"an axis must be an integer, not {axis!r}", "T201", "convert it with int(...)")
     if not -rank <= axis < rank:

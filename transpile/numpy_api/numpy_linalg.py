@@ -293,7 +293,7 @@ def rounding(x: Expr) -> Expr:
 
 
 def _are_above(values: Expr, share: Expr, least: Any = None) -> Expr:
-    """Which singular values exceed ``share`` times the largest of their matrix plus ``least``."""
+    """For each singular value whether it exceeds ``share`` times the largest one of its matrix, plus ``least`` (None: 0)."""
     bound = _beside(share) * reduce("max", values, -1, values.rank > 1, initial=0.0)
     return values > (bound if least is None else bound + least)
 

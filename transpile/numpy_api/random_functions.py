@@ -25,7 +25,7 @@ def _keys(b: Builder, key: Any) -> Expr:
 
 
 def _single(b: Builder, key: Any) -> Expr:
-    """One key; T201 if there are several."""
+    """The argument as a single key; T201 if it has several."""
     x = _keys(b, key)
     if x.rank > 1:
         hint = "take one of them, keys[0], or draw with each: tp.vmap(...)(keys)"

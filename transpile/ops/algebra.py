@@ -65,7 +65,7 @@ class Algebra:
 
     @property
     def is_sum(self) -> bool:
-        """Whether it is a sum or a difference of two operands."""
+        """Whether the primitive is a sum or a difference of two operands."""
         return len(self.signs) == 2
 
     @property
@@ -78,7 +78,7 @@ class Algebra:
 
     @property
     def is_plain_sum(self) -> bool:
-        """Whether it is the sum over axes (`np.sum`)."""
+        """Whether the primitive is the sum over axes (`np.sum`)."""
         return self.plain and self.fold == "add"
 
     @property
@@ -87,12 +87,12 @@ class Algebra:
 
     @property
     def is_negation(self) -> bool:
-        """Whether it is the logical not."""
+        """Whether the primitive is the logical not."""
         return self.implies is not None and self.implies(True) == ((0, False),)
 
     @property
     def is_conjunction(self) -> bool:
-        """Whether it is a test that holds where both operands hold."""
+        """Whether the primitive is a test that holds if both operands hold."""
         return self.implies is not None and self.implies(True) == ((0, True), (1, True))
 
     @property
@@ -102,7 +102,7 @@ class Algebra:
 
     @property
     def is_polynomial(self) -> bool:
-        """Whether it is a sum, a difference, a product or a negated operand."""
+        """Whether the primitive is a sum, a difference, a product or a negated operand."""
         return bool(self.signs) or self.multiplies
 
     def degree(self, degrees: Sequence[int]) -> int:

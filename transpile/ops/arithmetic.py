@@ -137,7 +137,7 @@ def _power(types, result, params) -> Element:  # type: ignore[no-untyped-def]
 
 
 def always(types, values) -> bool:  # type: ignore[no-untyped-def]
-    """The ``total`` of a primitive that neither raises nor warns on any of Python's numbers."""
+    """True: the ``total`` of a primitive that neither raises nor warns on any of Python's numbers."""
     return True
 
 

@@ -70,7 +70,7 @@ class Computation:
 
     @property
     def is_arithmetic(self) -> bool:
-        """Whether it is ``+``, ``-`` (binary or unary), ``*`` or ``/``."""
+        """Whether the primitive is ``+``, ``-`` (binary or unary), ``*`` or ``/``."""
         return isinstance(self.element, (Infix, Prefix)) and self.element.sign in ("+", "-", "*", "/")
 
     @property
@@ -80,7 +80,7 @@ class Computation:
 
     @property
     def effort(self) -> float:
-        """Its cost in a loop, in units of one addition."""
+        """The cost of the primitive in a loop, in units of one addition."""
         return DEAR if self.is_dear else self.work
 
     @property

@@ -101,7 +101,7 @@ def with_params(function: str, count: int, *names: str) -> ByType:
 
 
 def by_kind(count: int, integers: str | Element, floats: str) -> ByType:
-    """One function (or element) for integers, another for floats."""
+    """The function ``integers`` (or an element) for integer results, ``floats`` for others; ``count`` operands."""
 
     def element(types: Sequence[Type], result: Type, params: Mapping[str, Any]) -> Element:
         wanted = integers if result.is_int else floats
@@ -111,7 +111,7 @@ def by_kind(count: int, integers: str | Element, floats: str) -> ByType:
 
 
 def by_sign(count: int, signed: str, unsigned: str) -> ByType:
-    """One function for signed integers, another for unsigned ones."""
+    """The function ``signed`` for signed integers, ``unsigned`` for unsigned ones; ``count`` operands."""
     return lambda types, result, params: applied(unsigned if result.dtype.startswith("u") else signed, count)
 
 

@@ -203,7 +203,7 @@ class Op(Algebra, Computation):
 
     @property
     def is_call(self) -> bool:
-        """Whether it is a runtime call on numbers."""
+        """Whether the primitive is a runtime call on numbers."""
         return self.kind == "number"
 
     @property

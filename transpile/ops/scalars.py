@@ -85,7 +85,7 @@ def draw(name: str, types: str, filling: str = "") -> list[Op]:
 
 
 def _steps(types: Sequence[Type], values: Sequence[Any], result: Type) -> bool:
-    """Whether it may raise: with a step that may be 0."""
+    """Whether a primitive with a step may raise: its last operand, the step, may be 0."""
     return not values[-1]
 
 

@@ -198,7 +198,7 @@ def _pairs_type(types, params) -> Type:  # type: ignore[no-untyped-def]
 
 
 def _unique_type(types, params) -> Type:  # type: ignore[no-untyped-def]
-    """The values, then the results asked for: first indices, inverse indices, counts."""
+    """The type of the values, or a tuple type: the values, then the results asked for (first indices, inverse indices, counts)."""
     dims = tuple(params["dims"])
     values = Type(types[0].dtype, dims)
     more = {"return_index": dims, "return_inverse": types[0].dims, "return_counts": dims}

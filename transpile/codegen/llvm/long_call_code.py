@@ -400,7 +400,7 @@ class Watching(Stacks):
         return self.builder.or_(x, y)
 
     def choice(self, test: Any, x: Any, y: Any) -> Any:
-        """One of two amounts of work."""
+        """The amount of work ``x`` if the test holds, else ``y``; chosen at once if the test is a Python bool."""
         if isinstance(test, bool):
             return x if test else y
         return self.builder.select(test, self.double(x), self.double(y))

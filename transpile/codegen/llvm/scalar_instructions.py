@@ -205,6 +205,6 @@ class Scalars:
 
 
 def _is_positive(x: Scalar) -> bool:
-    """Whether it is a constant greater than 0."""
+    """Whether a scalar is a constant integer greater than 0."""
     value = getattr(x.value, "constant", None)
     return isinstance(value, int) and value > 0

@@ -92,7 +92,7 @@ class Module:
         return [update, *entries, Line(0, ("})",))] if entries else []
 
     def imports(self) -> list[list[ast.stmt]]:
-        """Its imports from outside `transpile_runtime`, in groups."""
+        """The module's imports from outside `transpile_runtime`, in groups."""
         names = self.names
         numba = [imported_from("numba", n) for n in ("njit", "prange") if n in names]
         return [[imported("math")] if "math" in names else [], [imported("numpy", "np"), *numba]]

@@ -274,7 +274,7 @@ class _Nester:
         return not isinstance(stmt, ir.Let) or stmt.prim != "item"
 
     def is_last_cast(self, stmt: ir.Let, name: str) -> bool:
-        """Whether it is the cast in ``return float(x)``."""
+        """Whether a statement is the cast in ``return float(x)``."""
         source, uses = stmt.args[0] if stmt.args else None, self.uses.get(stmt.var, [])
         if stmt.prim != "cast" or stmt.var.type.dims or not isinstance(source, ir.Var):
             return False
@@ -326,7 +326,8 @@ class _Nester:
         return stmt.prim in ("dim", "transpose") and self.is_named(stmt.args[0])
 
     def is_step(self, stmt: Tree) -> bool:
-        """Whether it is an index or a size and a number: ``i - 1`` is repeated at each use, as a person would write it."""
+        """Whether a statement combines an index or a size with a number: ``i - 1`` is repeated at each use, as a person would
+        write it."""
         if not isinstance(stmt, ir.Let) or len(stmt.args) != 2 or stmt.var.type.dims or not stmt.var.type.is_int:
             return False
         operator = record_of(stmt).operator

@@ -90,7 +90,7 @@ def _is_steady(value: ir.Let | ir.Operand, trees: Trees, own: set[ir.Var]) -> bo
 
 
 def _is_harmless(let: ir.Let) -> bool:
-    """Whether it can neither raise nor warn: NumPy's scalars warn on overflow, Python's numbers do not."""
+    """Whether a *let* can neither raise nor warn: NumPy's scalars warn on overflow, Python's numbers do not."""
     if let.prim == "dim":
         return True
     if not let.var.type.weak or not all(a.type.weak for a in let.args):

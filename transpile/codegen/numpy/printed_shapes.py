@@ -155,7 +155,8 @@ def _reshaped(fn: ir.Function) -> set[ir.Var]:
 
 
 def _symbols_used(fn: ir.Function) -> set[str]:
-    """The symbols whose operands are read as values somewhere, or are not sizes of parameters."""
+    """The symbols whose operand must stay: a statement or a result reads it as a value, or it is not the size of an array read
+    by ``dim``."""
     read = {o for stmt in statements(fn.body) for o in _reads(stmt)}
     read.update(o for o in fn.body.yields)
     sizes = {s.var for s in fn.body.stmts if isinstance(s, ir.Let) and s.prim == "dim"}

@@ -231,7 +231,7 @@ def _cast(w: Emitter, made: Made) -> ir.Operand:
 
 
 def _can_cast(made: Made, differs: Differs) -> bool:
-    """Not a cast of a uint64 to a Python int, which lanes hold in int64: each number must be checked to fit."""
+    """False for a cast of a uint64 to a Python int, which lanes hold in int64: each number must be checked to fit."""
     return not (made.type.weak and made.args[0].type.dtype == "uint64" and made.type.is_int)
 
 
@@ -261,7 +261,7 @@ def _can_search(made: Made, differs: Differs) -> bool:
 
 
 def _matmul(w: Emitter, made: Made) -> ir.Operand:
-    """One product; NumPy's own loop over the lanes if both sides differ."""
+    """The product for all lanes: one product, or NumPy's own loop over the lanes if both sides differ."""
     x, y = made.args
     p, q = x.type.rank, y.type.rank
     if w.differs(x) and w.differs(y):
@@ -341,7 +341,7 @@ def _can_einsum(made: Made, differs: Differs) -> bool:
 
 
 def _tensordot(w: Emitter, made: Made) -> ir.Operand:
-    """One product if only one side differs, else a product of matrices for each lane."""
+    """The product for all lanes: one product if only one side differs, else a product of matrices for each lane."""
     x, y = made.args
     first, second = made.params["axes"]
     if not w.differs(y):
@@ -415,7 +415,7 @@ def _across(w: Emitter, made: Made) -> ir.Operand:
 
 
 def _draw(w: Emitter, made: Made) -> ir.Operand:
-    """Each lane has its own key: shared keys and shared operands are broadcast to all lanes."""
+    """The draws of all lanes, each with its own key: shared keys and shared operands are broadcast to all lanes."""
     return let(w, made, [w.whole(a) for a in made.args])
 
 
