@@ -77,7 +77,8 @@ class Liveness:
         self.start = self.block(fn.body, 0)
 
     def block(self, block: ir.Block, out: int) -> int:
-        """The variables live at the beginning of a block; ``out`` are those live after it."""
+        """The variables live at the beginning of a block; ``out`` are those live after it. Notes the live variables in
+        ``entry`` and, after each statement, in ``after``."""
         live = out | self.numbers.mask(self.ends(block))
         for stmt in reversed(block.stmts):
             self.after[id(stmt)] = live
@@ -98,7 +99,8 @@ class Liveness:
         return own | live
 
     def loop(self, stmt: ir.For | ir.While, live: int) -> int:
-        """The variables live before a loop; ``live`` are those live after it."""
+        """The variables live before a loop; ``live`` are those live after it. Notes in ``around`` the variables live throughout
+        the loop."""
         m = self.numbers
         around = live | self.free(stmt)
         read = 0

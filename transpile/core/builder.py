@@ -290,7 +290,7 @@ class Builder:
         return self.with_others(result, others) if others else result
 
     def with_others(self, x: Expr, dtypes: Collection[str]) -> Expr:
-        """The value, which has one of these dtypes on some path."""
+        """The value, noted to have one of ``dtypes`` on some paths; a constant gets a variable for this."""
         x = x if isinstance(x.op, ir.Var) else self._anew(x)
         found = frozenset(dtypes) - {x.dtype}
         if found:

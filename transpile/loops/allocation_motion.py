@@ -91,8 +91,8 @@ class _Sizes:
         self.asked = self.asked or raises(stmt)
 
     def before(self, alloc: ir.Alloc, exact: bool) -> tuple[ir.Operand, ...] | None:
-        """Sizes of the array before the loop: upper bounds over all iterations, or equal to them if ``exact``; None if
-        unknown."""
+        """Sizes of the array before the loop: upper bounds over all iterations, or equal to them if ``exact``; None if unknown.
+        What computes them is appended to ``stmts``."""
         kept, trip = len(self.stmts), self.trip
         found: list[ir.Operand] = []
         for size in alloc.args:
@@ -126,7 +126,7 @@ class _Sizes:
         return self.let("where", self.has_trip(self.loop), size, ir.Const(0, INT))
 
     def has_trip(self, loop: ir.For) -> ir.Var:
-        """A test that the loop has an iteration."""
+        """A test that the loop has an iteration, emitted before the loop at the first request."""
         if self.trip is None:
             ends = (loop.start, loop.bound)
             if not isinstance(loop.step, ir.Const) or loop.step.value < 0:

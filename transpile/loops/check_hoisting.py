@@ -130,7 +130,7 @@ class _Out:
         return all(self.is_fixed(a) for a in let.args)
 
     def copy(self, op: ir.Operand) -> ir.Operand:
-        """An invariant operand before the loop."""
+        """An invariant operand before the loop: if the loop computes it, its computation is copied there."""
         if not isinstance(op, ir.Var) or op not in self.own:
             return op
         if op not in self.copied:
@@ -220,7 +220,7 @@ class _Out:
         to.append(replace(check, at=now, size=most, given=shown, guard=guard, low=low))
 
     def has_trip(self) -> ir.Operand | None:
-        """A test that the loop has an iteration; None if it always has."""
+        """A test that the loop has an iteration, emitted before the loop at the first request; None if it always has one."""
         loop = self.loop
         step = loop.step.value  # type: ignore[union-attr]
         trips = self.forms.of(loop.bound).plus(self.forms.of(loop.start), -1).times(step)

@@ -89,7 +89,7 @@ class Split:
     # ---- one addition
 
     def alone(self, add: ir.Add) -> ir.For:
-        """A nest that performs only this addition."""
+        """A nest that performs only this addition; what computes its ranges is appended to ``sizes``."""
         cloner = Cloner()
         indices = [cloner.fresh(loop.index) for loop in self.loops]
         stmts: list[ir.Stmt] = []
@@ -150,7 +150,7 @@ class Split:
         return isinstance(array, ir.Var) and self.touches.roots.of(array) in touch.written | touch.added
 
     def holder(self, value: ir.Var) -> ir.Var:
-        """The array that holds a value of all iterations."""
+        """The array that holds a value of all iterations; its allocation is appended to ``sizes`` at the first request."""
         if value not in self.held:
             sizes: list[ir.Operand] = []
             for loop in self.loops:

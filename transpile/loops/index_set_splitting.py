@@ -141,8 +141,8 @@ class _Parts:
         return let.var
 
     def one_after_the_other(self, parts: Sequence[Part], middle: ir.For | None = None) -> list[ir.Stmt]:
-        """The parts in sequence, carried values passed on; the last has the loop's results. With a ``middle``, the other parts
-        are short and get no vectors."""
+        """All statements so far and the parts in sequence, carried values passed on; the last part has the loop's results. With
+        a ``middle``, the other parts are short and get no vectors."""
         carried = self.loop.inits
         for part, start, bound in parts:
             new = Cloner().stmt(replace(part, start=start, bound=bound, inits=carried))

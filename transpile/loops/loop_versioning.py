@@ -198,7 +198,7 @@ class Bounds:
         return self.of(let.args[magnitude.first], depth)
 
     def outside(self, op: ir.Var) -> ir.Operand | None:
-        """The magnitude of a value from outside the loop."""
+        """The magnitude of a value from outside the loop, computed by statements that are appended to ``made``."""
         cast = ir.Var(ir.SYNTHETIC, FLOAT)
         self.made.append(ir.Let(cast, "cast", (op,), {"dtype": "float64", "weak": True}, self.loc))
         size = ir.Var(ir.SYNTHETIC, FLOAT)

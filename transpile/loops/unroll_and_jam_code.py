@@ -147,7 +147,7 @@ class Bodies:
         return var
 
     def array(self, var: ir.Var) -> ir.Var:
-        """The array of lanes of a value."""
+        """The array of the lanes of a value; allocated (in ``made``) at the first request."""
         if var not in self.lanes:
             new = self.lanes[var] = _with_lanes(var)
             self.made.append(ir.Alloc(new, "empty", (number(AT_ONCE, INT),), {}, self.loc))

@@ -35,7 +35,8 @@ class Numbering:
 
     @contextmanager
     def inside(self) -> Iterator[None]:
-        """A context for rewriting a nested block: its scoped facts are dropped afterwards."""
+        """A context for rewriting a nested block: facts in the attributes ``scoped`` that are learnt in it are dropped
+        afterwards."""
         saved = [(name, getattr(self, name)) for name in self.scoped]
         for name, value in saved:
             setattr(self, name, value.copy())

@@ -212,7 +212,7 @@ class _Forward:
         self.b.emit(replace(stmt, then=sides[0], orelse=sides[1], results=(*stmt.results, *results)))
 
     def declare(self, variables: Sequence[ir.Var]) -> tuple[ir.Var, ...]:
-        """New tangent variables for variables that control flow defines."""
+        """New tangent variables for variables that control flow defines; they are the tangents of these from here on."""
         made = tuple(ir.Var(self.name(v), v.type) for v in variables)
         self.dots.update(zip(variables, made))
         return made

@@ -147,7 +147,8 @@ class _Hoist:
         return [s for s in (*self.fn.body.stmts, *self.before) if id(s) in self.found]
 
     def have(self, operand: ir.Operand) -> bool:
-        """Whether the operand has a value before the loop, or the statements that compute it can move there."""
+        """Whether the operand has a value before the loop, or the statements that compute it can move there; such statements
+        are collected in ``found``."""
         operand = self.sweep.current(operand)
         if not isinstance(operand, ir.Var):
             return True

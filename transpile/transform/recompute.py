@@ -275,7 +275,7 @@ class _Copier(Cloner):
                 self.renamed[symbol] = Dim.alike(str(b.fresh_symbol(value.label)), b.form_of(value))
 
     def trip(self, body: ir.Block) -> ir.Block | None:
-        """The copy of the body; None if the iteration pushes to or pops from an outer stack."""
+        """The copy of the body; None if an iteration pushes to or pops from an outer stack."""
         for stmt in statements(body):
             if isinstance(stmt, (ir.Push, ir.Pop)) and stmt.stack not in self.own:
                 return None

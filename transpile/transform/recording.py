@@ -193,8 +193,8 @@ class _Linker:
                     var.type = resized(var.type, self.renamed.get)
 
     def reverse_block(self, block: ir.Block, loop: ir.For | ir.While | None, index: ir.Var | None) -> ir.Block:
-        """The linked block. ``loop`` is the forward loop and ``index`` the index of its mirror, if the block is the body of
-        one."""
+        """The linked block. If the block is the body of a mirror, ``loop`` is the forward loop and ``index`` the index of the
+        mirror; else both are None."""
         forward = self.sweep.sides.get(block)
         around, self.read_here = self.read_here, set()
         with self.b.into(ir.Block(block.params)) as out:

@@ -62,7 +62,7 @@ class Failures(Memory):
     # ---- memory
 
     def message(self, name: str, *parts: Any) -> int:
-        """The number of a message for the current statement."""
+        """The number of a message for the current statement; the message is noted in ``sites``."""
         entry = (name, (), *place(self.loc), *parts)
         self.sites[site(entry)] = entry
         return site(entry)
@@ -118,7 +118,7 @@ class Failures(Memory):
     # ---- functions
 
     def begin(self, described: Any) -> tuple[Any, list[Any]]:
-        """Begins a function of the module; returns the function and its arguments."""
+        """Begins a function of the module, into which the builder writes from here on; returns the function and its arguments."""
         function = self.context.declare_function(self.module, described)
         self.context.leaving[function.name] = self
         self.builder = new_builder(function.append_basic_block("entry"))

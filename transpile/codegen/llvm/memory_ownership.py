@@ -82,7 +82,8 @@ class Memory(Arrays):
             self.free.append(cell)
 
     def taken(self, value: Value) -> Value:
-        """The value with a reference of its own to its memory, for use outside the open block."""
+        """The value with a reference of its own to its memory, for use outside the open block. If the block owned the memory,
+        it passes the ownership on; else the reference count grows."""
         if not isinstance(value, Array) or self.is_local(value):
             return value
         cell = self.blocks[-1].pop(value.meminfo, None)
@@ -117,7 +118,7 @@ class Memory(Arrays):
             self.builder.call(self.giver(), [cell])
 
     def giver(self) -> Any:
-        """The function of this module that releases the memory of a cell and empties it."""
+        """The function of this module that releases the memory of a cell and empties the cell; written when first asked for."""
         from llvmlite import ir
 
         found = self.module.globals.get(GIVE_BACK)

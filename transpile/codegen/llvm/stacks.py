@@ -96,7 +96,8 @@ class Stacks(Failures):
         return self.cgutils.get_or_insert_function(self.module, type_, name)
 
     def releaser(self, width: int) -> Any:
-        """The function of this module that decrements the reference counts of arrays that are ``width`` numbers each."""
+        """The function of this module that decrements the reference counts of arrays that are ``width`` numbers each; written
+        when first asked for."""
         from llvmlite import ir
 
         name = f"transpile.release.{width}"

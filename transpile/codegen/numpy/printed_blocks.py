@@ -114,7 +114,8 @@ class Blocks:
         self.lines += orelse
 
     def turned(self, stmt: ir.If, after: int) -> ir.If:
-        """``if not c: a else: b`` as ``if c: b else: a``."""
+        """``if not c: a else: b`` as ``if c: b else: a``; other branches as they are. ``after``: the variables live after the
+        branch."""
         tree = self.nested.trees.get(stmt.test) if isinstance(stmt.test, ir.Var) else None
         if not isinstance(tree, ir.Let) or not record_of(tree).is_negation:
             return stmt

@@ -104,7 +104,7 @@ class Imports:
         return self.defined(value, otherwise or name)
 
     def defined(self, value: Any, name: str) -> str:
-        """A free name, to be defined by the user of the text."""
+        """A free name for ``value``, noted in ``classes``: the user of the text must define it."""
         name = re.sub(r"\W", "_", name)
         while self.classes.get(name, value) is not value or any(name in names for names in self.members.values()):
             name += "_"

@@ -44,7 +44,7 @@ class Work:
         return self.times(self.block(loop.body), trips)
 
     def trip(self, loop: ir.For, at: ir.Operand) -> ir.Operand | float:
-        """The work of the iteration with index ``at``."""
+        """The work of the iteration with index ``at``; from here on, ``at`` is the estimate of the loop's index."""
         self.numbers[loop.index] = self.value(at)
         return self.block(loop.body)
 
@@ -85,7 +85,8 @@ class Work:
         return 1.0
 
     def call(self, let: ir.Call) -> ir.Operand | float:
-        """The work of a library call: one per multiplication for matrix products and factorisations, a constant for others."""
+        """The work of a library call: one per multiplication for matrix products and factorisations, whose work is noted in
+        ``products``; a constant for others."""
         module, _, name = let.library.partition(".")
         if module not in ("blas", "linalg"):
             return _CALL
@@ -127,7 +128,8 @@ class Work:
     # ---- numbers
 
     def value(self, op: ir.Operand) -> ir.Operand | float:
-        """An integer as a float; one defined in the loops is estimated in the middle of their ranges."""
+        """An integer as a float. An integer that is defined in the loops is estimated in the middle of their ranges; each is
+        noted in ``asked``."""
         if isinstance(op, ir.Const):
             return float(op.value)
         assert isinstance(op, ir.Var)

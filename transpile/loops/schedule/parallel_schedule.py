@@ -103,7 +103,8 @@ class Chunks:
         return Work(self.lets, {*defined(self.loop.body), self.loop.index}, self.floating, self.size)
 
     def count(self, least: float) -> ir.Var | None:
-        """The number of chunks; None if more than one never pays."""
+        """The number of chunks; None if more than one never pays. Sets ``is_uneven``: whether the chunks must differ in size to
+        have the same work."""
         loop, threads, reach = self.loop, self.threads, self.plan.reach
         work = self.work()
         whole: ir.Operand | float = work.loop(loop)
@@ -139,7 +140,7 @@ class Chunks:
         return chunks
 
     def choice(self, chunks: ir.Var) -> list[ir.Stmt]:
-        """A branch: the chunks if there are several, else the original loop."""
+        """The statements so far and a branch: the chunks if there are several, else the original loop."""
         loop = self.loop
         serial = Cloner({}).stmt(loop)
         assert isinstance(serial, ir.For)
@@ -233,6 +234,7 @@ class Chunks:
 
     def starts(self, chunks: ir.Var) -> ir.Var:
         """Array of the starts of chunks if the work of iterations grows or falls with the index: each chunk gets the same work.
+        Appends the loop that fills it.
 
         With work ``a`` of the first iteration and ``b`` of the last, a fraction ``f`` of all work is done after the fraction
         ``f * (a + b) / (a + sqrt(a**2 + f * (b**2 - a**2)))`` of the iterations. Chunks read their end from the array, because

@@ -261,7 +261,8 @@ class Emit(AllLanes):
         return made
 
     def declared(self, variables: Sequence[ir.Var]) -> tuple[ir.Var, ...]:
-        """New variables for all lanes, for variables that control flow defines."""
+        """New variables for all lanes in place of variables that control flow defines and that differ; these stand for the old
+        ones from here on."""
         made = tuple(ir.Var(v.name, self.batched(v.type)) if self.differs(v) else v for v in variables)
         self.alls.update((v, m) for v, m in zip(variables, made) if m is not v)
         return made

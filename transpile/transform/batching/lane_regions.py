@@ -90,7 +90,7 @@ class Region:
     # ---- statements of the lane
 
     def operand(self, op: ir.Operand) -> ir.Operand:
-        """The operand of this lane; a value for all lanes is read at the top of the region."""
+        """The operand of this lane. A value of all lanes is read at the top of the region, once."""
         if not isinstance(op, ir.Var) or op in self.own or not self.w.mapped.has(op) or op in self.w.memory:
             return op
         if op in self.w.numbers:

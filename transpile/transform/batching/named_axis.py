@@ -75,7 +75,8 @@ class _Sized(Cloner):
         return done
 
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
-        """If the user's rule needs the axis, the call returns it among its results; such a result is the axis itself."""
+        """A copy of the statement. If the user's rule of a call needs the axis, the call returns the axis among its results;
+        such a result is replaced by the axis itself."""
         new = super().stmt(stmt)
         if is_custom(stmt):
             axis = self.mapping[self.var]
