@@ -153,7 +153,8 @@ class Part:
 
 
 def _change_each(function: Any, out: NDArray[Any], found: Place, values: tuple[Any, ...], inside: Any) -> None:
-    """Applies ``function`` for every index in range, repeated ones too: by ``function.at`` if it is a ufunc."""
+    """Applies ``function`` in ``out`` for every index in range (``inside``), repeated ones too: by ``function.at`` if it is a
+    ufunc."""
     if not isinstance(function, np.ufunc):
         given = inside if np.ndim(inside) else None
         library_at.change_each(function, out, found.clipped, found.arrays, values, given, found.axis)

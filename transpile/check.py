@@ -262,7 +262,9 @@ def _outside() -> int:
 def _judged(
     d: float, is_close: bool, sides: list[float], nearer: list[float], atol: float, rtol: float
 ) -> tuple[str, str]:
-    """A verdict and its reason for a derivative that is not the slope of both sides: "right", "wrong" or "one of several"."""
+    """A verdict and its reason for the derivative ``d``, which is not the slope of both sides: "right", "wrong" or "one of
+    several". ``sides`` are the slopes to the left and right, ``nearer`` those of smaller steps; ``is_close``: ``d`` agrees with
+    the central difference."""
     there = [k for k in (0, 1) if np.isfinite(nearer[k])]
     if not there:
         return ("right" if is_close else "wrong"), ""

@@ -73,7 +73,8 @@ def _column(texts: Sequence[Sequence[str]]) -> int:
 
 
 def _commented(text: Sequence[str], note: str, column: int) -> int | None:
-    """The index of the physical line with room for the comment: the last, else the first; None if neither has room."""
+    """The index of the physical line with room for the comment ``note`` at or after ``column``: the last line, else the first;
+    None if neither has room."""
     for k in (len(text) - 1, 0):
         if max(column, len(text[k]) + 2) + len(note) <= WIDTH:
             return k

@@ -22,7 +22,8 @@ CHOICE = Precedence.IfExp
 
 
 def broken(node: Any, column: int, indent: int, width: int, place: int = ANYWHERE) -> list[str]:
-    """The lines of an expression that begins at ``column``; the lines after the first are indented by at least ``indent``."""
+    """The lines of an expression that begins at ``column``, at most ``width`` long if possible; the lines after the first are
+    indented by at least ``indent``. ``place``: what surrounds the expression, which decides on parentheses."""
     text = flat(node, place)
     breaker = _BROKEN.get(type(node))
     if column + len(text) <= width or breaker is None:
@@ -111,7 +112,7 @@ def _broken_binary(node: Any, column: int, indent: int, width: int) -> list[str]
 
 
 def _last_broken(chain: list[tuple[str, Any, int]], column: int, indent: int, width: int) -> list[str] | None:
-    """``a * f(`` ... ``)``: only the last operand is broken, if it is a call; else None."""
+    """``a * f(`` ... ``)``: only the last operand of a chain of two is broken, if it is a call and there is room; else None."""
     (_, left, place), (sign, right, right_place) = chain
     head = f"{flat(left, place)} {sign} "
     if not isinstance(right, ast.Call) or column + len(head) > width - 40:

@@ -263,7 +263,7 @@ class Builder:
         operands: tuple[ir.Operand, ...],
         params: Mapping[str, Any] | None = None,
     ) -> ir.Var:
-        """Emits the *let* without simplification; returns its variable."""
+        """Emits the *let* of a primitive without simplification; returns its new variable, with this name and type."""
         params = params or {}
         if self.canonical is not _itself:
             type_, params = self._canonical(type_, params)
@@ -506,13 +506,13 @@ class Builder:
     # ---- memory
 
     def alloc(self, name: str, type_: Type, prim: str, *args: Any, reason: str = "", **params: Any) -> ir.Var:
-        """A new buffer that holds ``prim(args)``."""
+        """A new buffer that holds ``prim(args)``; ``reason``: why it is recorded, if it is, for `transpile.report`."""
         var = ir.Var(name, type_.strong, buffer=True)
         self.emit(ir.Alloc(var, prim, tuple(self.operand(a) for a in args), params, self.loc, reason))
         return var
 
     def zeros(self, name: str, type_: Type, reason: str = "") -> ir.Var:
-        """A new buffer of zeros."""
+        """A new buffer of zeros; ``reason`` is as for `alloc`."""
         return self.alloc(
             name, type_, "full", 0.0 if type_.is_float else 0, reason=reason, dims=type_.dims, dtype=type_.dtype
         )

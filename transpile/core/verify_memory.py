@@ -19,8 +19,8 @@ def reasons(fn: ir.Function, after: str = "") -> None:
 
 
 def new_reasons(old: ir.Function, new: ir.Function, after: str = "") -> None:
-    """Raises `InternalError` if a pass allocates a tape array without a reason, or drops the reason of one. A user's variable
-    may have the name of a tape, and a pass may allocate memory for it."""
+    """Raises `InternalError` if a pass (``after``) allocates a tape array without a reason, or drops the reason of one. A
+    user's variable may have the name of a tape, and a pass may allocate memory for it."""
     told = {s.var.name for s in statements(old.body) if isinstance(s, ir.Alloc) and s.reason}
     known = {s.var.name for s in _tapes(old)} | ({v.name for v in defined(old.body)} - told)
     for stmt in _tapes(new):

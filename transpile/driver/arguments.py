@@ -62,7 +62,8 @@ def title(core: ir.Function, fn: Any) -> str:
 def select(
     core: ir.Function, argnums: Any, argnames: Any, count: int, names: Sequence[str], fn: Any
 ) -> tuple[list[Named], Callable[[list[Tree]], Tree]]:
-    """The differentiated arguments, and the function from one tree for each of them to the structure of the derivative."""
+    """The differentiated arguments, each with its name, and the function from one tree for each of them to the structure of the
+    derivative: the tree alone, a tuple, or, for names alone, a dict. For ``count`` and ``names`` see `positions`."""
     slots = positions(core.arg_tree, count, names)
     chosen: list[Named] = []
     if argnums is not None:

@@ -151,7 +151,8 @@ class Specializer:
         return self((*given, *rest), kwargs)
 
     def put_before(self, program: Program, count: int, names: tuple[str, ...]) -> None:
-        """Installs the fast path for further calls of this kind."""
+        """Installs the fast path of a program for further calls with ``count`` positional arguments and these keyword
+        arguments."""
         kind = bool(names)
         if kind not in program.fronts:
             if HOLDERS.open or names and program.said is not None:

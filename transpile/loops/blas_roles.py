@@ -116,7 +116,8 @@ def _choices(roles: dict[str, list[Letter]], reads: tuple[Read, Read, Read]) -> 
 def _made(
     chosen: tuple[Letter, Letter, Letter], around: list[Letter], c: Read, a: Read, b: Read, rest: Term
 ) -> Call | None:
-    """The call for these roles; None if the ranges of the letters depend on each other in more than one way."""
+    """The call for the reads ``a`` and ``b`` and the target ``c``, with ``chosen`` as rows, columns and summed letter; None if
+    the ranges of the letters depend on each other in more than one way."""
     mine = [x.index for x in chosen]
     if any(f.coefficient(i) for x in around for f in (x.low, x.high) for i in mine):
         return None

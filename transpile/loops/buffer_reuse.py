@@ -128,7 +128,8 @@ class _Reuse:
                 self.made[id(piece.made)] = replace(piece.made, var=name)
 
     def may_follow(self, stmts: Sequence[ir.Stmt], one: _Piece, two: _Piece) -> bool:
-        """Whether the second array may use the memory of the first."""
+        """Whether the array ``two`` may use the memory of ``one``: it is first used after the last use of ``one``, or there in
+        step with it."""
         if one.last == two.first:
             return self.in_step(stmts[one.last], one.arrays[-1], two.arrays[0])
         return one.last < two.first

@@ -42,8 +42,8 @@ class Split:
 
     @staticmethod
     def of(outer: ir.Stmt, boxes: Boxes, touches: Touches) -> Split | None:
-        """The nest that begins with a statement; None if it has anything besides scalars, stores and additions in simple
-        loops."""
+        """The nest that begins with the statement ``outer``; None if it has anything besides scalars, stores and additions in
+        simple loops."""
         loops: list[ir.For] = []
         lets: dict[ir.Var, ir.Let] = {}
         last: ir.Stmt = outer

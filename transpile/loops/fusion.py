@@ -112,8 +112,8 @@ class _Fusion:
         return first.nested or second.nested or first.serial or second.serial or self.is_in_step(a, b, one, two)
 
     def is_handed(self, first: Kind, second: Kind, one: Touch, two: Touch, size: int, more: int) -> bool:
-        """Whether the loop that LLVM can vectorise is small, no loop is nested or has expensive operations, and the second
-        reads what the first writes."""
+        """Whether the loop that LLVM can vectorise is small (``size`` is that of the first, ``more`` that of the second), no
+        loop is nested or has expensive operations, and the second reads what the first writes."""
         if first.nested or second.nested or first.dear or second.dear or not one.written & two.read:
             return False
         return (more if first.serial else size) <= 4

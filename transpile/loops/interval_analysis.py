@@ -266,7 +266,8 @@ class Ranges:
                 self.define(result, meet(union(inits[k], out[k]), caps[k][1]))
 
     def fixed(self, run, inits, caps):  # type: ignore[no-untyped-def]
-        """Intervals that one iteration maps into themselves, and the intervals after an iteration."""
+        """Intervals, from ``inits`` on, that one iteration maps into themselves, and the intervals after an iteration. ``run``
+        maps intervals by an iteration; ``caps`` bounds them."""
         now = dict(inits)
         for round_ in range(ROUNDS):
             out = run(now)

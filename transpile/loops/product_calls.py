@@ -260,7 +260,7 @@ def _box(call: Call, letter: Letter) -> tuple[Linear, Linear]:
 
 
 def _ends(make: Maker, low: Linear, high: Linear) -> tuple[ir.Operand, ir.Operand]:
-    """Operands for the start and the end of a range; the end is at least the start."""
+    """Operands for the start ``low`` and the end ``high`` of a range; the end is at least the start."""
     start, stop = make.form(low), make.form(high)
     if isinstance(start, ir.Const) and start.value == 0 and make.is_size(stop):
         return start, stop
@@ -270,7 +270,8 @@ def _ends(make: Maker, low: Linear, high: Linear) -> tuple[ir.Operand, ir.Operan
 def _view(
     make: Maker, read: Read, letters: tuple[Letter, ...], ends: dict[ir.Var, tuple[ir.Operand, ir.Operand]]
 ) -> ir.Operand:
-    """The part of an array whose axes are these letters, in this order."""
+    """The part of an array that ``read`` reads, whose axes are these letters, in this order; ``ends`` has the range of each
+    letter."""
     args: list[ir.Operand] = []
     items: list[ir.Item] = []
     order: list[ir.Var] = []
@@ -319,7 +320,8 @@ def _is_all(make: Maker, size: ir.Operand, stop: ir.Operand) -> bool:
 def replaced_in(
     code: Code, loop: ir.For, p: Product, privates: Sequence[Private], pulled: Term, kept: Sequence[Letter]
 ) -> ir.Stmt:
-    """The loop without the product; temporaries of an iteration become parts of the arrays for all iterations."""
+    """The loop without the product ``p``; temporaries of an iteration (``privates``) become parts of the arrays for all
+    iterations."""
     return _Rest(code, p, privates, pulled, kept).stmt(loop)[0]
 
 

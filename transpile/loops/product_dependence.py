@@ -164,8 +164,8 @@ class Conflicts:
             left = [s for s in left if not any(s is m for m in more)]
 
     def facts(self, loop: ir.For, p: Product, relation: str, around: tuple[ir.For, ...]) -> tuple[Facts, Product]:
-        """Facts about the indices if the product belongs to the same, an earlier or a later iteration, and the product
-        there."""
+        """Facts about the indices if the product belongs to the same, an earlier or a later iteration (``relation``), and the
+        product there. ``around``: the loops around this one."""
         facts = self.base.inner()
         for outer in (*around, loop):
             facts.enter(outer)
@@ -181,7 +181,7 @@ class Conflicts:
         return facts, p
 
     def meets(self, spot: Spot, p: Product, facts: Facts, loop: ir.For, relation: str) -> bool:
-        """Whether an access may conflict with the product."""
+        """Whether the access ``spot`` may conflict with the product ``p``, given the facts of `facts`."""
         root = self.code.roots.of(spot.var)
         is_own = self.is_own(spot.var, loop)
         if is_own and relation != SAME:

@@ -96,7 +96,8 @@ def _has_rows(c: Lying) -> bool:
 def _rows(
     code: Code, let: ir.Call, a: Lying, b: Lying, c: Lying, rows: int | Linear, summed: int, columns: int | None
 ) -> list[ir.Stmt]:
-    """A loop over rows whose body computes one row; ``columns`` None: the result is a vector."""
+    """A loop over rows whose body computes one row: ``columns`` sums of ``summed`` products each. ``columns`` None: the result
+    is a vector."""
     make = Maker(code, let.loc)
     index = ir.Var("i", INT)
     i = form_of(index)
@@ -110,7 +111,7 @@ def _rows(
 
 
 def _lanes(code: Code, let: ir.Call, a: Lying, b: Lying, c: Lying, rows: int, summed: int) -> list[ir.Stmt]:
-    """A loop over columns whose body computes one column."""
+    """A loop over columns whose body computes one column: ``rows`` sums of ``summed`` products each."""
     make = Maker(code, let.loc)
     index = ir.Var("j", INT)
     j = form_of(index)
@@ -124,7 +125,8 @@ def _lanes(code: Code, let: ir.Call, a: Lying, b: Lying, c: Lying, rows: int, su
 
 
 def _sum(make: Maker, let: ir.Call, target: Read, pairs: Sequence[tuple[ir.Operand, ir.Operand]]) -> ir.Operand:
-    """The value that the call gives one element: ``alpha`` times the sum of products, plus ``beta`` times the old value."""
+    """The value that the call gives the element ``target``: ``alpha`` times the sum of the products of the pairs, plus ``beta``
+    times the old value."""
     alpha, beta = let.args[0], let.args[3]
     kind = Type(target.var.type.dtype)
     pieces = [make.let("mul", pair, kind) for pair in pairs]
@@ -142,7 +144,7 @@ def _sum(make: Maker, let: ir.Call, target: Read, pairs: Sequence[tuple[ir.Opera
 
 
 def _loop(make: Maker, index: ir.Var, trips: int | Linear, out: Sequence[tuple[Read, ir.Operand]]) -> list[ir.Stmt]:
-    """A loop over ``trips`` iterations that computes the values and stores them."""
+    """A loop over ``trips`` iterations that computes the values in ``out`` and stores each at its place."""
     for target, value in out:
         at = tuple(make.form(f) for f in target.at)
         make.stmts.append(ir.Store(target.var, points(len(at)), at, value, make.loc))

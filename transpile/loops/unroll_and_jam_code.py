@@ -224,7 +224,7 @@ class _Lane:
 
 
 def over_lanes(lane: ir.Var, body: ir.Block, inits: Sequence[ir.Operand], results: Sequence[ir.Var]) -> ir.For:
-    """The loop over the lanes; the carried values are sums."""
+    """The loop over the lanes with this body; the carried values, from ``inits`` to ``results``, are sums."""
     zero, end, one, sums = ir.Const(0, INT), number(AT_ONCE, INT), ir.Const(1, INT), ("add",) * len(results)
     return ir.For(lane, zero, end, one, tuple(inits), body, tuple(results), kind="vector", combiners=sums)
 

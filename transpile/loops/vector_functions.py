@@ -90,7 +90,8 @@ class _Vectors:
         return [replace(loop, index=start, step=step, body=body, kind="serial", combiners=())]
 
     def choice(self, part: ir.For, inside: ir.Var, partly: list[ir.Let], results: tuple[ir.Var, ...]) -> ir.If:
-        """The loop of a block, in two versions chosen by whether its arguments are inside."""
+        """The loop of a block, in two versions chosen by ``inside``: whether all arguments are in the range of their vector
+        functions. ``partly``: the *lets* whose vector function is right only there."""
         only = all(map(in_loops, partly))
         fast = Cloner({}).stmt(vectorised(part, {s.var for s in partly}))
         slow = Cloner({}).stmt(vectorised(part) if only else with_blocks(part, self.block))

@@ -22,7 +22,7 @@ class Nests:
         self.owned: set[ir.Var] = set()  # variables of the result with memory of their own, not a parameter's
 
     def memory(self, name: str, dtype: str, sizes: Sequence[ir.Operand]) -> ir.Var:
-        """A new array, uninitialised."""
+        """A new array of this name and dtype, uninitialised; its allocation is emitted."""
         self.check_dtype(dtype)
         var = ir.Var(name, Type(dtype, (ANY,) * len(sizes)), buffer=True)
         self.b.emit(ir.Alloc(var, "empty", tuple(sizes), {}, self.b.loc))
@@ -66,7 +66,8 @@ class Nests:
         body: Callable[[list[Expr], list[Expr]], Sequence[Expr]],
         names: Sequence[str] = ("total",),
     ) -> list[Expr]:
-        """Emits loops that carry scalars: ``body(indices, values)`` gives the new values. Returns the last ones."""
+        """Emits loops over all indices of ``sizes`` that carry scalars, from ``inits`` on: ``body(indices, values)`` gives the
+        new values. Returns the last ones."""
         b = self.b
 
         def level(k: int, indices: list[Expr], values: list[Expr]) -> list[Expr]:

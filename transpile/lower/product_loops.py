@@ -22,7 +22,8 @@ from transpile.ops.lowering_kinds import Contraction, Convolution
 
 
 def contract(lw: Lowering, parts: Sequence[tuple[str, Elements]], output: str, dtype: str, name: str) -> Elements:
-    """``einsum`` as loops; each part comes with its letters."""
+    """``einsum`` as loops: the parts, each an array with its letters, are multiplied and summed over the letters that
+    ``output`` lacks."""
     steady = [(s, lw.steady(x, f"{name or 't'}_{k}")) for k, (s, x) in enumerate(parts)]
     sizes: dict[str, ir.Operand] = {}
     for s, x in steady:
@@ -61,7 +62,8 @@ def _unit(parts: Sequence[tuple[str, Elements]], letters: Sequence[str]) -> int 
 
 
 def einsum(lw: Lowering, parts: Sequence[tuple[str, Elements]], output: str, dtype: str, name: str) -> Elements:
-    """``einsum``: products of two operands as calls of BLAS if possible; more operands two at a time if that saves loops."""
+    """``einsum`` of the parts, each an array with its letters, to the letters ``output``: products of two operands as calls of
+    BLAS if possible; more operands two at a time if that saves loops."""
     if len(parts) == 2:
         sizes: dict[str, ir.Operand] = {}
         for s, x in parts:

@@ -28,7 +28,7 @@ def flags_of(stmt: Any) -> tuple[ir.Operand, ...]:
 
 
 def call(lw: Lowering, fn: str, dtype: str, rank: int, *args: ir.Operand, name: str = ir.SYNTHETIC) -> Elements:
-    """Emits a call that returns a new array."""
+    """Emits a call of a runtime function that returns a new array of this dtype and rank."""
     b = lw.b
     var = library_call(b, name, Type(dtype, (ANY,) * rank), fn, args)
     lw.owned.add(var)
@@ -43,7 +43,7 @@ def library_call(
     args: Sequence[ir.Operand],
     written: tuple[int, ...] = (),
 ) -> ir.Var:
-    """Emits a call of a runtime function; gives its result."""
+    """Emits a call of a runtime function; returns its result. ``written``: the positions of arguments that the function writes."""
     var = ir.Var(name, type_)
     b.emit(ir.Call(ir.Library(function), tuple(args), (var,), written, b.loc))
     return var
@@ -89,12 +89,12 @@ def view(lw: Lowering, x: Elements, sizes: Sequence[ir.Operand]) -> ir.Operand:
 
 
 def in_sizes(b: Builder, name: str, type_: Type, base: ir.Operand, sizes: Sequence[ir.Operand]) -> ir.Var:
-    """A view of C-contiguous memory under other sizes."""
+    """A view of the C-contiguous array ``base`` with other sizes."""
     return viewed(b, name, type_, base, ir.reshape(len(sizes)), sizes)
 
 
 def viewed(b: Builder, name: str, type_: Type, base: ir.Operand, step: ir.Step, args: Sequence[ir.Operand]) -> ir.Var:
-    """Emits a view; gives its variable."""
+    """Emits a view of ``base`` by one step of a path; returns its variable."""
     var = ir.Var(name, type_)
     b.emit(ir.view(var, base, step, tuple(args), b.loc))
     return var

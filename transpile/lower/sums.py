@@ -57,7 +57,8 @@ def pending(
     sizes: Sequence[ir.Operand],
     axes: Sequence[int] | None = None,
 ) -> Pending | None:
-    """The product of two arrays, computed later at its destination; None if loops are better. See `product`."""
+    """The product of two arrays, computed later at its destination; None if loops are better. ``sizes``: those of the result;
+    for the others see `product`."""
     found = product(lw, parts, output, axes)
     if found is None:
         return None

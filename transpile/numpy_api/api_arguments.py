@@ -247,7 +247,7 @@ def known_integer(value: Any, what: str) -> int:
 
 
 def is_one(b: Builder, dim: Dim, what: str, hint: str) -> bool:
-    """Whether a size is 1, where this decides the rank of the result; T210 if it is known at run time only."""
+    """Whether a size is 1, where this decides the rank of the result; T210 (about ``what``) if it is known at run time only."""
     found = b.decide(dim, Dim(1))
     if found is None:
         message = (

@@ -250,7 +250,8 @@ def number(b: Builder, x: Any, name: str, to: Type = FLOAT) -> Expr:
 
 
 def scalar(prim: str, arity: int, name: str, to: Type = FLOAT) -> Entry:
-    """The entry of a function of ``math`` on floats that returns a float (or a bool)."""
+    """The entry of the function ``name`` of ``math`` on one or two floats (``arity``) that returns a float (or a bool). ``to``:
+    the type that arguments are converted to."""
 
     def one(b: Builder, x: Any) -> Expr:
         return b.elementwise(prim, number(b, x, name, to), via="math")
@@ -262,7 +263,8 @@ def scalar(prim: str, arity: int, name: str, to: Type = FLOAT) -> Entry:
 
 
 def integers(prim: str, arity: int, name: str, to: Type = INT) -> Entry:
-    """The entry of a function of ``math`` that returns an int and is printed under its own name."""
+    """The entry of the function ``name`` of ``math`` with one or two arguments (``arity``) that returns an int and is printed
+    under its own name. ``to``: the type that arguments are converted to."""
 
     def one(b: Builder, x: Any) -> Expr:
         return b.elementwise(prim, number(b, x, name, to))

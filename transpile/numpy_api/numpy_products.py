@@ -22,7 +22,8 @@ from transpile.ops.slicing import at_least, point
 
 
 def _agree(b: Builder, x: Expr, y: Expr, k: int, j: int, what: str) -> None:
-    """Raises T202 if axes of different sizes would be contracted."""
+    """Raises T202 if axis ``k`` of ``x`` and axis ``j`` of ``y``, which are contracted, differ in size; ``what`` names the
+    operation."""
     if not (x.dims[k] == y.dims[j] or b.same(x.dims[k], y.dims[j])):
         message = f"{what} of shapes {shape_text(x.dims)} and {shape_text(y.dims)}: {x.dims[k]} is not {y.dims[j]}"
         raise RuleError(message, "T202", "transpose one of the two, or correct its size")

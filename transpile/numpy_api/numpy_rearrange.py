@@ -152,7 +152,7 @@ def _resize(b: Builder, a: Any, new_shape: Any) -> Expr:
 
 
 def _pairs(b: Builder, widths: Any, rank: int, what: str) -> list[tuple[Any, Any]]:
-    """One pair for each axis, from a number, a pair, or pairs."""
+    """One pair for each of ``rank`` axes, from a number, a pair, or pairs."""
     if not isinstance(widths, (tuple, list)):
         return [(widths, widths)] * rank
     rows = list(widths)

@@ -171,7 +171,8 @@ def _chosen(name: str) -> Any:
 
 
 def binary(name: str, sign: str, token: str, method: str, *partials: Any, **more: Any) -> Op:
-    """The record of a binary operator of Python."""
+    """The record of a binary operator of Python; ``sign``, ``token`` and ``method`` are as in `Operator`. ``partials``: the
+    derivatives by the operands; ``more``: other fields of the record."""
     more.setdefault("element", infix(sign))
     more.setdefault("names", (name,))
     more.setdefault("type_rule", same)
@@ -181,14 +182,15 @@ def binary(name: str, sign: str, token: str, method: str, *partials: Any, **more
 
 
 def unary(name: str, render: str | Spelling, partial: Any, **more: Any) -> Op:
-    """The record of an elementwise primitive with one operand."""
+    """The record of an elementwise primitive with one operand: its spelling (``render``) and its derivative (``partial``).
+    ``more``: other fields of the record."""
     more.setdefault("element", applied(f"scalars.{name}", 1))
     more.setdefault("type_rule", same)
     return Op(name, render=render, kind="elementwise", partials=(partial,), **more)
 
 
 def compare(relation: Relation, sign: str, token: str, method: str, called: str) -> Op:
-    """The record of a comparison."""
+    """The record of a comparison; ``called`` is a name for a variable that holds the result, for the operator see `binary`."""
     more = {"type_rule": boolean, "dtype_rule": "compare", "relation": relation, "called": called, "fits": "compared"}
     return binary(relation.name, sign, token, method, ZERO, ZERO, integers=None, quiet=True, total=always, **more)
 
@@ -203,13 +205,14 @@ def logical(name: str, element: Element, **more: Any) -> Op:
 
 
 def bits(name: str, sign: str, token: str, method: str, of_truths: Element, interval: Any, unit: int) -> Op:
-    """The record of a binary bitwise operator; ``of_truths`` is its element for booleans."""
+    """The record of the binary bitwise operator ``name``, for operators see `binary`. ``of_truths`` is its element for
+    booleans, ``interval`` gives the interval of the result, ``unit`` is the operand that changes nothing."""
     more = {"type_rule": whole, "dtype_rule": "truths", "quiet": True, "interval": interval, "unit": unit}
     return binary(name, sign, token, method, ZERO, ZERO, of_truths=of_truths, total=always, **more)
 
 
 def shift(name: str, sign: str, token: str, method: str, interval: Any) -> Op:
-    """The record of a bit shift."""
+    """The record of the bit shift ``name``; ``interval`` gives the interval of the result, for the operator see `binary`."""
     names = (name, f"bitwise_{name}")
     more = {"type_rule": whole, "dtype_rule": "int8", "raises": _shifts, "fits": "shift", "unlike_python": True}
     element = as_python(2, f"scalars.{name}")

@@ -56,7 +56,8 @@ def libm(name: str, partial: Any, own: str = "", **more: Any) -> Op:
 
 
 def two(name: str, first: Any, second: Any, dtype_rule: str = "float", cost: int = 2, **more: Any) -> Op:
-    """The record of a function of two arguments that NumPy has under its own name."""
+    """The record of a function of two arguments that NumPy has under its own name; ``first`` and ``second`` are its derivatives
+    by the arguments."""
     more.setdefault("element", applied(f"scalars.{name}", 2))
     more.setdefault("type_rule", same)
     more.setdefault("names", (name,))
@@ -345,7 +346,8 @@ def _integers(types, params) -> Type:  # type: ignore[no-untyped-def]
 
 
 def scalar_int(name: str, render: str, operands: int, module: str = "scalars", family: str = "lane", **more: Any) -> Op:
-    """The record of a function of ``math`` whose result is a Python int."""
+    """The record of a function of ``math`` whose result is a Python int. ``module``: the runtime module that compiled code
+    takes it from."""
     partials, element = (ZERO,) * operands, applied(f"{module}.{name}", operands)
     return Op(name, _weak_int, render, "elementwise", "as_is", partials, element=element, family=family, **more)
 

@@ -17,7 +17,7 @@ from transpile.ops.traits import LESS, LESS_EQUAL, RELATIONS, Magnitude, Relatio
 
 
 def scalar(name: str, element: Element | ByType, result: Type, **more: Any) -> Op:
-    """The record of a scalar operation."""
+    """The record of a scalar operation of loop core, which ``element`` computes, with a result of this type."""
     return Op(name, lambda types, params: result, None, "scalar", element=element, **more)
 
 

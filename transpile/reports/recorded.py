@@ -100,8 +100,8 @@ def _loops(site: Site) -> list[Loop]:
 
 
 def _array(sizes: Sizes, site: Site, kind: str) -> Amount:
-    """The bytes of a tape or a kept array. An array that is allocated again in each iteration of a loop counts once, at its
-    largest."""
+    """The amount of memory of a tape or a kept array (``kind``). An array that is allocated again in each iteration of a loop
+    counts once, at its largest."""
     stmt = site.stmt
     assert isinstance(stmt, (ir.Alloc, ir.Let, ir.Call))
     var = stmt.var

@@ -262,7 +262,7 @@ def _is_check(stmt: ir.If) -> bool:
 
 
 def _is_fixed(param: ir.Var, init: ir.Operand, out: ir.Operand) -> bool:
-    """Whether a carried value is the same in all iterations."""
+    """Whether a carried value, with initial value ``init`` and next value ``out``, is the same in all iterations."""
     return (out is param or (isinstance(out, ir.Const) and out == init)) and not isinstance(init, ir.Undef)
 
 

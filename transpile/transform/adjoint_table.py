@@ -187,7 +187,8 @@ class Adjoints:
 
 
 def _are_apart(p: ir.Path, given: tuple[ir.Operand, ...], q: ir.Path, others: tuple[ir.Operand, ...]) -> bool:
-    """Whether two places are known to share no element: they have different constant subscripts on one axis."""
+    """Whether two places, the path ``p`` with the operands ``given`` and the path ``q`` with ``others``, are known to share no
+    element: they have different constant subscripts on one axis."""
     if len(p) != 1 or len(q) != 1 or not isinstance(p[0], ir.Index) or not isinstance(q[0], ir.Index):
         return False
     if any(isinstance(item, ir.NewAxis) for item in (*p[0].items, *q[0].items)):

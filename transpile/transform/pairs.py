@@ -65,8 +65,8 @@ def _is_same(a: ir.Operand, b: ir.Operand) -> bool:
 def _moved(
     block: ir.Block, at: int, second: ir.Call, count: int, symbols: Mapping[str, ir.Operand]
 ) -> list[ir.Stmt] | None:
-    """The statements between the two calls on which the cotangents depend; None if they cannot move in front of the first
-    call."""
+    """The statements between the call at ``at`` and the call ``second`` on which the cotangents of the latter (its arguments
+    from ``count`` on) depend; None if they cannot move in front of the first call."""
     made: dict[ir.Operand, ir.Let | ir.Call] = {v: s for s in block.stmts[at:] if computes(s) for v in defines(s)}
     others = {v for s in block.stmts[at:] for v in defines(s) if v not in made}
     first = block.stmts[at]

@@ -192,7 +192,8 @@ class Arrays(Scalars):
     # ---- new memory
 
     def made(self, dtype: Any, sizes: Sequence[Any], root: Any) -> Array:
-        """A new array; writes an exit that raises if it could not be allocated."""
+        """A new array; writes an exit that raises if it could not be allocated. ``root``: the variable whose alias scope it
+        belongs to."""
         b = self.builder
         address = b.call(self.maker(len(sizes)), [self.number(self.itemsize(dtype)), *sizes])
         self.unless_made(b.ptrtoint(address, self.int), dtype, sizes)

@@ -314,7 +314,8 @@ class Statements(Operands):
                 self.group = None
 
     def back(self, stop: Any, head: Any, end: Any, asks: ir.For | ir.While | None) -> Any:
-        """Writes the branch to the next iteration, if there is one; with ``asks`` the watch is polled before it."""
+        """Writes the branch to the next iteration, at ``head``, or to ``end`` if ``stop`` holds. ``asks``: the loop, if the
+        watch is to be polled first."""
         b = self.builder
         if asks is not None:
             if stop is not None:

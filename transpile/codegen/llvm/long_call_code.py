@@ -452,7 +452,8 @@ class Watching(Stacks):
         b.position_at_end(end)
 
     def trips_of_piece(self, work: Any, trips: Any, above: Any) -> Any:
-        """The number of iterations between two polls. No division is executed if all iterations together are few."""
+        """The number of iterations between two polls, each with this work; all ``trips`` if an outer loop polls (``above``). No
+        division is executed if all iterations together are few."""
         if isinstance(work, int):
             few = PIECE // work // long_calls.TRIPS * long_calls.TRIPS or max(PIECE // work, 1)
             return self.number(few) if above is False else self.builder.select(above, trips, self.number(few))

@@ -66,7 +66,7 @@ def field(builder: Any, watch: Any, k: int) -> Any:
 
 
 def outside(module: Any, name: str, result: Any, *args: Any) -> Any:
-    """A function of the interpreter or of the C library."""
+    """A function of the interpreter or of the C library, declared in the module; ``args`` are the types of its arguments."""
     from llvmlite import ir
     from numba.core import cgutils
 

@@ -140,7 +140,8 @@ def _described(written: Operands) -> Any:
 
 
 def _body(written: Operands, stmt: nodes.For, own: Any, given: _Given, type_: Any) -> Any:
-    """The function that runs ``count`` iterations from ``first``."""
+    """The function that runs ``count`` iterations of the loop from ``first``; ``own`` describes it, ``given`` are the values
+    that the iterations use."""
     context = written.context
     inner = type(written)(context, written.typing)
     inner.module, inner.kept, inner.small, inner.scopes = written.module, written.kept, written.small, written.scopes

@@ -51,7 +51,7 @@ class Copied(NamedTuple):
 def write_wrapper(context: Any, library: Any, own: Any, environment: Any, has_watch: bool, copied: Copied) -> None:
     """Writes the function that Python calls.
 
-    ``own`` describes the function; with ``has_watch`` its last parameter is the watch.
+    ``own`` describes the function; with ``has_watch`` its last parameter is the watch. ``copied``: see `Copied`.
     """
     from llvmlite import ir
 

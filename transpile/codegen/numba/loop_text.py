@@ -207,7 +207,7 @@ class _Emitter:
             self.several(stmt.results, made, depth)
 
     def several(self, results: Sequence[ir.Var], made: ast.expr, depth: int) -> None:
-        """Writes assignments that unpack the tuple returned by a call."""
+        """Writes assignments to ``results`` that unpack the tuple returned by the call ``made``."""
         whole = self.fresh("")
         self.put(depth, f"{whole} = ", made)
         for k, result in enumerate(results):

@@ -47,7 +47,8 @@ def compiled(module: types.ModuleType, name: str, kinds: Kinds, lines: Lines, lo
 
 @contextmanager
 def _tidy(dispatcher: Any, file: str, lines: Lines, loc: ir.Loc) -> Iterator[dict[int, Any]]:
-    """While active, functions are compiled that release their memory if they fail; gives the messages of these failures."""
+    """A context in which functions are compiled such that they release their memory if they fail; gives the messages of these
+    failures, by number."""
     from transpile_runtime.compiled import tidy
 
     sites: dict[int, Any] = {}

@@ -116,7 +116,8 @@ class Loops(Blocks):
                 self.line(depth + 1, "break")
 
     def leaving(self, stop: ir.Operand, tail: Tail, depth: int, env: Env) -> None:
-        """Writes an exit other than ``break``: it reads values of this iteration, before any is passed on."""
+        """Writes an exit other than ``break``, taken if ``stop`` holds: the exit reads values of this iteration, before any is
+        passed on."""
         if not isinstance(stop, ir.Const):
             self.line(depth, "if ", self.node(stop), ":", loc=tail.loc)
             depth += 1
@@ -255,7 +256,8 @@ class Loops(Blocks):
             self.lines += orelse
 
     def loop_else(self, flagged: Flagged, branch: ir.Stmt, depth: int) -> bool:
-        """Writes ``for ...: ... else: ...``; False if the side for the stopped loop assigns something."""
+        """Writes ``for ...: ... else: ...`` for a loop with a flag and the branch on the flag; False if the side for the
+        stopped loop assigns something."""
         assert isinstance(branch, ir.If)
         after = self.live.after[id(branch)]
         if self.pairs(branch.results, flagged.stopped.yields, after):

@@ -353,7 +353,7 @@ def _reshape(e: Expressions, let: ir.Let) -> ast.expr:
 
 
 def _ones(source: tuple[Dim, ...], dims: tuple[Dim, ...], form: str) -> ast.expr:
-    """The subscript that inserts or removes axes of size 1."""
+    """The subscript that inserts axes of size 1 (``form`` "newaxis") or removes them."""
     long, short = (dims, source) if form == "newaxis" else (source, dims)
     items: list[Any] = []
     k = 0

@@ -63,7 +63,7 @@ def _find(target: Any, request: Any) -> Compiled | None:
 
 
 def store(target: Any, request: Any, recipe: Recipe, kernel: Any, places: Sequence[Place]) -> None:
-    """Stores a program, if everything that it depends on can be described and found again."""
+    """Stores a program on disk, if everything that it depends on can be described and found again; else does nothing."""
     try:
         if kernel.stem is not None and _is_current():
             _store(target, request, recipe, kernel, places)

@@ -137,7 +137,8 @@ def _are_sums_of_lanes(loop: ir.For, inner: list[ir.For], outside: list[ir.Stmt]
 def _are_apart(
     loop: ir.For, inner: list[ir.For], outside: list[ir.Stmt], own: set[ir.Var], sharing: Sharing
 ) -> int | None:
-    """The least number of lanes in a chunk, if everything the loop writes lies in lanes; else None."""
+    """The least number of lanes in a chunk, if everything the loop writes lies in lanes; else None. ``inner``: the loops over
+    elements of a lane; ``outside``: the statements around these; ``own``: the variables of an iteration."""
     roots, touches = sharing.roots, sharing.touches
     changed = touches.changed(loop)
     by_root: dict[ir.Var, list[tuple[ir.For, Access]]] = {}
@@ -156,7 +157,7 @@ def _are_apart(
 
 
 def _axes_after(found: list[tuple[ir.For, Access]], own: set[ir.Var], sharing: Sharing) -> int | None:
-    """Number of axes after the lane axis of an array; None if it has no lane axis."""
+    """Number of axes after the lane axis of an array with the accesses ``found``; None if it has no lane axis."""
     places = [(one, *sharing.place(access)) for one, access in found]
     var = places[0][1]
     if any(v is not var for _, v, _ in places) or (
