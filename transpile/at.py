@@ -167,7 +167,7 @@ def _change_each(function: Any, out: NDArray[Any], found: Place, values: tuple[A
 
 
 def _fitted(out: NDArray[Any], found: Place, value: Any) -> Any:
-    """The value broadcast to the shape of the part; a scalar unchanged."""
+    """The value broadcast to the shape of the part of ``out`` that ``found`` selects; a scalar unchanged."""
     return value if np.ndim(value) == 0 else np.broadcast_to(value, out[found.clipped].shape)
 
 

@@ -168,7 +168,7 @@ def _forward(f: Any, args: tuple[Any, ...], moved: tuple[Any, ...]) -> list[np.n
 
 
 def _reverse(f: Any, args: tuple[Any, ...], moved: tuple[Any, ...], line: _Line) -> list[np.ndarray]:
-    """The derivative along the line of the results weighted by a random cotangent, as one number."""
+    """The derivative along the line, in the direction ``moved``, of the results weighted by a random cotangent, as one number."""
     value, pull = vjp(f, *own(args))
     bars = pull(line.cotangent(value))
     total = 0.0

@@ -95,8 +95,8 @@ def _place(site: Site, write: Site) -> tuple[ir.Var, ir.Path, tuple[ir.Operand, 
 
 
 def _axes(buf: ir.Var, path: ir.Path, args: tuple[ir.Operand, ...]) -> list[Axis]:
-    """The axes of the buffer, each with the elements touched, as far as transpositions and the first subscripts determine
-    them."""
+    """The axes of the buffer, each with the elements touched by an access through ``path``, as far as transpositions and the
+    first subscripts determine them."""
     found = [Axis(d) for d in buf.type.dims]
     open_axes: OpenAxes = list(range(len(found)))
     for step in path:

@@ -36,7 +36,8 @@ def is_infeasible(nonnegative: Iterable[Form], zero: Iterable[Form]) -> bool:
 
 
 def _substitute(rows: list[Form], zero: list[Form]) -> list[Form] | None:
-    """The system without its equations; None if the equations contradict each other."""
+    """The constraints ``rows`` with the equations ``zero`` substituted into them; None if the equations have no common integer
+    solution. Changes the list ``zero``."""
     left: list[Form] = []
     while zero:
         equation = zero.pop()
@@ -91,7 +92,8 @@ def _eliminate(rows: Sequence[Form]) -> bool:
 
 
 def _merge(system: System, rows: Iterable[Form]) -> bool:
-    """Adds constraints, tightened to integers, and keeps the tightest of each direction; False if there is a contradiction."""
+    """Adds constraints to ``system``, tightened to integers, and keeps the tightest of each direction; False if there is a
+    contradiction."""
     for row in rows:
         if row.is_const:
             if row.const < 0:

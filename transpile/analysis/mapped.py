@@ -219,7 +219,7 @@ def below_branches(mapped: Mapped, fn: ir.Function) -> set[int]:
 
 
 def acts_in_lanes(mapped: Mapped, stmt: ir.Stmt, under: set[int]) -> bool:
-    """Whether a statement prints, or raises in some lanes only."""
+    """Whether a statement prints, or raises in some lanes only. ``under``: the ids of statements that not all lanes reach."""
     if isinstance(stmt, ir.Effect):
         return not isinstance(stmt, ir.Raise) or mapped.has(*stmt.args) or id(stmt) in under
     found = mapped.called_as(stmt)

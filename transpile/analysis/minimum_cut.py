@@ -22,7 +22,8 @@ INFINITE = 10**12
 
 
 def min_cut(costs: Mapping[V, int], edges: Sequence[tuple[V, V]], sources: Sequence[V], needed: Sequence[V]) -> list[V]:
-    """The vertices of a cheapest cut, in the order of ``costs``; of several, the cut nearest to the needed values."""
+    """The vertices of a cheapest cut between ``sources`` and ``needed``, in the order of ``costs``; of several, the cut nearest
+    to the needed values."""
     order = list(costs)
     number = {v: k for k, v in enumerate(order)}
     start, end = 2 * len(order), 2 * len(order) + 1

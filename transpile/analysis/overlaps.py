@@ -149,7 +149,8 @@ class _Tried:
         return numbers
 
     def element(self, access: _Access, numbers: Numbers) -> Element | None:
-        """The subscripts in an iteration; None if they depend on anything but indices and values that all iterations share."""
+        """The subscripts of an access in the iteration with these loop indices (``numbers``); None if they depend on anything
+        but indices and values that all iterations share."""
         found = [self.of(op, numbers) for op in access.subscripts]
         return None if None in found else tuple(found)
 

@@ -95,7 +95,7 @@ class Instances:
         return self.variable(("index", id(loop), 0 if self.order.is_same(loop) else side), is_size)
 
     def dim(self, dim: Dim, side: int) -> Form:
-        """The value of a dimension in one instance."""
+        """The value of a dimension in one instance, that of the read or of the write (``side``)."""
         total: Form[Hashable, int] = Form(dim.const)
         for atom, coef in dim.terms:
             total = total + self.term(atom, side).times(coef)
@@ -162,7 +162,8 @@ class Instances:
                 self.slice(axis.item, axis.args, element, size, side)
 
     def wrapped(self, value: Form, size: Form, then) -> Choice:  # type: ignore[no-untyped-def]
-        """The cases of Python's negative indices: the value itself, or counted from the end."""
+        """The cases of Python's negative indices: the value itself, or counted from the end, ``size``. ``then`` gives the
+        further constraints and equations for a subscript."""
         choice: Choice = []
         if value.terms or value.const >= 0:
             at_front, zero = then(value)
@@ -291,7 +292,7 @@ def _sign(loop: ir.For) -> int:
 
 
 def _compared(relation: Relation, gap: Form) -> Choice:
-    """The cases of a comparison, as constraints on the difference."""
+    """The cases of a comparison, as constraints and equations on the difference ``gap`` of its operands."""
     match relation.cases:
         case False, True, False:
             return [([], [gap])]

@@ -24,8 +24,8 @@ Axis = int | None
 
 
 def axes_tree(given: Any, what: str) -> Axes:
-    """The user's axes as a tree; T601 if they are no tree of ints and None. A list counts as a tuple. The auxiliary data of a
-    registered class are no axes."""
+    """The user's axes, the argument named ``what``, as a tree; T601 if they are no tree of ints and None. A list counts as a
+    tuple. The auxiliary data of a registered class are no axes."""
     if isinstance(given, (Static, Node)):  # from transformed code
         return given
     if given is None or type(given) is Meta:

@@ -145,7 +145,7 @@ class FlattenedIndexKey(NamedTuple):
 
 
 def key_of(kind: str, keys: Sequence[Any], k: int) -> Any:
-    """The key of child ``k`` of a container."""
+    """The key of child ``k`` of a container of this kind, as it stands in a path."""
     if kind == "dict":
         return DictKey(keys[k])
     if kind in ("namedtuple", "dataclass"):
@@ -371,7 +371,7 @@ def has_registered(shape: TreeDef) -> bool:
 
 
 def keyed(value: Any, shape: TreeDef) -> list[Any]:
-    """The keys of the children of a container."""
+    """The keys of the children of a container with this structure, as they stand in a path."""
     registered = REGISTERED.get(type(value))
     if registered is not None and registered.with_keys is not None:
         return [key for key, _ in registered.with_keys(value)[0]]

@@ -140,7 +140,7 @@ def _is_in(check: _Check, layer: Sequence[_Check]) -> bool:
 
 
 def _told(stmt: ir.Stmt, param: ir.Var, layer: Sequence[_Check], fn: ir.Function) -> ir.Stmt:
-    """The check with the whole shape in its message."""
+    """The check of a parameter with the whole shape in its message: the checks in ``layer`` give the expected sizes."""
     assert isinstance(stmt, ir.If)
     (raised,) = stmt.then.stmts
     assert isinstance(raised, ir.Raise)

@@ -92,7 +92,7 @@ def _broken_call(node: Any, column: int, indent: int, width: int) -> list[str]:
 
 
 def _operands(node: Any, binding: int) -> list[tuple[str, Any, int]]:
-    """A chain of operators of one precedence: (operator, operand, place) from left to right."""
+    """A chain of operators of the precedence ``binding``: (operator, operand, place) from left to right."""
     if isinstance(node, ast.BinOp) and get_op_precedence(node.op) == binding:
         sign = get_op_symbol(node.op)
         return [*_operands(node.left, binding), (sign, node.right, binding + 1)]

@@ -155,12 +155,13 @@ def _asked(function: StaticFunction, name: str, given: Sequence[tuple[str, Tree]
 
 
 def _warn(failed: TranspileError, name: str) -> None:
-    """Writes a warning to standard error: why an argument has no type."""
+    """Writes a warning to standard error: why the argument ``name`` has no type."""
     why = replace(failed.diagnostics[0], notes=(f"{name!r} keeps its default: None",))
     print(why.said("warning"), file=sys.stderr)
 
 
 def _bound(function: StaticFunction, positional: Sequence[Any]) -> Iterator[str]:
-    """``self`` of a method, ``cls`` of a class method."""
+    """Yields the parameter that is bound by a call of the method: ``self``, or ``cls`` of a class method. Nothing for functions
+    and static methods."""
     if function.owner is not None and function.kind != "static" and positional:
         yield positional[0].id

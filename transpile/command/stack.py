@@ -36,7 +36,7 @@ def stacked(levels: Sequence[Level], function: Any) -> Any:
 
 
 def of_command(options: argparse.Namespace, argnums: Any) -> list[Level]:
-    """The levels of a command with the name of a transform, with respect to these arguments."""
+    """The levels of a command that has the name of a transform, with respect to ``argnums``."""
     command, value = options.command, getattr(options, "value", False)
     match command:
         case "vmap":
@@ -63,7 +63,7 @@ def _axes(option: str, text: str) -> Any:
 
 
 def arguments(levels: Sequence[Level], asked: Asked) -> tuple[Sequence[Tree], Mapping[str, Tree]]:
-    """The arguments of the stack: those of the function, with a lane axis for each `vmap`."""
+    """The arguments of the stack, positional and by keyword: those of the function, with a lane axis for each `vmap`."""
     args, kwargs = asked.args, asked.kwargs
     for level in reversed(levels):
         if isinstance(level, Vmap):

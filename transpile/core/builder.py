@@ -523,7 +523,7 @@ class Builder:
         return self.alloc(name, x.type, "copy", x)
 
     def read(self, source: Any, path: ir.Path = (), args: Sequence[Any] = (), name: str = "") -> Expr:
-        """The current contents of the place, as a value. For a value and an empty path, the value itself."""
+        """The current contents of the place in ``source``, as a value. For a value and an empty path, the value itself."""
         x = self.expr(source)
         if not path:
             return self.let("index", x, path=path, name=name) if isinstance(x.op, ir.Var) and x.op.buffer else x

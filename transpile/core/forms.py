@@ -66,7 +66,7 @@ class Form(Generic[A, N]):
     # ---- arithmetic
 
     def plus(self: F, other: F | int | Fraction, times: int | Fraction = 1) -> F:
-        """The sum with a multiple of a form or number."""
+        """The sum with ``times`` the form or number ``other``."""
         if not isinstance(other, Form):
             return self.with_const(self.const + times * other)
         found = dict(self.terms)

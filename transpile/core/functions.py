@@ -158,7 +158,8 @@ def invoke_anew(
     results: Sequence[Type],
     form_of: FormOf,
 ) -> list[Expr]:
-    """Emits a call by a signature; returns the results. A size that is known only at run time gets a new symbol."""
+    """Emits a call of ``routine`` with the signature ``params`` and ``results``; returns the results. A size that is known only
+    at run time gets a new symbol."""
     fresh: list[tuple[int, int, Dim]] = []
     types: list[Type] = []
     for k, (type_, dims) in enumerate(zip(results, result_sizes(b, params, results, args, form_of))):

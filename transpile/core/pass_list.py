@@ -94,7 +94,7 @@ class Chain:
         return replace(self, steps=_mapped(self.steps, lambda one: None if one.name == name else one))
 
     def instead(self, name: str, run: Callable[..., ir.Function]) -> Chain:
-        """The chain with another implementation of one pass."""
+        """The chain with ``run`` in place of the pass ``name``."""
         return replace(self, steps=_mapped(self.steps, lambda one: replace(one, run=run) if one.name == name else one))
 
 

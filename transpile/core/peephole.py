@@ -139,7 +139,7 @@ def _unsigned(b: Emitting, operand: ir.Operand) -> ir.Operand | None:
 
 
 def _sum(b: Emitting, record: Record, ops: Operands) -> Any:
-    """Turns ``x + -y`` into a difference and ``x - -y`` into a sum."""
+    """The simpler form of a sum or difference: ``x + -y`` becomes a difference and ``x - -y`` a sum; else None."""
     x, y = ops
     if (other := _unsigned(b, y)) is not None:
         return b.let("sub" if record.commutes else "add", x, other)
@@ -149,7 +149,7 @@ def _sum(b: Emitting, record: Record, ops: Operands) -> Any:
 
 
 def _product(b: Emitting, record: Record, ops: Operands) -> Any:
-    """Moves a sign out of a product or quotient: ``(-a) * b`` becomes ``-(a * b)``."""
+    """The product or quotient with a sign moved out, ``-(a * b)`` for ``(-a) * b``; None if it has none."""
     for k, op in enumerate(ops if record.multiplies else ops[:1]):
         other = ops[1 - k]
         if record.multiplies and is_const(op, -1) and other.type.is_float and _keeps(other, op):
@@ -230,7 +230,7 @@ def _cast(b: Emitting, ops: Operands, params: Mapping[str, Any]) -> Any:
 
 
 def _widens(narrow: str, wide: str) -> bool:
-    """Whether the second dtype represents every value of the first. NumPy calls int64 to float64 safe, but it rounds."""
+    """Whether the dtype ``wide`` represents every value of ``narrow``. NumPy calls int64 to float64 safe, but it rounds."""
     is_rounded = np.dtype(wide).kind in "fc" and narrow in ("int64", "uint64")
     return not is_rounded and bool(np.can_cast(np.dtype(narrow), np.dtype(wide), "safe"))
 

@@ -38,7 +38,8 @@ FORMS = {"array": ArrayForm, "loops": LoopForm}
 
 
 def verify(fn: ir.Function, prims: Records, dialect: str = "array", after: str = "") -> ir.Function:
-    """``fn`` itself if it is well formed over these primitives; raises `InternalError` otherwise."""
+    """``fn`` itself if it is well formed in its dialect over these primitives; raises `InternalError` otherwise, which names
+    the pass ``after``."""
     FORMS[dialect](fn, prims, after).function()
     pair(fn, after)
     apart(fn, dialect == "array", after)

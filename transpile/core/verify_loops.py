@@ -239,7 +239,7 @@ class LoopForm(Scopes):
             self.check(self.is_combined(s.body, k, prim), f"{s.body.params[k]} is not only combined by {prim}")
 
     def is_combined(self, body: ir.Block, k: int, prim: str) -> bool:
-        """Whether an iteration only combines something into the ``k``-th carried value and passes it on."""
+        """Whether an iteration only combines something by ``prim`` into the ``k``-th carried value and passes it on."""
         held: set[ir.Operand] = {body.params[k]}
         for stmt in body.stmts:
             mine = [o for o in uses(ir.Block((), [stmt])) if o in held]

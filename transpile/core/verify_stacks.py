@@ -37,7 +37,7 @@ def _block(fn: ir.Function, block: ir.Block, after: str) -> None:
 
 
 def _is_known_once(pushed: Paths, popped: Paths) -> bool:
-    """Whether one side knows the trip count of a loop and the other does not."""
+    """Whether only one of the two, pushes or pops, knows the trip count of a loop."""
     left, right = pushed - popped, popped - pushed
     return any("loop" in path for path in left) != any("loop" in path for path in right)
 

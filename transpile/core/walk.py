@@ -240,7 +240,8 @@ def map_reads(
 def map_operands(
     stmt: ir.Stmt, f: Callable[[ir.Operand], ir.Operand], root: Callable[[ir.Var], ir.Var] = lambda v: v
 ) -> ir.Stmt:
-    """The statement with every operand replaced, in nested blocks too."""
+    """The statement with every operand replaced by ``f(operand)``, in nested blocks too, and every written buffer by
+    ``root(buffer)``."""
 
     def block(b: ir.Block) -> ir.Block:
         return ir.Block(

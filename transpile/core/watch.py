@@ -103,8 +103,8 @@ def run(step: Any, fn: ir.Function, given: Sequence[Any], dialect: str) -> ir.Fu
 
 
 def station(name: str, dialect: str = "array") -> Callable[[Callable[P, ir.Function]], Callable[P, ir.Function]]:
-    """Decorator for a function that returns core and is not a pass of a list; its first argument, if it is core, is reported as
-    the input."""
+    """Decorator for a function that returns core and is not a pass of a list: it is reported to the watchers as ``name``, in
+    this dialect. Its first argument, if it is core, is reported as the input."""
 
     def mark(make: Callable[P, ir.Function]) -> Callable[P, ir.Function]:
         @functools.wraps(make)

@@ -132,7 +132,7 @@ def _look(scope: Scope, example: Any, value: str, fully: bool) -> str:
 
 
 def result(scope: Scope, tree: Tree, leaves: Sequence[str]) -> str:
-    """The text that builds a result with this structure."""
+    """The text that builds a result with this structure from the texts of its leaves."""
     if isinstance(tree, Leaf):
         return leaves[tree.k]
     if isinstance(tree, Static):

@@ -25,7 +25,7 @@ from transpile.transform.batching import batch
 
 
 def batched(level: Vmap, inner: Lift, fn: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree]) -> ir.Function:
-    """The batched core function."""
+    """The core function of ``fn``, lifted by ``inner`` for one lane, batched as the level says."""
     where: list[tuple[Tree, int | str]] = [*((a, k) for k, a in enumerate(args)), *((a, k) for k, a in kwargs.items())]
     wanted = [*of_arguments(level.in_axes, args), *(0 for tree in kwargs.values() for _ in walk_leaves(tree))]
     leaves = _Leaves(fn, wanted)

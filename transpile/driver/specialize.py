@@ -146,7 +146,8 @@ class Specializer:
             raise refused from None
 
     def otherwise(self, values: tuple[Any, ...], rest: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-        """The result of a call that the fast path does not accept."""
+        """The result of a call that the fast path does not accept: ``values`` are its arguments for the path, some of which may
+        be missing, ``rest`` further ones."""
         given = [v for v in values if v is not MISS]
         return self((*given, *rest), kwargs)
 
@@ -184,7 +185,7 @@ class Specializer:
         return found
 
     def keep(self, key: tuple[Any, ...], leaves: Sequence[Any], program: Program) -> None:
-        """Stores the program for calls like this one."""
+        """Stores the program for calls with this key and, where these count, the same values of known leaves."""
         held = self.table.get(key)
         if isinstance(held, Split):
             held.table[_values(held, leaves)] = program

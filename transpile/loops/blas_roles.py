@@ -106,8 +106,8 @@ def _of_vector(letters: list[Letter], line: ir.Var, c: Read, a: Read, b: Read, r
 
 
 def _choices(roles: dict[str, list[Letter]], reads: tuple[Read, Read, Read]) -> Iterator[tuple[Letter, Letter, Letter]]:
-    """Choices of rows, columns and summed letter for which the last axis of each array runs along one of the array's two
-    letters."""
+    """Choices of one letter for each role (rows, columns, summed) for which the last axis of each array runs along one of the
+    three."""
     for chosen in combinations(*(r[::-1] for r in roles.values())):
         if all(any(r.at[-1].coefficient(c.index) for c in chosen) for r in reads):
             yield chosen  # type: ignore[misc]

@@ -144,8 +144,8 @@ class Boxes:
         return found
 
     def copy(self, nest: Nest, fixed: Mapping[int, ir.Operand]) -> tuple[list[ir.Stmt], ir.Store | ir.Add, Cloner]:
-        """Fresh statements of one iteration, with the given subscripts for some axes; the write among them, not included; and
-        the cloner that made all."""
+        """Fresh statements of one iteration of the nest, with the given subscripts for some axes (``fixed``); the write, which
+        is not among them; and the cloner that made all."""
         cloner = Cloner()
         stmts: list[ir.Stmt] = []
         for loop, axis in zip(nest.loops, nest.axes):
@@ -160,7 +160,7 @@ class Boxes:
         return stmts, write, cloner
 
     def trips(self, nest: Nest, fixed: Mapping[int, ir.Operand]) -> list[ir.Stmt]:
-        """Statements of all iterations that have the given subscripts for some axes."""
+        """Statements of all iterations of the nest that have the given subscripts for some axes (``fixed``)."""
         stmts, write, cloner = self.copy(nest, fixed)
         stmts.append(write)
         before: list[ir.Stmt] = []

@@ -109,7 +109,7 @@ class _Reuse:
         return {kind: [p for p in pieces if p.first >= 0] for kind, pieces in kinds.items() if len(pieces) > 1}
 
     def join(self, stmts: Sequence[ir.Stmt], pieces: list[_Piece]) -> None:
-        """Merges arrays of one shape."""
+        """Merges arrays of one shape: a piece joins an earlier one whose memory it may use. ``pieces`` is sorted by first use."""
         pieces.sort(key=lambda p: p.first)
         kept: list[_Piece] = []
         for piece in pieces:

@@ -107,8 +107,8 @@ class Split:
         return nest
 
     def value(self, op: ir.Operand, cloner: Cloner, indices: list[ir.Var], stmts: list[ir.Stmt]) -> ir.Operand:
-        """An iteration's value in another nest: products with invariant factors are recomputed, others read from the source or
-        from a holding array. Appends what computes it to ``stmts``."""
+        """An iteration's value in another nest, with the indices ``indices``: products with invariant factors are recomputed,
+        others read from the source or from a holding array. Appends what computes it to ``stmts``."""
         if not isinstance(op, ir.Var) or op not in self.lets or op in cloner.mapping:
             return cloner.operand(op)
         if self.is_fixed(op):

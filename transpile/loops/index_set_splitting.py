@@ -101,7 +101,8 @@ class _Parts:
     stmts: list[ir.Stmt] = field(default_factory=list)
 
     def three(self, low: int, high: int) -> list[ir.Stmt]:
-        """The first iterations, which read before the beginning; the middle ones; the last ones, which read past the end."""
+        """The first ``low`` iterations, which read before the beginning; the middle ones; the last ``high`` ones, which read
+        past the end."""
         size = self.loop.bound
         middle, end = self.without(), self.number("sub", size, ir.Const(high, INT)) if high else size
         parts: list[Part] = [(middle, ir.Const(low, INT), end)]

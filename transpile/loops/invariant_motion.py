@@ -114,8 +114,7 @@ class _Out:
         return self.around.small.is_small(loop.bound)
 
     def is_fixed(self, let: ir.Let, loops: tuple[ir.For, ...], lets: dict[ir.Var, ir.Let]) -> bool:
-        """Whether a value depends on nothing in the outer loop except the indices of these loops, and on at least one of
-        them."""
+        """Whether a value depends on nothing in the outer loop except the indices of ``loops``, and on at least one of these."""
         indices = {loop.index for loop in loops}
         used: set[ir.Var] = set()
 

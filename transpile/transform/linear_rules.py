@@ -47,7 +47,8 @@ def solved_tangents(b: Builder, call: ir.Call, dots: Sequence[Expr | None], jvp:
 def solved_adjoints(
     b: Builder, call: ir.Call, bars: Sequence[Expr], wants: Sequence[bool], vjp: Derivative
 ) -> dict[int, Expr]:
-    """The adjoints of the wanted arguments, by position, from the cotangents of the outputs."""
+    """The adjoints of the wanted arguments, by position, from the cotangents of the outputs (``bars``): ``vjp`` derives the
+    functions of the rule."""
     count = call.custom.outputs
     rule, more = transposed(call, vjp)
     sides = _solution(b, call, rule, bars, more)

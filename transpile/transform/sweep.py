@@ -491,7 +491,8 @@ class _Reverse:
         step: ir.Operand,
         backwards: bool,
     ) -> None:
-        """Emits the mirror of a loop; ``index`` to ``backwards`` are those of the mirror."""
+        """Emits the mirror of the loop ``stmt``; ``index``, ``start``, ``bound``, ``step`` and ``backwards`` are those of the
+        mirror."""
         b, body = self.b, stmt.body
         carried = [k for k, p in enumerate(body.params) if p in self.active or stmt.results[k] in self.active]
         bars = {k: self.adj.settle(stmt.results[k]) for k in carried}

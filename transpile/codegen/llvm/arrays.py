@@ -60,7 +60,7 @@ class Arrays(Scalars):
         return b.gep(array.data, [offset], inbounds=True)
 
     def moved(self, array: Array, steps: Sequence[tuple[Any, Any]]) -> Any:
-        """The address of the first element, moved by each index times its stride in bytes."""
+        """The address of the first element, moved by each index times its stride in bytes; ``steps`` are pairs of these."""
         b = self.builder
         if not steps:
             return array.data
@@ -114,7 +114,7 @@ class Arrays(Scalars):
         return Array(array.dtype, array.data, array.sizes[::-1], self.strides(array)[::-1], array.meminfo, array.root)
 
     def part(self, array: Array, items: Sequence[nodes.Item], args: Sequence[Any]) -> Array:
-        """The view selected by indices, ranges and whole axes."""
+        """The view selected by ``items``: indices, ranges and whole axes, whose operands are ``args``."""
         b = self.builder
         steps, sizes, kept = [], [], []
         strides = self.strides(array)
@@ -185,7 +185,7 @@ class Arrays(Scalars):
         return Array(type_.dtype, data, sizes, strides, meminfo, root)
 
     def nothing(self, dtype: Any, rank: int) -> Array:
-        """An array without memory, which is never read."""
+        """An array of this rank with sizes 0 and without memory, which is never read."""
         pointer = self.context.get_data_type(dtype).as_pointer()
         return Array(dtype, pointer(None), (self.number(0),) * rank, None, self.cgutils.voidptr_t(None))
 
@@ -238,7 +238,8 @@ class Arrays(Scalars):
         return found
 
     def advise(self, b: Any, data: Any, total: Any) -> None:
-        """Requests large pages for large memory, as NumPy does: each page costs time when it is first written."""
+        """Requests large pages for large memory of ``total`` bytes, as NumPy does: each page costs time when it is first
+        written."""
         from llvmlite import ir
 
         if not sys.platform.startswith("linux"):

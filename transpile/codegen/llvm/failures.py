@@ -45,7 +45,7 @@ class Failures(Memory):
         self.go(self.exits, key, "fail", [v.value for v in values])
 
     def go(self, exits: dict[Any, Any], key: Any, name: str, values: Sequence[Any]) -> None:
-        """Branches to a shared exit and passes it values."""
+        """Branches to the exit ``key``, which is created at the first request with the label ``name``, and passes it values."""
         if key not in exits:
             block = self.builder.function.append_basic_block(name)
             with self.builder.goto_block(block):

@@ -163,7 +163,7 @@ def _parameter(written: Statements, param: ir.Var, value: Any, type_: Any) -> Va
 
 
 def _of_sizes(written: Statements, value: Value, output: Output, values: Sequence[Value]) -> Value:
-    """A result that the caller allocated, with the sizes requested of it.
+    """A result that the caller allocated, with the sizes requested of it: constants, or sizes of parameters among ``values``.
 
     LLVM optimises known values better than loaded ones.
     """

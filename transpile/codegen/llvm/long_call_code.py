@@ -193,7 +193,7 @@ class Work:
         return self.quotient(self.counts[ends], abs(loop.step.value))
 
     def of_block(self, low: nodes.Operand, high: nodes.Operand) -> int | None:
-        """The largest trip count of a loop over a block of a range; None if it is no such loop.
+        """The largest trip count of a loop from ``low`` to ``high`` over a block of a range; None if it is no such loop.
 
         The upper end of a block is at most its lower end plus a constant.
         """
@@ -297,7 +297,8 @@ class Watching(Stacks):
             self.ask()
 
     def begin_chunk(self, code: Any, owner: Any, bare: Any) -> None:
-        """Sets up a watch for a chunk of a parallel loop."""
+        """Sets up a watch for a chunk of a parallel loop. The arguments are cells that all threads share: ``code`` and
+        ``owner`` for `long_calls.poll_together`, and ``bare``, which says whether the call is bare."""
         _, _, type_ = long_calls.types()
         self.watch = self.cell(type_)
         long_calls.begin(self.builder, self.watch, self.builder.load(bare))

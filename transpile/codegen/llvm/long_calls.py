@@ -298,7 +298,7 @@ def _clock(module: Any) -> Any:
 
 
 def end(builder: Any, module: Any, watch: Any) -> None:
-    """Takes the lock back if it was released."""
+    """Takes Python's lock back if the watch has released it."""
     from llvmlite import ir
 
     _, pointer, _ = types()

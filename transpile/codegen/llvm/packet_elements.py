@@ -12,7 +12,8 @@ from transpile.ops.element import Apply, Arg, Choose, Element, Infix, Prefix
 
 
 def at_once(written: Operands, node: Element, args: Sequence[Packet]) -> Packet | None:
-    """The value of an element in all lanes; None if a part of it has no vector instruction."""
+    """The value of an element (``node``) for the packets ``args``, in all lanes; None if a part of it has no vector
+    instruction."""
     match node:
         case Arg(k):
             return args[k]

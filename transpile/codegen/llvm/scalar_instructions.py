@@ -198,7 +198,7 @@ class Scalars:
         return self.call(_UNARY[sign], (x,))
 
     def overflow(self, function: str, given: Sequence[Scalar]) -> Scalar:
-        """Whether a result does not fit in 64 bits, by the machine's overflow flag."""
+        """Whether the result of the runtime function ``function`` does not fit in 64 bits, by the machine's overflow flag."""
         a, b = (self.cast(x, self.types.int64).value for x in given)
         both = getattr(self.builder, _OVERFLOWS[function])(a, b)
         return Scalar(self.builder.extract_value(both, 1), self.types.boolean)

@@ -213,7 +213,7 @@ def _call(written: Operands, own: Any, body: Any, trips: Sequence[Any], frame: A
 
 
 def _forget(written: Operands, code: Any, info: Any) -> None:
-    """Frees the memory of an exception that is not raised."""
+    """Frees the memory of an exception, given by ``code`` and ``info``, that is not raised."""
     from numba.core import callconv
 
     with written.builder.if_then(written.builder.icmp_signed("==", code, callconv.RETCODE_USEREXC)):

@@ -12,7 +12,8 @@ MOST = 8  # tests in an expression
 
 
 def tests(guard: Guard, parameters: Sequence[ast.expr]) -> list[ast.expr]:
-    """Expressions that are true for a call for which the function was not compiled; each joins a few tests."""
+    """Expressions over the parameters, each of which joins a few tests: one is true for a call for which the function was not
+    compiled."""
     every = [*_sizes(parameters, guard.ones)]
     every += [call(dotted("entry.share"), parameters[k], parameters[j]) for k, j in guard.pairs]
     parts = [every[k : k + MOST] for k in range(0, len(every), MOST)]

@@ -18,7 +18,7 @@ Lines = Mapping[int, ir.Loc]
 
 
 def loaded(text: str, file: str, stem: str) -> types.ModuleType:
-    """The module of a text, after it has run."""
+    """The module of a text, after it has run; ``stem`` makes its name unique."""
     module = types.ModuleType(f"transpile_compiled_{stem}")
     module.__file__ = file
     exec(compile(text, file, "exec"), module.__dict__)

@@ -376,7 +376,8 @@ class _Nester:
     # ---- moving
 
     def reaches(self, block: ir.Block, at: int, site: _Site, read: int, stmt: Tree) -> bool:
-        """Whether the operands are unchanged between here and the site, with no loop in between."""
+        """Whether the operands (``read``, a mask of memory) are unchanged between statement ``at`` of the block and the site,
+        with no loop in between."""
         here, upto = site.block, site.at
         while here is not block:
             parent, position, is_loop = self.parents[id(here)]

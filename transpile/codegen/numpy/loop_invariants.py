@@ -78,7 +78,8 @@ def _block(block: ir.Block, leaving: Leaving, arrays: Iterable[ir.Var]) -> ir.Bl
 
 
 def _is_steady(value: ir.Let | ir.Operand, trees: Trees, own: set[ir.Var]) -> bool:
-    """Whether a value is a number that is the same in all iterations and that may be computed even if there is no iteration."""
+    """Whether a value is a number that is the same in all iterations and that may be computed even if there is no iteration.
+    ``own``: the variables that an iteration defines."""
     if isinstance(value, ir.Let):
         return _is_harmless(value) and all(_is_steady(a, trees, own) for a in value.args)
     if not isinstance(value, ir.Var):
@@ -118,7 +119,7 @@ def _is_at_most(a: Dim, b: Dim) -> bool:
 
 
 def _is_handed_on(buf: ir.Var, body: ir.Block) -> bool:
-    """Whether the memory gets a name that another iteration, or code after the loop, may use."""
+    """Whether the memory of ``buf`` gets a name in the body of a loop that another iteration, or code after the loop, may use."""
     names: set[ir.Operand] = {buf}
     for stmt in statements(body):
         if isinstance(stmt, ir.Let):

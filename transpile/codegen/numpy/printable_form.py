@@ -81,7 +81,8 @@ class Printable:
         return first, second
 
     def is_seen(self, name: str, old: ir.Var, new: ir.Var, live: int) -> bool:
-        """Whether the old array is read later under a name other than ``name``."""
+        """Whether the array ``old`` is read later under a name other than ``name``, when ``new`` has taken its place; ``live``:
+        the variables live then."""
         numbers, aliases = self.nested.aliases.numbers, self.nested.aliases.of(old)
         if live & numbers.bit(old):  # another name gets it at the end of the block
             return True

@@ -46,7 +46,7 @@ class Blocks:
             at += self.statement(stmts, at, depth)
 
     def assign(self, name: str, operand: ir.Operand, var: ir.Var, depth: int, loc: ir.Loc, live: int) -> None:
-        """Writes ``name = operand``, or an update of the variable in place."""
+        """Writes ``name = operand``, or an update of the variable in place; ``live``: the variables live afterwards."""
         tree = self.nested.trees.get(operand) if isinstance(operand, ir.Var) else None
         if isinstance(tree, (ir.Let, ir.Call)):
             loc = tree.loc if tree.loc.line else loc

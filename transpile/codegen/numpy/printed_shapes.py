@@ -183,7 +183,7 @@ def _wanted(stmt: ir.Let | ir.Alloc) -> Dims | None:
 
 
 def reshape_form(source: Dims, dims: Dims) -> str:
-    """The spelling of a reshape.
+    """The spelling of a reshape from the dims ``source`` to ``dims``.
 
     "newaxis": only axes of size 1 are inserted; "squeeze": only such axes are removed; "infer": NumPy infers one size, the
     others are constants; "numbers": all sizes are constants; "sizes": anything else.

@@ -24,7 +24,7 @@ class Updates:
     # ---- rebinding
 
     def rebinding(self, name: str, let: ir.Let, live: int) -> tuple[str, ast.expr] | None:
-        """``("+=", y)`` if ``name = name + y`` is written in place; else None."""
+        """``("+=", y)`` if ``name = name + y`` may be written in place; else None. ``live``: the variables live afterwards."""
         found = self.form.in_place(name, let, live)
         return None if found is None else self.signed(*found)
 
@@ -44,7 +44,7 @@ class Updates:
         return (target, " = ", self.e.operand(stmt.value))
 
     def target(self, buf: ir.Var, path: ir.Path, args: tuple[ir.Operand, ...]) -> ast.expr:
-        """The place as the target of an assignment."""
+        """The place in ``buf`` that ``path`` selects, as the target of an assignment."""
         node = place(self.e.name(buf), path, lambda k: self.e.operand(args[k]))
         if is_subscript(path) or (not path and not buf.type.dims and buf not in self.e.zero_d):
             return node

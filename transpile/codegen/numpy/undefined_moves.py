@@ -51,7 +51,7 @@ def _returning(nested: Nested, stmts: Sequence[ir.Stmt], yields: tuple[ir.Operan
 
 
 def is_handed_on(nested: Nested, stmt: ir.If, yields: tuple[ir.Operand, ...]) -> bool:
-    """Whether the function returns results of the branch unchanged."""
+    """Whether the function, which returns ``yields``, returns results of the branch unchanged."""
     results = set(stmt.results)
     if not results or not results & set(yields):
         return False

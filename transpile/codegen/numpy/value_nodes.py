@@ -163,7 +163,8 @@ class Expressions:
         return None if turned is None else operator("*", [self.operand(ir.Const(-first.value, first.type)), turned])
 
     def is_same_call(self, let: ir.Let, node: ast.expr) -> bool:
-        """Whether the first argument is the same call: ``max(max(a, b), c)`` is printed as ``max(a, b, c)``."""
+        """Whether the first argument of ``let`` is nested and a call of the same function: ``max(max(a, b), c)`` is printed as
+        ``max(a, b, c)``."""
         tree = self.nested.trees.get(let.args[0]) if isinstance(let.args[0], ir.Var) else None
         return isinstance(tree, ir.Let) and tree.prim == let.prim and bool(tree.params.get("py"))
 

@@ -190,7 +190,7 @@ class _Classes:
             yield from reversed(chain)
 
     def derived(self, head: ir.Var, chosen: dict[ir.Var, str]) -> str:
-        """A name for a value to which the user gave none, from its definition."""
+        """A name for a value to which the user gave none, from its definition; ``chosen``: the names so far."""
         source = self.sources.get(head)
         if source is not None and head in self.tapes:
             tree = self.nested.trees.get(source) if isinstance(source, ir.Var) else None

@@ -187,7 +187,8 @@ def _at_place(place: Place, like: Likeness) -> Any:
 
 
 def _described(reads: Sequence[Read], trail: Trail, like: Likeness) -> list[Any]:
-    """The reads with the paths to their holders, through objects read before where possible."""
+    """The reads with the paths to their holders, through objects read before where possible. The objects read are added to
+    ``trail``."""
     paths: dict[int, Any] = {}
     while len(paths) < len(reads):
         waiting = [k for k in range(len(reads)) if k not in paths]

@@ -84,12 +84,12 @@ def read(name: str) -> bytes | None:
 
 
 def write(name: str, content: bytes) -> bool:
-    """Writes a file with its checksum, completely or not at all; returns True if it was written."""
+    """Writes the file ``name`` of the cache with its checksum, completely or not at all; returns True if it was written."""
     return put(name, _MARK + hashlib.sha256(content).digest() + content)
 
 
 def put(name: str, data: bytes) -> bool:
-    """Writes a file without a checksum, completely or not at all; returns True if it was written."""
+    """Writes the file ``name`` of the cache without a checksum, completely or not at all; returns True if it was written."""
     path = folder() / name
     temporary = None
     try:

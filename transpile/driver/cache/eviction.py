@@ -55,7 +55,7 @@ _own = os.getpid()
 
 
 def wrote(folder: Path, size: int) -> None:
-    """Notes that a file was written, and removes old entries where it is time."""
+    """Notes that a file of this size was written, and removes old entries if it is time."""
     global _own
     if not _written:
         atexit.register(_at_exit)
