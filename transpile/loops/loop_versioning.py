@@ -210,7 +210,8 @@ class Bounds:
         return self.both("add", self.of(loop.start, depth), self.of(loop.bound, depth))
 
     def carried(self, loop: ir.For, k: int, depth: int) -> ir.Operand | None:
-        """Bound on a carried value to which each iteration adds; None if it is unknown."""
+        """Bound on the ``k``-th carried value of a loop, to which each iteration adds; None if it is unknown, or if ``depth``
+        operations do not suffice to find it."""
         if depth <= 0:
             return None
         init, trips = self.of(loop.inits[k], depth - 1), self.trips(loop, depth - 1)
@@ -222,8 +223,8 @@ class Bounds:
         return init if each is None else self.both("add", init, self.both("mul", trips, each))
 
     def change(self, op: ir.Operand, param: ir.Var, depth: int) -> Change:
-        """Bound on the amount added to a carried value (None: nothing), and bounds on other values it may take; the latter is
-        None if unknown."""
+        """Bound on the amount by which ``op`` exceeds the carried value ``param`` (None: nothing), and bounds on other values
+        it may take; the latter is None if unknown."""
         if op is param:
             return None, ()
         let = self.lets.get(op) if isinstance(op, ir.Var) else None
@@ -268,7 +269,7 @@ class Bounds:
         return each, others
 
     def leads(self, op: ir.Operand, param: ir.Var, depth: int = DEPTH) -> bool:
-        """Whether a value is the carried one or a sum with it."""
+        """Whether a value is the carried value ``param`` or a sum with it."""
         if op is param:
             return True
         if not depth or not isinstance(op, ir.Var) or op not in self.own:

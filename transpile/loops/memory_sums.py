@@ -60,7 +60,7 @@ def _sum_of(
 
 
 def _let(stmts: list[ir.Stmt], op: object, counts: Counter[ir.Var]) -> ir.Let | None:
-    """The *let* of a value that is used once; None for others."""
+    """The *let* of ``op`` among the statements, if ``op`` is used once; else None."""
     return next((s for s in stmts if isinstance(s, ir.Let) and s.var is op and counts[s.var] == 1), None)
 
 
@@ -70,7 +70,7 @@ def _place(stmts: list[ir.Stmt], test: Callable[[ir.Stmt], bool]) -> int:
 
 
 def _replaced(stmts: list[ir.Stmt], store: ir.Store, read: ir.Let, made: ir.Let) -> list[ir.Stmt]:
-    """The statements with the read, the sum and the store replaced by one `Add`."""
+    """The statements with the read, the sum (``made``) and the store replaced by one `Add`."""
     out: list[ir.Stmt] = []
     for stmt in stmts:
         if stmt is made:

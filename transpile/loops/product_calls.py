@@ -118,7 +118,8 @@ class Maker:
 def emitted(
     make: Maker, calls: Sequence[Call], privates: Sequence[Private], copies: set[ir.Var], zeroed: bool = False
 ) -> list[ir.Stmt]:
-    """Statements of the calls. Allocations go to ``make.before``. ``zeroed``: old values of the target are ignored."""
+    """Statements of the calls. Allocations, of the arrays for all iterations (``privates``) and of ``copies``, go to
+    ``make.before``. ``zeroed``: old values of the target are ignored."""
     fresh = {p.new for p in privates}
     filled: set[ir.Var] = set()
     make.stmts = make.before
@@ -220,7 +221,7 @@ def _copy(make: Maker, var: ir.Var) -> ir.Var:
 
 
 def _call(make: Maker, call: Call, beta: float) -> None:
-    """Appends the views and the library call of one product."""
+    """Appends the views and the library call of one product; ``beta`` is the factor of the target's old value."""
     rows, columns, summed = call.rows, call.columns, call.summed
     dtype = Type(call.c.var.type.dtype)
     alpha = make.product(call.term, dtype)
@@ -310,7 +311,7 @@ def shortened(items: Sequence[ir.Item]) -> list[ir.Item]:
 
 
 def _is_all(make: Maker, size: ir.Operand, stop: ir.Operand) -> bool:
-    """Whether a slice that ends at ``stop`` reaches the end of an axis."""
+    """Whether a slice that ends at ``stop`` reaches the end of an axis of this size."""
     return size is stop or make.code.forms.of(size) == make.code.forms.of(stop)
 
 
@@ -358,7 +359,8 @@ class _Rest:
         return [with_blocks(new, self.block) if blocks(new) else new]
 
     def at(self, make: Maker, private: Private, args: Sequence[ir.Operand]) -> tuple[ir.Operand, ...]:
-        """Subscripts of the new array for subscripts of the temporary."""
+        """Subscripts of the new array of ``private`` for subscripts of the temporary; what computes them is appended to
+        ``make``."""
         own = []
         for a, shift in zip(args, private.shifts):
             shift = self.here(private, shift)
@@ -373,7 +375,7 @@ class _Rest:
         return form
 
     def view(self, make: Maker, private: Private) -> list[ir.Stmt]:
-        """A view of the iteration's part of the new array, which replaces the allocation."""
+        """A view of the iteration's part of the new array of ``private``, which replaces the allocation of the temporary."""
         assert private.old is not None
         args: list[ir.Operand] = [m.index for m, _ in private.around]
         items: list[ir.Item] = [ir.Point(k) for k in range(len(args))]

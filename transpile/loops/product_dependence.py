@@ -202,7 +202,7 @@ class Conflicts:
         return isinstance(alloc, ir.Alloc) and any(b is loop.body for b, _ in self.code.path[id(alloc)])
 
     def is_never(self, spot: Spot, read: Read, facts: Facts) -> bool:
-        """Whether the two accesses never touch a common element."""
+        """Whether an access and a read of the product never touch a common element, given these facts."""
         if spot.var is not read.var or spot.at is None:
             return False
         if spot.boxes or spot.loops:

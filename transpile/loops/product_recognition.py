@@ -120,7 +120,7 @@ class _Search:
                     yield from self.candidates(inner, ())
 
     def falls_apart(self, p: Product, chain: tuple[ir.For, ...]) -> bool:
-        """Whether each term of the sum is a product that can leave the loops on its own."""
+        """Whether each term of the sum ``p`` is a product that can leave the loops of ``chain`` on its own."""
         alone = [replace(p, terms=(t,)) for t in p.terms]
         return len(p.letters) + len(chain) >= 3 and all(
             len(one.terms[0].reads) > 1 and self.lifted(one, chain, True) is not None for one in alone
@@ -285,7 +285,7 @@ class _Search:
         return Private(var, new, around, tuple(sizes)) if around else None
 
     def shifted(self, calls: list[Call], privates: list[Private], moved: Sequence[tuple[ir.For, Letter]]) -> bool:
-        """Sets starts and lengths of the axes of these arrays, and shifts the calls' subscripts; false if that is
+        """Sets starts and lengths of the axes of the arrays ``privates``, and shifts the calls' subscripts; False if that is
         impossible."""
         outer = [c for _, c in moved]
         facts = self.conflicts.base
@@ -346,7 +346,7 @@ def extreme(form: Linear, letters: Sequence[Letter], most: bool) -> Linear | Non
 
 
 def instead_of(code: Code, top: ir.Stmt, new: Sequence[ir.Stmt]) -> ir.Function:
-    """The function with one statement replaced by others."""
+    """The function with the statement ``top`` replaced by the statements ``new``."""
     path = code.path[id(top)]
 
     def block_with(block: ir.Block) -> ir.Block:

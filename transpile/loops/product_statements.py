@@ -128,8 +128,8 @@ def letter_of(code: Code, loop: ir.For) -> Letter | None:
 
 
 def added(code: Code, param: ir.Var, out: ir.Operand) -> tuple[ir.Operand, bool] | None:
-    """The operand that an iteration adds to a carried value, and whether it is subtracted; None if the value changes in another
-    way."""
+    """The operand that an iteration adds to the carried value ``param`` to get ``out``, and whether it is subtracted; None if
+    the value changes in another way."""
     let = code.definer.get(out) if isinstance(out, ir.Var) else None
     if not isinstance(let, ir.Let) or not record_of(let).is_sum or param not in let.args:
         return None

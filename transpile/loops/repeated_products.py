@@ -97,7 +97,8 @@ def _adds(let: ir.Call) -> bool:
 
 
 def _added(code: Code, first: ir.Call, let: ir.Call) -> list[ir.Stmt] | None:
-    """The addition of a known product, as loops; None if the sizes are not known to agree."""
+    """The addition of the known product of the call ``first``, as loops, in place of the call ``let``; None if the sizes are
+    not known to agree."""
     number = TARGET[let.library]
     held, target = lying(code, first.args[number]), lying(code, let.args[number])
     if held is None or target is None:
@@ -164,7 +165,7 @@ def _key(code: Code, let: ir.Call, is_whole: bool = True) -> Hashable:
 
 
 def _is_kept(code: Code, block: ir.Block, first: ir.Call, second: ir.Call) -> bool:
-    """Whether nothing that the calls read is written between them."""
+    """Whether nothing that the calls ``first`` and ``second`` read is written between them."""
     start, stop = (next(k for k, s in enumerate(block.stmts) if s is x) for x in (first, second))
     read = {code.roots.of(v.var) for a in first.args[1:3] if (v := lying(code, a)) is not None}
     between = code.written(block, start, stop, first)

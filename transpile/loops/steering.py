@@ -107,7 +107,7 @@ class _Flow:
         return let.args[0], let.params["axis"]
 
     def subscripts(self, array: ir.Operand, indices: Iterable[ir.Operand]) -> None:
-        """Adds the parameters that subscripts without a bounds check depend on."""
+        """Adds the parameters on which those subscripts of ``array`` depend that have no bounds check."""
         for axis, index in enumerate(indices):
             if (index, (array, axis)) not in self.checked:
                 self.steer(self.value(index))

@@ -21,7 +21,7 @@ from transpile.loops.terms import Term
 
 
 def one_by_one(make: Maker, p: Product) -> list[ir.Stmt]:
-    """The statements that replace a sum with several terms."""
+    """The statements that replace a sum with several terms: one sum for each term, then their total."""
     assert p.result is not None
     dtype = Type(p.result.type.dtype)
     total, *rest = [_sum(make, p, term) for term in p.terms]

@@ -243,7 +243,8 @@ class Terms:
         return (store, indices) if all(any(b is body for body in bodies) for b, _ in around) else None
 
     def is_steady(self, let: ir.Let, source: ir.Var) -> bool:
-        """Whether nothing from the read up to the statement writes the array; the statement itself does not count."""
+        """Whether nothing from the read ``let`` up to the statement writes the array ``source``; the statement itself does not
+        count."""
         mine, its = self.code.path[id(let)], self.code.path[id(self.stmt)]
         for (block, k), (other, at) in zip(mine, its):
             if block is not other:

@@ -120,7 +120,8 @@ class _Blocks(Bodies):
         return [*before, choice, replace(rest_of, start=start, inits=tuple(inits))]
 
     def blocks(self, low: ir.Operand, high: ir.Operand) -> list[ir.Var]:
-        """Appends the loop over blocks and the statements that prepare it; returns the carried values after it."""
+        """Appends the loop over the blocks from ``low`` to ``high`` and the statements that prepare it; returns the carried
+        values after it."""
         loop, ends = self.loop, self.out
         params = loop.body.params
         for k, param in enumerate(params):
@@ -161,7 +162,7 @@ class _Blocks(Bodies):
         return all(n == 1 for n in found.values()) and all(self.is_chain(held, b) for b in sides)
 
     def total(self, param: ir.Var, init: ir.Operand) -> ir.Var:
-        """Appends the loop that adds the sums of the lanes to a carried value; returns the result."""
+        """Appends the loop that adds the sums of the lanes of ``param`` to its initial value; returns the result."""
         lane, total, result = ir.Var("lane", INT), ir.Var(param.name, param.type), ir.Var(param.name, param.type)
         value, new = self.read(self.lanes[param], lane), ir.Var(ir.SYNTHETIC, param.type)
         body = ir.Block((total,), [value, ir.Let(new, "add", (total, value.var), {}, self.loc)], (new,))

@@ -201,7 +201,7 @@ class Search:
         return True
 
     def differing(self, indices: Sequence[ir.Operand], found: Trips) -> set[ir.Var]:
-        """The varying values that subscripts depend on."""
+        """The values that vary by iteration, as found so far, on which the subscripts depend."""
         return {v for i in indices for v in self.forms.of(i).atoms if v in found.varying}
 
 

@@ -255,7 +255,7 @@ def drawn(call: ir.Call) -> ir.Call:
 
 
 def named(let: ir.Let, name: str) -> ir.Let:
-    """The statement with its vector function, if there is one."""
+    """The statement with its vector function, the one in its record or else ``name``; unchanged if it has none."""
     if record_of(let).in_vectors:
         return replace(let, prim=record_of(let).in_vectors)
     return replace(let, params={**let.params, "vector": name}) if name and is_float(let) else let

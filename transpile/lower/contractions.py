@@ -102,7 +102,8 @@ def _without_ones(lw: Lowering, letters: str, x: Elements) -> tuple[str, Element
 
 
 def _is_small(sizes: Mapping[str, ir.Operand], own: Sequence[str], summed: Sequence[str]) -> bool:
-    """Whether all sizes but one, or all if there are only two, are known to be small."""
+    """Whether all sizes but one, or all if there are only two, are known to be small; ``own`` and ``summed`` are the letters
+    that count."""
     small = [isinstance(n, ir.Const) and n.value <= SMALL for n in (sizes[c] for c in (*own, *summed))]
     return len(small) - sum(small) <= (1 if len(small) > 2 else 0)
 
@@ -147,7 +148,7 @@ def _chosen(p: Product, k: int, last: str | None = None) -> str:
 
 
 def _copied(lw: Lowering, view: View, letters: str, order: str, sizes: Mapping[str, ir.Operand]) -> View:
-    """A copy with the axes in another order; the view itself if it has that order."""
+    """A copy of the view with the axes, whose letters are ``letters``, in another order; the view itself if it has that order."""
     if order == letters and view.is_whole:
         return view
     wanted = tuple(sizes[c] for c in order)
@@ -292,7 +293,8 @@ def _scale(lw: Lowering, target: View, sizes: Sequence[ir.Operand], beta: ir.Ope
 
 
 def _through_memory(lw: Lowering, p: Product, target: View, beta: ir.Operand) -> None:
-    """For a target none of whose slices has a contiguous axis: computes into new memory, then copies by loops."""
+    """For a target none of whose slices has a contiguous axis: computes into new memory, then adds this to ``beta`` times the
+    target by loops."""
     output = p.letters[2]
     called = _chosen(p, 0) + _chosen(p, 1)
     order = "".join(c for c in output if c not in called) + called

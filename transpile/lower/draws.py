@@ -32,7 +32,7 @@ def _words(lw: Lowering, keys: Elements, lane: Sequence[Expr]) -> tuple[Expr, Ex
 
 
 def _place(lw: Lowering, idx: Sequence[Expr], sizes: Sequence[ir.Operand]) -> Expr:
-    """The position of an element in C order."""
+    """The position in C order of the element at ``idx`` in an array of these sizes."""
     total = lw.b.expr(0)
     for i, n in zip(idx, sizes):
         if not is_one(n):

@@ -84,7 +84,7 @@ def write(b: Builder, var: ir.Var, indices: Sequence[Expr], value: Expr, add: bo
 
 
 def stored(b: Builder, var: ir.Var, sizes: Sequence[ir.Operand], deps: frozenset[ir.Var] = frozenset()) -> Elements:
-    """The elements of a C-contiguous variable."""
+    """The elements of a C-contiguous variable with these sizes; ``deps``: the buffers whose change changes them."""
     return Elements(
         tuple(sizes),
         var.type.dtype,

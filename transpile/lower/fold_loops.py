@@ -85,7 +85,7 @@ def fold_axes(
 
 
 def add_up(lw: Lowering, x: Elements, axes: Sequence[int], keepdims: bool, dtype: str, name: str = "total") -> Elements:
-    """The sum over ``axes``; ``name`` is the name of the carried total."""
+    """The sum over ``axes`` in this dtype; ``name`` is the name of the carried total."""
     carried = wide(dtype)
     kept = [k for k in range(x.rank) if k not in axes]
     product = disguised(lw, x, axes, keepdims, dtype)

@@ -92,7 +92,7 @@ class _Singles(Cloner):
             self.b.emit(self.stmt(stmt))
 
     def rounded(self, x: Expr, was: Type, name: str = "") -> Expr:
-        """A number of another type, rounded to float16; NumPy integers pass through float32."""
+        """A number whose type was ``was``, rounded to float16 and held in float32; NumPy integers pass through float32."""
         if was.dtype == HALF:
             return x
         if isinstance(x.op, ir.Const):

@@ -118,7 +118,7 @@ def guarded(lw: Lowering, at: Expr, given: Expr, n: Expr, low: bool = True) -> E
 
 
 def check_shape(lw: Lowering, given: Sequence[ir.Operand], wanted: Sequence[ir.Operand]) -> None:
-    """Emits a check that raises IndexError if a mask has other sizes than the axes that it covers."""
+    """Emits checks that raise IndexError if a mask has other sizes (``given``) than the axes that it covers (``wanted``)."""
     b = lw.b
     for g, w in zip(given, wanted):
         if g == w:
@@ -129,7 +129,7 @@ def check_shape(lw: Lowering, given: Sequence[ir.Operand], wanted: Sequence[ir.O
 
 
 def check_sizes(lw: Lowering, given: ir.Operand, wanted: ir.Operand) -> None:
-    """Emits a check that raises IndexError if an index array has neither the size of the others nor size 1."""
+    """Emits a check that raises IndexError if an index array has neither the size of the others (``wanted``) nor size 1."""
     b, x = lw.b, lw.b.expr(given)
     with b.into(ir.Block()) as raises:
         b.emit(mismatch(b.loc, x, b.expr(wanted)))

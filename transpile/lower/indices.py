@@ -36,7 +36,7 @@ def regroup(lw: Lowering, old: Sequence[ir.Operand], new: Sequence[ir.Operand]) 
 
 
 def ravel(lw: Lowering, idx: Sequence[Expr], sizes: Sequence[ir.Operand]) -> Expr:
-    """The position in C order of an index."""
+    """The position in C order of the index ``idx`` in an array of these sizes."""
     flat = lw.b.expr(0)
     for k, size in zip(idx, sizes):
         flat = k if isinstance(flat.op, ir.Const) and flat.op.value == 0 else flat * lw.b.expr(size) + k
@@ -44,7 +44,7 @@ def ravel(lw: Lowering, idx: Sequence[Expr], sizes: Sequence[ir.Operand]) -> Exp
 
 
 def unravel(lw: Lowering, flat: Expr, sizes: Sequence[ir.Operand]) -> list[Expr]:
-    """The index of a position in C order."""
+    """The index, in an array of these sizes, of the position ``flat`` in C order."""
     out: list[Expr] = []
     for k in range(len(sizes) - 1, -1, -1):
         size = lw.b.expr(sizes[k])

@@ -59,7 +59,7 @@ def calls(lw: Lowering, fn: str, given: Given, flags: Sequence[ir.Operand], resu
 def _call(
     lw: Lowering, fn: str, args: tuple[ir.Operand, ...], into: tuple[int, ...], results: Sequence[Result]
 ) -> list[Expr]:
-    """Emits the call; gives the numbers that it returns."""
+    """Emits the call, which fills the arguments at ``into``; returns the numbers that it gives."""
     b = lw.b
     scalars = [r for r in results if not r.rank]
     if not scalars:

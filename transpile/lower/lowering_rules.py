@@ -145,7 +145,7 @@ class Primitives(Lowering):
 
 
 def _with_ones(found: Elements, dims: Sequence[Dim]) -> Elements:
-    """The elements with constant 1 for sizes that a check has shown to be 1."""
+    """The elements with constant 1 for the sizes that are 1 in ``dims``, as a check has shown."""
     if not any(d.is_one and not is_one(s) for d, s in zip(dims, found.sizes)):
         return found
     return replace(found, sizes=tuple(ir.Const(1, INT) if d.is_one else s for d, s in zip(dims, found.sizes)))

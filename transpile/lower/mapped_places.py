@@ -59,7 +59,7 @@ class Place:
 
 
 def put(lw: Lowering, stmt: ir.Store | ir.Add, place: Place, value: Elements) -> None:
-    """Stores or adds elements that do not depend on elements written before them."""
+    """Stores or adds, as the statement does, elements that do not depend on elements written before them."""
     var = lw.buffers[stmt.buf]
     adds = isinstance(stmt, ir.Add)
 

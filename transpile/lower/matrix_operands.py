@@ -58,7 +58,7 @@ def whole(var: ir.Var, sizes: Sequence[ir.Operand]) -> View:
 
 
 def part(lw: Lowering, view: View, idx: Sequence[Expr]) -> ir.Operand:
-    """The operand for one member of the batch, from an array with one entry for each."""
+    """The operand for the member ``idx`` of the batch, from an array with one entry for each."""
     return operand(lw, view.indexed(lw.b, [*(At(k.op) for k in idx), *[None] * (len(view.order) - len(idx))]))
 
 

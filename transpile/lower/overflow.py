@@ -54,7 +54,8 @@ def _refuse(lw: Lowering, test: Expr, exception: str, text: str) -> None:
 
 
 def check_range(lw: Lowering, start: ir.Operand, bound: ir.Operand, step: ir.Operand) -> None:
-    """Checks the ends of a range whose step is known only at run time: Numba computes their difference."""
+    """Checks the ends of a range whose step is known only at run time: Numba computes their difference, which must fit in 64
+    bits."""
     if not isinstance(step, ir.Const):
         test = _test(lw, "overflows_sub", bound, start)
         _refuse(lw, test, "OverflowError", "the length of the range does not fit in the int64 of compiled code")

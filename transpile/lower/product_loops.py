@@ -85,8 +85,8 @@ def einsum(lw: Lowering, parts: Sequence[tuple[str, Elements]], output: str, dty
 
 
 def _pair(parts: Sequence[tuple[str, Elements]], output: str) -> tuple[int, int] | None:
-    """Two operands that share a summed letter which no other operand has, unless together they have all letters; the later one
-    first. None if there are none."""
+    """Two operands, by position and the earlier first, that share a summed letter which no other operand has, unless together
+    they have all letters. None if there are none."""
     every = {c for s, _ in parts for c in s}
     for k, (s, _) in enumerate(parts):
         for j, (t, _) in enumerate(parts[:k]):

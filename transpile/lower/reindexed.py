@@ -92,7 +92,7 @@ def in_other_sizes(lw: Lowering, stmt: Any, how: Any) -> Elements:
 
 
 def _only_ones(lw: Lowering, old: Sequence[ir.Operand], new: Sequence[ir.Operand]) -> bool:
-    """Whether the sizes differ only by axes of size 1."""
+    """Whether the sizes ``old`` and ``new`` differ only by axes of size 1."""
     a, c = ([s for s in sizes if not is_one(s)] for sizes in (old, new))
     return len(a) == len(c) and all(lw.are_equal(s, t) for s, t in zip(a, c))
 

@@ -44,7 +44,7 @@ def from_nested(b: Builder, nested: Any, dtype: str | None = None) -> Expr:
 
 
 def stack(b: Builder, parts: Sequence[Expr], axis: int, code: str = "T202") -> Expr:
-    """``np.stack`` of arrays of one shape and dtype."""
+    """``np.stack`` of arrays of one shape and dtype; raises the error ``code`` for different shapes."""
     dims = parts[0].dims
     for x in parts[1:]:
         if x.rank != len(dims) or not all(b.same(p, q) for p, q in zip(x.dims, dims)):
@@ -106,7 +106,7 @@ def axis_of(axis: Any, rank: int) -> int:
 
 
 def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
-    """The axes of a reduction: None (all), one, or several."""
+    """The axes of a reduction, sorted and counted from the front; ``axis`` is None (all), one axis, or several."""
     if axis is None:
         return tuple(range(rank))
     if isinstance(axis, (tuple, list)):
@@ -118,7 +118,7 @@ def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
 
 
 def one_of(what: str, name: str, value: Any, *allowed: Any) -> None:
-    """Raises T131 unless the value of the argument is among ``allowed``."""
+    """Raises T131 unless the value of the argument ``name`` of ``what`` is among ``allowed``."""
     if value not in allowed:
         listed = ", ".join(map(repr, allowed))
         raise RuleError(f"{what}: {name}={value!r} is not one of {listed}", "T131", f"write {name}={allowed[0]!r}")
@@ -142,7 +142,7 @@ def demand_integers(what: str, *values: Expr) -> None:
 
 
 def places_of(b: Builder, what: str, value: Any) -> Expr:
-    """An array of indices: integers or booleans; T201 for floats, unless the array is empty."""
+    """The argument of ``what`` as an array of indices: integers or booleans; T201 for floats, unless the array is empty."""
     found = array(b, value)
     if found.type.is_float and found.rank and found.dims[0] == Dim(0):
         return b.cast(found, "int64")
@@ -206,7 +206,8 @@ def _taken_apart(dims: Sequence[Dim]) -> tuple[int, list[Dim]]:
 
 
 def divide(total: Sequence[Dim], by: Sequence[Dim]) -> Dim:
-    """The quotient of two products of sizes; exact if the factors show it, else a floor division."""
+    """The quotient of the products of two lists of sizes, ``total`` and ``by``; exact if the factors show it, else a floor
+    division."""
     number, left = _taken_apart(total)
     divisor, down = _taken_apart(by)
     right: list[Dim] = []
@@ -239,7 +240,7 @@ def diagonal(k: Any) -> Any:
 
 
 def known_integer(value: Any, what: str) -> int:
-    """As `integer`, but T203 if it is not known."""
+    """As `integer`, but T203 if the value is not known; ``what`` names it in the message."""
     found = integer(value)
     if found is None:
         raise RuleError(f"{what} must be known before the function runs", "T203", "write a number")

@@ -36,7 +36,8 @@ def _nan_cumulative(prim: str, neutral: float) -> Callable[..., Expr]:
 
 
 def _cumulative_array(prim: str, neutral: float) -> Callable[..., Expr]:
-    """The builder of ``np.cumulative_sum`` or ``np.cumulative_prod``."""
+    """The builder of ``np.cumulative_sum`` or ``np.cumulative_prod``; ``neutral`` is the first element with
+    ``include_initial``."""
 
     def build(b: Builder, x: Any, axis: Any = None, dtype: Any = None, include_initial: bool = False) -> Expr:
         y = array(b, x)

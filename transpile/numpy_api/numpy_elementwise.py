@@ -240,7 +240,7 @@ NUMPY: dict[str, Entry] = {
 
 
 def number(b: Builder, x: Any, name: str, to: Type = FLOAT) -> Expr:
-    """A scalar argument of a function of ``math``, as a Python float (or int)."""
+    """A scalar argument of the function ``name`` of ``math``, as a Python float, or int if ``to`` is `INT`; T201 for arrays."""
     x = b.expr(x)
     if x.dims:
         raise RuleError(f"math.{name} takes a number, not an array of type {x.type}", "T201", f"use np.{name}")
@@ -299,7 +299,7 @@ def _math_hypot(b: Builder, *coordinates: Any) -> Expr:
 
 
 def elements(b: Builder, values: Any, name: str) -> list[Expr] | Expr:
-    """The numbers of a sequence argument, or the vector itself."""
+    """The numbers of a sequence argument of the function ``name`` of ``math``, or the vector itself."""
     if isinstance(values, (list, tuple)):
         return [b.expr(v) for v in values]
     x = b.expr(values)

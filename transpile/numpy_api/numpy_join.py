@@ -36,7 +36,7 @@ from transpile.ops.slicing import arange, at_least, gather, new_axis, on_axis, p
 
 
 def concatenate(b: Builder, parts: Sequence[Expr], axis: int) -> Expr:
-    """``np.concatenate`` of arrays of one dtype."""
+    """``np.concatenate`` of arrays of one dtype along ``axis``; T202 if other sizes differ."""
     first = parts[0]
     if not first.rank:
         raise RuleError("zero-dimensional arrays cannot be concatenated", "T202", "use np.stack")
@@ -155,7 +155,7 @@ def _cut(x: Expr, axis: int, sections: Any, exact: bool) -> list[Expr]:
 
 
 def _between(x: Expr, axis: int, start: int | None, stop: int | None) -> Expr:
-    """A slice of an axis whose size is known at run time only."""
+    """The slice ``start:stop`` of an axis whose size is known at run time only; None is the end."""
     args = [x.b.expr(k) for k in (start, stop) if k is not None]
     item = ir.Slice(None if start is None else 0, None if stop is None else len(args) - 1)
     return x.b.read(x, on_axis(x.rank, axis, item), args, name="part")

@@ -156,7 +156,8 @@ def _with_letters(args: Sequence[Any]) -> tuple[str, tuple[Any, ...]]:
 
 
 def _explicit(text: str, xs: Sequence[Expr]) -> tuple[list[str], str]:
-    """Subscripts of the inputs and the output, with letters for the ellipsis and an explicit output."""
+    """Subscripts of the inputs and of the output from the ``text`` of an ``einsum``, with letters for the ellipsis and an
+    explicit output."""
     left, arrow, output = text.partition("->")
     inputs = left.split(",")
     if len(inputs) != len(xs):

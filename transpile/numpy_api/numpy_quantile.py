@@ -45,7 +45,7 @@ def _kept(y: Expr, x: Expr, axes: Sequence[int], keepdims: bool) -> Expr:
 
 
 def _check_shares(b: Builder, q: Any, scale: float) -> None:
-    """Raises T131 for known shares out of range; for others emits a check that raises ValueError."""
+    """Raises T131 for known shares ``q`` outside [0, ``scale``]; for others emits a check that raises ValueError."""
     for given in q if isinstance(q, (list, tuple)) else [q]:
         share = array(b, given)
         value = share.op.value if isinstance(share.op, ir.Const) else None
@@ -76,8 +76,8 @@ def _averaged(q: Expr, n: Expr) -> Expr:
 
 
 def _closest(q: Expr, n: Expr) -> Expr:
-    """Position of ``closest_observation``: the next element, or the element at the position if this is an odd whole number
-    (from 0)."""
+    """Position of ``closest_observation`` for the share ``q`` of ``n`` elements: the next element, or the element at the
+    position if this is an odd whole number (from 0)."""
     place = q * n - 1.5
     low = m.floor(place)
     return m.maximum(m.where(m.logical_or(place > low, m.elementwise("mod", low, 2).eq(0)), low + 1, low), 0.0)
@@ -192,7 +192,8 @@ def _of_rows(ordered: Expr, share: Expr, method: str, is_weak: bool, skips_nan: 
 
 
 def _weighted(rows: Expr, weights: Expr, share: Expr, skips_nan: bool) -> Expr:
-    """For each row, the first element at which the cumulative weight reaches the share of the total weight."""
+    """For each row, the first element at which the cumulative weight reaches the share of the total weight. ``skips_nan``: NaN
+    has weight 0."""
     b, last = rows.b, rows.rank - 1
     skips_nan = skips_nan and rows.type.is_float
     if skips_nan:

@@ -235,7 +235,7 @@ def _statistic(prim: str) -> Callable[..., Expr]:
 
 
 def _ramp(b: Builder, x: Expr, axis: int, k: int, width: Dim, end: Any) -> Expr:
-    """A side of the padding that goes linearly from ``end`` to the edge of the axis."""
+    """A side of the padding (``k`` 0: before, 1: after) that goes linearly from ``end`` to the edge of the axis."""
     if x.type.is_bool:
         raise RuleError(
             "np.pad: a linear ramp of truth values is not defined", "T201", "convert them with .astype(float)"

@@ -206,7 +206,7 @@ def _spread(prim: str) -> Callable[..., Expr]:
 
 
 def _freedom(ddof: Any, correction: Any) -> Any:
-    """The number subtracted from the count, under either of its two names."""
+    """The number subtracted from the count, under either of its two names; T201 if both are given."""
     if correction is not None and ddof != 0:
         raise RuleError("ddof and correction can't be provided simultaneously.", "T201")
     return ddof if correction is None else correction

@@ -40,7 +40,7 @@ _KINDS = frozenset("qhmsQHMS")
 
 
 def _check_sort(what: str, kind: Any, stable: Any) -> None:
-    """Raises T131 for a sort kind that NumPy does not accept."""
+    """Raises T131 for a sort kind that NumPy does not accept, or if ``stable`` is given too."""
     if kind is not None and (not isinstance(kind, str) or kind[:1] not in _KINDS or kind.lower() not in _SORTS):
         raise RuleError(f"{what}: kind={kind!r} is not a kind of sort of NumPy's", "T131", "write kind='stable'")
     if kind is not None and stable is not None:

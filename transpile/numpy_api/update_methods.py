@@ -95,5 +95,5 @@ _OTHERS = {
 
 
 def without_index(owner: str, name: str) -> str:
-    """The hint for ``at(x).set(...)``, which lacks an index."""
+    """The hint for ``at(x).set(...)``, which lacks an index; ``owner`` and ``name`` are what stands before and after the dot."""
     return f"write {owner}[index].{name if name in METHODS else 'set'}(...)"

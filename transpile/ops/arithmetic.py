@@ -196,7 +196,7 @@ def compare(relation: Relation, sign: str, token: str, method: str, called: str)
 
 
 def logical(name: str, element: Element, **more: Any) -> Op:
-    """The record of a binary logical function of NumPy."""
+    """The record of the binary logical function ``name`` of NumPy, which ``element`` computes."""
     partials = (ZERO, ZERO)
     return Op(
         name, boolean, f"np.{name}({{0}}, {{1}})", "elementwise", "logical", partials, element=element, names=(name,), quiet=True,

@@ -193,7 +193,8 @@ def _order(where: Sequence[int]) -> list[int]:
 
 
 def einsum(inputs: Sequence[str], output: str, operands: Sequence[Expr]) -> Expr:
-    """`np.einsum`, with scalar operands as factors and a single permuted operand as a transpose."""
+    """`np.einsum` of the operands with the subscripts ``inputs`` and ``output``; scalar operands become factors and a single
+    permuted operand a transpose."""
     scalars = [x for s, x in zip(inputs, operands) if not s]
     rest = [(s, x) for s, x in zip(inputs, operands) if s]
     if not rest:
@@ -285,7 +286,7 @@ def _middle(x: Expr, y: Expr, mode: str) -> Dim:
 
 
 def _whole(z_bar: Expr, x: Expr, y: Expr, before: Dim) -> Expr:
-    """The adjoint of the full convolution, from the adjoint of a part of it: zeros elsewhere."""
+    """The adjoint of the full convolution, from the adjoint ``z_bar`` of the part that begins at ``before``: zeros elsewhere."""
     b: Builder = x.b
     full = x.dims[0] + y.dims[0] - 1
     after = full - before - z_bar.dims[0]

@@ -96,7 +96,7 @@ def applied(function: str, count: int, *more: Any) -> Apply:
 
 
 def with_params(function: str, count: int, *names: str) -> ByType:
-    """As `applied`, with the params of these names after the operands."""
+    """The call of ``function`` with ``count`` operands, as `applied`, and then the params of these names."""
     return lambda types, result, params: applied(function, count, *(params[n] for n in names if n in params))
 
 

@@ -38,8 +38,8 @@ _STEP = "arith" if tuple(int(p) for p in np.__version__.split(".")[:2]) >= (2, 1
 
 
 def smooth(name: str, partial: Any, cost: int = 2, **more: Any) -> Op:
-    """The record of a function of one float that NumPy has under its own name; ``math=True``: `math` has it under the same
-    name."""
+    """The record of a function of one float, with the derivative ``partial``, that NumPy has under its own name; ``math=True``:
+    `math` has it under the same name. ``cost``: in units of a cheap operation."""
     more.setdefault("dtype_rule", "float")
     more.setdefault("names", (name,))
     if more.get("math") is True:
@@ -353,7 +353,7 @@ def scalar_int(name: str, render: str, operands: int, module: str = "scalars", f
 
 
 def count(name: str, operands: int, **more: Any) -> Op:
-    """The record of a counting function of ``math``, which raises for negative numbers."""
+    """The record of the counting function ``name`` of ``math`` with this number of operands, which raises for negative numbers."""
     slots = ", ".join(f"{{{k}}}" for k in range(operands))
     more = {"interval": intervals.counted, "raises": lambda types, values, result: True, **more}
     return scalar_int(name, f"math.{name}({slots})", operands, "intmath", **more)

@@ -255,7 +255,8 @@ def _svd_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
 
 
 def _outside(u: Expr, x: Expr, rows: Dim, k: Dim) -> Any:
-    """The part of ``x`` outside the column space of ``u``; 0.0 if the columns span the whole space."""
+    """The part of ``x`` outside the column space of ``u``, a matrix with ``rows`` rows and ``k`` orthonormal columns; 0.0 if
+    the columns span the whole space."""
     return 0.0 if rows == k else x - m.matmul(u, m.matmul(t(u), x))
 
 

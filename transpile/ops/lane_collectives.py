@@ -35,7 +35,8 @@ def _scattered_type(types, params) -> Type:  # type: ignore[no-untyped-def]
 
 
 def _linear(prim: str, transpose: str) -> dict[str, Any]:
-    """The derivatives of a collective that is a sum over the lanes, or a part of such a sum."""
+    """The derivatives of the collective ``prim``, a sum over the lanes or a part of such a sum; its transpose is the collective
+    ``transpose``."""
 
     def jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
         return None if dots[0] is None else m.call(prim, dots[0], args[-1], **params)

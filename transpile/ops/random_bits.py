@@ -67,7 +67,7 @@ def _log_gamma_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-unt
 
 
 def _counts(name: str, operands: int) -> Op:
-    """The record of a draw of event counts."""
+    """The record of a draw of event counts with the distribution ``name``, which has this number of operands after the key."""
     args = ", ".join(f"{{{k}}}" for k in range(operands + 1))
     return Op(
         f"random_{name}", lambda types, params: types[1].strong, f"transpile_runtime.random.{name}({args})", kind="draw",

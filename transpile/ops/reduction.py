@@ -82,7 +82,8 @@ def _mean_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-
 
 
 def _shares(y: Expr, x: Expr, axes: tuple[int, ...], keepdims: bool) -> tuple[Expr, Expr]:
-    """The mask of elements that equal ``y``, and their number: at least 1, so that no division by zero occurs for NaN."""
+    """The mask of elements that equal ``y``, the result of a reduction of ``x`` over ``axes``, and their number: at least 1, so
+    that no division by zero occurs for NaN."""
     hits = x.eq(m.expand(y, axes, x.dims))
     count = count_nonzero(hits, axes, keepdims)
     return hits, m.maximum(count, 1, py=True) if count.rank == 0 else m.maximum(count, 1)

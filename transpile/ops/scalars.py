@@ -27,7 +27,7 @@ def overflows(prim: str) -> Op:
 
 
 def as_float(prim: str, operands: int) -> Op:
-    """The record of a counting function whose result is a float."""
+    """The record of the counting function ``prim`` with a result that is a float."""
     return scalar(
         f"{prim}_float", applied(f"intmath.{prim}_float", operands), FLOAT, raises=lambda types, values, result: True
     )
@@ -79,7 +79,8 @@ def number(name: str, types: str, **more: Any) -> Op:
 
 
 def draw(name: str, types: str, filling: str = "") -> list[Op]:
-    """The records of a function that draws a random number, and of its version with vector instructions."""
+    """The records of the function that draws a random number from the distribution ``name``, and of its version with vector
+    instructions."""
     in_vectors = f"vector.random_{name}"
     return [number(f"random.{name}", types, in_vectors=in_vectors, filling=filling), number(in_vectors, types)]
 

@@ -21,7 +21,8 @@ def on_axis(rank: int, axis: int, item: ir.Item) -> tuple[ir.Index, ...]:
 def at_least(
     b: Builder, size: Dim, least: int, message: str, exception: str = "ValueError", unless_empty: Sequence[Dim] = ()
 ) -> None:
-    """Checks that a size is at least ``least``: a known shorter one is refused; if unknown, the program raises at run time.
+    """Checks that a size is at least ``least``: a known shorter one is refused (T202); if unknown, the program raises
+    ``exception`` at run time.
 
     ``unless_empty``: the sizes of an array that may have any length if one of them is 0.
     """
@@ -72,8 +73,8 @@ def slice_place(b: Builder, dims: Sequence[Dim], axis: int, start: Dim, stop: Di
 
 
 def slice_axis(x: Expr, axis: int, start: Dim | int, stop: Dim | int | None = None, clip: bool = False) -> Expr:
-    """``x[..., start:stop, ...]`` for bounds that are known to be ordered and within the axis; ``stop`` None is its end. With
-    ``clip`` the part is empty where the bounds are not ordered."""
+    """``x[..., start:stop, ...]`` for bounds that are known to be ordered and within the axis; ``stop`` None is the end of the
+    axis. With ``clip`` the part is empty where the bounds are not ordered."""
     axis %= x.rank
     start = Dim.of(start)
     stop = x.dims[axis] if stop is None else Dim.of(stop)

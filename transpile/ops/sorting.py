@@ -113,7 +113,8 @@ def _bincount_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-unty
 
 
 def _segments(x: Expr, xp: Expr, fp: Expr) -> tuple[Expr, Expr, Expr, Expr]:
-    """The segment of each ``x``, whether ``x`` lies in it, its relative position there, and the slope."""
+    """The number of the segment between the points ``xp`` for each ``x``, whether ``x`` lies in it, its relative position
+    there, and the slope of ``fp`` there."""
     n = m.size(xp)
     j = m.minimum(m.maximum(m.call("searchsorted", xp, x, side="right") - 1, 0), n - 2)
     left, right = _pick(xp, j), _pick(xp, j + 1)

@@ -53,7 +53,7 @@ def _dims_type(types, params) -> Type:  # type: ignore[no-untyped-def]
 
 
 def unbroadcast(x_bar: m.Expr, dims: tuple[Dim, ...]) -> m.Expr:
-    """The adjoint of an operand that was broadcast: the sum over the axes that broadcasting added or stretched."""
+    """The adjoint of an operand with these dims that was broadcast: the sum over the axes that broadcasting added or stretched."""
     lead = x_bar.rank - len(dims)
     stretched = tuple(k + lead for k, d in enumerate(dims) if d.is_one and not x_bar.dims[k + lead].is_one)
     summed = m.sum(x_bar, (*range(lead), *stretched))

@@ -58,7 +58,7 @@ class _Findings:
         return [*self.formulas.values(), *self.results, *(self.plan.formulas if self.plan is not None else ())]
 
     def report(self, signature: str, values: Values) -> Report:
-        """The report, with the numbers of a call."""
+        """The report on a call with this signature, with the numbers of the call."""
         found = [finished(a, self.sizes, values, self.form.names.get(a.var, "")) for a in self.amounts]
         found = [r for r in found if r.name]  # an array without a name is not in the text
         recorded = tuple(r for r in found if r.kind in ("tape", "stack"))

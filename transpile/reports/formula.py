@@ -191,7 +191,7 @@ class Formula(Form[Product, Fraction]):
 
 
 def product_text(number: int, factors: tuple[Formula, ...]) -> str:
-    """The product as text, without multiplying out: ``8·(n - 1)·m``.
+    """The product as text, without multiplying out: ``8·(n - 1)·m``. ``number`` is a factor too.
 
     >>> n = Formula.symbol("n")
     >>> product_text(8, (n - 1, Formula.of(2), Formula.symbol("m")))

@@ -153,7 +153,7 @@ class _Walk:
                     life.start, life.end = min(life.start, life.loops[-1]), max(life.end, self.ends[life.loops[-1]])
 
     def begin(self, var: ir.Var, dims: Dims, item: int, loc: Loc) -> _Life:
-        """Notes an array that starts to live here."""
+        """Notes an array with elements of ``item`` bytes that starts to live here."""
         life = _Life(self.names.get(var, ""), dims, item, loc, self.at, self.at, self.loops)
         self.lives.append(life)
         self.held.setdefault(var, []).append(life)

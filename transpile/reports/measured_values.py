@@ -22,8 +22,8 @@ def values_of(
     formulas: Iterable[Formula],
     run: Run,
 ) -> Values:
-    """The values, in one call, of all symbols in the formulas and the amounts. Runs the function if something must be
-    measured."""
+    """The values, in one call, of all symbols in the formulas and the amounts. If something must be measured, ``run`` runs the
+    function."""
     every = [*formulas, *(a.formula for a in amounts), *(a.entries for a in amounts if a.entries is not None)]
     missing = sorted({s for f in every for s in f.symbols if s not in sizes.known and s in sizes.unknown})
     wanted = Wanted({}, {}, {}, {})

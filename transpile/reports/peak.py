@@ -167,7 +167,7 @@ class Walk:
 
     def into_operand(self, let: ir.Let, held: Sequence[Value]) -> Value:
         """The operand whose memory NumPy reuses for the result of arithmetic: large, of the same type, and without another
-        reference."""
+        reference; () if there is none. ``held``: the memory of each operand."""
         _, size = self.size_of[let.var]
         if not augmented(let) or size < ELIDED:
             return ()

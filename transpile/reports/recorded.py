@@ -143,8 +143,8 @@ def _stack(sizes: Sizes, site: Site, push: Site) -> Amount:
 
 
 def _is_conditional(sizes: Sizes, push: Site, depth: int) -> bool:
-    """Whether a branch decides if a counted iteration pushes: one inside the last loop whose trip count is known only at run
-    time."""
+    """Whether a branch decides if a counted iteration pushes: a branch inside the last loop whose trip count is known only at
+    run time. ``depth``: the number of blocks around the stack."""
     found = False
     for stmt, _ in push.nest[depth:]:
         if isinstance(stmt, (ir.For, ir.While)) and sizes.count(stmt) is None:
@@ -201,7 +201,7 @@ def loop_text(loc: ir.Loc) -> str:
 
 
 def finished(amount: Amount, sizes: Sizes, values: Values, name: str) -> Recorded:
-    """The record of an amount, with its bytes and its name in the generated text."""
+    """The record of an amount, with its bytes in a call and its name in the generated text."""
     loc, type_ = amount.loc, amount.var.type
     text = excerpt(loc)
     if text.startswith(("for ", "while ", "if ", "elif ")) and amount.kind != "kept":

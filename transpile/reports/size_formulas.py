@@ -231,7 +231,7 @@ class Sizes:
         return None if bound is None else Formula.operation("//", bound, second)
 
     def computed(self, record: Op, numbers: Sequence[Formula]) -> Formula | None:
-        """The result of an operation on integers; None if it is no formula."""
+        """The result of an operation on integers, from the formulas of its operands; None if it is no formula."""
         if record.extreme:
             return self.one_of("max" if record.extreme > 0 else "min", *numbers)
         if record.division:

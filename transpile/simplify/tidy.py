@@ -305,8 +305,8 @@ def _identity(stmt: ir.Let) -> ir.Operand | None:
 
 
 def _mergeable(stmts: list[ir.Stmt], second: ir.If, symbols: Mapping[str, ir.Operand]) -> int | None:
-    """The position of an earlier branch on the same test with which ``second`` can merge: the statements between them, and
-    their sizes, can move before both. None if there is no such branch."""
+    """The position in ``stmts`` of an earlier branch on the same test with which ``second`` can merge: the statements between
+    them, and their sizes, can move before both. None if there is no such branch."""
     between: list[ir.Stmt] = []
     for at in range(len(stmts) - 1, -1, -1):
         stmt = stmts[at]

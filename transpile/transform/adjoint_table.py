@@ -207,8 +207,8 @@ def _are_apart(p: ir.Path, given: tuple[ir.Operand, ...], q: ir.Path, others: tu
 
 
 def _is_all(path: ir.Path, dims: tuple[Dim, ...]) -> bool:
-    """Whether the place is the whole array with axes of size 1 inserted or removed: ``x[:, None]``, or ``x[0]`` of a single
-    row."""
+    """Whether the place in an array with these dims is the whole array with axes of size 1 inserted or removed: ``x[:, None]``,
+    or ``x[0]`` of a single row."""
     if len(path) != 1 or not isinstance(path[0], ir.Index):
         return False
     axes = iter(dims)

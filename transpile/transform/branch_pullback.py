@@ -81,7 +81,7 @@ def _is_split(fn: ir.Function, last: ir.If) -> bool:
 
 
 def _joined(fn: ir.Function, last: ir.If, parts: Sequence[ir.Function]) -> ir.Function:
-    """One function with a branch between the derivatives of both sides."""
+    """One function with a branch, as ``last``, between the derivatives of both sides (``parts``)."""
     count = len(fn.params)
     seeds = tuple(_seed(p, q) for p, q in zip(*(part.params[count:] for part in parts)))
     params = (*fn.params, *seeds)
@@ -104,7 +104,8 @@ def _joined(fn: ir.Function, last: ir.If, parts: Sequence[ir.Function]) -> ir.Fu
 
 
 def _seed(p: ir.Var, q: ir.Var) -> ir.Var:
-    """The cotangent of a result; if the sides give it different sizes, it has size symbols of its own."""
+    """The cotangent of a result; if the sides give it different sizes (``p`` and ``q`` are their cotangents), it has size
+    symbols of its own."""
     pairs = enumerate(zip(p.type.dims, q.type.dims))
     dims = tuple(d if d == e else Dim.symbol(f"{p.name}[{axis}]") for axis, (d, e) in pairs)
     return ir.Var(p.name, p.type.with_dims(dims) if dims else p.type)

@@ -99,7 +99,7 @@ def derived(
     results: tuple[Type, ...],
     body: Callable[[ir.Function], ir.Function],
 ) -> Routine:
-    """The routine that ``body`` derives from ``routine``, built once for each ``key``."""
+    """The routine with this signature that ``body`` derives from ``routine``, built once for each ``key``."""
     found = routine.derivatives.get(key)
     if found is None:
         found = routine.derivatives[key] = Routine(name, params, results)

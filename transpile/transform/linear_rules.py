@@ -64,7 +64,7 @@ def solved_adjoints(
 
 
 def transposed(call: ir.Call, vjp: Derivative) -> tuple[ir.Custom, tuple[ir.Operand, ...]]:
-    """The rule of the transposed equation, and its arguments after the right-hand side."""
+    """The rule of the transposed equation of a solve, and its arguments after the right-hand side."""
     rule, count = call.custom, call.custom.outputs
     main = with_results(rule.fn, rule.fn.body.yields[:count])
     if rule.symmetric:
@@ -107,7 +107,8 @@ def _read(fn: ir.Function, first: int) -> list[int]:
 def _solution(
     b: Builder, call: ir.Call, rule: ir.Custom, right: Sequence[Expr], more: Sequence[ir.Operand]
 ) -> list[ir.Var]:
-    """Emits a call that solves with another right-hand side; returns its results."""
+    """Emits a call that solves by ``rule`` with the right-hand side ``right``; returns its results. ``more``: the arguments
+    after the right-hand side."""
     count = rule.outputs
     rule = replace(rule, fn=with_results(rule.fn, rule.fn.body.yields[:count]))
     sides = call.args[:count]

@@ -80,7 +80,8 @@ class Sharing:
         return var, at
 
     def reach(self, ats: list[At], loop: ir.For, own: set[ir.Var]) -> int | None:
-        """Largest distance between iterations that add to one element; None if unknown or larger than `FAR`."""
+        """Largest distance between iterations that add to one element by the subscripts ``ats``; None if unknown or larger than
+        `FAR`."""
         found: int | None = None
         for subscripts in zip(*ats):
             forms = [self.forms.of(i) for i in subscripts if i is not None]
@@ -94,7 +95,7 @@ class Sharing:
 
 
 def _in_whole(row: ir.View, at: At) -> At:
-    """Subscripts in an array for subscripts in a view of it."""
+    """Subscripts in an array for subscripts in a view of it; None for a subscript that is not known."""
     rest = iter(at)
     found: list[ir.Operand | None] = []
     for item in row.items:

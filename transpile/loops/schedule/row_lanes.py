@@ -184,7 +184,8 @@ def _axes_after(found: list[tuple[ir.For, Access]], own: set[ir.Var], sharing: S
 def in_lanes(
     loop: ir.For, lanes: Lanes, lets: Mapping[ir.Var, ir.Let], threads: int, least: float
 ) -> list[ir.Stmt] | None:
-    """The loop on several threads; None if that never pays. ``least``: work that is worth one thread."""
+    """The loop on several threads, each of which runs some of the lanes; None if that never pays. ``least``: work that is worth
+    one thread."""
     return _InLanes(loop, lanes, lets, threads).statements(least)
 
 

@@ -90,8 +90,8 @@ class Parts:
                     self.pullback = self.adjoint(stmt.custom.pullback, [*known, *bars], dots)
 
     def part(self, fn: ir.Function, given: Flags, outs: Flags, results: Sequence[ir.Var]) -> Part:
-        """One function of the call. Raises `Differs` if a result that lanes seemed to share differs, `Escapes` if a result has
-        a size that differs."""
+        """One function of the call, with the decisions for ``given`` parameters and ``outs`` results that differ. Raises
+        `Differs` if a result that lanes seemed to share differs, `Escapes` if a result has a size that differs."""
         found = self.decided(fn, given)
         for y, out, result in zip(found.yields, outs, results):
             if not out and found.found.mapped.has(y):

@@ -251,7 +251,7 @@ class Diagonals:
         return chosen[0] if len(chosen) == 1 else self.joined(chosen[0], chosen[1], stmt)
 
     def cut(self, op: ir.Operand, start: Dim, size: Dim) -> ir.Operand:
-        """The elements of a shared value that a part covers."""
+        """The ``size`` elements of a shared value from ``start`` on, which a part covers."""
         if isinstance(op, ir.Const):
             return op
         assert self.w is not None

@@ -363,7 +363,7 @@ def _tensordot(w: Emitter, made: Made) -> ir.Operand:
 
 
 def _flat(w: Emitter, op: ir.Operand, rows: Sequence[Dim], columns: Sequence[Dim]) -> ir.Operand:
-    """Matrices for all lanes, from axes that are merged."""
+    """Matrices for all lanes, with the axes ``rows`` merged into one and the axes ``columns`` into the other."""
     return _reshaped(w, op, (w.lanes, w.b.canonical(product(rows)), w.b.canonical(product(columns))))
 
 

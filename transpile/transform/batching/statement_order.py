@@ -197,7 +197,7 @@ class Links:
 
 
 def _reach(start: int, ahead: Mapping[int, set[int]]) -> set[int]:
-    """The nodes that can be reached in one step or more."""
+    """The nodes that can be reached from ``start`` in one step or more; ``ahead`` has the steps from each node."""
     found: set[int] = set()
     todo = [start]
     while todo:
