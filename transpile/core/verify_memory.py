@@ -46,10 +46,10 @@ def _tapes(fn: ir.Function) -> Iterator[ir.Alloc]:
 
 def apart(fn: ir.Function, is_array: bool, after: str = "") -> None:
     """Raises `InternalError` if an iteration of a loop whose iterations may run in any order writes memory that is not provably
-    its own. ``is_array`` tells the two apart; ``after`` names the pass in the message.
+    its own; ``after`` names the pass in the message.
 
-    In array core these are loops over lanes, in loop core parallel loops. (In loop core, passes may let lanes share memory, one
-    lane after the other.)
+    In array core (``is_array``) these are loops over lanes, in loop core parallel loops. (In loop core, passes may let lanes
+    share memory, one lane after the other.)
     """
     for stmt in statements(fn.body):
         if isinstance(stmt, ir.For) and (stmt.lanes if is_array else stmt.kind == "parallel"):

@@ -189,7 +189,7 @@ class _Search:
         self, p: Product, moved: Sequence[tuple[ir.For, Letter]], before: bool, line: ir.Var | None = None
     ) -> _Found | None:
         """The calls for a product moved out of these loops, to the place before them or after them; None if no BLAS routine
-        fits. ``line``: the index that must run along the rows of the matrix, if any."""
+        fits. ``line``: see `call_of`."""
         loop = moved[0][0]
         inside = self.code.inside(loop)
         privates: dict[ir.Var, Private] = {}

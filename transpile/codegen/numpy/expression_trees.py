@@ -81,8 +81,8 @@ class Nested:
 
 
 def nest(fn: ir.Function, names: dict[ir.Var, str]) -> Nested:
-    """``fn`` with values nested into the statements that use them; ``names`` are the preferred names of variables, for those
-    whose own name differs."""
+    """``fn`` with values nested into the statements that use them; ``names`` has better names for merged variables, see
+    `Settled`."""
     nester = _Nester(fn, names)
     nester.block(fn.body)
     branches = [s for s in statements(fn.body) if isinstance(s, ir.If) and len(s.results) == 1]
