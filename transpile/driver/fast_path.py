@@ -115,8 +115,8 @@ class Call:
 
 
 def _look(scope: Scope, example: Any, value: str, fully: bool) -> str:
-    """Writes tests that a leaf has the type of ``example``, with ``fully`` also its dtype and layout; returns the text that
-    passes the leaf to a kernel."""
+    """Writes tests that a leaf has the type of ``example``, with ``fully`` also its dtype, rank and axes of size 1; returns the
+    text that passes the leaf to a kernel."""
     scope.need(scope.is_type(value, type(example)))
     if type(example) is not ndarray:
         return value

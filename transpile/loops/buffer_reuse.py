@@ -68,7 +68,7 @@ class _Reuse:
         return replace(self.fn, body=self.rewritten(self.fn.body)) if self.same else self.fn
 
     def find_handed_on(self) -> set[ir.Var]:
-        """Roots of arrays that get an alias or outlive the block that allocates the array."""
+        """Roots of arrays that get an alias or outlive the block in which they are allocated."""
         found: set[ir.Operand] = set(leaves(self.fn.body))
         for stmt in statements(self.fn.body):
             if isinstance(stmt, ir.Push):

@@ -125,8 +125,8 @@ class Ranges:
         return interval_of(let.prim, [self.of(a) for a in let.args])
 
     def area(self, let: ir.Let) -> Interval | None:
-        """The interval of a product of sizes of one array, or of indices below these sizes: at most the number of elements of
-        the array. None for other products."""
+        """The interval of a product of sizes of one array, or of indices below these sizes: memory bounds it, since the array
+        has that many elements, or none. None for other products."""
         a, b = (self.axes.get(x) if isinstance(x, ir.Var) else None for x in let.args)
         if a is None or b is None or a[0] is not b[0] or a[1] & b[1]:
             return None

@@ -63,7 +63,7 @@ def share_repeated_products(fn: ir.Function) -> ir.Function:
 
 
 def _sums(code: Code, calls: Sequence[ir.Call], gone: Sequence[ir.Stmt]) -> dict[int, list[ir.Stmt]]:
-    """The statements that replace a repeated product which is added to an array, by the id of the call of the product."""
+    """The statements that replace each repeated product that is added to an array, by the id of the call of the product."""
     held: dict[Hashable, ir.Call] = {}
     found: dict[int, list[ir.Stmt]] = {}
     for let in calls:

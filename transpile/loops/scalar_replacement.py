@@ -132,8 +132,7 @@ class _Promote:
         return True
 
     def is_alone(self, add: ir.Add, loop: ir.For, own: set[ir.Var]) -> bool:
-        """Whether the element is the same in all iterations, and everything else in the loop that touches its array only adds
-        to it."""
+        """Whether the element is the same in all iterations, and every other access of this element in the loop adds to it."""
         if add.buf.type.dtype not in SUMS or add.buf in own:
             return False
         place = [self.forms.of(a) for a in add.args]

@@ -39,7 +39,7 @@ _STEP = "arith" if tuple(int(p) for p in np.__version__.split(".")[:2]) >= (2, 1
 
 def smooth(name: str, partial: Any, cost: int = 2, **more: Any) -> Op:
     """The record of a function of one float, with the derivative ``partial``, that NumPy has under its own name; ``math=True``:
-    `math` has it under the same name. ``cost``: in units of a cheap operation."""
+    `math` has it under the same name. ``cost``: see the module `transpile.ops.record`."""
     more.setdefault("dtype_rule", "float")
     more.setdefault("names", (name,))
     if more.get("math") is True:

@@ -87,7 +87,7 @@ def _is_better(
     fn: ir.Function, before: Needs, after: Needs, inside: Sequence[ir.Var], found: _Found, kept: Sequence[ir.Operand]
 ) -> bool:
     """Whether recomputing the loop that was ``found`` pays, from what is recorded ``before`` and ``after``. ``inside``: the
-    values of its iterations that would be recorded; ``kept``: results that are wanted as well."""
+    values of its iterations that are recorded before; ``kept``: results that are wanted as well."""
     old, new = _amount(before), _amount(after)
     outside = (found.sweep.current(o) for o in uses(found.sweep.block))
     if not is_live(fn, found.loop, (*kept, *(o for o in outside if o is not found.index)), before.symbols):

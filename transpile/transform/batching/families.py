@@ -231,7 +231,7 @@ def _cast(w: Emitter, made: Made) -> ir.Operand:
 
 
 def _can_cast(made: Made, differs: Differs) -> bool:
-    """False for a cast of a uint64 to a Python int, which lanes hold in int64: each number must be checked to fit."""
+    """True except for a cast of a uint64 to a Python int, which lanes hold in int64: each number must be checked to fit."""
     return not (made.type.weak and made.args[0].type.dtype == "uint64" and made.type.is_int)
 
 
