@@ -200,7 +200,7 @@ class _Line:
         return found
 
     def slopes(self, h: float) -> tuple[list[np.ndarray], list[np.ndarray], list[np.ndarray]]:
-        """Right, left, and central differences; the central ones extrapolated (Richardson) from two steps."""
+        """Right, left, and central differences with step ``h``; the central ones extrapolated (Richardson) from two steps."""
         low, half_low, here, half_high, high = (self.at(t) for t in (-h, -h / 2, 0.0, h / 2, h))
         right = [(b - a) / h for a, b in zip(here, high)]
         left = [(a - b) / h for a, b in zip(here, low)]

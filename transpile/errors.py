@@ -327,7 +327,7 @@ def around(line: str, loc: Loc) -> tuple[str, Loc]:
 
 
 def carets(line: str, loc: Loc) -> str:
-    """Carets under the columns of ``loc``; for a span of several lines, up to the end of the first."""
+    """Carets under the columns of ``loc`` in ``line``; for a span of several lines, up to the end of the first."""
     if loc.col < 1 or loc.col > len(line) + 1:
         return ""
     text = line.rstrip()

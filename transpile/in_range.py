@@ -88,7 +88,8 @@ def _expanded(shape: tuple[int, ...], index: Any) -> list[Any]:
 
 
 def _with_axes(parts: list[Any], shape: tuple[int, ...]) -> tuple[tuple[Any, ...] | None, tuple[int, ...]]:
-    """The index that adds an axis of size 1 for each scalar boolean, None if there is none, and the shape with these axes."""
+    """The index that adds an axis of size 1 for each scalar boolean among the parts of an index, None if there is none, and the
+    shape with these axes."""
     if not any(isinstance(p, bool) for p in parts):
         return None, shape
     lead: list[Any] = []

@@ -143,7 +143,7 @@ class Touch:
     visible: bool = False  # it writes memory of the caller
 
     def include(self, other: Touch) -> None:
-        """Adds the touch of another statement."""
+        """Adds the touch ``other`` of another statement."""
         self.defs |= other.defs
         self.uses |= other.uses
         self.found += other.found

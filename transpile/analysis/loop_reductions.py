@@ -55,7 +55,8 @@ class _Finder:
         self.kind: Fold | None = None
 
     def passes(self, loop: ir.For, k: int) -> bool:
-        """Whether an iteration only folds values that do not depend on the carried value into it, and passes the result on."""
+        """Whether an iteration only folds values that do not depend on the ``k``-th carried value into it, and passes the
+        result on."""
         held = {loop.body.params[k]}
         if not self.follow(loop.body, held):
             return False

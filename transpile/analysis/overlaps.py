@@ -33,7 +33,7 @@ Time = tuple[int, ...]  # iteration and position in turn, from the outermost loo
 
 
 def in_order(done: Done) -> None:
-    """Raises `InternalError` if lowering or a pass over loops leaves such an overlap."""
+    """Raises `InternalError` if lowering or a pass over loops, which is ``done``, leaves such an overlap."""
     if done.dialect != "loops":
         return
     made = _stores(done.old) if done.name == "lowering" and done.old is not None else set[ir.Loc]()

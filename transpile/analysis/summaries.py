@@ -32,7 +32,8 @@ class Called:
         return self.of_function(stmt.custom.fn, tuple(given))
 
     def of_function(self, fn: ir.Function, given: Pattern) -> Summary:
-        """The summary of a call of ``fn``, which has a user-defined derivative."""
+        """The summary of a call of ``fn``, which has a user-defined derivative; ``given``: which of its arguments differ
+        between lanes."""
         key = id(fn), given
         if key in self.functions:
             return self.functions[key][1]
@@ -42,7 +43,8 @@ class Called:
         return found
 
     def of_routine(self, routine: Routine, given: Pattern) -> Summary:
-        """The summary of a call of a kept function; one without a body yet is assumed to do everything."""
+        """The summary of a call of a kept function whose arguments differ between lanes as ``given``; one without a body yet is
+        assumed to do everything."""
         key = routine, given
         several = len(routine.results)
         if routine.fn is None:  # its body is still being built

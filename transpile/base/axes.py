@@ -69,7 +69,8 @@ def of_arguments(axes: Axes, args: Sequence[Tree]) -> list[Axis]:
 
 
 def spread(axes: Axes, tree: Tree, where: str, loc: Loc = NOWHERE) -> list[Axis]:
-    """The axis of each leaf of a tree; the tree of the axes is a prefix of it. ``loc`` is the source of the tree."""
+    """The axis of each leaf of a tree; the tree of the axes is a prefix of it, else T601 with ``where``, the name of the axes.
+    ``loc`` is the source of the tree."""
     if isinstance(axes, Static):
         return [axes.value for _ in walk_leaves(tree)]
     if not isinstance(tree, Node) or not _fits(axes, tree):

@@ -51,7 +51,7 @@ def binding(axis: NamedAxis | None) -> Iterator[None]:
 
 
 def unbound(name: Any, known: tuple[NamedAxis, ...] = ()) -> tuple[str, str]:
-    """The message and hint of the error about a name that no axis has."""
+    """The message and hint of the error about a name that no axis has; ``known``: the axes that have names there."""
     names = ", ".join(repr(a.name) for a in known)
     return f"no axis is named {name!r} here", f"{HINT}; the names here are {names}" if names else HINT
 

@@ -242,7 +242,8 @@ class Builder:
     def other_dtypes(
         self, operands: Sequence[ir.Operand], dtype_of: Callable[[list[Type]], str], kept: Collection[str] = ()
     ) -> frozenset[str]:
-        """The dtypes that something made of the operands has on some path; none if each operand has one dtype."""
+        """The dtypes that something made of the operands has on some path; none if each operand has one dtype. An operand whose
+        dtype is in ``kept`` contributes all its dtypes."""
         several = {o: (o.type.dtype, *self.others[o]) for o in operands if isinstance(o, ir.Var) and o in self.others}
         if not several:
             return frozenset()

@@ -99,7 +99,8 @@ def is_size_check(effect: ir.Effect) -> bool:
 
 
 def _has_effect(routine: Routine, wanted: Callable[[ir.Effect], bool]) -> bool:
-    """Whether the routine, or one that it calls, contains a matching effect. Routines without a body yet are skipped."""
+    """Whether the routine, or one that it calls, contains an effect for which ``wanted`` is true. Routines without a body yet
+    are skipped."""
     seen: set[Routine] = set()
 
     def visit(one: Routine) -> bool:

@@ -108,7 +108,7 @@ def _passes(steps: Sequence[Step]) -> Iterator[Pass]:
 
 
 def _after(steps: Sequence[Step], held: frozenset[Property]) -> frozenset[Property]:
-    """The properties that hold after the steps, whether or not optional steps ran."""
+    """The properties that hold after the steps, ``held`` before, whether or not optional steps ran."""
     for step in steps:
         if isinstance(step, Group):
             held = _unchanged(step.passes, held) & _after((*step.passes, *step.after), held)
@@ -121,7 +121,8 @@ def _after(steps: Sequence[Step], held: frozenset[Property]) -> frozenset[Proper
 
 
 def _unchanged(steps: Sequence[Step], held: frozenset[Property]) -> frozenset[Property]:
-    """The properties that hold after steps that changed nothing: nothing that one of the steps removes was there."""
+    """The properties that hold after steps that changed nothing, ``held`` before: also the properties that the steps ensure,
+    since what they would remove was absent."""
     for step in steps:
         if isinstance(step, Group):
             held = _unchanged(step.passes, held)

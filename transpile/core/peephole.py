@@ -170,7 +170,7 @@ def _opposite(b: Emitting, record: Record, ops: Operands) -> Any:
 
 
 def _keeps(result: ir.Operand, other: ir.Operand) -> bool:
-    """Whether the remaining operand has the type of the operation's result."""
+    """Whether the operand ``result`` has the type of an operation's result, given the operand ``other`` that is dropped."""
     return result.type.dtype == other.type.dtype and not isinstance(result, ir.Const)
 
 

@@ -144,7 +144,8 @@ def _backward_dim(
 
 
 def _from_above(bound: Dim | None, n: Dim, least: Least) -> Dim | None:
-    """The start of a backward slice, at most ``n - 1``; None if the sign of the bound is not known."""
+    """The start of a backward slice of an axis of size ``n``, at most ``n - 1``; None if the sign of the bound is not known.
+    ``least`` gives a lower bound of a form."""
     if bound is None or not bound.is_const and not is_nonnegative(least(bound)):
         return None
     if bound.is_const and bound.const < 0:
@@ -153,7 +154,8 @@ def _from_above(bound: Dim | None, n: Dim, least: Least) -> Dim | None:
 
 
 def _down_to(bound: Dim | None, n: Dim, least: Least) -> Dim | None:
-    """The exclusive stop of a backward slice, at least -1; None if the sign of the bound is not known."""
+    """The exclusive stop of a backward slice of an axis of size ``n``, at least -1; None if the sign of the bound is not known.
+    ``least`` gives a lower bound of a form."""
     if bound is not None and bound.is_const and bound.const < 0:
         return (n + bound + 1).clip() - 1
     return bound if bound is not None and is_nonnegative(least(bound)) else None
@@ -170,7 +172,8 @@ def _lower(bound: Dim | None, n: Dim, least: Least) -> Dim | None:
 
 
 def _upper(bound: Dim | None, n: Dim, least: Least) -> Dim | None:
-    """The stop of a slice, at most ``n`` (a stop below 0 counts as 0); None if the sign of the bound is not known."""
+    """The stop of a slice, at most ``n`` (a stop below 0 counts as 0); None if the sign of the bound is not known. ``least``
+    gives a lower bound of a form."""
     if bound is None:
         return None
     if bound.is_const and bound.const < 0:

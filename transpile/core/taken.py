@@ -28,7 +28,7 @@ class Taken:
         return replace(self, where=where)
 
     def holds(self, own: Sequence[tuple[int, ...]], outside: Sequence[tuple[int, ...]] = ()) -> bool:
-        """Whether the facts hold for parameters of these shapes; ``outside`` are the shapes of captured ones."""
+        """Whether the facts hold for parameters of the shapes ``own``; ``outside`` are the shapes of captured ones."""
         sizes: dict[str, int] = {}
         for name, (param, axis) in self.where.items():
             shape = own[param] if param >= 0 else outside[-1 - param]

@@ -19,7 +19,7 @@ Effects = Counter[ir.Loc]  # location of a print -> count
 
 
 def repeated(old: ir.Function, new: ir.Function, after: str) -> None:
-    """Raises `InternalError` if on some path ``new`` prints more often than ``old``."""
+    """Raises `InternalError` if on some path ``new``, which the pass ``after`` made, prints more often than ``old``."""
     more = effects(new.body) - effects(old.body, with_rules=True)
     if more:
         refuse(new, after, f"the print of line {next(iter(more)).line} is done more often than before")

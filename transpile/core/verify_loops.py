@@ -251,7 +251,8 @@ class LoopForm(Scopes):
         return body.yields[k] in held and not any(y in held for j, y in enumerate(body.yields) if j != k)
 
     def is_combining(self, let: ir.Let, prim: str, held: Set[ir.Operand]) -> bool:
-        """Whether the *let* combines by ``prim``, or subtracts from a carried value, which is then the first operand."""
+        """Whether the *let* combines by ``prim``, or subtracts from a carried value (``held``), which is then the first
+        operand."""
         if let.params.get("vector", let.prim) == prim:
             return True
         record = self.prims.get(let.prim)

@@ -12,7 +12,7 @@ TAPE = "_tape"  # suffix of the names of recorded stacks and arrays; their tange
 
 
 def reasons(fn: ir.Function, after: str = "") -> None:
-    """Raises `InternalError` if a stack is recorded onto without a reason."""
+    """Raises `InternalError`, which names the pass ``after``, if a stack is recorded onto without a reason."""
     for stmt in statements(fn.body):
         if isinstance(stmt, ir.NewStack) and _is_tape(stmt):
             refuse(fn, after, f"{stmt.var} is recorded without a reason", stmt)

@@ -93,7 +93,7 @@ class Scopes:
 
 
 def refuse(fn: ir.Function, after: str, message: str, stmt: ir.Stmt | None = None) -> NoReturn:
-    """Raises `InternalError` with the names of the function and the pass, the statement and its line."""
+    """Raises `InternalError` with the names of the function and the pass (``after``), the statement and its line."""
     where = ""
     if stmt is not None:
         line = f"   ({stmt.loc.file}:{stmt.loc.line})" if stmt.loc.line else ""

@@ -21,7 +21,7 @@ Paths = Counter[tuple[str, ...]]  # the control around a push or pop -> count
 
 
 def pair(fn: ir.Function, after: str = "") -> None:
-    """Raises `InternalError` if a stack is not popped as it was pushed."""
+    """Raises `InternalError`, which names the pass ``after``, if a stack is not popped as it was pushed."""
     _block(fn, fn.body, after)
 
 

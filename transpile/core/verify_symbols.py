@@ -19,7 +19,7 @@ stay in their loops."""
 
 
 def bound(fn: ir.Function, after: str) -> None:
-    """Raises `InternalError` if a type names a symbol that is not bound there."""
+    """Raises `InternalError`, which names the pass ``after``, if a type names a symbol that is not bound there."""
     _Bound(fn, after).function()
 
 

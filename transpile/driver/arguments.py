@@ -110,7 +110,7 @@ def _by_name(core: ir.Function, name: str, count: int, fn: Any) -> Named:
 
 
 def differentiable(core: ir.Function, chosen: Sequence[Named]) -> list[int]:
-    """The leaf numbers of the differentiated arguments; T302 unless all are floating point."""
+    """The leaf numbers of the differentiated arguments (``chosen``); T302 unless all are floating point."""
     wrt: list[int] = []
     for name, tree in chosen:
         numbers = leaf_numbers(tree)
@@ -184,7 +184,8 @@ _NO_FLOAT = "pass 1.0 instead of 1, or convert it with float(...) or .astype(flo
 
 
 def argument_text(fn: Any, at: int | str, tree: Tree | None = None, k: int = 0) -> str:
-    """The text for messages of an argument, or of leaf ``k`` of its tree: ``argument 'w'``, ``p["cfg"]["n"]``."""
+    """The text for messages of the argument at ``at``, its position or name, or of leaf ``k`` of its tree: ``argument 'w'``,
+    ``p["cfg"]["n"]``."""
     name = at if isinstance(at, str) else parameter_name(fn, at)
     if tree is not None and isinstance(tree, Node):
         return [path for path, _ in leaf_paths(tree, name or f"argument {at}")][k]
@@ -254,7 +255,8 @@ def float_results(core: ir.Function) -> list[int]:
 def two_tuples(
     args: Sequence[Tree], kwargs: Mapping[str, Tree], first: str, second: str, single: bool = False
 ) -> tuple[Sequence[Tree], Sequence[Tree]]:
-    """The children of the two tuples passed to ``jvp``; with ``single`` the second argument is one tree."""
+    """The children of the two tuples passed to ``jvp``; with ``single`` the second argument is one tree. ``first`` and
+    ``second`` are the names of the arguments; T408 or T309 for others."""
     if len(args) != 2 or kwargs:
         raise error("T408", f"expected two arguments, {first} and {second}", hint=f"pass {first}, then {second}")
     pairs = []

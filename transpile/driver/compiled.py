@@ -96,7 +96,7 @@ class Compiled(Program):
         return self.finish(self.joined(out, made))
 
     def joined(self, out: Any, made: Sequence[Any]) -> Any:
-        """The results in order: those that the kernel returned, and the arrays ``made`` that it filled."""
+        """The results in order: those in ``out``, which the kernel returned, and the arrays ``made`` that it filled."""
         count, outputs = len(self.convert), self.recipe.outputs
         if not outputs:
             return out

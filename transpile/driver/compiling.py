@@ -77,5 +77,6 @@ def assumed_sizes(core: ir.Function, request: Request) -> Any:
 
 
 def _is_made(wanted: Any, returned: str) -> bool:
-    """True if a returned number needs no conversion: Numba returns Python numbers."""
+    """True if a returned number, of Numba's type ``returned``, needs no conversion to the type ``wanted``: Numba returns Python
+    numbers."""
     return wanted is not None and wanted == ("python", returned)

@@ -140,7 +140,8 @@ def _is_name(key: Any) -> bool:
 
 
 def commonest(reads: Iterable[Read], others: Iterable[Any] = ()) -> Any:
-    """The module namespace in which most of the reads are; None without any."""
+    """The module namespace in which most of the reads are, together with ``others``, each of which counts once; None without
+    any."""
     holders = [*(r.holder for r in reads if r.kind == "global"), *others]
     counted = Counter(map(id, holders))
     return max(holders, key=lambda holder: counted[id(holder)], default=None)

@@ -54,7 +54,8 @@ def _part(value: np.ndarray, made: dict[int, Any]) -> np.ndarray:
 
 
 def fitted(like: Any, given: Any, what: str) -> Any:
-    """``given`` cast to the dtypes of the leaves of ``like``; T309 unless it has its structure and floating-point shapes."""
+    """``given`` cast to the dtypes of the leaves of ``like``; T309 unless it has its structure and floating-point shapes.
+    ``what`` names it in the message."""
     given = as_arrays(given)
     wanted, tree = flatten(like)
     found, other = flatten(given)

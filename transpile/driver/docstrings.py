@@ -15,7 +15,8 @@ WIDTH = 92
 
 
 def gradient(core: ir.Function, chosen: Sequence[tuple[str, Tree]], value: bool) -> str:
-    """``d loss / d w: float64[d], for w: float64[d], x: float64[n, d].``; with ``value``, ``loss and d loss / d w: ...``."""
+    """``d loss / d w: float64[d], for w: float64[d], x: float64[n, d].`` for the ``chosen`` arguments; with ``value``, ``loss
+    and d loss / d w: ...``."""
     parts = [f"d {core.name} / d {name}: {types(core, tree)}" for name, tree in chosen]
     lead = f"{core.name} and " if value else ""
     return finish(f"{lead}{listed(parts)}, for {arguments(core)}.")

@@ -124,7 +124,7 @@ def _pushforward(level: Pushforward, inner: Lift, fn: Any, args: Args, kwargs: K
 
 
 def _hvp(level: Any, fn: Any, done: ir.Function) -> ir.Function:
-    """The tangent of a gradient, renamed ``f_hvp``; any other function unchanged."""
+    """The function ``done``, renamed ``f_hvp`` if it is the tangent of a gradient."""
     inner = level_of(fn)
     if level.value or not isinstance(inner, Grad) or inner.value or inner.has_aux:
         return done

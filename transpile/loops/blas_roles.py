@@ -91,8 +91,8 @@ def call_of(
 
 
 def _of_vector(letters: list[Letter], line: ir.Var, c: Read, a: Read, b: Read, rest: Term) -> Call | None:
-    """The product of a matrix, whose rows run along the first letter, and a vector over the second; None if it has another
-    form."""
+    """The product of a matrix, whose rows run along the first letter, and a vector over the second, added to ``c``; None if it
+    has another form or the index of the rows is not ``line``."""
     if len(letters) != 2 or letters[0].is_small or letters[1].is_small:
         return None
     rows, summed = letters
@@ -163,7 +163,8 @@ def _plain(letters: list[Letter], reads: list[Read], own: frozenset[ir.Var]) -> 
 
 
 def _mixed(letters: list[Letter], reads: list[Read], own: frozenset[ir.Var]) -> tuple[Letter, Linear] | None:
-    """A letter that shares a subscript with others, and the rest of the subscript; None if there is none."""
+    """A letter that shares a subscript with others, and the rest of the subscript; None if there is none. Arrays in ``own`` do
+    not count."""
     for r in reads:
         if r.var in own:
             continue

@@ -206,9 +206,9 @@ class _Out:
         to: list[ir.Stmt] | None = None,
         only_trips: bool = True,
     ) -> None:
-        """Emits one check, unless it is known to pass: that ``at`` is below ``size`` and, with ``low``, not below 0. ``to``:
-        the statements it is appended to, by default those before the loop. ``only_trips``: the check counts only if the loop
-        has an iteration."""
+        """Emits one check, unless it is known to pass: that ``at`` is below ``size`` and, with ``low``, not below 0; the
+        message shows ``given``. ``to``: the statements it is appended to, by default those before the loop. ``only_trips``: the
+        check counts only if the loop has an iteration."""
         to = self.before if to is None else to
         if not at.plus(size, -1).terms and at.const < size.const and not low:
             return

@@ -63,7 +63,7 @@ def _choice(var: ir.Var, test: ir.Var, a: ir.Operand, b: ir.Operand, is_select: 
 def _chain(
     var: ir.Var, test: ir.Var, a: ir.Operand, b: ir.Operand, found: Mapping[ir.Operand, Choice]
 ) -> Choice | None:
-    """A choice between a value and another choice; else None."""
+    """A choice between a value and one of the choices ``found``; else None."""
     for value, other, taken in ((a, b, True), (b, a, False)):
         if other in found and value not in found:
             return Choice(var, ((test, taken), *found[other].tests), var)

@@ -170,7 +170,7 @@ class Split:
     # ---- the rest of the nest
 
     def rest(self, chosen: list[ir.Add]) -> ir.Stmt:
-        """The nest without these additions, which stores the values they need."""
+        """The nest without the additions ``chosen``; it stores the values that these need."""
         stmts: list[ir.Stmt] = []
         for stmt in self.stmts:
             if not any(stmt is c for c in chosen):

@@ -159,7 +159,8 @@ class _Fusion:
         return all(self.is_apart(x, y, a, b, one, two) for x, y in pairs if is_conflict(x, y))
 
     def is_apart(self, x: Access, y: Access, a: ir.For, b: ir.For, one: Touch, two: Touch) -> bool:
-        """Whether no iteration of ``a`` touches by ``x`` an element that an earlier iteration of ``b`` touches by ``y``."""
+        """Whether no iteration of ``a`` touches by ``x`` an element that an earlier iteration of ``b`` touches by ``y``;
+        ``one`` and ``two`` are the touches of the loops."""
         if x.var is not y.var or x.indices is None or y.indices is None or x.var in one.defs or x.var in two.defs:
             return False
         here = self.forms.of(a.index)

@@ -165,7 +165,7 @@ class _Pair:
         return any(p.coefficient(self.outer.index) and not p.coefficient(self.inner.index) for p in same)
 
     def is_never(self, x: Access, y: Access, other: OtherTrip) -> bool:
-        """Whether the accesses have no element in common in any two iterations."""
+        """Whether the accesses have no element in common in any two iterations that ``other`` tells apart."""
         if x.var is not y.var or x.indices is None or y.indices is None:
             return False
         of = self.around.forms.of

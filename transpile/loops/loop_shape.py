@@ -23,7 +23,7 @@ class Kind:
     dear: bool
 
     def goes_with(self, other: Kind) -> bool:
-        """Whether fusing loops of these kinds pays."""
+        """Whether fusing a loop of this kind with one of the kind ``other`` pays."""
         if self.nested and other.nested:
             return True
         if self.nested or other.nested:
@@ -86,7 +86,7 @@ def _is_scalar_only(stmt: ir.Stmt) -> bool:
 
 
 def _is_reduction(loop: ir.For, k: int) -> bool:
-    """Whether a carried value is only accumulated: ``total = total + x``."""
+    """Whether the ``k``-th carried value is only accumulated: ``total = total + x``."""
     param, out = loop.body.params[k], loop.body.yields[k]
     lets = {s.var: s for s in loop.body.stmts if isinstance(s, ir.Let)}
     users = [s for s in statements(loop.body) if isinstance(s, ir.Let) and param in s.args]

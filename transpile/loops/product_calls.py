@@ -322,7 +322,7 @@ def replaced_in(
     code: Code, loop: ir.For, p: Product, privates: Sequence[Private], pulled: Term, kept: Sequence[Letter]
 ) -> ir.Stmt:
     """The loop without the product ``p``; temporaries of an iteration (``privates``) become parts of the arrays for all
-    iterations."""
+    iterations. ``pulled``: the factors that stay in the loop; ``kept``: the indices that it still sums over."""
     return _Rest(code, p, privates, pulled, kept).stmt(loop)[0]
 
 

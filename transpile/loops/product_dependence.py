@@ -103,7 +103,8 @@ class Conflicts:
         return not any(isinstance(s, ir.Effect) for s in statements(loop.body))
 
     def allow(self, loop: ir.For, p: Product, before: bool, around: tuple[ir.For, ...]) -> set[ir.Var] | None:
-        """Arrays that the product must read from a copy, since it also adds to them; None if the product cannot leave the loop.
+        """Arrays that the product ``p`` must read from a copy, since it also adds to them; None if the product cannot leave the
+        loop.
 
         ``before``: to the place before the loop, else after it. ``around``: the loops around this one. The letters of the
         product are distinct variables.

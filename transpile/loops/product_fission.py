@@ -66,7 +66,7 @@ def parts(code: Code, given: ir.For, chain: Sequence[ir.For]) -> Iterator[list[i
 
 
 def _carried(code: Code, loops: Sequence[ir.For], k: int) -> ir.Operand | None:
-    """The operand that the innermost loop adds to a carried value of the outermost loop; None if unknown."""
+    """The operand that the innermost loop adds to the ``k``-th carried value of the outermost loop; None if unknown."""
     param, out = loops[0].body.params[k], loops[0].body.yields[k]
     for loop in loops[1:]:
         if param not in loop.inits:
@@ -116,7 +116,7 @@ def _parted(nest: ir.For, adds: Sequence[ir.Add], one: Sum) -> list[ir.Stmt]:
 
 
 def _only(loop: ir.For, adds: Collection[ir.Add], kept: Sequence[int]) -> ir.For:
-    """The nest with only these additions, the carried values at these positions, and what they read."""
+    """The nest with only the additions ``adds``, the carried values at the positions ``kept``, and what they read."""
     body = loop.body
     params, yields = tuple(body.params[k] for k in kept), tuple(body.yields[k] for k in kept)
     wanted: set[ir.Operand] = set(yields)

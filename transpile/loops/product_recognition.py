@@ -127,7 +127,7 @@ class _Search:
         )
 
     def with_calls(self, found: _Found) -> ir.Function:
-        """The function with one product replaced by calls."""
+        """The function with the product that was ``found`` replaced by calls."""
         top = found.loops[0] if found.loops else found.product.stmt
         make = Maker(self.code, top.loc)
         calls = emitted(make, found.calls, found.privates, found.copies, not found.product.is_own)
@@ -139,7 +139,7 @@ class _Search:
         return instead_of(self.code, top, [*make.before, *new])
 
     def is_seen_outside(self, p: Product) -> bool:
-        """Whether the target is memory of the caller's."""
+        """Whether the target of the product is memory of the caller's."""
         return p.target is not None and self.code.roots.of(p.target.var) in self.code.roots.written_params
 
     # ---- kinds of moves
@@ -268,7 +268,8 @@ class _Search:
     # ---- arrays of one iteration
 
     def private(self, var: ir.Var, moved: Sequence[tuple[ir.For, Letter]]) -> Private | None:
-        """The array for all iterations that replaces one allocated in each iteration; None if there is none."""
+        """The array for all iterations of the loops ``moved`` that replaces one allocated in each iteration; None if there is
+        none."""
         alloc = self.code.definer.get(var)
         if not isinstance(alloc, ir.Alloc) or alloc.prim != "empty" or self.code.roots.of(var) is not var:
             return None

@@ -170,7 +170,7 @@ class Sources:
         return [found[k] for k in sorted(found)]
 
     def _first(self, known: dict[ir.Var, Nest], stmt: ir.Stmt) -> ir.Var:
-        """A temporary whose operands a statement overwrites."""
+        """A temporary in ``known`` whose operands a statement overwrites."""
         touch = self.touches.of(stmt)
         written = touch.written | touch.added
         return next(a for a, nest in known.items() if written & self.touches.of(nest.stmt).read)

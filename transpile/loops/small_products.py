@@ -89,7 +89,7 @@ def _known(size: Linear | None) -> int | None:
 
 
 def _has_rows(c: Lying) -> bool:
-    """Whether the operand's last axis is the last axis of the array."""
+    """Whether the last axis of the operand ``c`` is the last axis of the array."""
     return c.order[-1] == c.var.type.rank - 1
 
 

@@ -77,13 +77,13 @@ class _Flow:
             self.changed = True
 
     def fill(self, array: ir.Operand, found: Of) -> None:
-        """Adds parameters to those that the contents of an array depend on."""
+        """Adds the parameters ``found`` to those that the contents of an array depend on."""
         if isinstance(array, ir.Var) and is_array(array) and not found <= self.held(array):
             self.memory[self.roots.of(array)] = self.held(array) | found
             self.changed = True
 
     def steer(self, found: Of) -> None:
-        """Adds parameters to the result."""
+        """Adds the parameters ``found`` to the result."""
         if not found <= self.found:
             self.found |= found
             self.changed = True

@@ -153,7 +153,8 @@ class Search:
     # ---- memory
 
     def are_apart(self, loop: ir.For, found: Trips, facts: Facts) -> bool:
-        """Whether no iteration touches what another one writes, except to add to sums; notes the arrays of these sums."""
+        """Whether no iteration touches what another one writes, except to add to sums; notes the arrays of these sums in
+        ``found``."""
         own = set(defined(loop.body))
         by_root: dict[ir.Var, list[Access]] = {}
         for stmt in statements(loop.body):
@@ -178,7 +179,7 @@ class Search:
 
     def are_places(self, loop: ir.For, found: Trips) -> bool:
         """Whether consecutive iterations access the same elements, or neighbouring ones along one axis; notes accesses across
-        rows."""
+        rows in ``found``."""
         for stmt in statements(loop.body):
             for a in accesses(stmt):
                 if a.indices is None:
@@ -209,7 +210,7 @@ class Search:
 
 
 def spread(block: ir.Block, found: Trips) -> None:
-    """Adds to ``varying`` the values computed from varying ones."""
+    """Adds to ``found.varying`` the values computed from varying ones."""
     varying = found.varying
     differs = lambda op: op in varying or op in found.private  # noqa: E731
     for stmt in block.stmts:
@@ -231,7 +232,7 @@ def spread(block: ir.Block, found: Trips) -> None:
 
 
 def note_steps(loop: ir.For, found: Trips) -> None:
-    """Adds the integers that are computed from the index alone."""
+    """Adds to ``found`` the integers that are computed from the index alone."""
     branches = [s for s in statements(loop.body) if isinstance(s, ir.If) and not is_guard(s)]
     inside = {v for s in branches for b in blocks(s) for v in defined(b)}
     for stmt in statements(loop.body):

@@ -185,8 +185,8 @@ class _Arguments:
         return k is not None and near(let)[1] == "outside_bounded" and record_of(self.let(k)).bounded
 
     def is_unchanged(self, read: ir.Let, at: int) -> bool:
-        """Whether an element has the same value before the loop as where it is read: no other iteration writes it, and the own
-        iteration only later."""
+        """Whether the element that ``read``, statement ``at`` of the body, reads has the same value before the loop: no other
+        iteration writes it, and the own iteration only later."""
         around, stmts = self.around, self.loop.body.stmts
         root = read.args[0]
         if not isinstance(root, ir.Var) or root in self.own:

@@ -141,7 +141,8 @@ def _close(view: View, letters: str) -> str:
 
 
 def _chosen(p: Product, k: int, last: str | None = None) -> str:
-    """The letter of operand ``k`` that becomes the rows or columns of the calls; ``last`` is contiguous in the result."""
+    """The letter of operand ``k`` that becomes the rows or columns of the calls: preferably ``last``, the contiguous one in the
+    result (None: its last letter), then the contiguous one in the operand."""
     own = p.own(k)
     wanted = (p.letters[2][-1] if last is None else last, _close((p.x, p.y)[k], p.letters[k]))
     return next((c for c in wanted if c and c in own), own[-1:])
@@ -178,7 +179,7 @@ def position(lw: Lowering, view: View, idx: Sequence[Expr]) -> list[Expr]:
 
 
 def _merged(lw: Lowering, p: Product, groups: Sequence[str]) -> Product:
-    """The product with each group of letters merged into its first."""
+    """The product with each group of letters merged into the first letter of the group."""
     sizes = {**p.sizes, **{g[0]: _count(lw, [p.sizes[c] for c in g]) for g in groups}}
     x = _regrouped(lw, p.x, p.letters[0], groups, sizes)
     y = _regrouped(lw, p.y, p.letters[1], groups, sizes)
@@ -204,7 +205,7 @@ def _count(lw: Lowering, sizes: Sequence[ir.Operand]) -> ir.Operand:
 
 
 def _groups(p: Product, target: View) -> list[str]:
-    """Neighbouring letters of the result that are neighbours in whole operands too."""
+    """Neighbouring letters of the result that are neighbours in whole operands of the product, and in the target, too."""
     views = list(zip((p.x, p.y, target), p.letters))
 
     def go_together(pair: str) -> bool:
@@ -224,7 +225,7 @@ def _groups(p: Product, target: View) -> list[str]:
 
 
 def emit(lw: Lowering, p: Product, target: View, beta: ir.Operand) -> None:
-    """Emits ``target = product + beta * target``; the target is a view with the axes of the result."""
+    """Emits ``target = p + beta * target`` for the product ``p``; the target is a view with the axes of the result."""
     zero = At(ir.Const(0, INT))
     target = target.indexed(lw.b, [None if k in p.axes else zero for k in range(len(target.order))])
     groups = _groups(p, target)

@@ -22,7 +22,8 @@ from transpile.lower.runtime_calls import call, flat
 
 
 def gathered(lw: Lowering, place: Place, step: ir.Index, args: list[ir.Operand]) -> Place:
-    """The place selected by integer arrays, with points and masks beside them, which broadcast together as in NumPy."""
+    """The place selected from ``place`` by integer arrays, with points and masks beside them, which broadcast together as in
+    NumPy."""
     arrays: dict[int, list[Elements]] = {}  # for each item its index arrays: one, or for a mask one per axis
     axis = 0
     for k, item in enumerate(step.items):
@@ -152,8 +153,8 @@ def _entry(lw: Lowering, array: Elements, size: ir.Operand | None, idx: Sequence
 
 
 def masked(lw: Lowering, place: Place, step: ir.Index, args: list[ir.Operand]) -> Place:
-    """The place selected by one mask with full slices on the other axes, found by walking the mask; other cases become
-    gathers."""
+    """The place selected from ``place`` by one mask with full slices on the other axes, found by walking the mask; other cases
+    become gathers."""
     assert place.mask is None  # a mask selection is no view
     masks = [k for k, i in enumerate(step.items) if isinstance(i, ir.Mask)]
     others = [i for i in step.items if not isinstance(i, ir.Mask)]

@@ -36,7 +36,8 @@ class Result:
 
 
 def calls(lw: Lowering, fn: str, given: Given, flags: Sequence[ir.Operand], results: Sequence[Result]) -> list[Any]:
-    """Emits a call of a function for each matrix of a batch; gives its results: elements, or numbers if there is no batch."""
+    """Emits a call of the runtime function ``fn`` for each matrix of a batch, with the arguments ``given`` and the ``flags``;
+    gives its results: elements, or numbers if there is no batch."""
     batch = results[0].sizes[: len(results[0].sizes) - results[0].rank]
     made = [lw.memory(r.name, r.dtype, r.sizes) if r.sizes else None for r in results]
     numbers: list[Expr] = []

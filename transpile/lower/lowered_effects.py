@@ -52,19 +52,19 @@ def unless(loc: ir.Loc, test: Expr, exception: str, text: str) -> ir.Check:
 
 
 def wrong_mask(loc: ir.Loc, given: Expr, size: Expr) -> ir.Raise:
-    """The IndexError for a mask of another size than its axis."""
+    """The IndexError for a mask of another size (``given``) than its axis."""
     parts = (*place(loc), "the mask has size ", 0, ", the array ", 1)
     return _raise(loc, "IndexError", parts, (given.op, size.op))
 
 
 def mismatch(loc: ir.Loc, given: Expr, size: Expr) -> ir.Raise:
-    """The IndexError for index arrays that do not broadcast together."""
+    """The IndexError for index arrays of the sizes ``given`` and ``size``, which do not broadcast together."""
     parts = (*place(loc), "index arrays of sizes ", 0, " and ", 1, " cannot be broadcast together")
     return _raise(loc, "IndexError", parts, (given.op, size.op))
 
 
 def in_size(loc: ir.Loc, value: Expr, parts: ir.Parts = ("an array cannot have the size ", 0)) -> ir.BoundsCheck:
-    """A check that raises ValueError if a number of the user's cannot be a size."""
+    """A check that raises ValueError, with the message of ``parts``, if a number of the user's cannot be a size."""
     shown = _with_line(loc, (*place(loc), *parts))
     return ir.BoundsCheck(value.op, ir.Const(LONGEST + 1, INT), value.op, True, "ValueError", shown, loc=loc)
 

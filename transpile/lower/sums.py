@@ -232,7 +232,8 @@ def _own(rest: Elements, target: View) -> View | None:
 
 
 def _beta(lw: Lowering, own: View, target: View) -> ir.Operand:
-    """The factor of the target's old content; if it may be 0, NaN must still propagate."""
+    """The factor of the target's old content in ``own``, a multiple of the target; if the factor may be 0, NaN must still
+    propagate."""
     if own.factor is None:
         return number(lw, 1.0, target.var.type.dtype).op
     if isinstance(own.factor.op, ir.Const) and own.factor.op.value != 0:

@@ -125,7 +125,7 @@ def one_of(what: str, name: str, value: Any, *allowed: Any) -> None:
 
 
 def refuse_options(what: str, **given: tuple[Any, Any]) -> None:
-    """Raises T131 for unsupported options; each is given as a pair of its value and the supported value."""
+    """Raises T131 for options that ``what`` does not support; each is given as a pair of its value and the supported value."""
     for name, (value, fine) in given.items():
         if isinstance(value, Expr) or value != fine:
             shown = "" if isinstance(value, Expr) else f"={value!r}"
@@ -134,7 +134,7 @@ def refuse_options(what: str, **given: tuple[Any, Any]) -> None:
 
 
 def demand_integers(what: str, *values: Expr) -> None:
-    """Raises T201 for floats, where NumPy raises, or truncates in one function and rounds in another."""
+    """Raises T201 for floats, where NumPy raises, or truncates in one function and rounds in another; ``what`` names the value."""
     for x in values:
         if x.type.is_float:
             hint = "convert it with int(...) or .astype(int)"
@@ -233,7 +233,7 @@ def integer(value: Any) -> int | None:
 
 
 def diagonal(k: Any) -> Any:
-    """The number of a diagonal, checked; 0 is the main one."""
+    """The number ``k`` of a diagonal, 0 for the main one; T201 if it is no integer."""
     if isinstance(k, (Expr, bool)) or integer(k) is not None:
         return k
     raise RuleError(f"the number of a diagonal must be an integer, not {k!r}", "T201", "convert it with int(...)")

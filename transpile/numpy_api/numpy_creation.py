@@ -231,7 +231,7 @@ def _linspace(
 
 
 def _between(b: Builder, first: Expr, last: Expr, num: Any, endpoint: bool) -> Expr:
-    """``linspace`` between arrays: the points lie along a new first axis."""
+    """``linspace`` from the array ``first`` to the array ``last``: the points lie along a new first axis."""
     n = size_of(b, num)
     count = b.expr(num) - 1 if endpoint else b.expr(num)
     dims = (n, *first.dims)

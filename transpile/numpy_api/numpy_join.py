@@ -232,7 +232,7 @@ def _insert(b: Builder, arr: Any, obj: Any, values: Any, axis: Any = None) -> Ex
 
 
 def _insert_several(b: Builder, x: Expr, at: Expr, v: Expr, axis: int) -> Expr:
-    """``np.insert`` at several indices: new elements are sorted in, each before the element at its index."""
+    """``np.insert`` of ``v`` at several indices: new elements are sorted in, each before the element at its index."""
     n, count = x.dims[axis], at.dims[0]
     _check_inside(at, b.dim(n), b.dim(n + 1))
     at = m.where(at < 0, at + b.dim(n), at)

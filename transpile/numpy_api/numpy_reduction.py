@@ -213,7 +213,8 @@ def _freedom(ddof: Any, correction: Any) -> Any:
 
 
 def _squares(b: Builder, x: Expr, axis: Axis, keepdims: bool, where: Any, mean: Any) -> tuple[Expr, Expr]:
-    """The sum of squared deviations from the mean, and their number."""
+    """The sum of squared deviations from the mean (``mean`` None: it is computed), and their number; ``where`` None: all
+    elements count."""
     d = x - (_mean(b, x, axis, None, True, where) if mean is None else array(b, mean))
     if where is None:
         return reduce("sum", d * d, axis, keepdims), m.size(x, axes_of(axis, x.rank))

@@ -209,7 +209,7 @@ ONE = [
 
 
 def _no_zero(h, *sides):  # type: ignore[no-untyped-def]
-    """The hypotenuse as a divisor: 1 where it is 0; unchanged if a side is a literal other than 0."""
+    """The hypotenuse ``h`` as a divisor: 1 where it is 0; unchanged if a side is a literal other than 0."""
     return h if any(is_number(s) and s.op.value != 0 for s in sides) else where(h.eq(0), chosen(h, 1.0), h)
 
 

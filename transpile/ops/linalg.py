@@ -169,7 +169,7 @@ def _pinv_type(types, params) -> Type:  # type: ignore[no-untyped-def]
 
 
 def _pinv_jvp(p, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
-    """Golub & Pereyra (1973), eq. 4.12."""
+    """The tangent of the pseudoinverse: Golub & Pereyra (1973), eq. 4.12."""
     a_dot = dots[0]
     if a_dot is None:
         return None

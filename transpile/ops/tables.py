@@ -50,7 +50,7 @@ MODULES = (
 
 
 def joined(pairs: Iterable[tuple[str, T]], what: str = "") -> dict[str, T]:
-    """One table from pairs of names and entries; a name may occur only once."""
+    """One table from pairs of names and entries; ValueError, which begins with ``what``, if a name occurs twice."""
     found: dict[str, T] = {}
     for name, entry in pairs:
         if name in found:

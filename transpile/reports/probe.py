@@ -89,16 +89,16 @@ class _Probe:
     # ---- counts
 
     def largest(self, var: ir.Var, slot: int) -> None:
-        """Records the value of an integer or the size of an array, if it is the largest so far."""
+        """Records in a counter the value of an integer or the size of an array, if it is the largest so far."""
         value = self.size(var) if var.type.dims else self.b.expr(var)
         self.put(slot, self.b.let("maximum", self.count(slot), self.b.cast(value, INT)))
 
     def total(self, loop: ir.For | ir.While, slot: int) -> None:
-        """Adds the trip count of a loop."""
+        """Adds the trip count of a loop to a counter."""
         self.put(slot, self.count(slot) + self.b.expr(loop.trips))
 
     def restart(self, stack: ir.Var, slot: int) -> None:
-        """Sets the count of a new stack to 0."""
+        """Sets the counter of a new stack to 0."""
         self.put(slot, self.b.expr(0))
 
     def pushed(self, value: ir.Operand, now: int, highest: int, in_bytes: bool) -> None:
@@ -116,7 +116,7 @@ class _Probe:
         return total
 
     def count(self, slot: int) -> Expr:
-        """The current value of a counter."""
+        """The current value of the counter ``slot``."""
         return self.b.cast(self.b.read(self.counts, *_place(slot)), INT)
 
     def put(self, slot: int, value: Expr) -> None:

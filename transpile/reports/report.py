@@ -168,7 +168,7 @@ def where(report: Report, file: str, line: int) -> str:
 
 
 def short(line: str, width: int) -> str:
-    """The text, truncated to a width."""
+    """The line, truncated to a width."""
     return line if len(line) <= width else line[: width - 1] + "…"
 
 
@@ -210,7 +210,7 @@ def peak(report: Report, title: str, found: Peak | None) -> list[str]:
 
 
 def wrapped(line: str, indent: str, more: int) -> list[str]:
-    """The text in lines that fit, the later ones indented by ``more``."""
+    """The line as lines that fit, indented by ``indent``, the later ones by ``more`` further."""
     found = textwrap.wrap(
         line, WIDTH, initial_indent=indent, subsequent_indent=indent + " " * more, break_on_hyphens=False
     )

@@ -134,7 +134,7 @@ class Sizes:
         return Formula.symbol(name)
 
     def unique(self, name: str, what: object) -> str:
-        """The name, with a number added if it already stands for something else."""
+        """The name for ``what``, with a number added if the name already stands for something else."""
         found, k = name, 1
         while self._names.setdefault(found, what) is not what:
             k += 1

@@ -47,7 +47,8 @@ def tidy(fn: ir.Function) -> ir.Function:
 
 
 def tidy_block(block: ir.Block, symbols: dict[str, ir.Operand], moved: Moved = lambda old, new: None) -> ir.Block:
-    """``block`` tidied; ``symbols`` is updated in place."""
+    """``block`` tidied; ``symbols`` is updated in place. ``moved(old, new)`` is called for each statement and block that is
+    replaced."""
     tidying = _Tidy(moved)
     new = tidying.block(block)
     symbols.update((name, tidying.operand(operand)) for name, operand in symbols.items())
@@ -325,7 +326,7 @@ def _mergeable(stmts: list[ir.Stmt], second: ir.If, symbols: Mapping[str, ir.Ope
 
 
 def _merged(first: ir.If, second: ir.If, symbols: dict[str, ir.Operand]) -> ir.If:
-    """Two branches on the same test as one; adds the new size symbols to ``symbols``."""
+    """The branches ``first`` and ``second``, on the same test, as one; adds the new size symbols to ``symbols``."""
     sides = []
     for k, (a, b) in enumerate(((first.then, second.then), (first.orelse, second.orelse))):
         known: dict[ir.Operand, ir.Operand] = dict(zip(first.results, a.yields))

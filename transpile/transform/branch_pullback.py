@@ -67,7 +67,7 @@ def _last_branch(fn: ir.Function) -> ir.If | None:
 
 
 def _is_split(fn: ir.Function, last: ir.If) -> bool:
-    """Whether the branch gives the results, and all statements before it are cheap and give scalars."""
+    """Whether the branch ``last`` gives the results, and all statements before it are cheap and give scalars."""
     at = fn.body.stmts.index(last)
     if any(s.args[0] not in last.results for s in fn.body.stmts[at + 1 :] if isinstance(s, ir.Let)):
         return False

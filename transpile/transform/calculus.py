@@ -103,7 +103,7 @@ def _selects(b: Builder, made: ir.Let) -> bool:
 
 
 def _is_chosen(made: ir.Let) -> bool:
-    """Whether the value is a constant unless it is differentiated again (`transpile.transform.chosen_values`)."""
+    """Whether the value of ``made`` is a constant unless it is differentiated again (`transpile.transform.chosen_values`)."""
     constant = record_of(made).constant
     return constant is not None and constant(made.params) is not None
 

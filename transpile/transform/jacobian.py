@@ -156,7 +156,8 @@ class _Plan:
             self.results[slot] = self.b.cast(out, y.type.dtype).op if out.type.dims else out
 
     def inline(self, derivative: ir.Function, at: int, seed: ir.Operand) -> Sequence[ir.Operand]:
-        """Emits the derivative's statements with this seed; gives its results. Sizes computed in it get new symbols."""
+        """Emits the derivative's statements with this seed as its parameter ``at``; gives its results. Sizes computed in it get
+        new symbols."""
         rest = iter(self.params)
         args = [seed if i == at else next(rest) for i in range(len(derivative.params))]
         found = splice(self.b, derivative, args)

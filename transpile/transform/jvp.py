@@ -121,7 +121,7 @@ class _Forward:
             self.dots[stmt.var] = self.named(found, stmt.var)
 
     def named(self, found: Expr, var: ir.Var) -> ir.Operand:
-        """The tangent, named after ``var`` if it has no name."""
+        """The tangent ``found``, named after ``var`` if it has no name."""
         op = found.op
         if isinstance(op, ir.Var) and op.name == ir.SYNTHETIC and var.name != ir.SYNTHETIC:
             op.name = self.name(var)

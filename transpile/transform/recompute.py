@@ -48,7 +48,8 @@ def link_best(fn: ir.Function, sweep: Sweep, b: Builder, kept: Sequence[ir.Opera
 
 
 def _choose(fn: ir.Function, sweep: Sweep, b: Builder, kept: Sequence[ir.Operand]) -> tuple[Sweep, Needs]:
-    """The sweep in which the loops worth recomputing are recomputed, and what must be recorded for this sweep."""
+    """The sweep in which the loops worth recomputing are recomputed, and what must be recorded for this sweep. ``kept``:
+    results that are wanted as well."""
     facts = Overwrites(fn)
     needs = decided(facts, sweep, b.symbols)
     tried: set[int] = set()

@@ -91,7 +91,8 @@ def _rest(stmts: list[ir.Stmt], add: ir.Add, taken: ir.Var) -> list[ir.Stmt] | N
 
 
 def _first_added(stmts: list[ir.Stmt], k: int) -> int | None:
-    """The position of the `Add` to the zeroed place, which may assign instead; None if something touches the buffer before."""
+    """The position of the `Add` to the place zeroed by statement ``k``; this `Add` may assign instead. None if something
+    touches the buffer before."""
     zeroing = stmts[k]
     assert isinstance(zeroing, ir.Store)
     for j in range(k + 1, len(stmts)):

@@ -227,7 +227,7 @@ class _Reverse:
         self.add_parts(stmt, parts)
 
     def add_parts(self, stmt: ir.Let | ir.Alloc | ir.Call, parts: Sequence[Any]) -> None:
-        """Adds the contributions of a statement to the adjoints of its operands."""
+        """Adds the contributions ``parts`` of a statement, one for each operand, to the adjoints of its operands."""
         found: dict[ir.Operand, Expr] = {}  # an operand that is read twice (``x @ x``) gets one contribution
         for arg, part, wanted in zip(stmt.args, parts, self.wants(stmt.args)):
             if wanted and isinstance(part, Expr):

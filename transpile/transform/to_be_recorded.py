@@ -126,7 +126,8 @@ class Needs:
         return stmt if all(self.is_free(a, dear=False) for a in stmt.args) else None
 
     def can_recompute(self, found: Def, dear: bool) -> bool:
-        """Whether the defining statement may run again in the reverse sweep; with ``dear``, also if it is expensive."""
+        """Whether the statement of the definition ``found`` may run again in the reverse sweep; with ``dear``, also if it is
+        expensive."""
         stmt = found.stmt
         if found.kind != "stmt" or not computes(stmt):
             return False

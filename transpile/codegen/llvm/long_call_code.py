@@ -430,7 +430,7 @@ class Watching(Stacks):
     def pieces(
         self, work: Any, spent: Any, above: Any, counter: Any, last: Any, end: Any
     ) -> Iterator[tuple[Any, Any, bool]]:
-        """Writes a loop in pieces, with polls between them.
+        """Writes a loop in pieces, with polls between them, until ``counter`` reaches ``last``.
 
         ``work``: the work of an iteration; ``spent``: the part of it that is counted; ``above``: run it as one piece, as an
         outer loop polls.

@@ -83,7 +83,7 @@ class Scalars:
         return Scalar(found, signature.return_type)
 
     def extreme(self, target: Any, given: Sequence[Scalar]) -> Scalar:
-        """The maximum or minimum of integers."""
+        """The maximum or minimum of integers, as ``target``, Python's ``max`` or ``min``, says."""
         if any(x.type != self.types.int64 for x in given):
             raise Unsupported(f"{target.__name__} of {[str(x.type) for x in given]}")
         found = given[0].value
@@ -123,7 +123,7 @@ class Scalars:
         return Scalar(self.context.cast(self.builder, x.value, x.type, to), to)
 
     def truncated(self, x: Scalar, to: Any) -> Scalar:
-        """A float as an integer, with C compilers' results where LLVM leaves them undefined.
+        """A float as an integer of the type ``to``, with C compilers' results where LLVM leaves them undefined.
 
         A narrow integer takes the low bits of a wider one; a negative number becomes unsigned by way of a signed integer.
         """

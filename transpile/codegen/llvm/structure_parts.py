@@ -32,7 +32,7 @@ def _kind() -> type:
 
 
 def within(whole: Any, path: list[int]) -> tuple[Any, list[int]]:
-    """The innermost value known to hold the member of a structure, and the member's path in it.
+    """The innermost value known to hold the member of the structure ``whole`` at ``path``, and the member's path in it.
 
     The path is empty if the value is the member itself.
     """

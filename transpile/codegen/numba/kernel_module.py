@@ -111,7 +111,7 @@ def _called(core: ir.Function, kernel: ast.expr, depth: int) -> list[Line]:
 
 
 def _copy(core: ir.Function, k: int) -> str:
-    """The name of the variable that holds the parameter as the kernel takes it."""
+    """The name of the variable that holds parameter ``k`` as the kernel takes it."""
     return f"{core.params[k].name}_in_rows"
 
 

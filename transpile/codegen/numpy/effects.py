@@ -28,14 +28,14 @@ def effect_lines(stmt: ir.Print | ir.Raise, args: Sequence[ast.expr]) -> Iterato
 
 
 def printed(parts: Sequence[Any], args: Sequence[ast.expr]) -> ast.expr:
-    """The node of one argument of ``print``: the value itself if the message has no text."""
+    """The node of one argument of ``print`` from its parts: the value itself if the message has no text."""
     if len(parts) == 1 and isinstance(parts[0], int):
         return args[parts[0]]
     return text(parts, args)
 
 
 def text(parts: Sequence[Any], args: Sequence[ast.expr]) -> ast.expr:
-    """The node of a message: a string or an f-string."""
+    """The node of a message from its parts, texts and numbers of ``args``: a string or an f-string."""
     if all(isinstance(p, str) for p in parts):
         return ast.Constant("".join(parts))
     pieces: list[ast.expr] = []

@@ -422,7 +422,7 @@ def renamings(stmts: Sequence[ir.Stmt], at: int, nested: Nested) -> int:
 
 
 def is_repeated(prim: str, slot: int) -> bool:
-    """Whether the spelling of a primitive mentions an operand more than once."""
+    """Whether the spelling of a primitive mentions operand ``slot`` more than once."""
     entry = prims().get(prim)
     return entry is not None and isinstance(entry.render, str) and len(re.findall(rf"\{{{slot}\}}", entry.render)) > 1
 

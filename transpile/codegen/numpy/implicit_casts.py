@@ -195,7 +195,8 @@ class _Relaxer:
     def uncast(
         self, stmt: ir.Let, entry: Op, args: list[ir.Operand], wanted: Sequence[Type], out: list[ir.Stmt]
     ) -> list[ir.Operand]:
-        """The operands without the casts that promotion does; casts that must still be printed are appended to ``out``."""
+        """The operands without the casts that promotion does, so that they still count as the types ``wanted``; casts that must
+        still be printed are appended to ``out``."""
         rule = OPERAND_TYPES[entry.dtype_rule]
 
         def agrees(candidate: list[ir.Operand]) -> bool:

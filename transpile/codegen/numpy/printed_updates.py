@@ -29,7 +29,7 @@ class Updates:
         return None if found is None else self.signed(*found)
 
     def signed(self, sign: str, second: ir.Operand) -> tuple[str, ast.expr]:
-        """The sign and the operand; ``+=`` of an operand that begins with a minus becomes ``-=``."""
+        """The sign and the operand ``second``; ``+=`` of an operand that begins with a minus becomes ``-=``."""
         turned = self.e.turned(second) if sign in _OTHER else None
         return (sign, self.e.operand(second)) if turned is None else (_OTHER[sign], turned)
 

@@ -407,7 +407,7 @@ def _range_length(e: Expressions, let: ir.Let) -> ast.expr:
 
 
 def range_node(e: Expressions, start: ir.Operand, bound: ir.Operand, step: ir.Operand) -> ast.expr:
-    """The node of ``range(...)``; arguments with default values are left out."""
+    """The node of ``range(start, bound, step)``; arguments with default values are left out."""
     args = [start, bound, step]
     if isinstance(step, ir.Const) and step.value == 1:
         args.pop()

@@ -103,8 +103,8 @@ class Chunks:
         return Work(self.lets, {*defined(self.loop.body), self.loop.index}, self.floating, self.size)
 
     def count(self, least: float) -> ir.Var | None:
-        """The number of chunks; None if more than one never pays. Sets ``is_uneven``: whether the chunks must differ in size to
-        have the same work."""
+        """The number of chunks, each with at least ``least`` work; None if more than one never pays. Sets ``is_uneven``:
+        whether the chunks must differ in size to have the same work."""
         loop, threads, reach = self.loop, self.threads, self.plan.reach
         work = self.work()
         whole: ir.Operand | float = work.loop(loop)
@@ -303,7 +303,7 @@ class Chunks:
         return [ir.If(early, ir.Block((), stmts), ir.Block(), (), self.loc)]
 
     def merge(self, var: ir.Var, part: ir.Var, chunks: ir.Var) -> None:
-        """Appends loops that add all parts to the array."""
+        """Appends loops that add the parts of all chunks, the rows of ``part``, to the array."""
         c, sizes = ir.Var("c", INT), self.plan.shared[var]
         indices = _indices(sizes)
         value = ir.Var(ir.SYNTHETIC, Type(var.type.dtype))
@@ -337,7 +337,8 @@ def _indices(sizes: tuple[ir.Operand, ...]) -> list[ir.Var]:
 
 
 def _redirected(stmt: ir.Stmt, parts: Mapping[ir.Var, ir.Var], index: ir.Var) -> ir.Stmt:
-    """The statement with additions to shared arrays redirected to the chunk's part."""
+    """The statement with additions to shared arrays redirected to the part of the chunk ``index``; ``parts`` maps each array to
+    its parts."""
     if isinstance(stmt, ir.Add) and stmt.buf in parts:
         args = (index, *stmt.args)
         return replace(stmt, buf=parts[stmt.buf], path=points(len(args)), args=args)

@@ -79,7 +79,7 @@ def _contradicts(found: Decided, outs: Sequence[int | None]) -> bool:
 
 def of_lanes(fn: ir.Function, given: Pattern, together: bool) -> ir.Function:
     """A called function for all lanes. ``given``: for each parameter whether it has a lane axis, None for the axis of
-    collectives; all results have a lane axis."""
+    collectives; all results have a lane axis. ``together`` is as for `batch`."""
     axis = given.index(None) if None in given else None
     axes = [0 if differs else None for differs in given]
     return batch(fn, axes, [0] * len(fn.body.yields), together=together, axis=axis, checked=False)

@@ -242,7 +242,7 @@ class Emit(AllLanes):
         self.b.emit(replace(stmt, buf=buf, path=(*first, *found.path), args=tuple(ready), value=value))
 
     def placed_value(self, stmt: ir.Store | ir.Add, found: Shifted) -> ir.Operand:
-        """The value of a store, with its axes in the order of the path's result."""
+        """The value of a store, with its axes in the order of the result of the path ``found``."""
         if isinstance(stmt.value, ir.Const):
             return stmt.value
         value = self.b.cast(self.whole(stmt.value), stmt.buf.type.dtype).op

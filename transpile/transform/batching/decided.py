@@ -100,8 +100,8 @@ class Parts:
         return found
 
     def adjoint(self, fn: ir.Function, given: Flags, wanted: Flags) -> Part:
-        """A function of the call that gives adjoints: the adjoints of shared arguments are summed over the lanes. A constant 0
-        that means "no adjoint" stays."""
+        """A function of the call that gives adjoints, with ``given`` parameters that differ: an adjoint that is ``wanted`` for
+        each lane has a lane axis, the others are summed over the lanes. A constant 0 that means "no adjoint" stays."""
         found = self.decided(fn, given)
         for k, (y, own) in enumerate(zip(found.yields, wanted)):
             differs = found.found.mapped.has(y)
@@ -111,7 +111,8 @@ class Parts:
         return found
 
     def decided(self, fn: ir.Function, given: Flags) -> Part:
-        """The decisions for one function of the call. Raises `Escapes`."""
+        """The decisions for one function of the call, with ``given`` parameters that differ. Raises `Escapes` if a result has a
+        size that differs."""
         fn = Cloner().function(fn)
         found = self.decide(fn, given)
         for y in found.fn.body.yields:

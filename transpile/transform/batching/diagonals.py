@@ -233,8 +233,8 @@ class Diagonals:
         return replace(part, value=self.w.b.elementwise(stmt.prim, *args).op if stmt.prim != "identity" else args[0])
 
     def chosen(self, stmt: ir.Let, found: Sequence[int]) -> Parts | None:
-        """``where`` with a test that all directions share; a side that is not in parts must be 0. None if the result has no
-        parts."""
+        """``where`` with a test that all directions share; the operands ``found`` are in parts, a side that is not must be 0.
+        None if the result has no parts."""
         if 0 in found or any(k not in found and not ir.is_literal(stmt.args[k], 0.0) for k in (1, 2)):
             return None
         chosen: list[Parts] = []
@@ -343,7 +343,7 @@ class Diagonals:
         return ()
 
     def of_matrix(self, matrix: ir.Operand, part: Part, columns: bool) -> ir.Operand:
-        """The product of a matrix with a diagonal: its rows, or with ``columns`` its columns, are scaled."""
+        """The product of a matrix with the diagonal ``part``: its rows, or with ``columns`` its columns, are scaled."""
         w = self.w
         assert w is not None and part.value is not None
         args: list[ir.Operand] = []

@@ -55,7 +55,7 @@ class Family:
 
 
 def let(w: Emitter, made: Made, args: Sequence[ir.Operand], **params: Any) -> ir.Operand:
-    """The same primitive on these operands, with the result type for all lanes."""
+    """The primitive of ``made`` on these operands, with the result type for all lanes; ``params`` replace its own."""
     return w.b.bind("", w.batched(made.type), made.prim, tuple(args), {**made.params, **params})
 
 
@@ -101,7 +101,7 @@ def _elementwise(w: Emitter, made: Made) -> ir.Operand:
 
 
 def _rounding(w: Emitter, made: Made) -> ir.Operand:
-    """Rounds a Python number to an int."""
+    """Rounds Python numbers to ints in all lanes."""
     return w.b.cast(w.b.elementwise(record_of(made).rounds, w.of(made.args[0])), made.type.dtype).op
 
 
@@ -109,12 +109,12 @@ def _rounding(w: Emitter, made: Made) -> ir.Operand:
 
 
 def _axes(w: Emitter, made: Made) -> ir.Operand:
-    """Over the axes ``params["axes"]``."""
+    """A primitive over the axes ``params["axes"]``, which move behind the lane axis."""
     return let(w, made, [w.of(a) for a in made.args], axes=tuple(a + 1 for a in made.params["axes"]))
 
 
 def _axis(w: Emitter, made: Made) -> ir.Operand:
-    """Along the axis ``params["axis"]``; None means the flattened array."""
+    """A primitive along the axis ``params["axis"]``, which moves behind the lane axis; None means the flattened array."""
     (x, *rest) = (w.of(a) for a in made.args)
     axis = made.params["axis"]
     if axis is None:
@@ -179,7 +179,7 @@ def _repeat(w: Emitter, made: Made) -> ir.Operand:
 
 
 def _pad(w: Emitter, made: Made) -> ir.Operand:
-    """The lane axis gets no padding."""
+    """``np.pad`` for all lanes: the lane axis gets no padding."""
     x, *rest = made.args
     zero = w.b.operand(0)
     return let(w, made, [w.of(x), zero, zero, *rest], dims=(w.lanes, *made.params["dims"]), even=False)
@@ -245,7 +245,7 @@ def _trace(w: Emitter, made: Made) -> ir.Operand:
 
 
 def _query(w: Emitter, made: Made) -> ir.Operand:
-    """The values looked up differ, the table does not."""
+    """A look-up for all lanes: the values looked up differ, the table does not."""
     return let(w, made, [w.of(a) for a in made.args])
 
 
@@ -286,7 +286,8 @@ def _matmul(w: Emitter, made: Made) -> ir.Operand:
 
 
 def _of_matrices(w: Emitter, made: Made, x: ir.Operand, y: ir.Operand, p: int, q: int) -> ir.Operand:
-    """The product with vectors as matrices of one row or column, so that all operands have the same number of axes."""
+    """The product of ``x`` and ``y``, whose ranks in a lane are ``p`` and ``q``, with vectors as matrices of one row or column,
+    so that all operands have the same number of axes."""
     rank = max(p, q, 2)
     a = _as_matrix(w, x, p, rank, w.differs(made.args[0]), row=True)
     c = _as_matrix(w, y, q, rank, w.differs(made.args[1]), row=False)
@@ -372,8 +373,8 @@ def _reshaped(w: Emitter, op: ir.Operand, dims: tuple[Dim, ...]) -> ir.Operand:
 
 
 def _solve(w: Emitter, made: Made) -> ir.Operand:
-    """With leading axes NumPy takes the right side as a matrix, so a vector becomes a column. With one shared matrix, the right
-    sides of all lanes are its columns."""
+    """A solve for all lanes. With leading axes NumPy takes the right side as a matrix, so a vector becomes a column. With one
+    shared matrix, the right sides of all lanes are its columns."""
     a, y = made.args
     if y.type.rank == 1 and a.type.rank == 2 and not w.differs(a):
         columns = transposed(w, w.of(y), (1, 0))

@@ -23,7 +23,7 @@ Emission = Callable[[Decided, Sequence[int | None], Sequence[int | None], int | 
 
 
 def call(w: AllLanes, parts: Parts, emitted: Emission) -> None:
-    """Emits the call of a function with a custom rule, for all lanes."""
+    """Emits the call of a function with a custom rule, whose functions are ``parts``, for all lanes."""
     stmt, count = parts.stmt, w.lanes.const if w.lanes.is_const else None
     results = tuple(
         ir.Var(r.name, INT) if parts.fn.is_axis(k) else ir.Var(r.name, w.batched(r.type)) if w.differs(r) else r

@@ -66,8 +66,8 @@ def _is_only(stmts: list[ir.Stmt], k: int, stack: ir.Var) -> bool:
 
 
 def _may_run_again(stmt: ir.Stmt, stacks: list[ir.Var], rest: list[ir.Stmt]) -> bool:
-    """Whether the statement has the same effect when it runs later: no operand of it changes before, and it changes nothing
-    outside itself but the stacks."""
+    """Whether the statement has the same effect when it runs after the statements ``rest``: these change no operand of it, and
+    it changes nothing outside itself but the stacks."""
     own = {*defines(stmt), *(v for b in blocks(stmt) for v in defined(b)), *stacks}
     changed = {root for s in rest for one in _inside(s) if (root := written(one)) is not None}
     for one in _inside(stmt):
