@@ -46,7 +46,7 @@ def vector(type_: Type) -> Type:
 
 
 def raise_if(test: Expr, exception: str, message: str, *values: Expr) -> None:
-    """Emits a check that raises ``exception`` if ``test`` holds; ``message`` has ``{}`` for each of the values, if there are any."""
+    """Emits a check that raises ``exception`` if ``test`` holds; ``message`` has ``{}`` for each of the values, if any."""
     if isinstance(test.op, ir.Const) and not test.op.value:
         return
     texts = message.split("{}") if values else [message]
