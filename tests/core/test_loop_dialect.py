@@ -13,6 +13,7 @@ from transpile.core.types import BOOL, FLOAT64, INT, Type
 from transpile.core.verify import Verifying
 from transpile.core.watch import watching
 from transpile.errors import InternalError
+from transpile.ops.library_entries import entries
 from transpile.ops.tables import of_dialect
 
 ZERO, ONE, TRUE = ir.Const(0, INT), ir.Const(1, INT), ir.Const(True, BOOL)
@@ -144,7 +145,7 @@ def test_a_view_leads_to_what_it_says() -> None:
 # ------------------------------------------------------------------------------------------------------------- calls
 
 
-def called(*args: ir.Operand, function: str = "blas.gemv", written: tuple[int, ...] = (1,)) -> ir.Call:
+def called(*args: ir.Operand, function: str = "linalg.expm", written: tuple[int, ...] = (1,)) -> ir.Call:
     return ir.Call(ir.Library(function), args, (), written)
 
 
@@ -153,7 +154,7 @@ def test_calls_are_printed() -> None:
     calls = (called(MATRIX, out), called(MATRIX, written=()))
     kept = ir.Call(ir.Kept("f"), (given,), (ir.Var("y", FLOAT64), ir.Var("k", INT)))
     text = dump(function(*calls, kept, params=(MATRIX, out, given)))
-    assert "call blas.gemv a, out fills out" in text and "call blas.gemv a\n" in text
+    assert "call linalg.expm a, out fills out" in text and "call linalg.expm a\n" in text
     assert "y: float64, k: int = call f n" in text
 
 
@@ -165,10 +166,42 @@ def test_a_call_fills_memory() -> None:
     refused(function(called(out, out), params=(out,)), "is filled and read at once")
     row = ir.Var("row", Type("float64", MATRIX.type.dims[1:]))
     part = ir.view(row, out, ir.Index((ir.Point(0), ir.Slice())), (ZERO,))
-    refused(function(part, called(row, out), params=(out,)), "is filled and read at once")
-    refused(function(part, called(out, row), params=(out,)), "is filled and read at once")
+    refused(function(part, called(out, row, function="linalg.svdvals"), params=(out,)), "is filled and read at once")
     several = ir.Var("t", Type("float64", kind="tuple"))
     refused(function(ir.Call(ir.Kept("f"), (), (several,))), "a call gives")
+
+
+def test_a_call_has_the_signature_of_the_function() -> None:
+    out, single = ir.Var("out", MATRIX.type, buffer=True), ir.Var("b", Type("float32", MATRIX.type.dims))
+    refused(
+        function(called(MATRIX, out, function="no.such"), params=(MATRIX, out)),
+        "'no.such' is no function of the runtime",
+    )
+    refused(
+        function(called(MATRIX, out, function="arrays.wrap"), params=(MATRIX, out)), "is no function of the runtime"
+    )
+    refused(function(called(MATRIX, written=()), params=(MATRIX,)), "linalg.expm: 1 operands for 2")
+    refused(function(called(single, out), params=(single, out)), "operand 1 is float64.* not float32 of rank 2")
+    refused(function(called(MATRIX, out, written=()), params=(MATRIX, out)), r"it fills operands \(1,\), not \(\)")
+    refused(function(called(MATRIX, out, function="linalg.svdvals"), params=(MATRIX, out)), "of rank 1")
+    whole = ir.Var("k", Type("int64", MATRIX.type.dims))
+    refused(function(called(whole, out), params=(whole, out)), "operand 0 is int64")
+    for results in ((), (ir.Var("y", INT),), (ir.Var("y", FLOAT64), ir.Var("z", FLOAT64))):
+        call = ir.Call(ir.Library("linalg.det"), (MATRIX,), results, ())
+        refused(function(call, params=(MATRIX,)), "results for 1" if len(results) != 1 else "a result: int and float64")
+    check(function(ir.Call(ir.Library("linalg.det"), (MATRIX,), (ir.Var("y", FLOAT64),), ()), params=(MATRIX,)))
+
+
+def test_the_functions_of_the_table_exist() -> None:
+    """Each is a function of the module that its name says, with as many parameters."""
+    import importlib
+    import inspect
+
+    for name, record in entries().items():
+        module, function_ = name.split(".")
+        found = getattr(importlib.import_module(f"transpile_runtime.compiled.{module}"), function_)
+        plain = getattr(found, "py_func", found)
+        assert len(inspect.signature(plain).parameters) == len(record.type_rule.operands), name  # type: ignore[attr-defined]
 
 
 def test_each_dialect_has_its_functions() -> None:

@@ -114,7 +114,7 @@ class LoopForm(Scopes):
             self.use(a)
         match s.function:
             case ir.Library(name):
-                self.check(name.count(".") == 1, f"{name!r} is no function of the runtime")
+                self.entry(s, name)
             case ir.Kept():
                 self.check(s.written == (), "a kept function writes into an argument")
             case ir.Custom():
@@ -128,6 +128,19 @@ class LoopForm(Scopes):
             self.check(not any(self.overlap(s.args[k], a) for a in others), f"{s.args[k]} is filled and read at once")
         for r in s.results:
             self.check(r.type.kind == "array" and not r.buffer, f"a call gives {r}")
+
+    def entry(self, s: ir.Call, name: str) -> None:
+        """Checks a call of a runtime function against its signature."""
+        record = self.prims.get(name)
+        if record is None or record.kind != "entry":
+            self.fail(f"{name!r} is no function of the runtime")
+        try:
+            found = record.type_rule([a.type for a in s.args], {"written": s.written}).items
+        except RuleError as e:
+            self.fail(f"{name}: {e.message}")
+        self.check(len(found) == len(s.results), f"{len(s.results)} results for {len(found)}")
+        for var, type_ in zip(s.results, found):
+            self.alike(var.type, type_, "a result")
 
     def overlap(self, a: ir.Operand, b: ir.Operand) -> bool:
         """Whether two arrays surely share memory: they are the same, or one is a view of the other."""

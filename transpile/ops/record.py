@@ -106,6 +106,7 @@ REQUIRED: Mapping[str, tuple[str, ...]] = {
     "scalar": ("element",),
     "number": ("element",),
     "statement": (),
+    "entry": (),
     "fold": ("render", "jvp", "vjp", "family", "fold"),
     "scan": ("render", "jvp", "vjp", "family", "fold"),
     "map": ("render", "jvp", "vjp", "family", "lowering"),
@@ -122,7 +123,8 @@ elements of the same index; ``scalar``: the same for numbers, made by lowering a
 folded; ``scan``: each element folds those before it; ``map``: elements move to other indices, or depend on their own index;
 ``product``: sums of products; ``rows``: a runtime call for the rows along an axis; ``matrix``: one for each matrix of a stack;
 ``library``: any other runtime call; ``number``: a runtime call from numbers to numbers; ``draw``: random numbers;
-``collective``: combines lanes; ``structural``: part of core itself; ``statement``: no value is computed."""
+``collective``: combines lanes; ``structural``: part of core itself; ``statement``: no value is
+computed; ``entry``: a function of the runtime, for the verifier."""
 
 
 BY_EXPANSION = ("render", "jvp", "vjp", "family")

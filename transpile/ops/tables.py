@@ -24,6 +24,7 @@ from transpile.ops import (
     special,
     structural,
 )
+from transpile.ops.library_entries import entries
 from transpile.ops.record import Op
 from transpile.ops.scalars import TABLE as SCALARS
 from transpile.ops.traits import Operator
@@ -72,8 +73,13 @@ def records() -> dict[str, Op]:
 
 
 def of_dialect(dialect: str) -> dict[str, Op]:
-    """The primitives that statements of a dialect may use."""
-    return records() if dialect == "loops" else prims()
+    """The primitives that statements of a dialect may use; in loop core with the functions of the runtime that it may call."""
+    return _of_loops() if dialect == "loops" else prims()
+
+
+@cache
+def _of_loops() -> dict[str, Op]:
+    return {**records(), **entries()}
 
 
 UNKNOWN = Op("", lambda types, params: BOOL, None, "statement")
