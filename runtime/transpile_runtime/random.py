@@ -301,10 +301,13 @@ def _polynomial(r, coefficients):
 
 
 def log_gamma(key, a):
-    """Logarithms of gamma variables with shape parameters ``a``, an array ``[..., *shape]`` for keys ``uint32[..., 2]``.
+    """Logarithms of gamma variates, one for each element of ``a``, its shape parameter; with the shape and dtype of ``a``.
 
-    Each number has a key of its own, whose odd and even places serve the attempts. For a shape below 1 the result is a variable
-    whose shape is larger by 1, times ``u**(1 / a)``, where ``u`` has the place 0; its logarithm does not underflow.
+    For keys ``uint32[..., 2]``, ``a`` is an array ``[..., *shape]``. Each element gets a key of its own, split from the given
+    one. Attempt ``k`` = 0, 1, ... of the rejection method takes a normal number from place ``2 * k + 1`` of that key and a
+    uniform one from place ``2 * k + 2``. For a parameter below 1 the variate is one with parameter ``a + 1``, times
+    ``(1 - u)**(1 / a)`` with ``u`` from place 0; this is computed as a sum of logarithms, which does not underflow. The result is
+    -inf for ``a`` = 0, inf for infinity, NaN for a negative parameter or NaN.
     """
     key, a = _checked(key), np.asarray(a)
     own = split(key, a.shape[key.ndim - 1 :]).reshape(-1, 2)

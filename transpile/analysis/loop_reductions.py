@@ -38,7 +38,10 @@ def fold_of(loop: ir.For, k: int) -> Fold | None:
 
 
 def folds_of(loop: ir.For) -> tuple[Fold, ...] | None:
-    """How the loop folds all carried values; None if an iteration uses one of them in another way."""
+    """For each carried value the `Fold` by which iterations update it; None if an iteration uses one of them in another way.
+
+    A value that is never changed counts as a sum, as does one from which iterations subtract.
+    """
     found = [fold_of(loop, k) for k in range(len(loop.body.params))]
     return None if None in found else tuple([f for f in found if f is not None])
 

@@ -163,7 +163,10 @@ def _told(stmt: ir.Stmt, param: ir.Var, layer: Sequence[_Check], fn: ir.Function
 
 
 def _numbers(sizes: Sequence[ir.Operand], first: int) -> tuple[object, ...]:
-    """The parts of a message that print operands as a tuple; ``first`` is the slot of the first one."""
+    """The parts of a message that print operands as a tuple, such as ``(3, 4)`` or ``(3,)``.
+
+    Each of the ``sizes``, constants too, is one slot of the message: ``first``, ``first + 1``, ... Only their number is used.
+    """
     parts: list[object] = ["("]
     for k in range(len(sizes)):
         parts += [*([", "] if k else []), (first + k, "", "")]

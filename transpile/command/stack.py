@@ -29,7 +29,10 @@ HINT = "write it as in Python, with literals: 'jit(grad(f, argnums=(0, 1)))'"
 
 
 def stacked(levels: Sequence[Level], function: Any) -> Any:
-    """The function wrapped in the levels, the first one outermost."""
+    """The function in one `Stacked` for each level, the first level outermost; nothing is transformed yet.
+
+    Without levels it is the function itself.
+    """
     for level in reversed(levels):
         function = Stacked(function, level)
     return function

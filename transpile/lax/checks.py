@@ -100,7 +100,11 @@ def _asked(value: Any) -> Asked:
 
 
 def carried(what: str, before: Any, after: Any) -> Any:
-    """``after``, the value carried out of an iteration; T119 or T206 if its structure or types differ from ``before``."""
+    """``after``, the value carried out of an iteration, unchanged, if it is of the kind of ``before``, the value carried in.
+
+    T119 if the structure differs, T206 if the dtype or the shape of a leaf does. An int or float of Python's in ``before`` may
+    become a scalar of any dtype that it adopts in arithmetic. ``what`` names the function in messages.
+    """
     found = difference(
         CARRIED.format(what), _asked(before), _asked(after),
         lambda a, b: becomes(a, b) and tuple(a.shape) == tuple(b.shape), ("T119", "T206"),
@@ -355,8 +359,12 @@ def a_type(value: Any) -> str:
 
 
 def solution(what: str, wanted: str, solved: Any, like: Any, has_aux: bool, f: Callable[[Any], Any]) -> Any:
-    """``solved``; T302 unless its leaves are floats, T307 unless it and ``f`` of it have structure and ranks of ``like``.
-    ``has_aux``: ``solved`` is a pair of the solution and an auxiliary value (T308)."""
+    """``solved``, what the user's solver returned, unchanged; with ``has_aux`` a pair of the solution and an auxiliary value.
+
+    T308 if ``has_aux`` and it is no pair, T302 unless all leaves of the solution are floats, T307 unless the solution and ``f`` of
+    it have the structure and the ranks of ``like``. In messages ``what`` names the function called, and ``wanted`` stands for
+    ``f``.
+    """
     if has_aux and not (isinstance(solved, (tuple, list)) and len(solved) == 2):
         raise error("T308", AUX, hint=AUX_HINT)
     found = solved[0] if has_aux else solved

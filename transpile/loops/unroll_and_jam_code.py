@@ -52,7 +52,11 @@ class Bodies:
     # ---- blocks of statements
 
     def block(self, block: ir.Block, params: Sequence[ir.Var]) -> tuple[ir.Operand, ...]:
-        """Appends the statements of a block, which ends with new values for ``params``; returns those that do not vary."""
+        """The new values of those ``params`` that are the same in all lanes, in order; appends the statements of the block.
+
+        The block ends with a new value for each of ``params``. Statements that vary go into loops over lanes, which store the
+        new values of the other params in their arrays of lanes.
+        """
         for stmt in block.stmts:
             self.stmt(stmt)
         for param, out in zip(params, block.yields):

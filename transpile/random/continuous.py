@@ -13,8 +13,9 @@ from transpile_runtime import random as runtime
 def uniform(key: Any, shape: Any = (), dtype: Any = None, minval: Any = 0.0, maxval: Any = 1.0) -> Any:
     """An array of uniform numbers in ``[minval, maxval)``, of float64 (the default) or float32.
 
-    The bounds are numbers or arrays that broadcast to the shape; the draw is differentiable in them. TypeError for another
-    dtype, or if ``key`` is not one key.
+    The bounds are numbers or arrays that broadcast to the shape; the draw is differentiable in them. A number is ``u * (maxval -
+    minval) + minval`` with ``u`` in [0, 1), rounded: this can give ``maxval`` itself. TypeError for another dtype, or if ``key``
+    is not one key.
 
     >>> uniform(np.array([0, 42], np.uint32), (3,))
     array([0.42672757, 0.01501007, 0.57414442])

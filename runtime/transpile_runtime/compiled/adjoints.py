@@ -62,7 +62,7 @@ def cholesky_adjoint(factor, given, out):
 
 @fast
 def _one_block(low, bar):
-    """The same with blocks of one row, in place in ``bar``; elements above the diagonal become 0."""
+    """The adjoint of the Cholesky factor ``low``, row by row, in place in ``bar``; elements above the diagonal become 0."""
     n = low.shape[0]
     for j in range(n - 1, -1, -1):
         inverse = 1 / low[j, j]

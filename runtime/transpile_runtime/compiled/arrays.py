@@ -126,20 +126,20 @@ def pad_edge(i, n):
 
 @njit
 def pad_wrap(i, n):
-    """The same in mode "wrap"."""
+    """The index that ``np.pad`` copies for position ``i``, in mode "wrap"."""
     return i % n
 
 
 @njit
 def pad_symmetric(i, n):
-    """The same in mode "symmetric"."""
+    """The index that ``np.pad`` copies for position ``i``, in mode "symmetric"."""
     i = i % (2 * n)
     return i if i < n else 2 * n - 1 - i
 
 
 @njit
 def pad_reflect(i, n):
-    """The same in mode "reflect"."""
+    """The index that ``np.pad`` copies for position ``i``, in mode "reflect"."""
     if n == 1:
         return 0
     i = i % (2 * n - 2)
@@ -154,13 +154,13 @@ def convolve_full(n, m):
 
 @njit
 def convolve_same(n, m):
-    """The same in mode "same"."""
+    """The start in the full convolution and the length of the result, for sizes ``n`` and ``m`` in mode "same"."""
     return (min(n, m) - 1) // 2, max(n, m)
 
 
 @njit
 def convolve_valid(n, m):
-    """The same in mode "valid"."""
+    """The start in the full convolution and the length of the result, for sizes ``n`` and ``m`` in mode "valid"."""
     return min(n, m) - 1, max(n, m) - min(n, m) + 1
 
 

@@ -94,7 +94,7 @@ def hurwitz(s, q):
 
 @njit
 def _hurwitz_above(s, q):
-    """The same by the Euler-Maclaurin formula, which needs a large q; smaller terms are added one by one."""
+    """The Hurwitz zeta function by the Euler-Maclaurin formula, which needs a large q; smaller terms are added one by one."""
     total = 0.0
     while q < 12.0:
         if q == 0.0:

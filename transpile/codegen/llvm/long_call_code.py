@@ -178,7 +178,10 @@ class Work:
                     yield from self.loops(inner)
 
     def trips(self, loop: nodes.For) -> Any:
-        """The largest possible trip count, not less than 0; None if not known."""
+        """The largest possible trip count of a loop, not less than 0: an int, or a double of LLVM's; None if not known.
+
+        A double is computed by instructions that are emitted here; it is not rounded up if the step does not divide the range.
+        """
         if not isinstance(loop.step, nodes.Const) or not loop.step.value:
             return None
         ends = (loop.start, loop.bound) if loop.step.value > 0 else (loop.bound, loop.start)

@@ -96,7 +96,10 @@ def _is_small(op: ir.Operand) -> bool:
 
 
 def _element(stmt: ir.Stmt) -> ir.Var | None:
-    """The array of which the statement writes or reads a single element that is a Python integer; else None."""
+    """The array into which the statement stores a Python scalar, or from which it reads a single element; else None.
+
+    The dtype is not checked: the caller looks only for tapes of dtype int64.
+    """
     match stmt:
         case ir.Store(path=path, value=(ir.Var() | ir.Const()) as value) if _is_point(path) and value.type.weak:
             return stmt.buf
