@@ -159,8 +159,8 @@ def test_a_record_is_of_a_kind_and_a_family():
 
 
 def test_every_field_is_asked_for():
-    """By somebody outside of the records, or by a question of the record's own; two are said for the walk over the rules."""
-    assert {f.name for f in fields(Op)} - asked() == {"examples", "linear"}
+    """By somebody outside of the records, or by a question of the record's own; the examples are for the walk over the rules."""
+    assert {f.name for f in fields(Op)} - asked() == {"examples"}
 
 
 def test_what_other_things_have_is_not_asked_of_a_record():

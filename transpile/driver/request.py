@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
+from types import MethodType
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from transpile.aggregates import (
 )
 from transpile.base.content import parts
 from transpile.base.foreign_arrays import as_arrays
-from transpile.base.levels import Jit, Pullback, Pushforward, jit_level, peeled
+from transpile.base.levels import Jit, Pullback, Pushforward, jit_level, level_of, peeled
 from transpile.driver.program import slim
 from transpile.errors import error
 
@@ -141,6 +142,8 @@ def _by_content(tree: Tree) -> Tree:
 def _parameter_names(target: Any) -> tuple[list[str], bool]:
     """The names of the parameters, empty if unknown, and whether there are star parameters (or it is unknown)."""
     try:
+        while level_of(target) is not None and not isinstance(target, MethodType):
+            target = target.__wrapped__  # not as a level between is called
         found = inspect.signature(target).parameters
     except (TypeError, ValueError):
         return [], True

@@ -19,7 +19,7 @@ from transpile.core.rebuild import of_outputs, with_blocks, with_body, with_resu
 from transpile.core.walk import Cloner, blocks, first_read, leaves, map_operands, reads, statements, uses
 from transpile.errors import error
 from transpile.ops.slicing import raise_if
-from transpile.ops.tables import prims
+from transpile.ops.tables import prims, record_of
 
 Place = Callable[[Builder, ir.Call], Sequence[ir.Operand] | None]
 """Gives other operands for the results of a call; None if the call stays."""
@@ -224,11 +224,10 @@ def _is_zero(block: ir.Block, operand: ir.Operand) -> bool:
     """True if the operand is a number or an array that is written as zeros."""
     if isinstance(operand, ir.Const):
         return operand.value == 0
-    made = [s for s in block.stmts if isinstance(s, ir.Let) and s.var is operand]
-    return any(s.prim in _SPREAD and _is_zero(block, s.args[0]) for s in made)
-
-
-_SPREAD = ("full", "broadcast", "cast", "neg", "reshape")  # of zeros these make zeros
+    made = next((s for s in block.stmts if isinstance(s, ir.Let) and s.var is operand), None)
+    if made is None or not made.args or not record_of(made).linear:
+        return False
+    return all(carries_derivative(a) and _is_zero(block, a) for a in made.args)
 
 
 def _place_of(fn: ir.Function, operand: ir.Operand) -> ir.Loc:
