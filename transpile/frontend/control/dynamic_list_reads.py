@@ -21,7 +21,7 @@ from transpile.core.types import BOOL, INT, Type, promote
 from transpile.frontend.control import carries
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.values import aliases, memory, read_only
-from transpile.frontend.values.values import Array, Cell, Held, Items, Ref, Scalar, SliceOf, Tuple
+from transpile.frontend.values.values import Array, Buffer, Cell, Held, Items, Ref, Scalar, SliceOf, Tuple
 from transpile.numpy_api.api_arguments import same_dtype
 
 KINDS = ("grown", "counted")
@@ -271,13 +271,14 @@ def of_array(lx: Lifter, value: Array) -> Ref:
 
 def filled_part(lx: Lifter, cell: Cell, many: ir.Operand) -> Expr:
     """The elements so far of one of the arrays of a list."""
-    type_, buffer = memory.type_of(lx, cell), memory.to_buffer(lx, cell)
+    type_, state = memory.type_of(lx, cell), lx.state.cells[cell]
+    source = lx.b.expr(state.var if isinstance(state, Buffer) else state.op)
     size = count_dim(lx, many)
     if lx.symbols.resolve(type_.dims[0]) == size:
-        return lx.b.like(lx.b.expr(memory.read(lx, cell)), lx.b.expr(buffer))
+        return lx.b.like(lx.b.expr(memory.read(lx, cell)), source)
     path = (ir.Index((ir.Slice(None, 0, None), *[ir.Slice()] * (len(type_.dims) - 1))),)
     found = _read_part(lx, cell, path, (many,), (size, *type_.dims[1:]))
-    return lx.b.like(lx.b.expr(found), lx.b.expr(buffer))
+    return lx.b.like(lx.b.expr(found), source)
 
 
 def stacked(lx: Lifter, value: Ref) -> Any:
