@@ -122,7 +122,7 @@ CHAINS = {
 }
 
 
-@pytest.mark.parametrize("form", CHAINS)
+@pytest.mark.parametrize("form", ["elif", pytest.param("if else", marks=pytest.mark.slow)])
 def test_more_branches_than_python_reads(form):
     """Python reads 99 levels of indentation: what would have more is refused at the user's line."""
     line = "    elif x > {a}.0:\n        y = x * {k}.0\n" if form == "elif" else "x * {k}.0 if x > {a}.0 else "

@@ -92,8 +92,12 @@ def same(want, got):
     return np.array_equal(np.asarray(want, float), np.asarray(got, float))
 
 
+QUICK = ("conditional expression", "function", "max", "sum in a branch", "number of NumPy's")
+EACH = [s if s in QUICK else pytest.param(s, marks=pytest.mark.slow) for s in SOURCES]
+
+
 @pytest.mark.parametrize("use", USES)
-@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("source", EACH)
 def test_right_or_refused(source, use):
     """`value` shows no dtype: it is refused only where NumPy rounds what is put in."""
     refused = []
@@ -113,7 +117,7 @@ def test_right_or_refused(source, use):
         assert len(refused) >= len(MADE) - 3, sorted(set(MADE) - set(refused))
 
 
-@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("source", EACH)
 def test_a_dtype_that_was_asked_for(source):
     for name, array in ASKED.items():
         for use in USES:

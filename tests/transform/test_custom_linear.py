@@ -116,8 +116,16 @@ REVERSE = {
 }
 
 
-@pytest.mark.parametrize("use", REVERSE)
-@pytest.mark.parametrize("name", BENT)
+def crossed(names, *in_each_use):
+    """Each rule under `grad`, and the named ones in each use; the others are slow tests."""
+    return [
+        (name, use) if use == "grad" or name in in_each_use else pytest.param(name, use, marks=pytest.mark.slow)
+        for name in names
+        for use in REVERSE
+    ]
+
+
+@pytest.mark.parametrize("name, use", crossed(BENT, "square", "branch"))
 def test_a_rule_that_is_not_linear_is_refused(name, use):
     f = ruled(squares, BENT[name])
     with pytest.raises(tp.TranspileError, match="not linear in its tangent") as refused:
@@ -126,8 +134,7 @@ def test_a_rule_that_is_not_linear_is_refused(name, use):
     assert found.code == "T312" and found.loc.file == __file__ and found.hint
 
 
-@pytest.mark.parametrize("use", REVERSE)
-@pytest.mark.parametrize("name", STRAIGHT)
+@pytest.mark.parametrize("name, use", crossed(STRAIGHT, "product", "loop"))
 def test_a_linear_rule_is_transposed(name, use):
     f = ruled(squares, STRAIGHT[name])
     assert np.allclose(REVERSE[use](f), 2.0 * X, rtol=1e-14)
@@ -153,8 +160,7 @@ FREE = {
 }
 
 
-@pytest.mark.parametrize("use", REVERSE)
-@pytest.mark.parametrize("name", FREE)
+@pytest.mark.parametrize("name, use", crossed(FREE, "the derivative alone"))
 def test_a_rule_that_forgets_the_tangent_is_refused(name, use):
     """Its transpose would be zero."""
     with pytest.raises(tp.TranspileError, match="does not depend on the tangents") as refused:
