@@ -222,3 +222,17 @@ def test_after_a_fork(tmp_path):
 def test_calls_from_several_threads(tmp_path):
     """The layer ends the process at a second loop while one runs; calls wait for each other."""
     assert run(tmp_path, "several") == ["True"] * 3
+
+
+def test_the_work_of_a_loop_that_counts_down():
+    """It was negative, so that a loop around it looked as if it had too little work for several threads."""
+    from transpile.core import nodes as ir
+    from transpile.core.types import FLOAT64, INT
+    from transpile.loops.schedule.cost_model import Work
+
+    def work(start, bound, step):
+        let = ir.Let(ir.Var("y", FLOAT64), "sin", (ir.Const(1.0, FLOAT64),))
+        ends = (ir.Const(k, INT) for k in (start, bound, step))
+        return Work({}, set(), None, None).loop(ir.For(ir.Var("i", INT), *ends, (), ir.Block((), [let])))
+
+    assert work(9, -1, -1) == work(0, 10, 1) > 0.0 and work(10, 0, -2) == work(0, 10, 2) > 0.0

@@ -50,7 +50,7 @@ class Work:
 
     def trips(self, loop: ir.For, first: ir.Operand | float, last: ir.Operand | float) -> ir.Operand | float:
         found = self.plus(last, self.times(first, -1.0))
-        step = abs(loop.step.value) if isinstance(loop.step, ir.Const) and loop.step.value else 1
+        step = loop.step.value if isinstance(loop.step, ir.Const) and loop.step.value else 1
         return self.times(found, 1.0 / step)
 
     def block(self, block: ir.Block) -> ir.Operand | float:
