@@ -35,12 +35,14 @@ class Roots:
         return var
 
     def _join(self, a: ir.Operand, b: ir.Operand) -> None:
+        """Makes two names one class, if both are arrays."""
         if is_array(a) and is_array(b):
             first, second = self.of(a), self.of(b)  # type: ignore[arg-type]
             if first is not second:
                 self.parent[second] = first
 
     def _block(self, block: ir.Block) -> None:
+        """Joins the names that the statements of a block, nested ones included, may make stand for the same memory."""
         for stmt in block.stmts:
             match stmt:
                 case ir.Call():
@@ -206,7 +208,8 @@ class Touches:
         return t
 
     def ordered(self, first: ir.Stmt, second: ir.Stmt) -> bool:
-        """Whether ``second`` must stay after ``first``."""
+        """Whether ``second``, which stands after ``first``, must stay there: they touch the same memory or variables, or have
+        effects."""
         return is_ordered(self.of(first), self.of(second))
 
     def after(self, first: ir.Stmt, others: Sequence[ir.Stmt]) -> list[ir.Stmt]:
@@ -239,7 +242,8 @@ def is_ordered(a: Touch, b: Touch) -> bool:
 
 
 def has_order(a: Touch, b: Touch) -> bool:
-    """Whether the effects of both are visible outside, so that their order counts."""
+    """Whether two pieces of code must keep their order because both raise or print, or one does and the other writes memory of
+    the caller."""
     first, second = a.raises or a.acts, b.raises or b.acts
     return (first and second) or (first and b.visible) or (second and a.visible)
 
@@ -254,5 +258,5 @@ def may_raise(let: ir.Let) -> bool:
 
 
 def is_pure(let: ir.Let) -> bool:
-    """Whether a *let* may be recomputed, moved or removed."""
+    """Whether a *let* may be recomputed, moved or removed: it cannot raise."""
     return not may_raise(let)

@@ -26,7 +26,8 @@ def carries_derivative(operand: ir.Operand) -> bool:
 
 
 def differentiable_args(prim: Op, args: tuple[ir.Operand, ...]) -> Iterator[ir.Operand]:
-    """The operands through which a derivative passes."""
+    """Those of the operands ``args`` that can carry a derivative and in which the derivative of ``prim`` is not zero
+    everywhere."""
     if prim.elementwise:
         for arg, partial in zip(args, prim.partials):
             if partial is not ZERO and carries_derivative(arg):
@@ -36,7 +37,11 @@ def differentiable_args(prim: Op, args: tuple[ir.Operand, ...]) -> Iterator[ir.O
 
 
 def edges(block: ir.Block) -> Iterator[Edge]:
-    """The dependences between floating-point variables in a block, including nested blocks."""
+    """Pairs of an operand and a variable whose derivative depends on it, in a block and its nested blocks.
+
+    Steps whose derivative is zero are left out. Pairs of other statements than *lets* and allocations may also have operands or
+    variables that carry no derivative.
+    """
     table = prims()
     for stmt in block.stmts:
         yield from _edges(stmt, table)
@@ -45,6 +50,7 @@ def edges(block: ir.Block) -> Iterator[Edge]:
 
 
 def _edges(stmt: ir.Stmt, table: dict[str, Op]) -> Iterator[Edge]:
+    """The pairs of `edges` that the statement itself makes, without nested blocks."""
     match stmt:
         case ir.Let() | ir.Alloc():
             if carries_derivative(stmt.var):
@@ -74,7 +80,8 @@ def _edges(stmt: ir.Stmt, table: dict[str, Op]) -> Iterator[Edge]:
 
 
 def active(fn: ir.Function, wrt: Iterable[ir.Var], results: Iterable[ir.Operand]) -> set[ir.Var]:
-    """The active variables of ``fn`` for derivatives of ``results`` with respect to ``wrt``."""
+    """The variables of ``fn`` that depend on ``wrt`` and on which ``results`` depend, both through steps that have a
+    derivative."""
     forward: dict[ir.Var, list[ir.Var]] = {}
     backward: dict[ir.Var, list[ir.Var]] = {}
     for source, target in edges(fn.body):
@@ -87,7 +94,7 @@ def active(fn: ir.Function, wrt: Iterable[ir.Var], results: Iterable[ir.Operand]
 
 
 def is_stopped(fn: ir.Function, wrt: Iterable[ir.Var]) -> bool:
-    """Whether ``stop_gradient`` cuts off a dependence of ``fn`` on the variables ``wrt``."""
+    """Whether ``fn`` applies ``stop_gradient`` to a value that depends on the variables ``wrt``."""
     stops = [s for s in statements(fn.body) if isinstance(s, ir.Let) and record_of(s).hides]
     hidden = [a for s in stops for a in s.args]
     reached = active(fn, wrt, hidden)
@@ -95,6 +102,7 @@ def is_stopped(fn: ir.Function, wrt: Iterable[ir.Var]) -> bool:
 
 
 def _reach(roots: Iterable[ir.Var], graph: dict[ir.Var, list[ir.Var]]) -> dict[ir.Var, None]:
+    """The roots and all variables that can be reached from them in ``graph``, as keys in the order in which they were found."""
     found: dict[ir.Var, None] = dict.fromkeys(roots)
     queue = list(found)
     while queue:

@@ -29,8 +29,8 @@ def form_of(op: ir.Operand) -> Linear:
 
 
 def computed(form: Linear, number: Callable[[str, ir.Operand, ir.Operand], ir.Operand]) -> ir.Operand:
-    """An operand with the value of the form, computed from its variables, positive terms first; ``number(prim, a, b)`` builds a
-    sum, difference or product."""
+    """An operand with the value of the form: a constant, one of its variables, or what ``number(prim, a, b)`` returns, which is
+    called for each sum, difference and product. Positive terms come first."""
     found: ir.Operand | None = None
     for var, coef in sorted(form.terms, key=lambda t: (t[1] < 0, t[0].label)):
         term: ir.Operand = var if abs(coef) == 1 else number("mul", ir.Const(abs(coef), INT), var)
@@ -58,13 +58,13 @@ class Forms:
         self.lets[let.var] = let
 
     def alias(self, var: ir.Var, other: ir.Operand) -> None:
-        """Makes ``var`` equal to ``other`` from here on."""
+        """Makes ``var`` equal to ``other`` from here on: its form is then that of ``other``."""
         self.same[var] = other
         self.known.clear()
 
     def as_alias(self, a: ir.Operand, b: ir.Operand) -> tuple[ir.Var, ir.Operand] | None:
-        """Of two equal integers, the one that can be replaced and the one to replace it by, which is not computed from it; None
-        if neither can be replaced."""
+        """A pair of the two equal integers: the one that can be replaced, a variable, and the one to replace it by, which is
+        not computed from it. None if neither can be replaced."""
         if isinstance(a, ir.Var) and not self.comes_from(b, a):
             return a, b
         return (b, a) if isinstance(b, ir.Var) and not self.comes_from(a, b) else None
@@ -94,6 +94,8 @@ class Forms:
         return self.known[op]
 
     def _found(self, var: ir.Var) -> Linear:
+        """The form of a variable, from its alias or its definition; the variable itself if the definition is not linear in
+        int64."""
         if var in self.same:
             return self.of(self.same[var])
         alone = Linear.atom(var)
@@ -112,6 +114,7 @@ def _is_index(op: ir.Operand) -> bool:
 
 
 def _lets(block: ir.Block) -> Iterator[ir.Let]:
+    """All *lets* of a block, nested blocks included."""
     for stmt in block.stmts:
         if isinstance(stmt, ir.Let):
             yield stmt

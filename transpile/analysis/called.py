@@ -45,14 +45,15 @@ class Summaries(Protocol):
 
 
 def may_act(stmt: ir.Stmt) -> bool:
-    """Whether a statement prints or raises, or calls a function that does."""
+    """Whether a statement is an effect (a print, raise or check), or calls a function that contains one."""
     if isinstance(stmt, ir.Effect):
         return True
     return any(True for _ in effects_of(stmt))
 
 
 def effects_of(stmt: ir.Stmt, seen: set[Routine] | None = None):  # type: ignore[no-untyped-def]
-    """The effects in the functions that a statement calls; those in ``seen`` are left out, and each called one is added."""
+    """The effects (prints, raises, checks) in the functions that a statement calls, directly or not; kept functions in ``seen``
+    are left out, and each one that is visited is added to it."""
     seen = set() if seen is None else seen
     routine = routine_of(stmt)
     if is_custom(stmt):

@@ -46,7 +46,8 @@ def may_overwrite(
 
 
 def _meet(system: Instances, reads: Sequence[Axis], writes: Sequence[Axis]) -> bool:
-    """Whether a read and a write can touch one element if the write comes later in the order of ``system``."""
+    """Whether a read and a write may touch one element if the write comes later in the order of ``system``, to which the
+    constraints are added. True if there are too many cases to decide."""
     for axis, (a, b) in enumerate(zip(reads, writes)):
         system.touch(axis, a, 1)
         system.touch(axis, b, 2)
@@ -83,8 +84,10 @@ def _orders(first: Site, write: Site) -> Iterator[Order]:
 
 
 def _place(site: Site, write: Site) -> tuple[ir.Var, ir.Path, tuple[ir.Operand, ...]]:
-    """The written buffer, and the path and operands of the part that a statement touches; the whole buffer for statements other
-    than ``index``, `Store` and `Add`."""
+    """The touched buffer, and the path and operands of the part of it that the statement at ``site`` touches.
+
+    Statements other than ``index``, `Store` and `Add` count as touching all of the buffer that ``write`` writes.
+    """
     match site.stmt:
         case ir.Store() | ir.Add() as stmt:
             return stmt.buf, stmt.path, stmt.args
@@ -113,6 +116,11 @@ def _axes(buf: ir.Var, path: ir.Path, args: tuple[ir.Operand, ...]) -> list[Axis
 
 
 def _subscript(found: list[Axis], open_axes: OpenAxes, step: ir.Index, args: tuple[ir.Operand, ...]) -> OpenAxes:
+    """The axes that remain after an index step of a path, in order (None for new ones).
+
+    Notes in ``found`` the item that selects on an axis, if it is a point or a slice that is not full and the first one there.
+    Axes taken by gathers and masks are dropped.
+    """
     left: OpenAxes = []
     position = 0
     for item in step.items:

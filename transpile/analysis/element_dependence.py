@@ -17,7 +17,8 @@ from transpile.ops.traits import NOT_EQUAL
 
 
 def never_meet(x: Sequence[Linear], y: Sequence[Linear], facts: Facts) -> bool:
-    """Whether two lists of subscripts of one array never name the same element: on some axis they surely differ."""
+    """Whether two lists of subscripts of one array surely never name the same element: on some axis they differ. False if that
+    is not known."""
     pairs = list(zip(x, y))
     if any(p.key == q.key and p.const != q.const for p, q in pairs):
         return True
@@ -41,9 +42,9 @@ class OtherTrip:
         return self.twins.setdefault(var, ir.Var(var.name, var.type))
 
     def never_meet(self, x: Sequence[Linear], y: Sequence[Linear]) -> bool:
-        """Whether the subscripts ``x`` in one iteration never name the element that ``y`` names in the other."""
+        """Whether the subscripts ``x`` in one iteration surely never name the element that ``y`` names in the other."""
         return never_meet(x, [self.form(q) for q in y], self.facts)
 
     def form(self, form: Linear) -> Linear:
-        """The form in terms of the other iteration's variables."""
+        """The form with each variable that an iteration defines replaced by its twin."""
         return Linear(form.const, tuple((self.twin(v) if v in self.own else v, c) for v, c in form.terms))

@@ -30,7 +30,7 @@ def at_least(a: Form, b: Form | int) -> Form:
 
 
 def is_infeasible(nonnegative: Iterable[Form], zero: Iterable[Form]) -> bool:
-    """Whether no integers make all forms of the first list nonnegative and all of the second zero."""
+    """Whether surely no integers make all forms of the first list nonnegative and all of the second zero; False if unknown."""
     rows = _substitute(list(nonnegative), list(zero))
     return rows is None or _eliminate(rows)
 
@@ -62,7 +62,7 @@ def _substitute(rows: list[Form], zero: list[Form]) -> list[Form] | None:
 
 
 def _eliminate(rows: Sequence[Form]) -> bool:
-    """Whether the inequalities contradict each other."""
+    """Whether the inequalities contradict each other; False also if the system grows beyond `LIMIT`."""
     system: System = {}
     if not _merge(system, rows):
         return True

@@ -34,9 +34,11 @@ class Numbers:
         return found
 
     def bit(self, var: ir.Var) -> int:
+        """The set of this variable alone, as a mask."""
         return 1 << self.number(var)
 
     def mask(self, operands: Iterable[ir.Operand]) -> int:
+        """The set of the variables among the operands, as a mask; constants are skipped."""
         mask = 0
         for operand in operands:
             if isinstance(operand, ir.Var):

@@ -30,7 +30,8 @@ SUM = Fold("add")
 
 
 def fold_of(loop: ir.For, k: int) -> Fold | None:
-    """How the loop folds its ``k``-th carried value; None if an iteration uses the value in another way."""
+    """The `Fold` by which iterations update the loop's carried value number ``k``, a sum if it is never changed; None if an
+    iteration uses the value in another way."""
     found = _Finder()
     if not found.passes(loop, k):
         return None
@@ -47,7 +48,8 @@ def folds_of(loop: ir.For) -> tuple[Fold, ...] | None:
 
 
 def held_by(loop: ir.For, k: int) -> set[ir.Var]:
-    """The variables that hold the ``k``-th carried value within an iteration, outside nested loops."""
+    """The variables that hold the carried value number ``k``, or a partial fold of it, within an iteration, outside nested
+    loops."""
     found = {loop.body.params[k]}
     _Finder().follow(loop.body, found)
     return found
@@ -58,8 +60,8 @@ class _Finder:
         self.kind: Fold | None = None
 
     def passes(self, loop: ir.For, k: int) -> bool:
-        """Whether an iteration only folds values that do not depend on the ``k``-th carried value into it, and passes the
-        result on."""
+        """Whether an iteration only folds operands that do not depend on the carried value number ``k`` into it, and passes it
+        on in its own place. Sets ``kind`` to the fold, which must be the same everywhere."""
         held = {loop.body.params[k]}
         if not self.follow(loop.body, held):
             return False
@@ -67,10 +69,12 @@ class _Finder:
         return loop.body.yields[k] in held and not held & {loop.body.stop, *rest}
 
     def follow(self, block: ir.Block, held: set[ir.Var]) -> bool:
-        """Whether the statements only fold the variables in ``held``; adds the results of these folds to it."""
+        """Whether the statements use the variables in ``held`` only to fold operands into them; the results of these folds are
+        added to ``held``."""
         return all(self.step(stmt, held) for stmt in block.stmts)
 
     def step(self, stmt: ir.Stmt, held: set[ir.Var]) -> bool:
+        """Whether one statement, with its nested blocks, uses the variables in ``held`` only to fold; adds to ``held``."""
         if isinstance(stmt, ir.Let) and record_of(stmt).folds:
             return self.let(stmt, held)
         if isinstance(stmt, ir.If) and stmt.test not in held:
@@ -81,6 +85,8 @@ class _Finder:
         return not held & {*reads(stmt), *inside}
 
     def let(self, stmt: ir.Let, held: set[ir.Var]) -> bool:
+        """Whether a *let* of a folding primitive reads no variable in ``held``, or folds one operand into one of them; adds its
+        result to ``held`` then."""
         given = [op in held for op in stmt.args]
         if not any(given):
             return True
@@ -97,6 +103,7 @@ class _Finder:
         return True
 
     def branch(self, stmt: ir.If, held: set[ir.Var]) -> bool:
+        """Whether both sides of a branch only fold; a result that holds the value on one side must hold it on both."""
         sides = [(block, set(held)) for block in (stmt.then, stmt.orelse)]
         if not all(self.follow(block, own) for block, own in sides):
             return False
@@ -110,6 +117,7 @@ class _Finder:
         return True
 
     def loop(self, stmt: ir.For, held: set[ir.Var]) -> bool:
+        """Whether a nested loop reads the variables in ``held`` only as initial values, each of which it only folds."""
         if held & set(uses(stmt.body)) or held & set(leaves(stmt.body)):
             return False
         for j, init in enumerate(stmt.inits):

@@ -60,8 +60,11 @@ class Mapped:
         return self.called.of(stmt, self.given(stmt))
 
     def given(self, stmt: ir.Call) -> list[bool | None]:
-        """Which arguments of a call have lanes. In a linear solve, the right-hand side has lanes if any argument has, because
-        its derivative solves with a right-hand side that differs."""
+        """For each argument of a call, whether the batched call gets it with lanes; None for the axis of these lanes.
+
+        In a linear solve the right-hand side has lanes if any argument has, because its derivative solves with one that
+        differs.
+        """
         found = self.pattern(stmt.args)
         if is_custom(stmt) and (any(found) or self.axis in stmt.args):
             if stmt.custom.rule == "linear":
@@ -74,7 +77,7 @@ class Mapped:
         return found
 
     def pattern(self, args: Iterable[ir.Operand]) -> list[bool | None]:
-        """Which arguments of a call differ between lanes; None for the axis of these lanes."""
+        """For each argument of a call, whether it differs between lanes; None for the axis of these lanes."""
         return [None if a is self.axis else self.has(a) for a in args]
 
     def collective(self, stmt: ir.Stmt) -> bool | None:
@@ -87,7 +90,7 @@ class Mapped:
     # ---- sizes
 
     def differs(self, name: str, op: ir.Operand) -> bool:
-        """Whether the symbol, whose operand is ``op``, differs between lanes."""
+        """Whether the size symbol ``name``, whose value is the operand ``op``, differs between lanes."""
         let = self.made.get(op) if isinstance(op, ir.Var) else None
         if not isinstance(let, ir.Let) or let.prim != "dim":
             return self.has(op)
@@ -123,10 +126,13 @@ class Mapped:
         self.values.update(v for v in found if isinstance(v, ir.Var))
 
     def block(self, block: ir.Block, under: bool) -> None:
+        """Marks what the statements of a block make different between lanes; ``under``: not all lanes run it equally often."""
         for stmt in block.stmts:
             self.stmt(stmt, under)
 
     def stmt(self, stmt: ir.Stmt, under: bool) -> None:
+        """Marks what one statement, nested blocks included, makes different between lanes; ``under``: not all lanes run it
+        equally often."""
         match stmt:
             case ir.Let(prim="dim"):
                 dims = stmt.args[0].type.dims
@@ -173,6 +179,8 @@ class Mapped:
             self.note(result)
 
     def loop(self, stmt: ir.For | ir.While, under: bool) -> None:
+        """Marks what a loop makes different between lanes: index, carried values, results, trip count, and what its blocks
+        do."""
         if isinstance(stmt, ir.While):
             self.block(stmt.test, under or self.diverges(stmt))
         elif self.has(stmt.start, stmt.bound, stmt.step):
@@ -188,12 +196,13 @@ class Mapped:
 
 
 def is_out(stmt: ir.Call, result: ir.Var) -> bool:
-    """Whether a result of a call has an adjoint."""
+    """Whether a result of a call of a function with a user-defined derivative has an adjoint: it is a floating-point output."""
     return result.type.is_float and result in stmt.results[: stmt.custom.outputs]
 
 
 def _deciding(stmt: ir.Let) -> list[ir.Operand]:
-    """The operands of a place that determine its size: masks, bounds of slices, sizes of a reshape."""
+    """The operands of an ``index`` statement that determine the size of its result: masks, bounds of slices, sizes of a
+    reshape."""
     found: list[ir.Operand] = []
     operands = stmt.args[1:]
     for step in stmt.params["path"]:
@@ -219,7 +228,8 @@ def below_branches(mapped: Mapped, fn: ir.Function) -> set[int]:
 
 
 def acts_in_lanes(mapped: Mapped, stmt: ir.Stmt, under: set[int]) -> bool:
-    """Whether a statement prints, or raises in some lanes only. ``under``: the ids of statements that not all lanes reach."""
+    """Whether a statement prints or checks, or raises in some lanes only, itself or in a function that it calls. ``under``: the
+    ids of statements that not all lanes reach."""
     if isinstance(stmt, ir.Effect):
         return not isinstance(stmt, ir.Raise) or mapped.has(*stmt.args) or id(stmt) in under
     found = mapped.called_as(stmt)

@@ -21,12 +21,14 @@ def site(parts: ir.Parts) -> int:
 
 
 def place(loc: ir.Loc) -> tuple[Any, ...]:
-    """The part of a message that names the user's line; the path is shown relative to the working directory."""
+    """The part of a message that names the user's line, as a tuple of one ``("at", file, line, column)``; empty if no file is
+    known."""
     return (("at", loc.file, loc.line, loc.col),) if loc.file else ()
 
 
 def message(stmt: ir.Effect) -> ir.Parts:
-    """The message of an effect in loop core: the exception, the dtypes of the operands, text and slots."""
+    """The message of an effect in loop core: a tuple of the exception (None for a print), the dtypes of the operands (empty for
+    checks), and the text and slots. TypeError for other statements."""
     match stmt:
         case ir.Print():
             return (None, stmt.dtypes, *stmt.parts, stmt.sep, stmt.end)
@@ -38,8 +40,8 @@ def message(stmt: ir.Effect) -> ir.Parts:
 
 
 def sites(fn: ir.Function) -> dict[int, Any]:
-    """All messages of a lowered function, by number: `transpile_runtime.compiled.errors.SITES` must hold them before it
-    runs."""
+    """All messages of a lowered function, by number, except the request to compile for other sizes:
+    `transpile_runtime.compiled.errors.SITES` must hold them before it runs."""
     found = (message(s) for s in statements(fn.body) if isinstance(s, ir.Effect) and not is_other_sizes(s))
     return {site(m): m for m in found}
 

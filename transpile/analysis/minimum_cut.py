@@ -54,7 +54,7 @@ def min_cut(costs: Mapping[V, int], edges: Sequence[tuple[V, V]], sources: Seque
 
 
 def _augmenting(capacity: list[dict[int, int]], start: int, end: int) -> list[int] | None:
-    """A path with spare capacity from ``start`` to ``end``; None if there is none."""
+    """The vertices of a shortest path with spare capacity from ``start`` to ``end``, both included; None if there is none."""
     parent = {start: start}
     queue = [start]
     for u in queue:

@@ -33,7 +33,8 @@ Time = tuple[int, ...]  # iteration and position in turn, from the outermost loo
 
 
 def in_order(done: Done) -> None:
-    """Raises `InternalError` if lowering or a pass over loops, which is ``done``, leaves such an overlap."""
+    """Raises `InternalError` if lowering, or a pass over loops, has left an iteration that reads what an earlier one has
+    overwritten. ``done`` is the pass with its old and new function; other dialects are not checked."""
     if done.dialect != "loops":
         return
     made = _stores(done.old) if done.name == "lowering" and done.old is not None else set[ir.Loc]()
@@ -48,8 +49,8 @@ def in_order(done: Done) -> None:
 
 
 def _stores(fn: ir.Function) -> set[ir.Loc]:
-    """The locations of stores of whole arrays that are not locations of loops; after lowering, a loop with such a location
-    comes from that store."""
+    """The locations of stores and additions of whole arrays in array core, except those that are also locations of loops: a
+    loop with such a location, after lowering, comes from that store."""
     every = list(statements(fn.body))
     stores = {s.loc for s in every if isinstance(s, (ir.Store, ir.Add)) and s.value.type.dims and s.loc.line}
     return stores - {s.loc for s in every if isinstance(s, (ir.For, ir.While))}
@@ -100,6 +101,8 @@ def overwritten(nest: ir.For, forms: Forms) -> ir.Let | None:
 
 
 def _accesses(nest: ir.For, around: tuple[ir.For, ...], at: tuple[int, ...]) -> Iterator[_Access]:
+    """The reads and writes of elements in a nest, nested loops included, branches not. ``around`` and ``at``: the loops around
+    the nest and the positions that lead to it."""
     loops = (*around, nest)
     for k, stmt in enumerate(nest.body.stmts):
         if isinstance(stmt, ir.For):
@@ -116,7 +119,8 @@ class _Tried:
         self.forms, self.own, self.at_once = forms, own, at_once
 
     def meet(self, write: _Access, read: _Access) -> bool:
-        """Whether some iteration reads an element that an earlier one wrote."""
+        """Whether ``read``, in some of the iterations tried, reads an element that ``write`` wrote at an earlier time; False
+        for more than `MOST` nested loops."""
         if max(len(write.loops), len(read.loops)) > MOST:
             return False
         written: dict[Element, Time] = {}
@@ -125,7 +129,8 @@ class _Tried:
         return any(element in written and written[element] < time for time, element in self.touched(read))
 
     def touched(self, access: _Access) -> Iterator[tuple[Time, Element]]:
-        """The touched elements, each with the time: iteration and position in turn, and then the subscripts."""
+        """Pairs of a time and the subscripts that the access has then, for up to `TRIPS` iterations of each loop. The time is
+        iteration and position in turn; only the outermost iteration if iterations run concurrently."""
         for trips in product(range(TRIPS), repeat=len(access.loops)):
             numbers = self.indices(access.loops, trips)
             element = None if numbers is None else self.element(access, numbers)
@@ -155,6 +160,8 @@ class _Tried:
         return None if None in found else tuple(found)
 
     def of(self, op: ir.Operand, numbers: Numbers) -> Linear | None:
+        """The operand as a form in which loop indices have the values ``numbers``; None if it depends on another variable of
+        the nest."""
         form = self.forms.of(op)
         total = Linear(form.const)
         for var, coef in form.terms:

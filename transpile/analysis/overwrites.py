@@ -36,7 +36,7 @@ class Overwrites:
         self._originals: dict[int, ir.Var | None] = {}
 
     def is_stable(self, read: ir.Let) -> bool:
-        """Whether the place that ``read`` read still holds the same values at the end of the function."""
+        """Whether the place that ``read`` reads surely holds the same values until the end of the function."""
         key = id(read)
         if key not in self._known:
             root = read.args[0]
@@ -45,7 +45,7 @@ class Overwrites:
         return self._known[key]
 
     def original(self, read: ir.Let) -> ir.Var | None:
-        """The value of which the buffer is a copy, if nothing was written to the place before ``read``; else None. That value
+        """The value of which the buffer read by ``read`` is a copy, if nothing wrote to the place before; else None. That value
         still holds what ``read`` returned."""
         key = id(read)
         if key not in self._originals:
@@ -53,6 +53,7 @@ class Overwrites:
         return self._originals[key]
 
     def _original(self, read: ir.Let) -> ir.Var | None:
+        """What `original` returns, not cached."""
         root = read.args[0]
         alloc = self.allocs.get(root) if isinstance(root, ir.Var) and read.prim == "index" else None
         if alloc is None or alloc.prim != "copy" or self.at[id(alloc)].nest:

@@ -70,12 +70,12 @@ def definitions(fn: ir.Function) -> dict[ir.Var, Def]:
 
 
 def sizes_before(stmt: ir.Stmt, symbols: Mapping[str, ir.Operand], defs: Mapping[ir.Var, Def]) -> tuple[str, ...]:
-    """The symbols of sizes that a statement needs before it runs; the sizes of its own result are left out."""
+    """The size symbols in the dims of a statement that must be known before it runs: all except sizes of its own results."""
     return tuple(s for s in dim_symbols(stmt) if not is_own_size(stmt, symbols[s], defs))
 
 
 def is_own_size(stmt: ir.Stmt, operand: ir.Operand, defs: Mapping[ir.Var, Def]) -> bool:
-    """Whether the operand is a size of the statement's own result, or of a part of it."""
+    """Whether the operand was read as a size of the statement's own result, or of an item of it."""
     for prim in ("dim", "item"):
         made = defs[operand].stmt if isinstance(operand, ir.Var) and operand in defs else None
         if isinstance(made, ir.Let) and made.prim == prim:

@@ -74,10 +74,11 @@ class Instances:
         return form
 
     def site(self, side: int) -> Site:
+        """The first statement for side 1, the write for side 2."""
         return self.first if side == 1 else self.write
 
     def operand(self, operand: ir.Operand, side: int) -> Form:
-        """The value of an integer operand in one instance."""
+        """The form of an integer operand's value, as the first statement (``side`` 1) or the write (2) sees it."""
         if isinstance(operand, ir.Const):
             return Form(int(operand.value))
         assert isinstance(operand, ir.Var), operand
@@ -90,19 +91,19 @@ class Instances:
         return self.atom(operand, ("var", id(operand)), side)
 
     def index(self, loop: ir.For, side: int) -> Form:
-        """The index of a loop in one instance."""
+        """The form of a loop's index on a side; both sides share it if they are in the same iteration of the loop."""
         is_size = loop.symbol is not None and loop.symbol.is_size_symbol
         return self.variable(("index", id(loop), 0 if self.order.is_same(loop) else side), is_size)
 
     def dim(self, dim: Dim, side: int) -> Form:
-        """The value of a dimension in one instance, that of the read or of the write (``side``)."""
+        """The form of a dimension's value, as the first statement (``side`` 1) or the write (2) sees it."""
         total: Form[Hashable, int] = Form(dim.const)
         for atom, coef in dim.terms:
             total = total + self.term(atom, side).times(coef)
         return total
 
     def term(self, atom: Atom, side: int) -> Form:
-        """The value of an atom in one instance; adds the constraints that define it."""
+        """The form of an atom's value on a side; adds the constraints that define a maximum with 0 or a quotient."""
         if atom.kind in ("symbol", "int"):
             return self.symbol(atom, side)
         parts = [self.dim(d, side) for d in atom.operands]
@@ -120,6 +121,7 @@ class Instances:
         return value
 
     def symbol(self, atom: Atom, side: int) -> Form:
+        """The form of a symbol's value on a side: a loop index, a constant, or an unknown."""
         # a cloned loop keeps the symbol of its index: the symbol means the enclosing loop
         for stmt, _ in reversed(self.site(side).nest):
             if isinstance(stmt, ir.For) and stmt.symbol is not None and stmt.symbol.as_symbol == atom.name:
@@ -130,8 +132,8 @@ class Instances:
         return self.atom(holder, ("symbol", atom.name), side, atom.kind == "symbol")
 
     def atom(self, holder: ir.Operand | None, key: Hashable, side: int, is_size: bool = False) -> Form:
-        """One unknown for both sides if they see the same value, else one for each ``side``. ``holder`` is the operand with the
-        value, if there is one."""
+        """The form of one unknown named ``key``: the same for both sides if they see the same value, else one for each
+        ``side``. ``holder`` is the operand with the value, if there is one."""
         where = self.defs.get(holder) if isinstance(holder, ir.Var) else None
         shared = self.is_parameter(key) if where is None else self.is_shared(where)
         return self.variable((key, 0 if shared else side), is_size)
@@ -150,7 +152,8 @@ class Instances:
     # ---- constraints
 
     def touch(self, number: int, axis: Axis, side: int) -> None:
-        """Constrains the element's number on an axis: in range, and selected by the axis's item."""
+        """Constrains the element's subscript along an axis of the buffer (the one with this ``number``) as far as ``axis``
+        tells: within the size, and selected by the axis's item."""
         element = self.variable(("element", number))
         size = self.dim(axis.size, side)
         self.facts[0].extend([element, size - element - 1])
@@ -162,8 +165,8 @@ class Instances:
                 self.slice(axis.item, axis.args, element, size, side)
 
     def wrapped(self, value: Form, size: Form, then) -> Choice:  # type: ignore[no-untyped-def]
-        """The cases of Python's negative indices: the value itself, or counted from the end, ``size``. ``then`` gives the
-        further constraints and equations for a subscript."""
+        """The cases of Python's negative indices: ``value`` itself, or counted from the end, ``value + size``. ``then`` gives
+        the further constraints and equations for each of these subscripts; cases that a constant excludes are left out."""
         choice: Choice = []
         if value.terms or value.const >= 0:
             at_front, zero = then(value)
@@ -174,6 +177,7 @@ class Instances:
         return choice
 
     def slice(self, item: ir.Slice, args: tuple[ir.Operand, ...], element: Form, size: Form, side: int) -> None:
+        """Constrains the element to lie in a slice with a constant step; nothing is added if the step is not constant."""
         step = 1 if item.step is None else getattr(args[item.step], "value", None)
         if not isinstance(step, int) or step == 0:
             return
@@ -195,7 +199,7 @@ class Instances:
                 self.stride(size - element - 1, -step, side)
 
     def stride(self, distance: Form, step: int, side: int) -> None:
-        """Constrains the distance to multiples of the step."""
+        """Constrains ``distance`` to be 0 or a positive multiple of ``step``."""
         times = self.variable(("times", len(self.numbers)))
         self.facts[0].append(times)
         self.facts[1].append(distance - times.times(step))
@@ -230,13 +234,15 @@ class Instances:
             self.stride(distance, abs(step), side)
 
     def tests(self) -> None:
-        """Adds the tests of the enclosing branches, as far as they compare integers."""
+        """Adds, for both sides, the tests of the enclosing branches, as far as they compare integers."""
         for side in (1, 2):
             for stmt, block in self.site(side).nest:
                 if isinstance(stmt, ir.If):
                     self.test(stmt.test, block is stmt.then, side)
 
     def test(self, operand: ir.Operand, holds: bool, side: int) -> None:
+        """Adds that the boolean ``operand`` has the truth value ``holds`` on a side; nothing if it is no comparison of
+        integers, or combination of some."""
         where = self.defs.get(operand) if isinstance(operand, ir.Var) else None
         let = where.stmt if where is not None else None
         if not isinstance(let, ir.Let):
@@ -251,7 +257,8 @@ class Instances:
     # ---- the answer
 
     def is_infeasible(self) -> bool:
-        """Whether no combination of cases has a solution; raises `TooMany` if there are more than `CASES` combinations."""
+        """Whether surely no combination of cases has a solution; raises `TooMany` if there are more than `CASES`
+        combinations."""
         nonnegative, zero = self.facts
         choices = [c for c in self.choices if len(c) > 1]
         for facts in (c[0] for c in self.choices if len(c) == 1):
@@ -280,6 +287,7 @@ class Instances:
 
 
 def _is_prefix(outer: Nest, inner: Nest) -> bool:
+    """Whether ``inner`` begins with all of ``outer``: the same statements, and the same blocks of them."""
     return len(outer) <= len(inner) and all(a is c and b is d for (a, b), (c, d) in zip(outer, inner))
 
 
@@ -292,7 +300,8 @@ def _sign(loop: ir.For) -> int:
 
 
 def _compared(relation: Relation, gap: Form) -> Choice:
-    """The cases of a comparison, as constraints and equations on the difference ``gap`` of its operands."""
+    """The cases in which ``a`` and ``b`` are in this relation, as constraints and equations on the difference ``gap = a -
+    b``."""
     match relation.cases:
         case False, True, False:
             return [([], [gap])]

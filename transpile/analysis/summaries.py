@@ -26,7 +26,8 @@ class Called:
         self.is_open = False
 
     def of(self, stmt: ir.Call, given: Sequence[bool | None]) -> Summary:
-        """The summary of a call whose arguments differ between lanes as ``given`` says."""
+        """The summary of a call; ``given`` says which of its arguments differ between lanes (None: the axis of their
+        collectives)."""
         if isinstance(stmt.function, Routine):
             return self.of_routine(stmt.function, tuple(given))
         return self.of_function(stmt.custom.fn, tuple(given))
@@ -66,6 +67,11 @@ class Called:
         return self.routines[key]
 
     def _summary(self, fn: ir.Function, given: Pattern, routine: Routine | None = None) -> Summary:
+        """The summary computed from the body of ``fn``, for arguments that differ between lanes as ``given`` says.
+
+        ``routine``: the kept function whose body this is, None for any other function; an argument that differs in a call of
+        itself is added to ``given`` in the result.
+        """
         axis = next((p for p, differs in zip(fn.params, given) if differs is None), None)
         mapped = Mapped(fn, [p for p, differs in zip(fn.params, given) if differs], self, axis)
         under = below_branches(mapped, fn)

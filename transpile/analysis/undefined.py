@@ -39,6 +39,7 @@ class Undefined:
             changed = bool(found)
 
     def _describe(self, stmt: ir.Stmt) -> None:
+        """Notes for a *let*, a branch or a loop where the values of its variables come from."""
         match stmt:
             case ir.Let():
                 self.made[stmt.var] = stmt
@@ -69,6 +70,8 @@ class Undefined:
         return found
 
     def _reads(self, block: ir.Block, known: frozenset[Flag]) -> Iterator[tuple[ir.Stmt, ir.Operand, frozenset[Flag]]]:
+        """Each operand that a statement of the block reads, sizes included, with the statement and the flags known there.
+        Values that loops and branches pass on are not read."""
         for stmt in block.stmts:
             plain = (*reads(stmt), *(self.fn.symbols[s] for s in dim_symbols(stmt) if s in self.fn.symbols))
             if isinstance(stmt, (ir.For, ir.While)):
@@ -89,13 +92,13 @@ class Undefined:
                 yield from ((stmt, op, known) for op in tested if op is not None)
 
     def flag(self, op: ir.Operand, value: bool) -> Flag:
-        """The flag without negations, and the value that it must have for ``op`` to have this ``value``."""
+        """The flag under the negations of ``op``, and the value that it has where ``op`` has this ``value``."""
         while isinstance(op, ir.Var) and op in self.made and record_of(self.made[op]).is_negation:
             op, value = self.made[op].args[0], not value
         return op, value
 
     def is_defined(self, var: ir.Var, known: frozenset[Flag]) -> bool:
-        """Whether the variable is defined where these flags are known."""
+        """Whether the variable is surely defined where these flags are known."""
         if var not in self.maybe:
             return True
         if var not in self.choices:

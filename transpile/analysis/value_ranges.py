@@ -35,7 +35,7 @@ class Facts:
         self.forget()
 
     def inner(self) -> Facts:
-        """A copy to which a nested block may add facts."""
+        """A copy, for a nested block: facts added to it are not added here."""
         new = Facts(self.forms)
         new.low, new.high = dict(self.low), dict(self.high)
         new.ranges, new.wholes = dict(self.ranges), dict(self.wholes)
@@ -47,7 +47,8 @@ class Facts:
         self.wholes: dict[ir.Var, Linear | None] = {}
 
     def inside(self, loop: ir.For | None) -> Facts:
-        """The facts in a nested block. In the body of a ``loop`` its index is bounded too; None for other blocks."""
+        """A copy of the facts, for a nested block. If the block is the body of ``loop``, the range of its index is added; None
+        for other blocks."""
         new = self.inner()
         if loop is not None:
             new.enter(loop)
@@ -75,7 +76,8 @@ class Facts:
         return low >= -LIMIT and high < LIMIT
 
     def range(self, form: Linear, depth: int = DEPTH) -> tuple[int, int]:
-        """The least and the greatest number that a form may be. ``depth`` limits how often bounds of bounds are followed."""
+        """Two numbers between which the form lies, both included. A variable of which nothing is known lies in int64; ``depth``
+        limits how often bounds of bounds are followed."""
         low = high = form.const
         for var, coef in form.terms:
             ends = self._range(var, depth)
@@ -84,6 +86,7 @@ class Facts:
         return low, high
 
     def _range(self, var: ir.Var, depth: int) -> tuple[int, int]:
+        """The same two numbers as `range` gives, for a single variable; a size of an array is between 0 and `LONGEST`."""
         known = self.ranges.get((var, DEPTH)) or self.ranges.get((var, depth))
         if known is not None:
             return known
@@ -119,23 +122,27 @@ class Facts:
                 self.bound(self.high, var, rest)
 
     def bound(self, bounds: dict[ir.Var, tuple[Linear, ...]], var: ir.Var, form: Linear) -> None:
-        """Adds a bound to a table."""
+        """Adds ``form`` to the bounds of ``var`` in the table ``bounds``, which is ``low`` or ``high``."""
         known = bounds.get(var, ())
         if form not in known:
             bounds[var] = (*known, form)
 
     def less(self, a: Linear, b: Linear) -> None:
+        """Adds the fact ``a < b``."""
         self.not_negative(b - a - 1)
 
     def at_most(self, a: Linear, b: Linear) -> None:
+        """Adds the fact ``a <= b``."""
         self.not_negative(b - a)
 
     def same(self, a: Linear, b: Linear) -> None:
+        """Adds the fact ``a == b``."""
         self.at_most(a, b)
         self.at_most(b, a)
 
     def check(self, at: ir.Operand, size: ir.Operand, low: bool) -> None:
-        """Adds the facts of a passed bounds check: ``at < size`` and, with ``low``, ``at >= 0``."""
+        """Adds the facts of a passed bounds check, ``at < size`` and, with ``low``, ``at >= 0``; nothing if ``at`` may have
+        wrapped."""
         form, most = self.forms.of(at), self.form(size)
         if not self.is_exact(form) and not (low and self.is_shift(form, most)):
             return
@@ -144,8 +151,8 @@ class Facts:
             self.not_negative(form)
 
     def is_shift(self, form: Linear, size: Linear) -> bool:
-        """Whether the form is ``x + rest`` or ``-x + rest`` for one integer x, with ``rest`` and ``size`` below 2**62. Then a
-        value between 0 and ``size`` proves that the sum has not wrapped."""
+        """Whether the form is ``x + rest`` or ``-x + rest`` for one variable x, where ``rest`` and ``size`` are surely less
+        than 2**62 in magnitude. Then a value between 0 and ``size`` proves that the sum has not wrapped."""
         for var, coef in form.terms:
             rest = form.without(var)
             if abs(coef) == 1 and all(abs(end) < LIMIT // 2 for f in (rest, size) for end in self.range(f)):
@@ -153,7 +160,8 @@ class Facts:
         return False
 
     def define(self, let: ir.Let) -> None:
-        """Adds the facts from the definition of an integer."""
+        """Adds the facts from the definition of an integer: a size, a maximum or minimum, a remainder, a quotient or a
+        ``where``."""
         self.forget()
         var, record = Linear.atom(let.var), record_of(let)
         kind, args = as_extremum(let)
@@ -171,7 +179,8 @@ class Facts:
             self._choose(let, var)
 
     def _choose(self, let: ir.Let, var: Linear) -> None:
-        """Facts about ``k + n if k < 0 else k``: nonnegative if both sides are, and less than ``n`` if both are."""
+        """Adds facts about ``where(test, a, b)`` with the value ``var``, as in ``k + n if k < 0 else k``: it is nonnegative if
+        both sides are, and less than ``n``, the difference of the sides, if both are."""
         test = self.forms.lets.get(let.args[0]) if isinstance(let.args[0], ir.Var) else None
         if test is None:
             return
@@ -185,7 +194,8 @@ class Facts:
             self.less(var, size)
 
     def _below(self, let: ir.Let, var: Linear) -> None:
-        """A remainder is less than its divisor; an end clipped to a range is at most the size."""
+        """Adds ``0 <= var < size`` for a remainder by ``size``, ``0 <= var <= size`` for an end clipped to ``size``; nothing
+        unless the range is known not to be empty."""
         relation, size = record_of(let).below, self.form(let.args[-1])
         assert relation is not None
         least = size if relation.equal else size - 1
@@ -194,7 +204,7 @@ class Facts:
             self.at_most(var, least)
 
     def _divide(self, let: ir.Let, var: Linear) -> None:
-        """A quotient of a nonnegative by a positive integer is nonnegative and at most the dividend."""
+        """Adds ``0 <= var <= x`` for a quotient ``x // by`` of which ``x`` is known to be nonnegative and ``by`` positive."""
         x, by = (self.form(a) for a in let.args)
         if self.is_not_negative(by - 1) and self.is_not_negative(x):
             self.not_negative(var)
@@ -219,7 +229,8 @@ class Facts:
                 self.same(a, b)
 
     def enter(self, loop: ir.For) -> None:
-        """Adds the range of a loop's index, valid in the body."""
+        """Adds what holds in the body of a loop: the range of its index, and with a positive step that the range is not empty.
+        Nothing if the step is not constant."""
         if not isinstance(loop.step, ir.Const) or not all(is_integer(o) for o in (loop.index, loop.start, loop.bound)):
             return
         index, start, bound = (self.form(o) for o in (loop.index, loop.start, loop.bound))
@@ -238,7 +249,7 @@ class Facts:
     # ---- asking
 
     def is_not_negative(self, form: Linear) -> bool:
-        """Whether the form is known to be nonnegative."""
+        """Whether the form is known to be nonnegative; False if that is not known."""
         if self.range(form)[0] >= 0:
             return True
         best: dict[frozenset[tuple[ir.Var, int]], int] = {}  # terms -> the greatest constant tried with them
@@ -279,17 +290,20 @@ class Facts:
                 yield rest.plus(bound, coef)
 
     def bounds(self, var: ir.Var, coef: int) -> tuple[Linear, ...]:
+        """The known bounds of a term ``coef * var`` from below, as bounds of ``var``: lower ones if ``coef`` is positive, else
+        upper ones."""
         return (self.low if coef > 0 else self.high).get(var, ())
 
     def whole(self, var: ir.Var) -> Linear | None:
-        """The form of a variable's definition, if that is exact; else None."""
+        """The linear form of a variable's definition; None if its computation may wrap, or if the form is a number or a single
+        variable."""
         if var not in self.wholes:
             form = self.forms.of(var)
             self.wholes[var] = None if is_alone(form) or not self.is_exact(form) else form
         return self.wholes[var]
 
     def compare(self, relation: Relation, a: Linear, b: Linear) -> bool | None:
-        """Whether a comparison holds; None if that is not known."""
+        """Whether ``a`` and ``b`` are in the given relation (``a < b``, for example); None if that is not known."""
         gap = b - a
         match relation.cases:
             case True, False, False:
@@ -305,10 +319,11 @@ class Facts:
         return None
 
     def _either(self, yes: Linear, no: Linear) -> bool | None:
+        """True if ``yes`` is known to be nonnegative, False if ``no`` is, None if neither is known."""
         return True if self.is_not_negative(yes) else False if self.is_not_negative(no) else None
 
     def chosen(self, kind: str, args: tuple[ir.Operand, ...]) -> ir.Operand | None:
-        """The greater ("max") or smaller ("min") of two integers; None if that is not known."""
+        """Of the two integers ``args`` the greater (``kind`` "max") or the smaller ("min"); None if that is not known."""
         a, b = (self.form(x) for x in args)
         relation = GREATER_EQUAL if kind == "max" else LESS_EQUAL
         if self.compare(relation, a, b):
@@ -322,6 +337,7 @@ def is_alone(form: Linear) -> bool:
 
 
 def is_integer(op: ir.Operand) -> bool:
+    """Whether the operand is an int64 scalar or an integer constant; a boolean is none."""
     if isinstance(op, ir.Const):
         return isinstance(op.value, int) and not isinstance(op.value, bool)
     return isinstance(op, ir.Var) and op.type.dtype == "int64" and not op.type.dims and op.type.kind == "array"

@@ -17,7 +17,8 @@ from transpile.ops.tables import prims
 
 
 def resting(fn: ir.Function, active: Collection[ir.Var], given: Iterable[ir.Var] = ()) -> set[ir.Var]:
-    """The active variables of ``fn`` that rest, if the parameters ``given`` may."""
+    """The variables in ``active`` whose tangent may be exactly 0 on some path through ``fn``, together with ``given``, the
+    parameters of which that is assumed."""
     found = set(given)
 
     def rests(operand: ir.Operand) -> bool:
@@ -35,7 +36,8 @@ def resting(fn: ir.Function, active: Collection[ir.Var], given: Iterable[ir.Var]
 
 
 def _set(stmt: ir.Stmt, rests: Callable[[ir.Operand], bool]) -> Iterator[ir.Var]:
-    """The variables that rest because of the statement."""
+    """The variables to which the statement gives a resting value; ``rests`` says which operands have one. For a loop these are
+    results and parameters of its blocks; nested statements are left out."""
     match stmt:
         case ir.Let() | ir.Alloc():
             several = any if prims()[stmt.prim].picks else all

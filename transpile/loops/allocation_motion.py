@@ -39,6 +39,8 @@ class _Hoist:
             self.facts.learn(stmt)
 
     def block(self, block: ir.Block, loop: ir.For | None = None) -> ir.Block:
+        """The block with temporaries of its loops allocated before them; ``loop``: the loop of which it is the body, None for
+        others."""
         around, self.facts = self.facts, self.facts.inside(loop)
         stmts: list[ir.Stmt] = []
         for stmt in block.stmts:
@@ -53,7 +55,7 @@ class _Hoist:
         return with_stmts(block, stmts)
 
     def taken_out(self, loop: ir.For | ir.While) -> tuple[list[ir.Stmt], ir.For | ir.While]:
-        """The statements before the loop, and the loop without the hoisted allocations."""
+        """A pair of the statements to put before the loop, and the loop without the hoisted allocations."""
         body = loop.body
         named, sized = _named_otherwise(body), _asked_for_size(body)
         sizes = _Sizes(self.forms, self.facts, loop)
@@ -91,8 +93,8 @@ class _Sizes:
         self.asked = self.asked or raises(stmt)
 
     def before(self, alloc: ir.Alloc, exact: bool) -> tuple[ir.Operand, ...] | None:
-        """Sizes of the array before the loop: upper bounds over all iterations, or equal to them if ``exact``; None if unknown.
-        What computes them is appended to ``stmts``."""
+        """Sizes with which the array can be allocated before the loop: upper bounds over all iterations, equal to the sizes if
+        ``exact``. None if one is unknown. What computes them is appended to ``stmts``."""
         kept, trip = len(self.stmts), self.trip
         found: list[ir.Operand] = []
         for size in alloc.args:
@@ -105,8 +107,8 @@ class _Sizes:
         return tuple(found)
 
     def size(self, size: ir.Operand, exact: bool) -> ir.Operand | None:
-        """One size before the loop, with ``exact`` equal to it in all iterations, else an upper bound; None if it is unknown or
-        may have to raise an error inside."""
+        """One size before the loop: an upper bound over all iterations, with ``exact`` equal in all of them; at least 0. None
+        if it is unknown, or if a negative size would have to raise an error inside the loop."""
         if isinstance(size, ir.Const):
             return size
         inside = self.forms.of(size)
@@ -135,7 +137,8 @@ class _Sizes:
         return self.trip
 
     def greatest(self, form: Linear, loop: ir.For) -> Linear | None:
-        """The largest value of the form over the range of the index."""
+        """The form at the end of the index's range where it is largest; the form itself if it does not contain the index or the
+        step is not constant."""
         coef = form.coefficient(loop.index)
         if not coef or not isinstance(loop.step, ir.Const):
             return form
@@ -145,7 +148,7 @@ class _Sizes:
         return form.replaced(loop.index, high if coef > 0 else low)
 
     def is_size(self, size: ir.Operand) -> bool:
-        """Whether an operand is the size of an array or was clipped at 0."""
+        """Whether an operand is the size of an array, or a maximum with a constant that is not negative."""
         let = self.forms.lets.get(size) if isinstance(size, ir.Var) else None
         if let is None:
             return False
@@ -154,7 +157,7 @@ class _Sizes:
         )
 
     def emit(self, form: Linear) -> ir.Operand:
-        """An operand with the value of the form."""
+        """An operand with the value of the form; what computes it is appended to ``stmts``."""
         found: ir.Operand = ir.Const(form.const, INT)
         for var, coef in sorted(form.terms, key=lambda t: (t[1] < 0, t[0].label)):
             term: ir.Operand = var if abs(coef) == 1 else self.let("mul", ir.Const(abs(coef), INT), var)
@@ -170,8 +173,8 @@ class _Sizes:
 
 
 def _named_otherwise(body: ir.Block) -> set[object]:
-    """Variables that outlive an iteration or get an alias: yielded, pushed, passed to branches, loops or other primitives, or
-    the base of a view that is."""
+    """Arrays and other variables that outlive an iteration or may get a second name: yielded, pushed, passed to branches, loops
+    or other primitives, or the base of a view that is."""
     found: set[object] = set(leaves(body))
     for s in statements(body):
         found.update(_gives_away(s))
@@ -197,6 +200,7 @@ def _gives_away(stmt: ir.Stmt) -> Iterable[object]:
 
 
 def _asked_for_size(body: ir.Block) -> set[object]:
-    """Arrays whose size is read or that are passed whole to a function."""
+    """The operands of calls, and of *lets* other than ``index``: arrays among them have their size read or are used as a
+    whole."""
     asking = (s for s in statements(body) if isinstance(s, ir.Call) or isinstance(s, ir.Let) and s.prim != "index")
     return {a for s in asking for a in s.args}

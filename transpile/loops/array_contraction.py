@@ -48,6 +48,7 @@ class _Search:
         self._visit(fn.body, ())
 
     def _visit(self, block: ir.Block, around: tuple[ir.For, ...]) -> None:
+        """Notes the accesses of allocated arrays in a block; ``around``: the loops around it."""
         for stmt in block.stmts:
             if isinstance(stmt, ir.Alloc):
                 self.uses[stmt.var] = _Use(stmt, block)
@@ -79,8 +80,8 @@ class _Search:
                 self.uses[op].whole = True
 
     def own_axes(self, use: _Use) -> tuple[tuple[int, ...], ir.For] | None:
-        """Axes that can go, and the loop beside the allocation on whose index alone their subscript depends, the same
-        everywhere; None if there are none."""
+        """A pair of the axes that can go, and the loop beside the allocation on whose index their subscript depends, the same
+        form in all accesses; None if there are none."""
         if use.whole or use.alloc.prim != "empty" or not use.places:
             return None
         loops = [next((x for x in around if self.home[id(x)] is use.block), None) for _, around in use.places]
@@ -95,7 +96,7 @@ class _Search:
         return (tuple(found), loop) if found else None
 
     def is_own(self, form: Linear, loop: ir.For) -> bool:
-        """Whether the form differs in all iterations and is constant within one."""
+        """Whether the form has another value in each iteration of the loop and one value within an iteration."""
         if not form.coefficient(loop.index):
             return False
         if id(loop) not in self.defined:
@@ -117,6 +118,7 @@ class _Rewrite:
         return replace(fn, body=self.block(fn.body))
 
     def block(self, block: ir.Block) -> ir.Block:
+        """The block with fewer axes; an allocation of a contracted array moves to the start of its loop's body."""
         stmts: list[ir.Stmt] = []
         for stmt in block.stmts:
             new = self.stmt(stmt)
@@ -129,11 +131,12 @@ class _Rewrite:
         return replace(block, stmts=stmts)
 
     def left(self, var: ir.Var, parts: tuple[ir.Operand, ...], none: int) -> tuple[ir.Operand, ...]:
-        """The parts for the axes that stay; the constant ``none`` if no axis stays."""
+        """Those of ``parts``, one for each axis of ``var``, whose axes stay; the constant ``none`` alone if no axis stays."""
         dropped = self.axes[var]
         return tuple(p for k, p in enumerate(parts) if k not in dropped) or (ir.Const(none, INT),)
 
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
+        """The statement with contracted arrays replaced, nested blocks included."""
         match stmt:
             case ir.Alloc() if stmt.var in self.axes:
                 return replace(stmt, var=self.new[stmt.var], args=self.left(stmt.var, stmt.args, 1))

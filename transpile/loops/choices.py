@@ -51,8 +51,8 @@ def _sides(stmt: ir.Stmt) -> Iterator[tuple[ir.Var, ir.Operand, ir.Operand, ir.O
 
 
 def _choice(var: ir.Var, test: ir.Var, a: ir.Operand, b: ir.Operand, is_select: bool) -> Choice | None:
-    """A choice between a value and 0.0; None for other choices. After a branch (``is_select`` False), the value is known only
-    by the name of the result."""
+    """A choice between a value and 0.0; None if neither side or both are 0.0. With ``is_select`` the value is the operand of
+    ``where``; after a branch it is ``var`` itself, the only name known outside."""
     taken = ir.is_literal(b, 0.0)
     if taken == ir.is_literal(a, 0.0):
         return None
@@ -63,7 +63,8 @@ def _choice(var: ir.Var, test: ir.Var, a: ir.Operand, b: ir.Operand, is_select: 
 def _chain(
     var: ir.Var, test: ir.Var, a: ir.Operand, b: ir.Operand, found: Mapping[ir.Operand, Choice]
 ) -> Choice | None:
-    """A choice between a value and one of the choices ``found``; else None."""
+    """A choice between a value and one of the choices ``found``, with the tests of both; None if neither side is one, or both
+    are. Its value is ``var`` itself."""
     for value, other, taken in ((a, b, True), (b, a, False)):
         if other in found and value not in found:
             return Choice(var, ((test, taken), *found[other].tests), var)

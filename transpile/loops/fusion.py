@@ -43,6 +43,7 @@ class _Fusion:
         self.known: dict[int, tuple[ir.For, Kind, int]] = {}  # by id; holding the loop keeps the id unique
 
     def block(self, block: ir.Block, loop: ir.For | None) -> ir.Block:
+        """The block with loops fused, the outer ones first; ``loop``: the loop of which it is the body, None for others."""
         around, self.facts = self.facts, self.facts.inside(loop)
         for stmt in block.stmts:
             self.facts.learn(stmt)
@@ -65,8 +66,8 @@ class _Fusion:
     # ---- two loops of one block
 
     def partner(self, stmts: list[ir.Stmt], second: int, b: ir.For) -> tuple[int, list[ir.Stmt]] | None:
-        """The position of the nearest earlier loop with which fusing the loop at ``second`` is legal and pays, and the new
-        statements; None if there is none.
+        """A pair of the position of the nearest earlier loop with which fusing ``b``, the loop at ``second``, is legal and
+        pays, and the new statements; None if there is none.
 
         One walk backwards: ``needed`` collects what the loop depends on among the statements in between. An earlier loop that
         must precede these statements cannot be fused.
@@ -86,7 +87,8 @@ class _Fusion:
         return None
 
     def join(self, stmts: list[ir.Stmt], first: int, second: int) -> list[ir.Stmt]:
-        """The statements with the loop at ``second`` fused into the one at ``first``."""
+        """The statements with the loop at ``second`` fused into the one at ``first``. Statements in between stand before it, or
+        after it if they must stay after the first."""
         a, b = stmts[first], stmts[second]
         assert isinstance(a, ir.For) and isinstance(b, ir.For)
         between = stmts[first + 1 : second]
@@ -112,21 +114,25 @@ class _Fusion:
         return first.nested or second.nested or first.serial or second.serial or self.is_in_step(a, b, one, two)
 
     def is_handed(self, first: Kind, second: Kind, one: Touch, two: Touch, size: int, more: int) -> bool:
-        """Whether the loop that LLVM can vectorise is small (``size`` is that of the first, ``more`` that of the second), no
-        loop is nested or has expensive operations, and the second reads what the first writes."""
+        """Whether fusing a loop that LLVM vectorises with one that it cannot vectorise pays: the second reads what the first
+        writes, neither is nested or has expensive operations, and the former is small.
+
+        ``one`` and ``two``: their touches; ``size`` and ``more``: the sizes of the first and the second.
+        """
         if first.nested or second.nested or first.dear or second.dear or not one.written & two.read:
             return False
         return (more if first.serial else size) <= 4
 
     def about(self, loop: ir.For) -> tuple[Kind, int]:
-        """Kind and size of a loop."""
+        """Kind of a loop, and its number of statements without reads."""
         found = self.known.get(id(loop))
         if found is None:
             found = self.known[id(loop)] = loop, kind_of(loop), _size(loop)
         return found[1:]
 
     def is_in_step(self, a: ir.For, b: ir.For, one: Touch, two: Touch) -> bool:
-        """Whether no iteration of the fused loop touches what another one writes, so that LLVM can vectorise it."""
+        """Whether surely no iteration of the fused loop touches what another one writes, so that LLVM can vectorise it; ``one``
+        and ``two`` are the touches of the loops."""
         of = self.touches.roots.of
         here = self.forms.of(a.index)
         pairs = [
@@ -159,7 +165,7 @@ class _Fusion:
         return all(self.is_apart(x, y, a, b, one, two) for x, y in pairs if is_conflict(x, y))
 
     def is_apart(self, x: Access, y: Access, a: ir.For, b: ir.For, one: Touch, two: Touch) -> bool:
-        """Whether no iteration of ``a`` touches by ``x`` an element that an earlier iteration of ``b`` touches by ``y``;
+        """Whether surely no iteration of ``a`` touches by ``x`` an element that an earlier iteration of ``b`` touches by ``y``;
         ``one`` and ``two`` are the touches of the loops."""
         if x.var is not y.var or x.indices is None or y.indices is None or x.var in one.defs or x.var in two.defs:
             return False
@@ -174,7 +180,7 @@ class _Fusion:
         return self.is_never(x, y, a, b)
 
     def is_never(self, x: Access, y: Access, a: ir.For, b: ir.For) -> bool:
-        """Whether the accesses have no element in common in any two iterations."""
+        """Whether surely no iteration of ``a`` touches by ``x`` an element that any iteration of ``b`` touches by ``y``."""
         assert x.indices is not None and y.indices is not None
         facts = self.facts.inner()
         facts.enter(a)
@@ -196,7 +202,7 @@ class _Fusion:
 
 
 def have_one_range(a: ir.For, b: ir.For) -> bool:
-    """Whether both loops run over the same indices in the same order and never stop early."""
+    """Whether both loops surely run over the same indices in the same order and never stop early."""
     if a.body.stop is not None or b.body.stop is not None or a.trips is not None or b.trips is not None:
         return False
     return a.backwards == b.backwards and all(
@@ -215,7 +221,7 @@ def is_conflict(x: Access, y: Access) -> bool:
 
 
 def is_never_later(p: Linear, q: Linear, loop: ir.For) -> bool:
-    """Whether the value of ``p`` in one iteration never equals the value of ``q`` in an earlier one."""
+    """Whether surely the value of ``p`` in one iteration of ``loop`` never equals the value of ``q`` in an earlier one."""
     coef = p.coefficient(loop.index)
     p, other, q = p.without(loop.index), q.coefficient(loop.index), q.without(loop.index)
     if coef != other or p.key != q.key:
@@ -232,5 +238,5 @@ def is_never_later(p: Linear, q: Linear, loop: ir.For) -> bool:
 
 
 def _size(loop: ir.For) -> int:
-    """Number of statements of the loop, without reads."""
+    """Number of statements of the loop, nested ones included, reads of elements not."""
     return sum(not (isinstance(s, ir.Let) and s.prim == "index") for s in statements(loop.body))

@@ -38,14 +38,17 @@ class Side:
 
     @property
     def differs(self) -> bool:
+        """Whether the boxes end (or start) at different places."""
         return len(set(self.later)) > 1
 
     @property
     def last(self) -> Linear:
+        """The greatest of the ends."""
         return self.ends[self.later.index(max(self.later))]
 
     @property
     def first(self) -> Linear:
+        """The least of the ends."""
         return self.ends[self.later.index(min(self.later))]
 
 
@@ -86,8 +89,8 @@ class Gathered:
         return [*stmts, *self.rows(0, {}, test)]
 
     def has_core(self, stmts: list[ir.Stmt]) -> list[ir.Operand]:
-        """A test (none, or one) that the distances of the sides are as assumed and that the boxes share a column; appends to
-        ``stmts``."""
+        """A list of one test, that the distances of the sides are as assumed and that the boxes share a column; empty if
+        nothing is to be tested. Appends to ``stmts``."""
         assumed: dict[ir.Var, Linear] = {}
         for side in (*self.low.values(), *self.high.values()):
             assumed.update(side.assumed)
@@ -159,10 +162,12 @@ class Gathered:
         return first
 
     def index(self, axis: int) -> ir.Var:
+        """A new index variable for a loop along this axis, with the name that the first nest uses."""
         nest = self.nests[0]
         return ir.Var(nest.loops[nest.axes.index(axis)].index.name, INT)
 
     def range(self, index: ir.Var, start: ir.Operand, bound: ir.Operand, stmts: list[ir.Stmt]) -> ir.For:
+        """The loop ``for index in range(start, bound)`` around the statements."""
         return ir.For(index, start, bound, ir.Const(1, INT), (), ir.Block((), stmts), loc=self.nests[0].write.loc)
 
     # ---- columns
@@ -186,7 +191,8 @@ class Gathered:
         return stmts
 
     def element(self, nests: list[Nest], fixed: dict[int, ir.Operand], at: ir.Operand) -> list[ir.Stmt]:
-        """All contributions of the nests to the element at ``at`` of a row, written once."""
+        """The statements that compute the sum of what these nests contribute to the element at ``at`` of a row and write it
+        once: a store if one of them stores, else an addition. ``fixed``: the subscripts of the outer axes."""
         fixed = {**fixed, self.axes[-1]: at}
         stmts: list[ir.Stmt] = []
         total: ir.Operand | None = None
@@ -213,14 +219,14 @@ class Gathered:
 
 
 def compare(prim: str, a: ir.Operand, b: ir.Operand, stmts: list[ir.Stmt]) -> ir.Var:
-    """A boolean variable for a comparison, appended to ``stmts``."""
+    """The boolean variable of the comparison ``prim`` of two operands, whose *let* is appended to ``stmts``."""
     var = ir.Var(ir.SYNTHETIC, BOOL)
     stmts.append(ir.Let(var, prim, (a, b), {}))
     return var
 
 
 def both(tests: list[ir.Operand], stmts: list[ir.Stmt]) -> ir.Operand:
-    """The conjunction of all tests, appended to ``stmts``."""
+    """The conjunction of the tests, of which there is at least one; the *lets* that compute it are appended to ``stmts``."""
     found = tests[0]
     for test in tests[1:]:
         var = ir.Var(ir.SYNTHETIC, BOOL)

@@ -44,6 +44,8 @@ class _Search:
         return with_stmts(block, [new for s in block.stmts for new in self.stmt(s)])
 
     def stmt(self, stmt: ir.Stmt) -> list[ir.Stmt]:
+        """The statements that replace one: an innermost loop whose subscripts wrap becomes two or three loops; else one
+        statement."""
         if not blocks(stmt):
             return [stmt]
         if not isinstance(stmt, ir.For) or any(isinstance(s, (ir.For, ir.While)) for s in stmt.body.stmts):
@@ -59,7 +61,8 @@ class _Search:
         return [stmt] if turn is None else parts.two(turn)
 
     def wraps(self, loop: ir.For) -> list[tuple[ir.Let, Linear]]:
-        """The subscripts that wrap around, each with its distance from the index."""
+        """The remainders ``(index + distance) % size`` in a loop over ``range(size)``, each with its distance; empty for other
+        loops."""
         if loop.backwards or loop.trips is not None or loop.body.stop is not None or len(loop.body.stmts) > SIZE:
             return []
         if not (ir.is_literal(loop.start, 0) and ir.is_literal(loop.step, 1)):
@@ -75,7 +78,7 @@ class _Search:
         return found
 
     def turn(self, far: Linear, size: ir.Operand) -> ir.Var | None:
-        """The variable ``turn`` if the distance is ``-turn`` and ``turn`` lies between 0 and the size; else None."""
+        """The variable ``turn`` if the distance ``far`` is ``-turn`` and ``turn`` is a remainder by ``size``; else None."""
         if far.const or len(far.terms) != 1:
             return None
         ((var, coef),) = far.terms
@@ -101,8 +104,8 @@ class _Parts:
     stmts: list[ir.Stmt] = field(default_factory=list)
 
     def three(self, low: int, high: int) -> list[ir.Stmt]:
-        """The first ``low`` iterations, which read before the beginning; the middle ones; the last ``high`` ones, which read
-        past the end."""
+        """The loop in up to three parts: the first ``low`` iterations, which read before the beginning; the middle ones,
+        without wrapping; the last ``high`` ones, which read past the end."""
         size = self.loop.bound
         middle, end = self.without(), self.number("sub", size, ir.Const(high, INT)) if high else size
         parts: list[Part] = [(middle, ir.Const(low, INT), end)]
@@ -113,13 +116,14 @@ class _Parts:
         return self.one_after_the_other(parts, middle)
 
     def two(self, turn: ir.Var) -> list[ir.Stmt]:
-        """The iterations before ``turn``, which read near the end of the row, and the others."""
+        """The loop in two parts: the iterations before ``turn``, whose subscripts are larger by the size, and the others, which
+        do not wrap."""
         size = self.loop.bound
         first, rest = self.without(size), self.without()
         return self.one_after_the_other([(first, ir.Const(0, INT), turn), (rest, turn, size)])
 
     def without(self, more: ir.Operand | None = None) -> ir.For:
-        """The loop with subscripts that do not wrap, or that are larger by ``more``."""
+        """The loop with subscripts that do not wrap; with ``more`` they are larger by that number."""
         subscripts: dict[ir.Var, ir.Operand] = dict(self.plain)
         stmts: list[ir.Stmt] = []
 
@@ -142,8 +146,8 @@ class _Parts:
         return let.var
 
     def one_after_the_other(self, parts: Sequence[Part], middle: ir.For | None = None) -> list[ir.Stmt]:
-        """All statements so far and the parts in sequence, carried values passed on; the last part has the loop's results. With
-        a ``middle``, the other parts are short and get no vectors."""
+        """All statements so far, then a copy of each loop in ``parts`` with its start and end, carried values passed on; the
+        last one has the loop's results. With a ``middle``, the other parts are short and get no vectors."""
         carried = self.loop.inits
         for part, start, bound in parts:
             new = Cloner().stmt(replace(part, start=start, bound=bound, inits=carried))
@@ -158,5 +162,5 @@ class _Parts:
 
 
 def _is_wrap(let: ir.Let) -> bool:
-    """Whether a *let* is an integer remainder."""
+    """Whether a *let* is a remainder of int64 scalars."""
     return record_of(let).division == "%" and is_integer(let.var) and all(map(is_integer, let.args))

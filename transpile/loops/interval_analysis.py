@@ -52,7 +52,7 @@ class Ranges:
     # ---- asking
 
     def of(self, op: ir.Operand) -> Interval:
-        """The interval of an operand as known at this point."""
+        """The interval of an operand as known at this point of the walk; that of its dtype if nothing else is known."""
         if isinstance(op, ir.Const) and (not isinstance(op.value, float) or op.value.is_integer()):
             return int(op.value), int(op.value)  # a fraction, NaN or infinity is no integer interval
         if isinstance(op, ir.Var) and op in self.known:
@@ -72,6 +72,7 @@ class Ranges:
         self.known = saved
 
     def block(self, block: ir.Block) -> None:
+        """Walks over a block and notes the intervals of its integers in ``known``."""
         for stmt in block.stmts:
             match stmt:
                 case ir.Let():
@@ -95,7 +96,7 @@ class Ranges:
         self.known[var] = self.latest[var] = range_
 
     def value(self, let: ir.Let) -> Interval:
-        """The interval of the variable of a *let*; notes whether it cannot have wrapped."""
+        """The interval of the variable of a *let*; notes in ``exact`` whether it cannot have wrapped."""
         found = self.raw(let)
         self.exact.discard(let.var)
         if found is None or let.var.type.dtype != "int64":
@@ -147,7 +148,7 @@ class Ranges:
             self.compared(record.relation if holds else record.relation.negated, *let.args)
 
     def compared(self, relation: Relation, a: ir.Operand, b: ir.Operand) -> None:
-        """Narrows two operands whose relation is known."""
+        """Narrows two operands of which it is known that ``a`` and ``b`` are in this relation."""
         (a_low, a_high), (b_low, b_high) = self.of(a), self.of(b)
         match relation.cases:
             case True, equal, False:
@@ -164,7 +165,7 @@ class Ranges:
                         self.learn(x, (low + 1, FULL[1]) if low == y[0] else (FULL[0], low - 1))
 
     def learn(self, op: ir.Operand, within: Interval) -> None:
-        """Narrows an operand, and the operands that it is a sum of."""
+        """Narrows an operand to the interval ``within``; if it is a sum with a constant, also the other term."""
         if not isinstance(op, ir.Var):
             return
         self.known[op] = meet(self.of(op), within)
@@ -176,6 +177,8 @@ class Ranges:
     # ---- control
 
     def branch(self, stmt: ir.If) -> None:
+        """Walks over both sides; results get the union of their intervals. If one side always raises, the test is known
+        afterwards."""
         found: list[list[Interval]] = []
         for side, holds in ((stmt.then, True), (stmt.orelse, False)):
             with self.inside():
@@ -191,6 +194,7 @@ class Ranges:
             self.assume(stmt.test, is_left(stmt.orelse))
 
     def loop(self, stmt: ir.For) -> None:
+        """Notes the largest trip count and walks over the body until the intervals of carried values hold."""
         start, bound = self.of(stmt.start), self.of(stmt.bound)
         step = stmt.step.value if isinstance(stmt.step, ir.Const) else 0
         counts = max(0, -(-(bound[1] - start[0]) // step) if step > 0 else 0)
@@ -219,6 +223,8 @@ class Ranges:
             self.known[stmt.trips] = meet(FULL, (0, counts))
 
     def repeat(self, stmt: ir.While) -> None:
+        """Walks over test and body of a ``while`` loop until the intervals of carried values hold."""
+
         def trip() -> None:
             for test, param in zip(stmt.test.params, stmt.body.params):
                 if param in self.known:
@@ -235,8 +241,8 @@ class Ranges:
             self.known[stmt.trips] = (0, FULL[1])
 
     def carried(self, stmt: ir.For | ir.While, trip: Callable[[], None], counts: int | None) -> None:
-        """Finds intervals of carried values that hold before an iteration if they held before the previous one. ``trip``
-        analyses the body once; ``counts`` bounds the trip count, None if it is unknown."""
+        """Finds intervals of carried values that hold before every iteration, and sets those of the results. ``trip`` analyses
+        the body once; ``counts`` bounds the trip count, None if it is unknown."""
         params = stmt.body.params
         mine = [k for k, p in enumerate(params) if _is_integer(p)]
         inits = {k: self.of(stmt.inits[k]) for k in mine}
@@ -266,8 +272,8 @@ class Ranges:
                 self.define(result, meet(union(inits[k], out[k]), caps[k][1]))
 
     def fixed(self, run, inits, caps):  # type: ignore[no-untyped-def]
-        """Intervals, from ``inits`` on, that one iteration maps into themselves, and the intervals after an iteration. ``run``
-        maps intervals by an iteration; ``caps`` bounds them."""
+        """A pair of dicts by position of the carried value: intervals that contain ``inits`` and that one iteration maps into
+        themselves, and the intervals after an iteration. ``run`` maps intervals by an iteration; ``caps`` bounds them."""
         now = dict(inits)
         for round_ in range(ROUNDS):
             out = run(now)
@@ -283,8 +289,8 @@ class Ranges:
     def capped(
         self, stmt: ir.For | ir.While, inits: dict[int, Interval], counts: int | None
     ) -> dict[int, tuple[Interval, Interval]]:
-        """Intervals that carried values can reach by adding up: before an iteration, and after all of them. ``counts`` bounds
-        the trip count; None if it is unknown."""
+        """For each carried value a pair of the intervals that it can reach by adding up: before an iteration, and after all of
+        them. ``counts`` bounds the trip count; None if it is unknown."""
         caps: dict[int, tuple[Interval, Interval]] = {}
         for k, init in inits.items():
             change, other = self.change(stmt.body.yields[k], stmt.body.params[k])
@@ -301,8 +307,12 @@ class Ranges:
         return caps
 
     def change(self, op: ir.Operand, param: ir.Var) -> Change:
-        """The interval of the amount added to a carried value, None if it is not only changed by sums that cannot have wrapped;
-        and the interval of other values it may take, None if there are none."""
+        """A pair for ``op``, the value that an iteration gives the carried value ``param``: the interval of the amount added,
+        and the interval of values it may have instead.
+
+        The first is None if ``op`` is not reached from ``param`` by sums that cannot have wrapped; the second if there are no
+        other values.
+        """
         if op is param:
             return (0, 0), None
         let = self.lets.get(op) if isinstance(op, ir.Var) else None
@@ -330,14 +340,15 @@ class Ranges:
 
 
 def interval_of(prim: str, args: Sequence[Interval]) -> Interval | None:
-    """The interval of an operation's result; None if unknown."""
+    """The interval of the result of ``prim`` in exact arithmetic, for operands in these intervals; None if its record has no
+    rule."""
     rule = record_of(prim).interval
     found: Interval | None = None if rule is None else rule(*args)
     return found
 
 
 def _either(changes: Sequence[Change]) -> Change:
-    """The change if one of several cases applies."""
+    """The change that covers all of several cases."""
     sums, others = ([c[k] for c in changes if c[k] is not None] for k in (0, 1))
     return (_joined(sums) if sums else None), (_joined(others) if others else None)
 

@@ -40,6 +40,8 @@ def version_loops(fn: ir.Function) -> ir.Function:
 
 
 def _block(block: ir.Block, lets: dict[ir.Var, ir.Let]) -> ir.Block:
+    """The block with a second version of loops whose checks can be decided beforehand; ``lets``: the definitions in the
+    function."""
     stmts: list[ir.Stmt] = []
     for stmt in block.stmts:
         found = _versions(stmt, lets) if isinstance(stmt, ir.For) else None
@@ -51,7 +53,8 @@ def _block(block: ir.Block, lets: dict[ir.Var, ir.Let]) -> ir.Block:
 
 
 def _versions(loop: ir.For, lets: dict[ir.Var, ir.Let]) -> list[ir.Stmt] | None:
-    """The statements that replace a loop; None if no check can be dropped."""
+    """The statements that replace a loop: its bounds and a branch between both versions, or the loop without checks if they
+    surely pass. None if no check can be dropped."""
     inner = list(statements(loop.body))
     questions = [s for s in inner if isinstance(s, ir.Check)]
     if not questions or len(inner) > MOST or any(r.type.dims or r.type.kind != "array" for r in loop.results):
@@ -80,7 +83,7 @@ def _versions(loop: ir.For, lets: dict[ir.Var, ir.Let]) -> list[ir.Stmt] | None:
 
 
 def _asking_less(loop: ir.For, answered: Sequence[int]) -> ir.For:
-    """The loop without the checks in ``answered``."""
+    """The loop without the checks whose ids are in ``answered``."""
 
     def block(old: ir.Block) -> ir.Block:
         return with_stmts(old, [with_blocks(s, block) if blocks(s) else s for s in old.stmts if id(s) not in answered])
@@ -108,6 +111,8 @@ class Bounds:
                 self.results.update((r, (stmt, k)) for k, r in enumerate(stmt.results))
 
     def let(self, prim: str, a: ir.Operand, b: ir.Operand, type_: object = FLOAT) -> ir.Operand:
+        """An operand ``prim(a, b)``, a float, or with ``type_`` a boolean: a constant if it can be computed now, else a
+        variable whose *let* is appended to ``made``."""
         record = record_of(prim)
         if type_ is FLOAT and record.integers is not None and isinstance(a, ir.Const) and isinstance(b, ir.Const):
             return ir.Const(record.integers(a.value, b.value), FLOAT)
@@ -124,7 +129,8 @@ class Bounds:
     # ---- tests
 
     def of_question(self, test: ir.Operand) -> ir.Operand | None:
-        """A condition before the loop that implies that the test is false in all iterations; None if none is found."""
+        """A condition before the loop, as an operand, that implies that ``test`` (an overflow) is false in all iterations; a
+        constant if that is decided, None if none is found."""
         let = self.lets.get(test) if isinstance(test, ir.Var) else None
         if let is None:
             return None
@@ -143,6 +149,7 @@ class Bounds:
         return None if bound is None else self.let("less", bound, ir.Const(SAFE, FLOAT), BOOL)
 
     def all_of(self, a: ir.Operand, b: ir.Operand) -> ir.Operand:
+        """The conjunction of two conditions, computed before the loop unless one is constant."""
         if isinstance(a, ir.Const) or isinstance(b, ir.Const):
             known, other = (a, b) if isinstance(a, ir.Const) else (b, a)
             return other if known.value else known  # type: ignore[union-attr]
@@ -151,13 +158,15 @@ class Bounds:
     # ---- bounds
 
     def of(self, op: ir.Operand, depth: int = DEPTH) -> ir.Operand | None:
-        """Bound on the magnitude of an operand; None if unknown."""
+        """An operand computed before the loop that is at least the magnitude of the integer ``op`` in all iterations; None if
+        unknown."""
         if op not in self.known:
             self.known[op] = None  # in case the value depends on itself other than through sums
             self.known[op] = self.find(op, depth) if depth else None
         return self.known[op]
 
     def find(self, op: ir.Operand, depth: int) -> ir.Operand | None:
+        """The bound that `of` returns, computed; ``depth`` limits how many definitions are followed."""
         if isinstance(op, ir.Const):
             return ir.Const(float(abs(op.value)), FLOAT)
         if not isinstance(op, ir.Var) or op.type.dims or op.type.kind != "array":
@@ -185,7 +194,7 @@ class Bounds:
         return self.made_by(let, depth - 1)
 
     def made_by(self, let: ir.Let, depth: int) -> ir.Operand | None:
-        """The bound that the record of the primitive gives for its result; None if it gives none."""
+        """The bound on the result of a *let* that the record of its primitive gives; None if it gives none."""
         if let.prim == "dim":
             return ir.Const(float(LONGEST), FLOAT)
         magnitude = record_of(let).magnitude
@@ -210,8 +219,8 @@ class Bounds:
         return self.both("add", self.of(loop.start, depth), self.of(loop.bound, depth))
 
     def carried(self, loop: ir.For, k: int, depth: int) -> ir.Operand | None:
-        """Bound on the ``k``-th carried value of a loop, to which each iteration adds; None if it is unknown, or if ``depth``
-        operations do not suffice to find it."""
+        """Bound on the carried value number ``k`` of a loop, to which each iteration adds; None if it is unknown, or if
+        ``depth`` operations do not suffice to find it."""
         if depth <= 0:
             return None
         init, trips = self.of(loop.inits[k], depth - 1), self.trips(loop, depth - 1)
@@ -223,8 +232,8 @@ class Bounds:
         return init if each is None else self.both("add", init, self.both("mul", trips, each))
 
     def change(self, op: ir.Operand, param: ir.Var, depth: int) -> Change:
-        """Bound on the amount by which ``op`` exceeds the carried value ``param`` (None: nothing), and bounds on other values
-        it may take; the latter is None if unknown."""
+        """A pair: a bound on the magnitude of ``op`` minus the carried value ``param`` (None: they are equal), and bounds on
+        values that ``op`` may have instead. The latter is None if nothing is known."""
         if op is param:
             return None, ()
         let = self.lets.get(op) if isinstance(op, ir.Var) else None
@@ -257,7 +266,7 @@ class Bounds:
         return (None, None) if found is None else (None, (found,))
 
     def either(self, changes: Sequence[Change]) -> Change:
-        """The change if one of several cases applies."""
+        """The change that covers all of several cases; ``(None, None)`` if one is unknown."""
         each: ir.Operand | None = None
         others: tuple[ir.Operand, ...] = ()
         for by, more in changes:
@@ -269,7 +278,7 @@ class Bounds:
         return each, others
 
     def leads(self, op: ir.Operand, param: ir.Var, depth: int = DEPTH) -> bool:
-        """Whether a value is the carried value ``param`` or a sum with it."""
+        """Whether ``op`` may be the carried value ``param``, or a sum with it, through branches and inner loops."""
         if op is param:
             return True
         if not depth or not isinstance(op, ir.Var) or op not in self.own:
@@ -291,6 +300,6 @@ def _is_no_larger(let: ir.Let) -> bool:
 
 
 def _by_dtype(op: ir.Var) -> ir.Operand | None:
-    """Bound for integers of at most 32 bits; None for other dtypes."""
+    """Bound on the magnitude of integers of at most 32 bits, as a constant; None for other dtypes."""
     bits = {"int8": 8, "uint8": 8, "int16": 16, "uint16": 16, "int32": 32, "uint32": 32}.get(op.type.dtype)
     return None if bits is None else ir.Const(2.0**bits, FLOAT)

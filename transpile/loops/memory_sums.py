@@ -21,7 +21,7 @@ SUMS = ("float64", "float32", "int64")
 
 
 def as_additions(loop: ir.For, forms: Forms, roots: Roots) -> ir.For:
-    """The loop with sums ``h[j] = h[j] + e`` as `Add` statements; the same object if it has none."""
+    """The loop with sums ``h[j] = h[j] + e``, nested blocks included, as `Add` statements; the same object if it has none."""
     counts = Counter(o for o in uses(loop.body) if isinstance(o, ir.Var))
 
     def rewritten(block: ir.Block) -> ir.Block:
@@ -60,7 +60,7 @@ def _sum_of(
 
 
 def _let(stmts: list[ir.Stmt], op: object, counts: Counter[ir.Var]) -> ir.Let | None:
-    """The *let* of ``op`` among the statements, if ``op`` is used once; else None."""
+    """The *let* of ``op`` among the statements, if the loop uses ``op`` exactly once; else None."""
     return next((s for s in stmts if isinstance(s, ir.Let) and s.var is op and counts[s.var] == 1), None)
 
 
@@ -70,7 +70,8 @@ def _place(stmts: list[ir.Stmt], test: Callable[[ir.Stmt], bool]) -> int:
 
 
 def _replaced(stmts: list[ir.Stmt], store: ir.Store, read: ir.Let, made: ir.Let) -> list[ir.Stmt]:
-    """The statements with the read, the sum (``made``) and the store replaced by one `Add`."""
+    """The statements without the read, with the store as an `Add`, and with the sum ``made`` gone; a difference becomes a
+    negation."""
     out: list[ir.Stmt] = []
     for stmt in stmts:
         if stmt is made:

@@ -45,6 +45,7 @@ class Maker:
         self.stmts: list[ir.Stmt] = []
 
     def let(self, prim: str, args: tuple[ir.Operand, ...], kind: Type = INT, **params: object) -> ir.Var:
+        """The variable of a *let* that is appended."""
         var = ir.Var(ir.SYNTHETIC, kind)
         self.stmts.append(ir.Let(var, prim, args, params, self.loc))
         return var
@@ -54,12 +55,13 @@ class Maker:
         self.stmts.append(ir.Call(ir.Library(function), args, (), (filled,), self.loc))
 
     def view(self, base: ir.Var, step: ir.Step, args: Sequence[ir.Operand], rank: int) -> ir.Var:
+        """The variable of a view of ``base`` through one ``step``, which is appended; ``rank`` is that of the view."""
         var = ir.Var(ir.SYNTHETIC, Type(base.type.dtype, (ANY,) * rank))
         self.stmts.append(ir.view(var, base, step, tuple(args), self.loc))
         return var
 
     def form(self, form: Linear) -> ir.Operand:
-        """An operand with the value of the form."""
+        """An operand with the value of the form; what computes it is appended."""
         found: ir.Operand | None = None
         terms = sorted(form.terms, key=lambda t: (t[1] < 0, self.code.place_of(t[0])))
         for var, coef in terms:
@@ -78,7 +80,7 @@ class Maker:
         return found
 
     def length(self, form: Linear) -> ir.Operand:
-        """An operand with the value of the form, but at least 0."""
+        """An operand with the value of the form, but at least 0; what computes it is appended."""
         found = self.form(form)
         if isinstance(found, ir.Const):
             return ir.Const(max(found.value, 0), INT)
@@ -90,12 +92,13 @@ class Maker:
         return isinstance(let, ir.Let) and let.prim == "dim"
 
     def element(self, read: Read) -> ir.Var:
+        """The variable with the element ``read``; its read and what computes the subscripts are appended."""
         kind = Type(read.var.type.dtype)
         args = (read.var, *(self.form(f) for f in read.at))
         return self.let("index", args, kind, path=points(len(read.at)), dims=())
 
     def product(self, term: Term, dtype: Type) -> ir.Operand:
-        """Product of the term's number, scalars and elements."""
+        """An operand of type ``dtype``: the term's number times its scalars and elements; what computes it is appended."""
         found: ir.Operand = ir.Const(term.factor, dtype)
         for value in (*term.scalars, *(self.element(r) for r in term.reads)):
             is_one = isinstance(found, ir.Const) and found.value == 1.0
@@ -119,7 +122,11 @@ def emitted(
     make: Maker, calls: Sequence[Call], privates: Sequence[Private], copies: set[ir.Var], zeroed: bool = False
 ) -> list[ir.Stmt]:
     """Statements of the calls. Allocations, of the arrays for all iterations (``privates``) and of ``copies``, go to
-    ``make.before``. ``zeroed``: old values of the target are ignored."""
+    ``make.before``.
+
+    The first call to fill one of ``privates`` ignores its old values; with ``zeroed`` so does the first call for any other
+    target.
+    """
     fresh = {p.new for p in privates}
     filled: set[ir.Var] = set()
     make.stmts = make.before
@@ -166,17 +173,19 @@ def _with_own_indices(call: Call) -> Call:
 
 
 def _renamed(read: Read, copied: dict[ir.Var, ir.Var]) -> Read:
+    """The read, from the copy of its array if ``copied`` has one."""
     return replace(read, var=copied.get(read.var, read.var))
 
 
 def _nest(make: Maker, sizes: Sequence[ir.Operand], body) -> None:  # type: ignore[no-untyped-def]
-    """Appends a loop nest over the sizes; ``body`` makes the statements for given indices."""
+    """Appends a loop nest over the sizes; ``body(indices)`` makes its statements."""
     indices = [ir.Var(n, INT) for n in "ijklmn"[: len(sizes)]]
     make.stmts += nest(indices, sizes, body(tuple(indices)), make.loc)
 
 
 def nest(indices: Sequence[ir.Var], sizes: Sequence[ir.Operand], stmts: list[ir.Stmt], loc: Loc) -> list[ir.Stmt]:
-    """The statements in loops over ``indices`` from 0 up to the sizes, the first one outermost."""
+    """One loop nest around the statements, with ``indices`` that run from 0 up to the sizes, the first one outermost; a
+    list."""
     for i, n in zip(indices[::-1], sizes[::-1]):
         stmts = [ir.For(i, ir.Const(0, INT), n, ir.Const(1, INT), (), ir.Block((), stmts), (), None, False, loc)]
     return stmts
@@ -189,7 +198,7 @@ def _fill(make: Maker, var: ir.Var) -> None:
 
 
 def _clear(make: Maker, call: Call) -> None:
-    """Appends loops that store zeros where the call adds."""
+    """Appends loops that store 0.0 in all elements of the target to which the call adds."""
     letters = [c for c in (*call.around, *call.letters) if call.c.has(c.index)]
     if call.part is not None and call.part.second is call.rows.index:
         letters = [c for c in letters if c is not call.rows] + [call.rows]
@@ -206,7 +215,8 @@ def _clear(make: Maker, call: Call) -> None:
 
 
 def _copy(make: Maker, var: ir.Var) -> ir.Var:
-    """A copy of an array, made by an appended loop nest."""
+    """A new array with the elements of ``var``: its allocation goes to ``make.before``, the loop nest that copies is
+    appended."""
     new = ir.Var(var.name, var.type, True)
     sizes = make.code.sizes[var]
     make.before.append(ir.Alloc(new, "empty", sizes, {}, make.loc))
@@ -271,8 +281,8 @@ def _ends(make: Maker, low: Linear, high: Linear) -> tuple[ir.Operand, ir.Operan
 def _view(
     make: Maker, read: Read, letters: tuple[Letter, ...], ends: dict[ir.Var, tuple[ir.Operand, ir.Operand]]
 ) -> ir.Operand:
-    """The part of an array that ``read`` reads, whose axes are these letters, in this order; ``ends`` has the range of each
-    letter."""
+    """The part of an array that ``read`` reads, as a matrix or vector whose axes are these letters, in this order; ``ends`` has
+    start and end of each letter. Views and subscripts are appended; the array itself if the part is all of it."""
     args: list[ir.Operand] = []
     items: list[ir.Item] = []
     order: list[ir.Var] = []
@@ -341,6 +351,8 @@ class _Rest:
         return replace(block, stmts=[new for s in block.stmts for new in self.stmt(s)])
 
     def stmt(self, stmt: ir.Stmt) -> list[ir.Stmt]:
+        """The statements that replace one: the product by the read of its sum (or nothing), an allocation of a temporary by a
+        view."""
         make = Maker(self.code, stmt.loc)
         if stmt is self.p.stmt:
             return self.result(make)
@@ -359,8 +371,8 @@ class _Rest:
         return [with_blocks(new, self.block) if blocks(new) else new]
 
     def at(self, make: Maker, private: Private, args: Sequence[ir.Operand]) -> tuple[ir.Operand, ...]:
-        """Subscripts of the new array of ``private`` for subscripts of the temporary; what computes them is appended to
-        ``make``."""
+        """Subscripts in the new array of ``private`` for the subscripts ``args`` of the temporary; what computes them is
+        appended to ``make``."""
         own = []
         for a, shift in zip(args, private.shifts):
             shift = self.here(private, shift)
@@ -375,7 +387,8 @@ class _Rest:
         return form
 
     def view(self, make: Maker, private: Private) -> list[ir.Stmt]:
-        """A view of the iteration's part of the new array of ``private``, which replaces the allocation of the temporary."""
+        """The statements that replace the allocation of a temporary: a view of the iteration's part of ``private.new``.
+        Operands that name the temporary read the view from here on."""
         assert private.old is not None
         args: list[ir.Operand] = [m.index for m, _ in private.around]
         items: list[ir.Item] = [ir.Point(k) for k in range(len(args))]
@@ -391,7 +404,9 @@ class _Rest:
         return make.stmts
 
     def result(self, make: Maker) -> list[ir.Stmt]:
-        """The iteration's sum, read from the array of all sums."""
+        """The statements that define the iteration's sum: a read from the array of all sums, times the factors that stay,
+        summed in a loop over the letter that is ``kept``. None if the product has a target in memory: then the list is
+        empty."""
         p = self.p
         if p.result is None:
             return []

@@ -57,6 +57,7 @@ class Conflicts:
         return held[1]
 
     def _spots(self, stmt: ir.Stmt) -> Iterator[Spot]:
+        """The accesses that `of` collects; those in a loop have it in ``loops``."""
         for found in accesses(stmt):
             if isinstance(stmt, ir.Call):
                 yield self._whole(found.var, found.kind)
@@ -70,7 +71,8 @@ class Conflicts:
                     yield replace(spot, loops=(*around, *spot.loops)) if around else spot
 
     def _whole(self, var: ir.Var, kind: str) -> Spot:
-        """The access of a call to an operand."""
+        """The access of a call to its operand ``var``: the part of an array that it views, as ranges of subscripts; the whole
+        array if that is not known."""
         found = lying(self.code, var)
         if found is None or any(isinstance(part, tuple) and part[1] is None for part in found.parts):
             return Spot(var if found is None else found.var, None, kind)
@@ -89,7 +91,8 @@ class Conflicts:
     # ---- dependences
 
     def is_plain(self, loop: ir.For, around: tuple[ir.For, ...]) -> bool:
-        """Whether the iterations are known before the loop and none can end it or have an effect."""
+        """Whether a loop runs in steps of 1 over indices that are not negative, never stops early, and has no effects.
+        ``around``: the loops around it."""
         if loop.body.stop is not None or loop.trips is not None or not isinstance(loop.step, ir.Const):
             return False
         if loop.step.value != 1 or not self.small.is_small(loop.bound):
@@ -122,7 +125,8 @@ class Conflicts:
         return self.copies(loop, p, around)
 
     def rest(self, loop: ir.For, stmt: ir.Stmt) -> Iterator[tuple[bool, ir.Stmt]]:
-        """The other statements of the loop, each with whether it comes after ``stmt``."""
+        """The other statements of the loop, each as a pair of True if it comes after ``stmt`` and the statement; those beside
+        it at each level, not what is inside them."""
         after = False
         path = self.code.path[id(stmt)]
         depth = next(k for k, (b, _) in enumerate(path) if b is loop.body)
@@ -141,7 +145,7 @@ class Conflicts:
         yield from visit(depth)
 
     def useless(self, loop: ir.For, p: Product) -> list[ir.Stmt]:
-        """Statements of the loop that only fill temporaries of the product which the product no longer reads."""
+        """Statements of the loop that only fill temporaries which nothing reads once the product has left."""
         nests = [s for _, s in self.rest(loop, p.stmt) if isinstance(s, ir.For) and not s.inits]
         touch = self.code.touches.of
         needed = {self.code.roots.of(r.var) for r in p.reads}
@@ -165,8 +169,8 @@ class Conflicts:
             left = [s for s in left if not any(s is m for m in more)]
 
     def facts(self, loop: ir.For, p: Product, relation: str, around: tuple[ir.For, ...]) -> tuple[Facts, Product]:
-        """Facts about the indices if the product belongs to the same, an earlier or a later iteration (``relation``), and the
-        product there. ``around``: the loops around this one."""
+        """A pair of facts about the indices, and the product ``p`` in terms of its own iteration: the same as that of the other
+        statements, an earlier or a later one (``relation``). ``around``: the loops around this one."""
         facts = self.base.inner()
         for outer in (*around, loop):
             facts.enter(outer)
@@ -182,7 +186,8 @@ class Conflicts:
         return facts, p
 
     def meets(self, spot: Spot, p: Product, facts: Facts, loop: ir.For, relation: str) -> bool:
-        """Whether the access ``spot`` may conflict with the product ``p``, given the facts of `facts`."""
+        """Whether the access ``spot`` may conflict with the product ``p``, given the ``facts`` of that relation; two reads or
+        two additions never do."""
         root = self.code.roots.of(spot.var)
         is_own = self.is_own(spot.var, loop)
         if is_own and relation != SAME:
@@ -203,7 +208,7 @@ class Conflicts:
         return isinstance(alloc, ir.Alloc) and any(b is loop.body for b, _ in self.code.path[id(alloc)])
 
     def is_never(self, spot: Spot, read: Read, facts: Facts) -> bool:
-        """Whether an access and a read of the product never touch a common element, given these facts."""
+        """Whether surely an access and an element of the product never are the same element, given these facts."""
         if spot.var is not read.var or spot.at is None:
             return False
         if spot.boxes or spot.loops:

@@ -66,7 +66,8 @@ def parts(code: Code, given: ir.For, chain: Sequence[ir.For]) -> Iterator[list[i
 
 
 def _carried(code: Code, loops: Sequence[ir.For], k: int) -> ir.Operand | None:
-    """The operand that the innermost loop adds to the ``k``-th carried value of the outermost loop; None if unknown."""
+    """The operand that the innermost of these nested loops adds to the carried value number ``k`` of the outermost one, or
+    subtracts from it; None if unknown."""
     param, out = loops[0].body.params[k], loops[0].body.yields[k]
     for loop in loops[1:]:
         if param not in loop.inits:
@@ -85,7 +86,8 @@ def _may_be_product(terms: Terms, value: ir.Operand | None) -> bool:
 
 
 def _loops(code: Code, nest: ir.For) -> list[ir.For]:
-    """The loops of a nest in which everything except the sums is pure; empty if it is none."""
+    """The loops of a nest, outermost first, in which everything except carried values and additions in the innermost loop is
+    pure; empty if it is no such nest."""
     loops, last = [], nest
     while letter_of(code, last) is not None:
         loops.append(last)
@@ -101,7 +103,8 @@ def _loops(code: Code, nest: ir.For) -> list[ir.For]:
 
 
 def _parted(nest: ir.For, adds: Sequence[ir.Add], one: Sum) -> list[ir.Stmt]:
-    """The nest of one sum, and the nest of the others."""
+    """The nest of the sum ``one``, then the nest of the others, if there are any. A carried sum starts at 0.0 there and is
+    added to its initial value afterwards."""
     every = range(len(nest.inits))
     others = [a for a in adds if a is not one.add], [k for k in every if k != one.carried]
     rest = [_only(nest, *others)] if any(others) else []

@@ -68,12 +68,13 @@ class _Search:
         self.conflicts = Conflicts(self.code)
 
     def run(self) -> ir.Function | None:
-        """The function with one product replaced; None if there is none."""
+        """The function with one product replaced, or a sum of several terms split into one nest a term; None if there is
+        none."""
         return self.first(False) or self.first(True)
 
     def first(self, across: bool) -> ir.Function | None:
-        """The function with the first product that can be moved; None if there is none. ``across``: only sums over one index,
-        moved out of one loop."""
+        """The function with the first product that can be moved, or with a carried sum of several products split; None if there
+        is none. ``across``: only sums over one index, moved out of one loop."""
         for chain, stmt in self.candidates(self.fn.body, ()):
             outer = chain[0] if chain else stmt
             if not isinstance(outer, ir.For):
@@ -109,7 +110,8 @@ class _Search:
         return None
 
     def candidates(self, block: ir.Block, chain: tuple[ir.For, ...]) -> Iterator[tuple[tuple[ir.For, ...], ir.Stmt]]:
-        """Loops and calls with the loops around them, up to the next branch."""
+        """Pairs of the loops around a statement, up to the next branch, and the statement: each loop, and each call in a
+        loop."""
         for stmt in block.stmts:
             if isinstance(stmt, ir.For) or (chain and isinstance(stmt, ir.Call)):
                 yield chain, stmt
@@ -120,7 +122,7 @@ class _Search:
                     yield from self.candidates(inner, ())
 
     def falls_apart(self, p: Product, chain: tuple[ir.For, ...]) -> bool:
-        """Whether each term of the sum ``p`` is a product that can leave the loops of ``chain`` on its own."""
+        """Whether each term of the sum ``p`` is a product that can be moved before the loops of ``chain`` on its own."""
         alone = [replace(p, terms=(t,)) for t in p.terms]
         return len(p.letters) + len(chain) >= 3 and all(
             len(one.terms[0].reads) > 1 and self.lifted(one, chain, True) is not None for one in alone
@@ -139,7 +141,7 @@ class _Search:
         return instead_of(self.code, top, [*make.before, *new])
 
     def is_seen_outside(self, p: Product) -> bool:
-        """Whether the target of the product is memory of the caller's."""
+        """Whether the target of the product is memory that the caller sees, so that the product stays as it is."""
         return p.target is not None and self.code.roots.of(p.target.var) in self.code.roots.written_params
 
     # ---- kinds of moves
@@ -188,8 +190,8 @@ class _Search:
     def made(
         self, p: Product, moved: Sequence[tuple[ir.For, Letter]], before: bool, line: ir.Var | None = None
     ) -> _Found | None:
-        """The calls for a product moved out of these loops, to the place before them or after them; None if no BLAS routine
-        fits. ``line``: see `call_of`."""
+        """The calls for a product moved out of the loops ``moved``, to the place before them (``before``) or after them; None
+        if no BLAS routine fits. ``line``: see `call_of`."""
         loop = moved[0][0]
         inside = self.code.inside(loop)
         privates: dict[ir.Var, Private] = {}
@@ -236,8 +238,11 @@ class _Search:
         privates: dict[ir.Var, Private],
         line: ir.Var | None,
     ) -> _Found | None:
-        """The call for a sum that an iteration carries: the call fills an array of the sums of all iterations. None if no BLAS
-        routine fits or the call cannot stand before the loops."""
+        """The call for a sum that an iteration carries: it fills an array with the sums of all iterations. None if no BLAS
+        routine fits or the call cannot stand before the loops.
+
+        ``term``: the only term of ``p``, in terms of the ``privates``.
+        """
         assert p.result is not None
         outer = [c for _, c in moved]
         inner = p.letters[len(outer) :]
@@ -268,8 +273,8 @@ class _Search:
     # ---- arrays of one iteration
 
     def private(self, var: ir.Var, moved: Sequence[tuple[ir.For, Letter]]) -> Private | None:
-        """The array for all iterations of the loops ``moved`` that replaces one allocated in each iteration; None if there is
-        none."""
+        """The temporary ``var`` of an iteration with the array that holds it for all iterations of those loops in ``moved``
+        that contain its allocation; None if it is not allocated in one of them."""
         alloc = self.code.definer.get(var)
         if not isinstance(alloc, ir.Alloc) or alloc.prim != "empty" or self.code.roots.of(var) is not var:
             return None
@@ -286,8 +291,8 @@ class _Search:
         return Private(var, new, around, tuple(sizes)) if around else None
 
     def shifted(self, calls: list[Call], privates: list[Private], moved: Sequence[tuple[ir.For, Letter]]) -> bool:
-        """Sets starts and lengths of the axes of the arrays ``privates``, and shifts the calls' subscripts; False if that is
-        impossible."""
+        """Sets starts and lengths of the axes of ``privates`` in place, and shifts the subscripts in the list ``calls``; False
+        if that is impossible."""
         outer = [c for _, c in moved]
         facts = self.conflicts.base
         inside = self.code.inside(moved[0][0])

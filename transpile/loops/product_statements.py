@@ -25,11 +25,12 @@ class Letter:
     high: Linear
 
     def replaced(self, var: ir.Var, by: Linear) -> Letter:
+        """The letter with ``var`` replaced in its range; the index itself stays."""
         return replace(self, low=self.low.replaced(var, by), high=self.high.replaced(var, by))
 
     @property
     def is_small(self) -> bool:
-        """Whether the index is known to have at most `SMALL` values."""
+        """Whether the size of the range is a constant of at most `SMALL`."""
         size = self.high - self.low
         return not size.terms and size.const <= SMALL
 
@@ -56,6 +57,7 @@ class Product:
     is_own: bool = True
 
     def replaced(self, var: ir.Var, by: Linear) -> Product:
+        """The product with ``var`` replaced in ranges, target and terms; ``stmt`` stays."""
         return replace(
             self,
             letters=tuple(c.replaced(var, by) for c in self.letters),
@@ -71,8 +73,8 @@ class Product:
 
 
 def product_of(code: Code, stmt: ir.Stmt, outer: ir.For) -> Product | None:
-    """The sum of products that a statement inside a loop computes; None if it computes none. ``outer``: the outermost loop
-    around the statement."""
+    """The sum of products that a loop nest or a call of ``gemv`` computes; None if it computes none. ``outer``: the outermost
+    loop around the statement, or the statement itself."""
     inside = code.inside(outer)
     if isinstance(stmt, ir.Call) and stmt.library == "blas.gemv":
         return _of_call(code, stmt, inside)
@@ -89,7 +91,8 @@ def product_of(code: Code, stmt: ir.Stmt, outer: ir.For) -> Product | None:
 
 
 def _nest(code: Code, stmt: ir.Stmt, inside: set[ir.Var]) -> Product | None:
-    """The product of a loop nest that ends in one addition to an element; None for other nests."""
+    """The product of a loop nest that ends in one addition to an element, or that carries its sum; None for other nests.
+    ``inside``: the variables that the outermost loop defines."""
     letters: list[Letter] = []
     found: ir.Stmt = stmt
     while isinstance(found, ir.For):
@@ -128,8 +131,8 @@ def letter_of(code: Code, loop: ir.For) -> Letter | None:
 
 
 def added(code: Code, param: ir.Var, out: ir.Operand) -> tuple[ir.Operand, bool] | None:
-    """The operand that an iteration adds to the carried value ``param`` to get ``out``, and whether it is subtracted; None if
-    the value changes in another way."""
+    """A pair of the operand that an iteration adds to the carried value ``param`` to get ``out``, and True if it is subtracted
+    instead; None if the value changes in another way."""
     let = code.definer.get(out) if isinstance(out, ir.Var) else None
     if not isinstance(let, ir.Let) or not record_of(let).is_sum or param not in let.args:
         return None
@@ -141,7 +144,7 @@ def added(code: Code, param: ir.Var, out: ir.Operand) -> tuple[ir.Operand, bool]
 
 def _carried(code: Code, stmt: ir.Stmt, loop: ir.For, letters: list[Letter], inside: set[ir.Var]) -> Product | None:
     """The product of a nest that carries its sum, ``result = 0; for …: result = result + products``; None for other nests.
-    Appends the letters of the inner loops to ``letters``."""
+    Appends the letters of the inner loops to ``letters``, which has that of ``loop``."""
     first = stmt
     if not isinstance(first, ir.For) or first is not loop or len(loop.inits) != 1:
         return None
@@ -184,7 +187,7 @@ class Lying:
     order: tuple[int, ...]
 
     def sizes(self) -> list[Linear | None]:
-        """Sizes of the operand; None where unknown."""
+        """Sizes of the operand, in the order of its axes; None where unknown."""
         found = []
         for axis in self.order:
             part = self.parts[axis]
@@ -234,7 +237,8 @@ def lying(code: Code, op: ir.Operand) -> Lying | None:
 
 
 def _of_call(code: Code, let: ir.Call, inside: set[ir.Var]) -> Product | None:
-    """The product that a call of ``gemv`` computes; None if its operands or sizes are not known."""
+    """The product that a call of ``gemv`` computes; None if operands or sizes are not known, or if its factor of the old value
+    is neither 0 nor 1."""
     alpha, beta = let.args[0], let.args[3]
     views = [lying(code, let.args[k]) for k in (1, 2, 4)]
     if any(v is None for v in views) or not isinstance(beta, ir.Const) or beta.value not in (0, 1):

@@ -41,6 +41,8 @@ class _Promote:
         self.sizes = sizes_of(fn)
 
     def block(self, block: ir.Block, loop: ir.For | None) -> ir.Block:
+        """The block with sums of innermost loops in registers; ``loop`` is the loop of which it is the body, None for other
+        blocks."""
         around, self.facts = self.facts, self.facts.inside(loop)
         stmts: list[ir.Stmt] = []
         for stmt in block.stmts:
@@ -95,8 +97,8 @@ class _Promote:
         return [*before, loop, *self.guarded(loop, after)]
 
     def outside(self, op: ir.Operand, own: set[ir.Var], stmts: list[ir.Stmt], loc: Loc) -> ir.Operand:
-        """A subscript outside the loop. If the loop defines the subscript, it is recomputed from its linear form, since its
-        operands may be defined inside; the statements are appended to ``stmts``."""
+        """An operand outside the loop that equals the subscript ``op``: ``op`` itself unless it is in ``own``, the variables of
+        the loop; else it is recomputed from its linear form by statements that are appended to ``stmts``."""
 
         def number(prim: str, a: ir.Operand, b: ir.Operand) -> ir.Var:
             let = ir.Let(ir.Var(ir.SYNTHETIC, INT), prim, (a, b), {}, loc)
@@ -121,7 +123,7 @@ class _Promote:
         return [*safe, asked, ir.If(test, ir.Block((), others), ir.Block(), (), loop.loc)]
 
     def is_there(self, add: ir.Add) -> bool:
-        """Whether the element is known to be within the array."""
+        """Whether the element to which a statement adds is known to be within the array."""
         for axis, at in enumerate(add.args):
             index = self.forms.of(at)
             sizes = self.sizes.get((add.buf, axis), ())
@@ -132,7 +134,8 @@ class _Promote:
         return True
 
     def is_alone(self, add: ir.Add, loop: ir.For, own: set[ir.Var]) -> bool:
-        """Whether the element is the same in all iterations, and every other access of this element in the loop adds to it."""
+        """Whether the element is the same in all iterations, and every other access in the loop that may touch it is an
+        addition to it in the same block."""
         if add.buf.type.dtype not in SUMS or add.buf in own:
             return False
         place = [self.forms.of(a) for a in add.args]

@@ -19,7 +19,7 @@ _REALS = ("float64", "float32")
 
 
 def lanes_of(loop: ir.For) -> int | None:
-    """Number of iterations that make one vector: 1 for loops that are not to be vectorised, None if only LLVM will decide."""
+    """Number of iterations that make one vector, as a request to LLVM: 1 forbids vectors, None leaves the choice to LLVM."""
     if loop.width is not None:
         return loop.width
     if loop.kind == "vector":
@@ -30,8 +30,8 @@ def lanes_of(loop: ir.For) -> int | None:
 
 
 def _is_of_vectors(block: ir.Block, is_side: bool) -> bool:
-    """Whether LLVM can vectorise all statements, which excludes calls. ``is_side``: the block is a side of a branch, which must
-    not read elements."""
+    """Whether LLVM can vectorise all statements, which excludes primitives without a vector form. ``is_side``: the block is a
+    side of a branch, which must not read elements."""
     for stmt in block.stmts:
         if isinstance(stmt, ir.If) and not all(_is_of_vectors(b, True) for b in blocks(stmt)):
             return False
@@ -48,7 +48,8 @@ def _is_of_lanes(let: ir.Let) -> bool:
 
 
 def _calls(block: ir.Block) -> bool:
-    """Whether an iteration calls the C library: sixteen copies of a call are not faster and dominate LLVM's compile time."""
+    """Whether an iteration has an expensive floating-point function in its scalar form: sixteen copies of a call are not faster
+    and dominate LLVM's compile time."""
     return any(
         isinstance(s, ir.Let) and "vector" not in s.params and s.var.type.is_float and record_of(s).is_dear
         for s in statements(block)
@@ -56,7 +57,8 @@ def _calls(block: ir.Block) -> bool:
 
 
 def has_lanes(loop: ir.For) -> bool:
-    """Whether each of `LANES` iterations computes one element of a row and none depends on another."""
+    """Whether the loop runs over ``range(LANES)``, each iteration computes one element of a row by arithmetic only, and none
+    depends on another."""
     if not _is_short(loop):
         return False
     made = {loop.index} | {s.var for s in loop.body.stmts if isinstance(s, ir.Let)}
@@ -83,7 +85,8 @@ def has_lanes(loop: ir.For) -> bool:
 
 
 def reads_along_rows(loop: ir.For) -> bool:
-    """Whether consecutive iterations read neighbouring elements; the stride of a column is known only at run time."""
+    """Whether the index occurs in reads only as the last subscript, so that consecutive iterations read neighbouring elements;
+    the stride of a column is known only at run time."""
     reads = (s.args for s in loop.body.stmts if isinstance(s, ir.Let) and s.prim == "index")
     return all(loop.index not in args[1:-1] for args in reads)
 

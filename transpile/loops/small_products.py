@@ -36,10 +36,12 @@ def unroll_small_products(fn: ir.Function) -> ir.Function:
 
 
 def _is_product(stmt: ir.Stmt) -> bool:
+    """Whether a statement is a call of ``gemm`` or ``gemv``."""
     return isinstance(stmt, ir.Call) and stmt.library in ("blas.gemm", "blas.gemv")
 
 
 def _block(code: Code, block: ir.Block) -> ir.Block:
+    """The block with calls for small products written out as loops, nested blocks included."""
     stmts: list[ir.Stmt] = []
     for stmt in block.stmts:
         made = _written_out(code, stmt) if isinstance(stmt, ir.Call) and _is_product(stmt) else None
@@ -75,8 +77,8 @@ def _written_out(code: Code, let: ir.Call) -> list[ir.Stmt] | None:
 def _of_many_rows(
     code: Code, let: ir.Call, a: Lying, b: Lying, c: Lying, summed: int, columns: int | None
 ) -> list[ir.Stmt] | None:
-    """The loops for a matrix of unknown height with few columns: per row, BLAS overhead exceeds the work, and BLAS results go
-    through memory. None if the product has another form."""
+    """A loop over the rows of a matrix of unknown height with few columns: per row, BLAS overhead exceeds the work, and BLAS
+    results go through memory. None for ``gemv``, or if columns or heights are not known."""
     rows = a.sizes()[0]
     if let.library == "blas.gemv" or not columns or rows is None or rows != c.sizes()[0] or not _has_rows(c):
         return None
@@ -96,8 +98,8 @@ def _has_rows(c: Lying) -> bool:
 def _rows(
     code: Code, let: ir.Call, a: Lying, b: Lying, c: Lying, rows: int | Linear, summed: int, columns: int | None
 ) -> list[ir.Stmt]:
-    """A loop over rows whose body computes one row: ``columns`` sums of ``summed`` products each. ``columns`` None: the result
-    is a vector."""
+    """A loop over rows whose body computes one row of ``c = a @ b``: ``columns`` sums of ``summed`` products each. ``columns``
+    None: ``b`` and ``c`` are vectors."""
     make = Maker(code, let.loc)
     index = ir.Var("i", INT)
     i = form_of(index)
@@ -111,7 +113,8 @@ def _rows(
 
 
 def _lanes(code: Code, let: ir.Call, a: Lying, b: Lying, c: Lying, rows: int, summed: int) -> list[ir.Stmt]:
-    """A loop over columns whose body computes one column: ``rows`` sums of ``summed`` products each."""
+    """A loop over `LANES` columns whose body computes one column of ``c = a @ b``: ``rows`` sums of ``summed`` products
+    each."""
     make = Maker(code, let.loc)
     index = ir.Var("j", INT)
     j = form_of(index)
@@ -126,7 +129,7 @@ def _lanes(code: Code, let: ir.Call, a: Lying, b: Lying, c: Lying, rows: int, su
 
 def _sum(make: Maker, let: ir.Call, target: Read, pairs: Sequence[tuple[ir.Operand, ir.Operand]]) -> ir.Operand:
     """The value that the call gives the element ``target``: ``alpha`` times the sum of the products of the pairs, plus ``beta``
-    times the old value."""
+    times the old value. What computes it is appended to ``make``."""
     alpha, beta = let.args[0], let.args[3]
     kind = Type(target.var.type.dtype)
     pieces = [make.let("mul", pair, kind) for pair in pairs]
@@ -144,7 +147,8 @@ def _sum(make: Maker, let: ir.Call, target: Read, pairs: Sequence[tuple[ir.Opera
 
 
 def _loop(make: Maker, index: ir.Var, trips: int | Linear, out: Sequence[tuple[Read, ir.Operand]]) -> list[ir.Stmt]:
-    """A loop over ``trips`` iterations that computes the values in ``out`` and stores each at its place."""
+    """A loop over ``trips`` iterations whose body is what ``make`` has collected, and a store of each value in ``out`` at its
+    place; statements that compute the bound come before it."""
     for target, value in out:
         at = tuple(make.form(f) for f in target.at)
         make.stmts.append(ir.Store(target.var, points(len(at)), at, value, make.loc))

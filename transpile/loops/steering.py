@@ -72,6 +72,7 @@ class _Flow:
         return self.memory.get(self.roots.of(array), NONE) if isinstance(array, ir.Var) and is_array(array) else NONE
 
     def learn(self, var: ir.Var, found: Of) -> None:
+        """Adds the parameters ``found`` to those that the value of ``var`` depends on."""
         if not found <= self.of.get(var, NONE):
             self.of[var] = self.of.get(var, NONE) | found
             self.changed = True
@@ -115,10 +116,13 @@ class _Flow:
     # ---- statements
 
     def block(self, block: ir.Block, under: Of) -> None:
+        """Follows the data flow through a block; ``under``: the parameters that decide whether it runs."""
         for stmt in block.stmts:
             self.stmt(stmt, under)
 
     def stmt(self, stmt: ir.Stmt, under: Of) -> None:
+        """Follows the data flow through a statement, nested blocks included; ``under``: the parameters that decide whether it
+        runs."""
         match stmt:
             case ir.Let(prim="index"):
                 self.subscripts(stmt.args[0], stmt.args[1:])
@@ -156,6 +160,7 @@ class _Flow:
             self.fill(to, self.held(op) | under)
 
     def let(self, stmt: ir.Let, under: Of) -> None:
+        """Passes on dependences through a *let* other than ``index`` and views."""
         found = self.value(*stmt.args)
         if stmt.prim == "dim":  # a size depends on which array it is, not on its contents
             self.learn(stmt.var, self.value(stmt.args[0]))
@@ -163,6 +168,8 @@ class _Flow:
         self.learn(stmt.var, found)
 
     def call(self, stmt: ir.Call, under: Of) -> None:
+        """Passes on dependences through a call: results and written arrays depend on all arguments and contents. Adds those
+        that steer the called function to the result."""
         self.goes_by(stmt)
         found = self.value(*stmt.args).union(*(self.held(a) for a in stmt.args if is_array(a)))
         for access in accesses(stmt):
@@ -189,12 +196,14 @@ class _Flow:
                 self.steer(self.value(a) | self.held(a))
 
     def loop(self, stmt: ir.For, under: Of) -> None:
+        """Follows the data flow through a ``for`` loop; its ends and ``stop`` decide how often the body runs."""
         ends = self.value(stmt.start, stmt.bound, stmt.step)
         stop = NONE if stmt.body.stop is None else self.value(stmt.body.stop)
         self.learn(stmt.index, ends)
         self.carry(stmt, under | ends | stop)
 
     def repeat(self, stmt: ir.While, under: Of) -> None:
+        """Follows the data flow through a ``while`` loop; its test and ``stop`` decide how often the body runs."""
         test = self.value(*stmt.test.yields)
         stop = NONE if stmt.body.stop is None else self.value(stmt.body.stop)
         for param, init in zip(stmt.test.params, stmt.body.params):
@@ -203,6 +212,8 @@ class _Flow:
         self.carry(stmt, under | test | stop)
 
     def carry(self, stmt: ir.For | ir.While, under: Of) -> None:
+        """Passes on dependences through carried values, results and the body of a loop; ``under``: the parameters that decide
+        how often it runs."""
         for k, (param, init) in enumerate(zip(stmt.body.params, stmt.inits)):
             self.hand(param, init, under)
             self.hand(param, stmt.body.yields[k], under)

@@ -52,6 +52,8 @@ class _Zeros:
         self.touches = Touches(Roots(fn))
 
     def block(self, block: ir.Block, is_body: bool) -> ir.Block:
+        """The block with choices as branches, innermost blocks first; only bodies of ``for`` loops (``is_body``) are changed
+        themselves."""
         block = with_stmts(block, [self.inside(s) if blocks(s) else s for s in block.stmts])
         tried: set[tuple[Test, ...]] = set()
         while is_body and _may_gain(block):
@@ -94,7 +96,7 @@ class _Region:
         return replace(self.old, stmts=[*before, *either, branch, *stmts[at + 1 :]])
 
     def operand(self, op: ir.Operand) -> ir.Operand:
-        """The chosen value in place of the choice."""
+        """The value in place of the choice ``op``; other operands as they are."""
         while isinstance(op, ir.Var) and self.values.get(op, op) is not op:
             op = self.values[op]
         return op
@@ -102,11 +104,12 @@ class _Region:
     # ---- what may move
 
     def is_choice(self, stmt: ir.Stmt) -> bool:
-        """Whether a statement defines a choice that is replaced by its value."""
+        """Whether a statement is a ``where`` that makes a choice, which is replaced by its value."""
         return isinstance(stmt, ir.Let) and self.values.get(stmt.var, stmt.var) is not stmt.var
 
     def closed(self, moved: list[ir.Stmt]) -> list[ir.Stmt]:
-        """The statements of ``moved`` without those whose results other statements read."""
+        """The statements of ``moved`` without choices, and without those whose results other statements or the end of the block
+        read."""
         moved = [s for s in moved if not self.is_choice(s)]
         while True:
             others = [s for s in self.old.stmts if not any(s is m for m in moved)]
@@ -117,7 +120,7 @@ class _Region:
             moved = left
 
     def may_pass(self, stmts: list[ir.Stmt], moved: list[ir.Stmt]) -> bool:
-        """Whether the moved statements may run after all the others."""
+        """Whether those of ``stmts`` that are in ``moved`` may run after all the others."""
         passed: list[ir.Stmt] = []
         for stmt in stmts:
             if any(stmt is m for m in moved):
@@ -129,8 +132,8 @@ class _Region:
     def parted(
         self, stmts: list[ir.Stmt], moved: list[ir.Stmt], after: list[ir.Stmt], tests: set[ir.Var]
     ) -> tuple[list[ir.Stmt], list[ir.Stmt]]:
-        """The statements that stay before the branch, and those that move into it: ``moved`` and the statements whose values
-        only these read."""
+        """A pair: the statements that stay before the branch, and those that move into it, which are ``moved`` and statements
+        whose values only these read. ``after``: the statements after the branch; ``tests``: the variables that it tests."""
         used: set[ir.Operand] = {*tests, *leaves(self.old)}.union(*(self.touches.of(s).uses for s in after))
         inside: set[ir.Operand] = set(self.values.values())
         within: list[ir.Stmt] = []
@@ -146,7 +149,8 @@ class _Region:
         return before[::-1], within[::-1]
 
     def is_source(self, stmt: ir.Stmt, inside: set[ir.Operand], used: set[ir.Operand], later: list[ir.Stmt]) -> bool:
-        """Whether a statement defines values that are used ``inside`` only and may run after the ``later`` statements."""
+        """Whether a pure statement defines values that are used ``inside`` and not in ``used``, and may run after the ``later``
+        statements."""
         touch = self.touches.of(stmt)
         if not isinstance(stmt, (ir.Let, ir.For)) or touch.raises or touch.acts or touch.written or touch.added:
             return False
@@ -201,7 +205,7 @@ class _Region:
 
 
 def _any(tests: tuple[Test, ...], loc: ir.Loc) -> tuple[list[ir.Stmt], ir.Var]:
-    """The statements that test whether any of the tests has its truth value, and the variable with the answer."""
+    """A pair of the statements that test whether any of the tests has its truth value, and the variable with the answer."""
     stmts: list[ir.Stmt] = []
 
     def let(prim: str, *args: ir.Operand) -> ir.Var:
