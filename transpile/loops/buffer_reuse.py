@@ -64,11 +64,13 @@ class _Reuse:
         self.made: dict[int, ir.Alloc | None] = {}  # what replaces an allocation
 
     def function(self) -> ir.Function:
+        """The function with arrays merged; the same object if there are none to merge."""
         self.search(self.fn.body)
         return replace(self.fn, body=self.rewritten(self.fn.body)) if self.same else self.fn
 
     def find_handed_on(self) -> set[ir.Var]:
-        """Roots of arrays that get an alias or outlive the block in which they are allocated."""
+        """Roots of arrays that are pushed, carried, yielded or returned, so that they may get an alias or outlive their
+        block."""
         found: set[ir.Operand] = set(leaves(self.fn.body))
         for stmt in statements(self.fn.body):
             if isinstance(stmt, ir.Push):
@@ -82,7 +84,8 @@ class _Reuse:
     # ---- arrays to merge
 
     def search(self, block: ir.Block) -> None:
-        """Finds arrays to merge in a block and the blocks inside."""
+        """Merges arrays that a block allocates, and those of the blocks inside: notes in ``same`` and ``made`` what replaces
+        them."""
         for pieces in self.pieces(block.stmts).values():
             self.join(block.stmts, pieces)
         for stmt in block.stmts:
@@ -90,8 +93,8 @@ class _Reuse:
                 self.search(inner)
 
     def pieces(self, stmts: Sequence[ir.Stmt]) -> dict[tuple[str, Shape], list[_Piece]]:
-        """Arrays that the statements allocate and use, by dtype and shape; those of constant size are left out, as they live in
-        registers."""
+        """By dtype and shape, the arrays that the statements allocate and use, where there are several allocations; those of
+        constant size are left out, as they live in registers."""
         found: dict[ir.Var, _Piece] = {}
         kinds: dict[tuple[str, Shape], list[_Piece]] = {}
         for k, stmt in enumerate(stmts):
@@ -109,7 +112,8 @@ class _Reuse:
         return {kind: [p for p in pieces if p.first >= 0] for kind, pieces in kinds.items() if len(pieces) > 1}
 
     def join(self, stmts: Sequence[ir.Stmt], pieces: list[_Piece]) -> None:
-        """Merges arrays of one shape: a piece joins an earlier one whose memory it may use. ``pieces`` is sorted by first use."""
+        """Merges arrays of one shape: a piece joins an earlier one whose memory it may use. Sorts ``pieces`` by first use, in
+        place."""
         pieces.sort(key=lambda p: p.first)
         kept: list[_Piece] = []
         for piece in pieces:
@@ -137,7 +141,8 @@ class _Reuse:
     # ---- both in one loop
 
     def in_step(self, stmt: ir.Stmt, one: ir.Var, two: ir.Var) -> bool:
-        """Whether an iteration reads the array ``one`` only at the place at which it writes the array ``two`` afterwards."""
+        """Whether each iteration of the loop ``stmt`` reads the array ``one`` only at the place at which it writes the array
+        ``two`` afterwards."""
         if not isinstance(stmt, ir.For):
             return False
         used = self.used_in(stmt)
@@ -167,6 +172,7 @@ class _Reuse:
         return held
 
     def visit(self, stmt: ir.Stmt, around: tuple[ir.For, ...], used: dict[ir.Var, _Use]) -> None:
+        """Notes in ``used`` the uses of arrays in a statement, nested ones included; ``around``: the loops around it."""
         named: set[ir.Var] = set()
         for access in accesses(stmt):
             use = used[self.roots.of(access.var)]
@@ -196,6 +202,8 @@ class _Reuse:
     # ---- rewriting
 
     def rewritten(self, block: ir.Block) -> ir.Block:
+        """The block with merged arrays under one name, nested blocks included, and without the allocations that are no longer
+        needed."""
         stmts: list[ir.Stmt] = []
         for stmt in block.stmts:
             made = self.made.get(id(stmt), stmt)
@@ -208,4 +216,5 @@ class _Reuse:
         return self.root(op) if isinstance(op, ir.Var) else op
 
     def root(self, var: ir.Var) -> ir.Var:
+        """The array that replaces ``var``; ``var`` itself if none does."""
         return self.same.get(var, var)

@@ -41,7 +41,8 @@ class _Place:
 
 
 def with_rows(loop: ir.For, forms: Forms, roots: Roots) -> tuple[list[ir.Stmt], ir.For]:
-    """Statements needed before the loop, and the loop with buffers; the same loop if it needs none."""
+    """A pair of the statements needed before the loop, and the loop with buffers; no statements and the same loop if it needs
+    none."""
     made = _Rows(loop, forms, roots)
     return made.before, made.loop
 
@@ -67,7 +68,7 @@ class _Rows:
     # ---- arrays to copy
 
     def find(self) -> None:
-        """Finds the arrays to be copied."""
+        """Notes in ``keys`` the arrays to be copied and the rows of each."""
         inside = {id(s) for f in statements(self.old.body) if isinstance(f, ir.For) for s in statements(f.body)}
         by_root: dict[ir.Var, list[tuple[ir.Stmt, Access]]] = {}
         for stmt in statements(self.old.body):
@@ -93,8 +94,8 @@ class _Rows:
                 self.keys[var] = {p.fixed: p for p in where}
 
     def place(self, access: Access) -> _Place | None:
-        """The part of an array that an iteration accesses; None if the index does not subscript exactly one axis, with
-        coefficient 1."""
+        """The part of an array that an iteration accesses; None unless the index subscripts exactly one axis, with coefficient
+        1 and an offset known before the loop."""
         if access.indices is None:
             return None
         forms = [self.forms.of(i) for i in access.indices]
@@ -113,7 +114,8 @@ class _Rows:
     # ---- copies
 
     def make(self, var: ir.Var, place: _Place) -> None:
-        """Adds the buffer, the copy in and, if it is written, the copy out."""
+        """Adds the buffer for one row of the array ``var``, the copy in at the top of the iteration and, if the array is
+        written, the copy out at its end."""
         axes = [k for k, f in enumerate(place.fixed) if f is None and k != place.at]
         sizes = [self.size(var, k) for k in axes] or [ir.Const(1, INT)]
         dims = tuple(var.type.dims[k] for k in axes) or (var.type.dims[place.at],)
@@ -125,6 +127,7 @@ class _Rows:
             self.end += self.copy(var, row, place, axes, sizes, False)
 
     def size(self, var: ir.Var, axis: int) -> ir.Operand:
+        """The variable with a size of an array, read before the loop."""
         size = ir.Var(ir.SYNTHETIC, INT)
         self.before.append(ir.Let(size, "dim", (var,), {"axis": axis}, self.old.loc))
         return size
@@ -132,7 +135,8 @@ class _Rows:
     def copy(
         self, var: ir.Var, row: ir.Var, place: _Place, axes: Sequence[int], sizes: Sequence[ir.Operand], is_in: bool
     ) -> list[ir.Stmt]:
-        """Loops that copy a row into its buffer (``is_in``), or the buffer into the row."""
+        """Loops that copy a row of the array ``var`` into its buffer ``row`` (``is_in``), or the buffer into the row. ``axes``,
+        ``sizes``: those of the row."""
         stmts: list[ir.Stmt] = []
         indices = [ir.Var("k", INT) for _ in axes]
         at: dict[int, ir.Operand] = dict(zip(axes, indices))
@@ -154,6 +158,7 @@ class _Rows:
         return [*stmts, *inner]
 
     def number(self, stmts: list[ir.Stmt], prim: str, a: ir.Operand, b: ir.Operand) -> ir.Var:
+        """The variable of an integer *let*, appended to ``stmts``."""
         let = ir.Let(ir.Var(ir.SYNTHETIC, INT), prim, (a, b), {}, self.old.loc)
         self.forms.learn(let)
         stmts.append(let)
@@ -162,6 +167,7 @@ class _Rows:
     # ---- statements
 
     def rewritten(self, stmt: ir.Stmt) -> ir.Stmt:
+        """The statement, nested blocks included, with accesses to rows replaced by accesses to their buffers."""
         for access in accesses(stmt):
             found = self.row(access)
             if found is None:
@@ -176,7 +182,8 @@ class _Rows:
         return with_blocks(stmt, lambda b: replace(b, stmts=[self.rewritten(s) for s in b.stmts]))
 
     def row(self, access: Access) -> tuple[ir.Var, tuple[ir.Operand, ...]] | None:
-        """The buffer that replaces an access, and the subscripts in it; None if there is none."""
+        """A pair of the buffer that replaces the array in an access, and the subscripts in it; None if the array itself is
+        accessed."""
         keys = self.keys.get(access.var)
         if keys is None or access.indices is None:
             return None

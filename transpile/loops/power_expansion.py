@@ -32,6 +32,7 @@ class _Expansion:
         self.known: dict[ir.Var, bool] = {}
 
     def block(self, block: ir.Block) -> ir.Block:
+        """The block with powers expanded, nested blocks included."""
         stmts: list[ir.Stmt] = []
         for stmt in block.stmts:
             p = exponent(stmt)
@@ -43,8 +44,8 @@ class _Expansion:
         return with_stmts(block, stmts)
 
     def is_positive(self, op: ir.Operand) -> bool:
-        """Whether an operand is known to have no minus sign: a square, a sum of squares, the result of a nonnegative
-        function."""
+        """Whether an operand surely has no minus sign, not even as minus zero: a square, a sum of squares, the result of a
+        nonnegative function."""
         if not isinstance(op, ir.Var):
             return isinstance(op, ir.Const) and math.copysign(1.0, op.value) > 0
         if op not in self.known:
@@ -52,6 +53,7 @@ class _Expansion:
         return self.known[op]
 
     def _comes_positive(self, let: ir.Let | None) -> bool:
+        """Whether the definition of a variable shows that it has no minus sign; False for None."""
         if let is None:
             return False
         if record_of(let).is_power:
@@ -85,6 +87,7 @@ class _Product:
         self.type = Type(let.var.type.dtype)
 
     def power(self, p: float) -> None:
+        """Appends the statements that compute the power with the exponent ``p``."""
         x = self.let.args[0]
         if p == 0.5 and (self.positive or not self.let.var.type.weak):
             self.last("sqrt", x)
@@ -94,12 +97,15 @@ class _Product:
             self.with_root(x, p)
 
     def whole(self, base: ir.Operand, n: int) -> None:
+        """Appends the statements that compute ``base**n`` for ``n`` of at least 1 and define the variable of the power."""
         if n == 1:
             self.last("identity", base)
         else:
             self.last("mul", *self.halves(base, n))
 
     def with_root(self, x: ir.Operand, p: float) -> None:
+        """Appends the statements that compute ``x**p`` for a half-integer ``p`` by a square root, with the values of a power at
+        minus zero and minus infinity."""
         base = x if self.positive else self.emit("add", x, ir.Const(0.0, self.type))  # no minus zero
         if abs(p) < 1:
             root = self.emit("sqrt", base)
@@ -114,18 +120,21 @@ class _Product:
         self.last("where", is_lowest, ir.Const(0.0 if p < 0 else math.inf, self.type), found)
 
     def inverse(self, x: ir.Operand) -> ir.Var:
+        """The variable ``1 / x``, whose *let* is appended."""
         return self.emit("div", ir.Const(1.0, self.type), x)
 
     def product(self, base: ir.Operand, n: int) -> ir.Operand:
-        """``base**n``."""
+        """The operand ``base**n``; what computes it is appended."""
         return base if n == 1 else self.emit("mul", *self.halves(base, n))
 
     def halves(self, base: ir.Operand, n: int) -> tuple[ir.Operand, ir.Operand]:
-        """Two factors whose product is ``base**n``: equal ones, or, for odd ``n``, ``base**(n - 1)`` and ``base``."""
+        """Two factors whose product is ``base**n``: equal ones, or, for odd ``n``, ``base**(n - 1)`` and ``base``. What
+        computes them is appended."""
         half = self.product(base, n // 2)
         return (half, half) if n % 2 == 0 else (self.product(base, n - 1), base)
 
     def emit(self, prim: str, *args: ir.Operand, type_: Type | None = None) -> ir.Var:
+        """The new variable of a *let*, which is appended."""
         var = ir.Var(ir.SYNTHETIC, type_ or self.type)
         self.stmts.append(ir.Let(var, prim, args, {}, self.let.loc))
         return var

@@ -121,7 +121,7 @@ class Maker:
 def emitted(
     make: Maker, calls: Sequence[Call], privates: Sequence[Private], copies: set[ir.Var], zeroed: bool = False
 ) -> list[ir.Stmt]:
-    """Statements of the calls. Allocations, of the arrays for all iterations (``privates``) and of ``copies``, go to
+    """The statements of the calls. Allocations, of ``privates`` (the arrays for all iterations) and ``copies``, go to
     ``make.before``.
 
     The first call to fill one of ``privates`` ignores its old values; with ``zeroed`` so does the first call for any other

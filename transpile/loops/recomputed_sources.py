@@ -31,6 +31,7 @@ class Sources:
             self._learn(stmt)
 
     def _learn(self, stmt: ir.Stmt) -> None:
+        """Notes what a statement allocates, reads, writes and uses as a whole."""
         if isinstance(stmt, ir.Alloc) and stmt.prim == "empty":
             self.allocs.add(stmt.var)
         for inner in blocks(stmt):
@@ -45,8 +46,8 @@ class Sources:
                 self.writers.setdefault(a.var, []).append(stmt)
 
     def seen_through(self, nests: list[Nest], stmts: list[ir.Stmt]) -> tuple[list[Nest], list[ir.Stmt]]:
-        """The nests with cheap temporaries recomputed, and the statements that must then move after all nests, because they
-        overwrite what is now read later. The same nests and no statements if nothing can be recomputed.
+        """A pair: the nests with cheap temporaries recomputed, and the statements that must then move after all nests, because
+        they overwrite what is now read later. The same nests and no statements if nothing can be recomputed.
 
         ``stmts``: the statements of the block up to the last nest. Cheap: at most one read and `STEPS` operations per element.
         """
@@ -69,7 +70,7 @@ class Sources:
     # ---- temporaries to recompute
 
     def _candidates(self, nests: list[Nest], stmts: list[ir.Stmt]) -> dict[ir.Var, Nest]:
-        """Temporaries that the nests can recompute, directly or through others, with the nests that fill them."""
+        """Temporaries that the nests can recompute, directly or through others, each with the nest that fills it."""
         known: dict[ir.Var, Nest] = {}
         work = list(nests)
         while work:
@@ -130,12 +131,14 @@ class Sources:
         return True
 
     def _is_dear(self, nest: Nest, known: dict[ir.Var, Nest]) -> bool:
-        """Whether recomputing an element takes more than one read or more than `STEPS` operations. ``known``: see `_cost`."""
+        """Whether recomputing an element takes more than one read or more than `STEPS` operations, with the temporaries in
+        ``known`` recomputed too."""
         reads, steps = self._cost(nest, known)
         return reads > 1 or steps > STEPS
 
     def _cost(self, nest: Nest, known: dict[ir.Var, Nest]) -> tuple[int, int]:
-        """Number of reads and of non-integer operations in one iteration, with the temporaries in ``known`` recomputed."""
+        """A pair of the numbers of reads and of non-integer operations in one iteration. Reads of temporaries in ``known``
+        count as what recomputing them costs."""
         found = [0, 0]
         for let in nest.lets:
             if let.prim == "index":
@@ -149,8 +152,8 @@ class Sources:
     # ---- statements that overwrite operands
 
     def _moved(self, known: dict[ir.Var, Nest], nests: list[Nest], stmts: list[ir.Stmt]) -> list[ir.Stmt] | ir.Var:
-        """The statements that must move after the nests; or a temporary that must not be recomputed, because one of these
-        statements cannot move."""
+        """The statements that must move after the nests, in order; or a temporary that must not be recomputed, because one of
+        these statements cannot move."""
         place = {id(s): k for k, s in enumerate(stmts)}
         mine = {id(n.stmt) for n in nests}
         found: dict[int, ir.Stmt] = {}

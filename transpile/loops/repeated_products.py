@@ -28,7 +28,7 @@ TARGET = {"blas.gemm": 4, "blas.part": 3}
 
 
 def share_repeated_products(fn: ir.Function) -> ir.Function:
-    """The function without repeated products, where nothing they read is written in between."""
+    """The function without repeated products of its outermost block, where nothing they read is written in between."""
     calls = [s for s in fn.body.stmts if isinstance(s, ir.Call) and s.library in TARGET]
     if len(calls) < 2:
         return fn
@@ -81,7 +81,8 @@ def _sums(code: Code, calls: Sequence[ir.Call], gone: Sequence[ir.Stmt]) -> dict
 
 
 def _sides(code: Code, let: ir.Call) -> Hashable:
-    """A key that is equal for calls with the same factors, whatever the scale and the target."""
+    """A key that is equal for calls with the same factors, whatever the scale and the target; None if the call computes only a
+    part of the target or its operands are not known."""
     if let.library == "blas.part" and not ir.is_literal(let.args[-1], False):
         return None  # computes only a part of the target
     target = TARGET[let.library]
@@ -92,13 +93,16 @@ def _sides(code: Code, let: ir.Call) -> Hashable:
 
 
 def _adds(let: ir.Call) -> bool:
-    """Whether a call adds to its target."""
+    """Whether a call adds to its target and keeps the old value with factor 1."""
     return let.library == "blas.part" or ir.is_literal(let.args[3], 1.0)
 
 
 def _added(code: Code, first: ir.Call, let: ir.Call) -> list[ir.Stmt] | None:
-    """The addition of the known product of the call ``first``, as loops, in place of the call ``let``; None if the sizes are
-    not known to agree."""
+    """Loops that add the product which the call ``first`` has computed, times the scale, in place of the call ``let``; None if
+    the sizes are not known to agree.
+
+    If the scale is not a constant, they may stand in a branch: with an infinite or NaN scale the call itself runs.
+    """
     number = TARGET[let.library]
     held, target = lying(code, first.args[number]), lying(code, let.args[number])
     if held is None or target is None:
@@ -130,7 +134,8 @@ _ONE = ir.Const(1.0, Type("float64"))
 
 
 def _own(code: Code, let: ir.Call) -> ir.Var | None:
-    """The array that the call fills, if it is allocated for this and nothing else writes it, except zeros before; else None."""
+    """The array that the call fills, if the outermost block allocates it and nothing else writes it, except zeros before; else
+    None."""
     found = lying(code, let.args[TARGET[let.library]])
     if found is None or any(found.var is y for y in code.fn.body.yields):
         return None
@@ -145,7 +150,8 @@ def _own(code: Code, let: ir.Call) -> ir.Var | None:
 
 
 def _key(code: Code, let: ir.Call, is_whole: bool = True) -> Hashable:
-    """A key that is equal for calls with the same result; with ``is_whole`` it includes the target's shape."""
+    """A key that is equal for calls with the same result; None if an array operand is not known. It includes the target's shape
+    if ``is_whole``, and nothing of the target otherwise."""
     parts: list[Hashable] = [let.library]
     for k, a in enumerate(let.args):
         if isinstance(a, ir.Var) and (a.type.dims or a.buffer):
@@ -165,7 +171,7 @@ def _key(code: Code, let: ir.Call, is_whole: bool = True) -> Hashable:
 
 
 def _is_kept(code: Code, block: ir.Block, first: ir.Call, second: ir.Call) -> bool:
-    """Whether nothing that the calls ``first`` and ``second`` read is written between them."""
+    """Whether nothing from the call ``first`` up to the call ``second``, in this block, writes what ``first`` reads."""
     start, stop = (next(k for k, s in enumerate(block.stmts) if s is x) for x in (first, second))
     read = {code.roots.of(v.var) for a in first.args[1:3] if (v := lying(code, a)) is not None}
     between = code.written(block, start, stop, first)
@@ -173,7 +179,7 @@ def _is_kept(code: Code, block: ir.Block, first: ir.Call, second: ir.Call) -> bo
 
 
 def _makes(code: Code, stmt: ir.Stmt, target: ir.Var) -> bool:
-    """Whether a statement allocates or fills the array."""
+    """Whether a statement allocates the array, is the product that fills it, or is a loop that writes nothing else."""
     if isinstance(stmt, ir.Alloc):
         return stmt.var is target
     if isinstance(stmt, ir.Call):

@@ -48,6 +48,7 @@ class _Search:
         self.sources = Sources(fn, self.boxes, self.touches)
 
     def block(self, block: ir.Block) -> ir.Block:
+        """The block with nests gathered, nested blocks first."""
         stmts = [new for s in block.stmts for new in self.ready(s)]
         at = 0
         while at < len(stmts):
@@ -67,7 +68,7 @@ class _Search:
         return with_stmts(block, stmts)
 
     def ready(self, stmt: ir.Stmt) -> list[ir.Stmt]:
-        """The statement with the nests inside it gathered, or the nests it is split into."""
+        """The statements that replace one: the nests it is split into, or itself with the nests inside it gathered."""
         if not blocks(stmt) or self.boxes.of(stmt) is not None:
             return [stmt]
         split = Split.of(stmt, self.boxes, self.touches)
@@ -79,8 +80,8 @@ class _Search:
         return found
 
     def nests(self, stmts: list[ir.Stmt], at: int) -> list[Nest]:
-        """The nest at a position and later nests that can be gathered with it, all moved to the position of the last one; empty
-        if there is no nest."""
+        """The nest at position ``at`` and later ones that can be gathered with it, if all may move to the position of the last
+        one; empty if there is no nest."""
         first = self.boxes.of(stmts[at])
         if first is None or not self.is_open(first):
             return []
@@ -100,7 +101,8 @@ class _Search:
         return self.roots.of(nest.write.buf) not in self.touches.of(nest.stmt).read
 
     def goes_with(self, a: Nest, b: Nest) -> bool:
-        """Whether two nests write the same array with boxes that differ by constants."""
+        """Whether two nests write the same array over boxes whose ends differ by constants, by at most `REACH` along a row, and
+        the second does not read it."""
         if a.write.buf is not b.write.buf or set(a.axes) != set(b.axes):
             return False
         if any(a.shifts[k] != b.shifts[k] for k in range(len(a.shifts)) if k not in a.axes):
@@ -116,5 +118,5 @@ class _Search:
 
 
 def reads_whole(stmt: ir.Stmt) -> bool:
-    """Whether a statement allocates memory filled from arrays."""
+    """Whether a statement is an allocation with an array among its operands, such as a copy."""
     return isinstance(stmt, ir.Alloc) and any(isinstance(a, ir.Var) and a.type.dims for a in stmt.args)

@@ -50,6 +50,8 @@ class _Forward(Numbering):
     # ---- blocks
 
     def block(self, block: ir.Block, learn: Callable[[], None] = lambda: None) -> ir.Block:
+        """The block without repeated computations, reads and overwritten stores. ``learn`` is called at its start, to add facts
+        that hold inside."""
         facts = self.facts
         self.facts = facts.inner()
         with self.inside():
@@ -64,7 +66,7 @@ class _Forward(Numbering):
         return ir.Block(block.params, stmts.left(), yields, stop)
 
     def stmt(self, old: ir.Stmt) -> Sequence[ir.Stmt]:
-        """The statements that replace a statement."""
+        """The statements that replace a statement; none if its value is known."""
         stmt = map_reads(old, self.operand)
         match stmt:
             case ir.Let():
@@ -94,6 +96,7 @@ class _Forward(Numbering):
     # ---- values
 
     def let(self, stmt: ir.Let) -> Sequence[ir.Stmt]:
+        """The *let*, simplified; no statement if its value is known, by which its variable is replaced from here on."""
         if stmt.prim == "index":
             return self.read(stmt)
         if not is_pure(stmt):
@@ -117,13 +120,14 @@ class _Forward(Numbering):
         return ()
 
     def kept(self, old: ir.Let, new: ir.Let) -> ir.Let:
-        """``new``, recorded in the forms as the definition from here on."""
+        """``new``; if that is not ``old``, the forms get it as the definition of the variable."""
         if new is not old:
             self.forms.learn(new)
         return new
 
     def drop(self, var: ir.Var, same: ir.Operand) -> None:
-        """Replaces ``var`` by ``same`` from here on."""
+        """Replaces ``var`` by ``same`` from here on; a variable ``same`` that has no name of the user's gets that of
+        ``var``."""
         if isinstance(same, ir.Var) and same.name == ir.SYNTHETIC:
             same.name = var.name
         if isinstance(same, ir.Var) or is_integer(same):
@@ -135,6 +139,7 @@ class _Forward(Numbering):
         return var, tuple(self.forms.of(i) for i in indices)
 
     def read(self, stmt: ir.Let) -> Sequence[ir.Stmt]:
+        """The read of an element; no statement if its value is known, by which the variable is replaced from here on."""
         source = stmt.args[0]
         assert isinstance(source, ir.Var)
         held = self.held.setdefault(self.place(source, stmt.args[1:]), stmt.var)
@@ -144,7 +149,8 @@ class _Forward(Numbering):
         return ()
 
     def add(self, stmt: ir.Add) -> Sequence[ir.Stmt]:
-        """``t[i] += x`` as a store of the sum, if the value of ``t[i]`` is known."""
+        """The statements for ``t[i] += x``: a store of the sum, or of ``x`` if ``t[i]`` is 0; the addition itself if ``t[i]``
+        is not known."""
         place = self.place(stmt.buf, stmt.args)
         held = self.held.get(place)
         self.forget(stmt)
@@ -159,7 +165,7 @@ class _Forward(Numbering):
         return let, ir.Store(stmt.buf, stmt.path, stmt.args, total, stmt.loc)
 
     def forget(self, stmt: ir.Stmt) -> None:
-        """Drops the known values of elements that a statement may write."""
+        """Drops the known values of elements that a statement itself, without nested blocks, may write."""
         for access in accesses(stmt):
             if access.kind == "read":
                 continue
@@ -176,13 +182,13 @@ class _Forward(Numbering):
         return a[0] is b[0] and never_meet(a[1], b[1], self.facts)
 
     def forget_inside(self, stmt: ir.Stmt) -> None:
-        """Drops the known values of arrays that a statement with blocks changes."""
+        """Drops the known values of all elements of arrays that a statement writes or adds to, nested blocks included."""
         roots = self.touches.changed(stmt) if self.held else ()
         if roots:
             self.held = {p: v for p, v in self.held.items() if self.roots.of(p[0]) not in roots}
 
     def conjuncts(self, ops: Sequence[ir.Operand]) -> frozenset[ir.Operand]:
-        """Tests that all hold if these do."""
+        """The tests that all hold if the given ones do: conjunctions are replaced by their operands."""
         found: set[ir.Operand] = set()
         for op in ops:
             let = self.forms.lets.get(op) if isinstance(op, ir.Var) else None
@@ -193,6 +199,7 @@ class _Forward(Numbering):
         return frozenset(found)
 
     def check(self, stmt: ir.Check) -> Sequence[ir.Stmt]:
+        """The check; no statement if it surely passes, because an earlier check covers it or its test is false."""
         tests = self.conjuncts((stmt.test,))
         if is_false(stmt.test) or any(held <= tests for held in self.asked):
             return ()
@@ -200,6 +207,8 @@ class _Forward(Numbering):
         return (stmt,)
 
     def bounds_check(self, stmt: ir.BoundsCheck) -> Sequence[ir.Stmt]:
+        """The bounds check, without a guard that is true; no statement if it surely passes, because of its guard, of ranges, or
+        of an earlier check."""
         if isinstance(stmt.guard, ir.Const):
             if not stmt.guard.value:
                 return ()
@@ -216,7 +225,7 @@ class _Forward(Numbering):
         return (stmt,)
 
     def holds(self, check: ir.BoundsCheck) -> bool:
-        """Whether a check is known to pass."""
+        """Whether a bounds check is known to pass, whatever its guard."""
         at, size = self.forms.of(check.at), self.facts.form(check.size)
         if check.low and not self.facts.is_not_negative(at):
             return False
@@ -225,6 +234,7 @@ class _Forward(Numbering):
     # ---- control
 
     def branch(self, stmt: ir.If) -> Sequence[ir.Stmt]:
+        """The branch with both sides rewritten; if the test is constant, the statements of the side taken."""
         if isinstance(stmt.test, ir.Const):
             taken = self.block(stmt.then if stmt.test.value else stmt.orelse)
             self.forget_inside(stmt)
@@ -271,6 +281,7 @@ class _Forward(Numbering):
                 self.drop(*pair)
 
     def loop(self, stmt: ir.For | ir.While) -> ir.Stmt:
+        """The loop with its blocks rewritten; what it may change is forgotten before."""
         self.forget_inside(stmt)
         if isinstance(stmt, ir.While):
             return replace(stmt, test=self.block(stmt.test), body=self.block(stmt.body))
@@ -298,6 +309,7 @@ class _Stores:
         self.open: dict[Place, int] = {}  # elements stored and not read since, with the position of the store
 
     def append(self, stmt: ir.Stmt) -> None:
+        """Appends a statement; a store to an element stored before and not read since removes the earlier store."""
         around = self.around
         if not self.open and not isinstance(stmt, ir.Store):
             self.stmts.append(stmt)

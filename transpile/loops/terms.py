@@ -29,9 +29,11 @@ class Read:
     at: tuple[Linear, ...]
 
     def replaced(self, var: ir.Var, by: Linear) -> Read:
+        """The element with ``var`` replaced in its subscripts."""
         return replace(self, at=tuple(f.replaced(var, by) for f in self.at))
 
     def has(self, var: ir.Var) -> bool:
+        """Whether a subscript depends on ``var``."""
         return any(f.coefficient(var) for f in self.at)
 
 
@@ -44,9 +46,11 @@ class Term:
     reads: tuple[Read, ...] = ()
 
     def times(self, other: Term) -> Term:
+        """The product of both terms."""
         return Term(self.factor * other.factor, self.scalars + other.scalars, self.reads + other.reads)
 
     def replaced(self, var: ir.Var, by: Linear) -> Term:
+        """The term with ``var`` replaced in subscripts; scalars stay."""
         return replace(self, reads=tuple(r.replaced(var, by) for r in self.reads))
 
 
@@ -91,10 +95,11 @@ class Code:
         return {self.index[id(block)] for block, _ in self.path[id(stmt)] if id(block) in self.index}
 
     def place_of(self, var: ir.Var) -> int:
-        """Position of a variable in the order of definitions."""
+        """Position of a variable in the order of definitions; a variable not seen before comes last."""
         return self.order.setdefault(var, len(self.order))
 
     def _visit(self, block: ir.Block, around: Path) -> None:
+        """Notes for each statement of a block, nested ones included, where it stands and what it defines, reads and writes."""
         for k, stmt in enumerate(block.stmts):
             path = (*around, (block, k))
             self.path[id(stmt)] = path
@@ -131,7 +136,7 @@ class Code:
                         self.forms.alias(*pair)
 
     def _dim(self, param: ir.Var, axis: int) -> ir.Operand | None:
-        """The variable that holds a size of a parameter; None if it is never read."""
+        """The variable that holds the size of a parameter along an axis; None if the outermost block does not read it."""
         for stmt in self.fn.body.stmts:
             if (
                 isinstance(stmt, ir.Let)
@@ -147,14 +152,15 @@ class Code:
         return stmt is outer or any(b is inner for inner in blocks(outer) for b, _ in self.path[id(stmt)])
 
     def written(self, block: ir.Block, first: int, last: int, but: ir.Stmt) -> set[ir.Var]:
-        """Roots that statements ``first`` to ``last`` of a block write or add to, not counting the statement ``but`` inside
-        them."""
+        """Roots that statements number ``first`` to ``last`` of a block, both included, write or add to, not counting the
+        statement ``but`` inside them."""
         found: set[ir.Var] = set()
         for stmt in block.stmts[first : last + 1]:
             self._written(stmt, but, found)
         return found
 
     def _written(self, stmt: ir.Stmt, but: ir.Stmt, found: set[ir.Var]) -> None:
+        """Adds to ``found`` the roots that a statement, without the statement ``but`` inside it, writes or adds to."""
         if stmt is but:
             return
         if not any(p[0] is b for b in blocks(stmt) for p in self.path[id(but)]):
@@ -174,7 +180,8 @@ class Terms:
         self.steps = 0
 
     def of(self, op: ir.Operand, where: Mapping[ir.Var, Linear] | None = None) -> list[Term] | None:
-        """Terms of an operand; None if it is not a short sum of products. ``where``: forms that replace loop indices."""
+        """Terms whose sum is the operand; None if it is not a sum of at most `LIMIT` products. ``where``: forms that replace
+        loop indices."""
         where = where or {}
         self.steps += 1
         if isinstance(op, ir.Const):
@@ -204,6 +211,8 @@ class Terms:
         return found if len(found) <= LIMIT else None
 
     def read(self, let: ir.Let, where: Mapping[ir.Var, Linear]) -> list[Term] | None:
+        """The terms of an element that is read: those of the value stored there if the array is a temporary filled element by
+        element, else the element. None if a statement may write it before the sum is computed."""
         source = let.args[0]
         assert isinstance(source, ir.Var)
         at = tuple(self.form(a, where) for a in let.args[1:])
@@ -214,14 +223,15 @@ class Terms:
         return [Term(reads=(Read(source, at),))] if self.is_steady(let, source) else None
 
     def form(self, op: ir.Operand, where: Mapping[ir.Var, Linear]) -> Linear:
+        """The form of a subscript with the variables in ``where`` replaced."""
         found = self.code.forms.of(op)
         for var, by in where.items():
             found = found.replaced(var, by)
         return found
 
     def made(self, array: ir.Var) -> tuple[ir.Store, list[ir.Var]] | None:
-        """The only store into a temporary and the loop indices that are its subscripts, if the store fills the temporary
-        element by element; else None."""
+        """A pair of the only store into a temporary and the loop indices that are its subscripts, if the store fills the
+        temporary element by element; else None."""
         alloc = self.code.definer.get(array)
         writers = self.code.writers.get(self.code.roots.of(array), [])
         if not isinstance(alloc, ir.Alloc) or alloc.prim != "empty" or array not in self.inside or len(writers) != 1:
@@ -243,8 +253,8 @@ class Terms:
         return (store, indices) if all(any(b is body for body in bodies) for b, _ in around) else None
 
     def is_steady(self, let: ir.Let, source: ir.Var) -> bool:
-        """Whether nothing from the read ``let`` up to the statement writes the array ``source``; the statement itself does not
-        count."""
+        """Whether nothing from the read ``let`` up to the statement whose terms are expanded writes the array ``source``; the
+        statement itself does not count."""
         mine, its = self.code.path[id(let)], self.code.path[id(self.stmt)]
         for (block, k), (other, at) in zip(mine, its):
             if block is not other:
@@ -255,4 +265,5 @@ class Terms:
 
 
 def negated(terms: list[Term]) -> list[Term]:
+    """New terms with the opposite sign."""
     return [replace(t, factor=-t.factor) for t in terms]

@@ -27,6 +27,7 @@ def unroll_loops(fn: ir.Function) -> ir.Function:
 
 
 def _block(block: ir.Block, inside: bool) -> ir.Block:
+    """The block with short loops unrolled, nested blocks included; ``inside``: it stands in a loop."""
     stmts: list[ir.Stmt] = []
     equal: dict[ir.Var, ir.Operand] = {}
 
@@ -50,7 +51,7 @@ def _block(block: ir.Block, inside: bool) -> ir.Block:
 
 
 def _short(loop: ir.For) -> list[int] | None:
-    """The values of the index if the loop is to be unrolled; else None."""
+    """The values of the index, in order of execution, if the loop is to be unrolled; else None."""
     ends = (loop.start, loop.bound, loop.step)
     if loop.body.stop is not None or loop.trips is not None or not all(isinstance(e, ir.Const) for e in ends):
         return None
@@ -69,8 +70,8 @@ def _short(loop: ir.For) -> list[int] | None:
 
 
 def _only_fills(loop: ir.For) -> bool:
-    """Whether a loop stores one value into elements of an array that is not known to be small: LLVM compiles such a loop as
-    well."""
+    """Whether the only statement of a loop is a store with a variable among its subscripts besides the index: LLVM compiles
+    such a loop, which fills a part of an array, as well."""
     if len(loop.body.stmts) != 1:
         return False
     (stmt,) = loop.body.stmts

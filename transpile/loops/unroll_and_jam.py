@@ -54,6 +54,7 @@ class _Abreast:
         self.around: list[tuple[ir.Block, ir.For | None]] = []
 
     def block(self, block: ir.Block, loop: ir.For | None) -> ir.Block:
+        """The block with loops jammed, nested blocks included; ``loop``: the loop of which it is the body, None for others."""
         self.around.append((block, loop))
         stmts: list[ir.Stmt] = []
         for stmt in block.stmts:
@@ -79,7 +80,7 @@ class _Abreast:
         return None if trips is None else [*before, *_Blocks(new, trips, waits).statements(loop)]
 
     def facts(self, forms: Forms) -> Facts:
-        """Facts that hold at the loop being looked at."""
+        """Facts about integers that hold in the block that is being rewritten."""
         facts = Facts(forms)
         for block, loop in self.around:
             if loop is not None:
@@ -98,7 +99,8 @@ class _Blocks(Bodies):
         self.waits = waits
 
     def statements(self, rest_of: ir.For) -> list[ir.Stmt]:
-        """The loop over blocks of iterations, and the original loop for the rest."""
+        """The statements that replace the loop: a branch with the loop over blocks of iterations, and ``rest_of``, the original
+        loop, for the remaining iterations or for all."""
         loop, up = self.loop, _step(self.loop) > 0
         ends = (loop.bound, loop.start) if up else (loop.start, loop.bound)
         trips = self.let("maximum", self.let("sub", *ends), ir.Const(0, INT))
@@ -138,7 +140,8 @@ class _Blocks(Bodies):
         return [self.total(p, i) for p, i in zip(params, loop.inits)]
 
     def room(self) -> ir.Operand | None:
-        """Number of elements of the private arrays of all lanes; None if there are none."""
+        """Number of elements of the private arrays of all lanes, as an operand computed by appended statements; None if there
+        are none."""
         found: ir.Operand | None = None
         for alloc in self.trips.private.values():
             size: ir.Operand = number(AT_ONCE, INT)
@@ -148,7 +151,8 @@ class _Blocks(Bodies):
         return found
 
     def inner_trips(self, loop: ir.For) -> list[ir.Operand]:
-        """Trip counts of the inner loops, where known outside."""
+        """The number ``bound - start`` for each inner loop whose ends are known outside, without repetition; what computes them
+        is appended."""
         own = {loop.index, *defined(loop.body)}
         inner = [s for s in statements(loop.body) if isinstance(s, ir.For)]
         ends = dict.fromkeys((s.bound, s.start) for s in inner if not own & {s.bound, s.start})
@@ -162,7 +166,8 @@ class _Blocks(Bodies):
         return all(n == 1 for n in found.values()) and all(self.is_chain(held, b) for b in sides)
 
     def total(self, param: ir.Var, init: ir.Operand) -> ir.Var:
-        """Appends the loop that adds the sums of the lanes of ``param`` to its initial value; returns the result."""
+        """The variable with the initial value ``init`` plus the sums of all lanes of ``param``; appends the loop that adds
+        them."""
         lane, total, result = ir.Var("lane", INT), ir.Var(param.name, param.type), ir.Var(param.name, param.type)
         value, new = self.read(self.lanes[param], lane), ir.Var(ir.SYNTHETIC, param.type)
         body = ir.Block((total,), [value, ir.Let(new, "add", (total, value.var), {}, self.loc)], (new,))

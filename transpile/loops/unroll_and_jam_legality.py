@@ -50,8 +50,8 @@ class Trips:
 
 
 def may_gain(loop: ir.For) -> bool:
-    """Whether a loop consists of plain loops, scalars and element accesses, with a loop inside, and may have enough
-    iterations."""
+    """Whether a loop with step 1 or -1 consists of plain loops, scalars and element accesses, with a loop inside, and is not
+    known to have less than `AT_ONCE` iterations."""
     if not _is_plain(loop) or abs(loop.step.value) != 1:  # type: ignore[union-attr]
         return False
     inner = list(statements(loop.body))
@@ -108,6 +108,7 @@ def is_guard(stmt: ir.If) -> bool:
 
 
 def _is_dear(let: ir.Let) -> bool:
+    """Whether a *let* is an expensive floating-point function."""
     return record_of(let).is_dear and let.var.type.is_float
 
 
@@ -118,13 +119,13 @@ class Search:
         self.forms, self.roots = Forms(fn.body), Roots(fn)
 
     def has_recurrences(self, loop: ir.For) -> bool:
-        """Whether an iteration of one of the inner loops depends on the one before."""
+        """Whether an iteration of one of the innermost loops may depend on the one before, beyond sums and other folds."""
         inner = [s for s in statements(loop.body) if isinstance(s, ir.For)]
         flat = [s for s in inner if not any(isinstance(x, ir.For) for x in statements(s.body))]
         return any(folds_of(s) is None or has_recurrence(s, self.forms) for s in flat)
 
     def trips(self, loop: ir.For, facts: Facts) -> Trips | None:
-        """The varying values of a loop that `may_gain`; None if its iterations cannot run side by side."""
+        """What varies between the iterations of a loop that `may_gain`; None if they cannot run side by side."""
         inner = [s for s in statements(loop.body) if isinstance(s, ir.For)]
         folds = folds_of(loop)
         if folds is None or any(not record_of(f.prim).is_sum for f in folds):
@@ -147,14 +148,14 @@ class Search:
         return found if self.are_apart(loop, found, facts) and self.are_places(loop, found) else None
 
     def has_sizes_outside(self, stmt: ir.Alloc, loop: ir.For) -> bool:
-        """Whether the sizes of an array are known before the loop."""
+        """Whether the sizes of an allocated array are known before the loop."""
         return not {loop.index, *defined(loop.body)} & set(stmt.args)
 
     # ---- memory
 
     def are_apart(self, loop: ir.For, found: Trips, facts: Facts) -> bool:
-        """Whether no iteration touches what another one writes, except to add to sums; notes the arrays of these sums in
-        ``found``."""
+        """Whether surely no iteration touches what another one writes, except to add to sums; notes the arrays of these sums in
+        ``found.summed``."""
         own = set(defined(loop.body))
         by_root: dict[ir.Var, list[Access]] = {}
         for stmt in statements(loop.body):
@@ -178,8 +179,8 @@ class Search:
         return True
 
     def are_places(self, loop: ir.For, found: Trips) -> bool:
-        """Whether consecutive iterations access the same elements, or neighbouring ones along one axis; notes accesses across
-        rows in ``found``."""
+        """Whether consecutive iterations access the same elements, or neighbouring ones along one axis; notes in
+        ``found.across`` the statements where that axis is not the last."""
         for stmt in statements(loop.body):
             for a in accesses(stmt):
                 if a.indices is None:
@@ -202,7 +203,7 @@ class Search:
         return True
 
     def differing(self, indices: Sequence[ir.Operand], found: Trips) -> set[ir.Var]:
-        """The values that vary by iteration, as found so far, on which the subscripts depend."""
+        """The variables in ``found.varying`` on which the subscripts depend."""
         return {v for i in indices for v in self.forms.of(i).atoms if v in found.varying}
 
 
@@ -232,7 +233,7 @@ def spread(block: ir.Block, found: Trips) -> None:
 
 
 def note_steps(loop: ir.For, found: Trips) -> None:
-    """Adds to ``found`` the integers that are computed from the index alone."""
+    """Adds to ``found.steps`` the integers that are computed from the index and from values that do not vary."""
     branches = [s for s in statements(loop.body) if isinstance(s, ir.If) and not is_guard(s)]
     inside = {v for s in branches for b in blocks(s) for v in defined(b)}
     for stmt in statements(loop.body):

@@ -49,17 +49,21 @@ class Work:
         return self.block(loop.body)
 
     def trips(self, loop: ir.For, first: ir.Operand | float, last: ir.Operand | float) -> ir.Operand | float:
+        """The trip count of a loop from the values of its ends, as a number or an operand; not rounded, and negative for an
+        empty range."""
         found = self.plus(last, self.times(first, -1.0))
         step = loop.step.value if isinstance(loop.step, ir.Const) and loop.step.value else 1
         return self.times(found, 1.0 / step)
 
     def block(self, block: ir.Block) -> ir.Operand | float:
+        """The work of one run of a block: a number, or an operand of type float64."""
         total: ir.Operand | float = 0.0
         for stmt in block.stmts:
             total = self.plus(total, self.stmt(stmt))
         return total
 
     def stmt(self, stmt: ir.Stmt) -> ir.Operand | float:
+        """The work of a statement, nested blocks included: a number or an operand. A branch counts with both sides."""
         match stmt:
             case ir.Call():
                 return self.call(stmt) if any(map(is_array, stmt.args)) else _SMALL_CALL
@@ -106,7 +110,8 @@ class Work:
         return self.plus(total, _ALLOC)
 
     def size(self, array: ir.Operand, axis: int) -> ir.Operand | float:
-        """A size of an array before the loop."""
+        """A size of an array, as a number or an operand that is known before the loop; a guess if the loop makes the array
+        otherwise than by allocation."""
         assert isinstance(array, ir.Var)
         let = self.lets.get(array)
         if isinstance(let, ir.View) and isinstance(let.step, ir.Permute):
@@ -118,7 +123,7 @@ class Work:
         return _UNKNOWN if array in self.own else self.value(self.ask(array, axis))
 
     def of_row(self, row: ir.View, axis: int) -> ir.Operand | float:
-        """The size of a slice along an axis."""
+        """The size of a slice along an axis of the view ``row``, as a number or an operand."""
         k, item = [(k, i) for k, i in enumerate(row.items) if isinstance(i, ir.Slice)][axis]
         if item.start is None or item.stop is None:
             return self.size(row.base, k)
@@ -128,8 +133,8 @@ class Work:
     # ---- numbers
 
     def value(self, op: ir.Operand) -> ir.Operand | float:
-        """An integer as a float. An integer that is defined in the loops is estimated in the middle of their ranges; each is
-        noted in ``asked``."""
+        """An integer as a float: a number or an operand. An integer that is defined in the loops is estimated in the middle of
+        their ranges; each variable is noted in ``asked``."""
         if isinstance(op, ir.Const):
             return float(op.value)
         assert isinstance(op, ir.Var)
@@ -139,6 +144,7 @@ class Work:
         return self.numbers[op]
 
     def found(self, var: ir.Var) -> ir.Operand | float:
+        """The estimate of a variable that `value` returns, not cached; a guess if it is no sum or product."""
         if var not in self.own:
             return self.emit("cast", var)
         let = self.lets.get(var)
@@ -151,6 +157,7 @@ class Work:
         return self.plus(x, self.times(y, float(record.signs[1])))
 
     def plus(self, x: ir.Operand | float, y: ir.Operand | float) -> ir.Operand | float:
+        """The sum of both: a number if both are numbers, else an operand, whose statement is emitted."""
         if isinstance(x, float) and isinstance(y, float):
             return x + y
         if isinstance(x, float) or isinstance(y, float):
@@ -159,6 +166,7 @@ class Work:
         return self.emit("add", x, y)
 
     def times(self, x: ir.Operand | float, y: ir.Operand | float) -> ir.Operand | float:
+        """The product of both: a number if both are numbers or one is 0.0, else an operand, whose statement is emitted."""
         if isinstance(x, float) and isinstance(y, float):
             return x * y
         if isinstance(x, float) or isinstance(y, float):

@@ -54,6 +54,8 @@ class _Parallel:
         self.depth = 0  # number of loops around
 
     def block(self, block: ir.Block, loop: ir.For | None) -> ir.Block:
+        """The block with loops in chunks and products in shares, outer loops first; ``loop``: the loop of which it is the body,
+        None for others."""
         around, self.facts = self.facts, self.facts.inside(loop)
         stmts: list[ir.Stmt] = []
         for stmt in block.stmts:
@@ -109,5 +111,5 @@ class _Parallel:
 
 
 def is_long(stmt: ir.Stmt) -> bool:
-    """Whether a statement may take longer than a few operations."""
+    """Whether a statement may take longer than a few operations: it is a loop or a call with an array."""
     return isinstance(stmt, (ir.For, ir.While)) or (isinstance(stmt, ir.Call) and any(map(is_array, stmt.args)))

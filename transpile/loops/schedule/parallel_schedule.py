@@ -64,6 +64,7 @@ class Chunks:
     # ---- small statements
 
     def let(self, prim: str, *args: ir.Operand, type: Type = INT) -> ir.Var:
+        """The new variable of a *let*, an integer by default, which is appended."""
         var = ir.Var(ir.SYNTHETIC, type)
         params: dict[str, Any] = {"py": True} if record_of(prim).extreme else {}
         if prim == "cast":
@@ -72,27 +73,31 @@ class Chunks:
         return var
 
     def floating(self, prim: str, *args: ir.Operand) -> ir.Operand:
+        """The new float64 variable of a *let*, which is appended."""
         return self.let(prim, *args, type=FLOAT)
 
     def size(self, array: ir.Var, axis: int) -> ir.Var:
+        """The variable with a size of an array, whose read is appended."""
         var = ir.Var(ir.SYNTHETIC, INT)
         self.stmts.append(ir.Let(var, "dim", (array,), {"axis": axis}, self.loc))
         return var
 
     def array(self, name: str, dtype: str, sizes: tuple[ir.Operand, ...]) -> ir.Var:
+        """A new array, whose allocation without initial values is appended."""
         var = ir.Var(name, Type(dtype, (ANY,) * len(sizes)), buffer=True)
         self.stmts.append(ir.Alloc(var, "empty", sizes, {}, self.loc))
         return var
 
     def range(self, index: ir.Var, bound: ir.Operand, stmts: list[ir.Stmt]) -> ir.For:
+        """The loop ``for index in range(bound)`` around the statements; not appended."""
         return ir.For(index, ir.Const(0, INT), bound, ir.Const(1, INT), (), ir.Block((), stmts), loc=self.loc)
 
     def at_once(self, index: ir.Var, bound: ir.Operand, stmts: list[ir.Stmt]) -> ir.For:
-        """The parallel loop over the chunks, ``bound`` of them, with the body ``stmts``."""
+        """The parallel loop ``for index in prange(bound)`` around the statements; not appended."""
         return replace(self.range(index, bound, stmts), kind="parallel")
 
     def nest(self, sizes: tuple[ir.Operand, ...], stmts: list[ir.Stmt], indices: list[ir.Var]) -> list[ir.Stmt]:
-        """The statements in loops over ``indices`` from 0 up to the sizes, the first one outermost."""
+        """The statements in loops over ``indices`` from 0 up to the sizes, the first one outermost; not appended."""
         for index, size in zip(indices[::-1], sizes[::-1]):
             stmts = [self.range(index, size, stmts)]
         return stmts
@@ -100,11 +105,12 @@ class Chunks:
     # ---- number of chunks
 
     def work(self) -> Work:
+        """A new estimate of the work of this loop, which appends what it computes."""
         return Work(self.lets, {*defined(self.loop.body), self.loop.index}, self.floating, self.size)
 
     def count(self, least: float) -> ir.Var | None:
-        """The number of chunks, each with at least ``least`` work; None if more than one never pays. Sets ``is_uneven``:
-        whether the chunks must differ in size to have the same work."""
+        """The variable with the number of chunks, each with at least ``least`` work; None if more than one never pays. Sets
+        ``is_uneven``: whether the chunks must differ in size to have the same work."""
         loop, threads, reach = self.loop, self.threads, self.plan.reach
         work = self.work()
         whole: ir.Operand | float = work.loop(loop)
@@ -140,7 +146,7 @@ class Chunks:
         return chunks
 
     def choice(self, chunks: ir.Var) -> list[ir.Stmt]:
-        """The statements so far and a branch: the chunks if there are several, else the original loop."""
+        """The statements so far and a branch: the chunks if there are several, else a copy of the original loop."""
         loop = self.loop
         serial = Cloner({}).stmt(loop)
         assert isinstance(serial, ir.For)
@@ -154,7 +160,11 @@ class Chunks:
         return [*before, choice]
 
     def is_long(self, product: ir.Operand | float) -> ir.Var | bool | None:
-        """Whether a BLAS call may run in several threads at once, in view of its locks: it is tiny, or long; None if never."""
+        """Whether a product with this work may run in several threads at once, in view of the locks of BLAS: it is tiny, or
+        long.
+
+        True or None (never) for a number; for an operand a boolean variable, computed by appended statements.
+        """
         if isinstance(product, float):
             return product <= _TINY or product >= _LONG or None
         bounds = [
@@ -196,7 +206,8 @@ class Chunks:
         return totals
 
     def inits(self) -> tuple[ir.Operand, ...]:
-        """Initial carried values of a chunk, which do not change the result if folded in again."""
+        """Initial carried values of a chunk, which do not change the result if folded in again: 0 for sums, 1 for products,
+        those of the loop for maxima and minima."""
         loop, folds = self.loop, self.plan.folds
         return tuple(
             _number(neutral_of(f.prim, p.type.dtype), p.type) if record_of(f.prim).is_polynomial else init
@@ -204,7 +215,7 @@ class Chunks:
         )
 
     def sums_of(self, chunks: ir.Var) -> ir.Operand:
-        """Number of partial results of a carried value."""
+        """Number of partial results of a carried value: ``chunks``, or with two phases ``2 * chunks - 1``."""
         if not self.plan.reach or not self.loop.body.params:
             return chunks
         return self.let("sub", self.let("mul", chunks, ir.Const(2, INT)), ir.Const(1, INT))
@@ -212,8 +223,8 @@ class Chunks:
     def ends(
         self, index: ir.Var, phase: ir.Var | None, chunks: ir.Var, starts: ir.Var | None
     ) -> tuple[ir.Operand, ir.Operand]:
-        """The first iteration of a chunk and the one after its last; with a ``phase``, of the part of the chunk that runs in
-        this phase. ``starts``: see `start`."""
+        """A pair of operands: the first iteration of chunk ``index`` and the one after its last; with a ``phase``, of the part
+        of the chunk that runs in this phase. ``starts``: see `start`."""
         if self.loop.backwards and self.plan.raises:
             index = self.let("sub", self.let("sub", chunks, ir.Const(1, INT)), index)
         after = self.let("add", index, ir.Const(1, INT))
@@ -226,8 +237,8 @@ class Chunks:
         return self.let("where", late, middle, low), self.let("where", late, high, middle)
 
     def start(self, k: ir.Var, chunks: ir.Var, starts: ir.Var | None) -> ir.Var:
-        """The first iteration of chunk ``k``, counted from the start of the loop. ``starts`` is an array of these; None if all
-        chunks are of one size."""
+        """The variable with the first iteration of chunk ``k``, counted from the start of the loop. ``starts`` is an array of
+        these; None if all chunks are of one size."""
         if starts is not None:
             return self.read(starts, k)
         return self.let("quick_div", self.let("mul", self.trips, k), chunks)
@@ -274,6 +285,7 @@ class Chunks:
         return starts
 
     def read(self, array: ir.Var, index: ir.Var) -> ir.Var:
+        """The variable with an element of an array of rank 1, whose read is appended."""
         value = ir.Var(ir.SYNTHETIC, Type(array.type.dtype))
         self.stmts.append(ir.Let(value, "index", (array, index), {"path": points(1), "dims": ()}, self.loc))
         return value
@@ -292,7 +304,8 @@ class Chunks:
     # ---- sums
 
     def fill(self, var: ir.Var, part: ir.Var, index: ir.Var, phase: ir.Var | None) -> list[ir.Stmt]:
-        """Statements that set a chunk's part to 0; if there are phases, in the first one only."""
+        """Statements that set the chunk ``index``'s row of ``part``, the parts of the array ``var``, to 0; with a ``phase``
+        only in the first one."""
         sizes = self.plan.shared[var]
         indices = _indices(sizes)
         store = ir.Store(part, points(len(sizes) + 1), (index, *indices), _number(0, Type(var.type.dtype)), self.loc)
@@ -303,7 +316,7 @@ class Chunks:
         return [ir.If(early, ir.Block((), stmts), ir.Block(), (), self.loc)]
 
     def merge(self, var: ir.Var, part: ir.Var, chunks: ir.Var) -> None:
-        """Appends loops that add the parts of all chunks, the rows of ``part``, to the array."""
+        """Appends loops that add the parts of all chunks, the rows of ``part``, to the array ``var``."""
         c, sizes = ir.Var("c", INT), self.plan.shared[var]
         indices = _indices(sizes)
         value = ir.Var(ir.SYNTHETIC, Type(var.type.dtype))
@@ -313,8 +326,8 @@ class Chunks:
         self.stmts.append(self.range(c, chunks, self.nest(sizes, [get, add], indices)))
 
     def fold(self, sums: ir.Var, count: ir.Operand, kind: Fold, init: ir.Operand, result: ir.Var) -> ir.Var:
-        """Appends a loop that folds ``count`` partial results, elements of ``sums``, into ``init``. Returns the total: a new
-        variable with the name and type of ``result``."""
+        """The variable with ``init`` and the first ``count`` elements of ``sums`` folded together, in order; appends the loop
+        that does it. It is new, with the name and type of ``result``."""
         c, total, found = ir.Var("c", INT), ir.Var(result.name, result.type), ir.Var(result.name, result.type)
         value, new = ir.Var(ir.SYNTHETIC, Type(result.type.dtype)), ir.Var(ir.SYNTHETIC, result.type)
         get = ir.Let(value, "index", (sums, c), {"path": points(1), "dims": ()}, self.loc)
@@ -325,14 +338,17 @@ class Chunks:
 
 
 def _operand(x: ir.Operand | float) -> ir.Operand:
+    """A number as a constant; an operand as it is."""
     return ir.Const(x, FLOAT) if isinstance(x, float) else x
 
 
 def _number(value: int, type_: Type) -> ir.Const:
+    """The number as a constant of this type."""
     return ir.Const(float(value) if type_.is_float else value, type_)
 
 
 def _indices(sizes: tuple[ir.Operand, ...]) -> list[ir.Var]:
+    """New index variables, one for each size."""
     return [ir.Var("ijklmn"[k] if k < 6 else f"i{k}", INT) for k in range(len(sizes))]
 
 

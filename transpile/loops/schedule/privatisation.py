@@ -36,7 +36,8 @@ class Sharing:
             self.names.setdefault(self.roots.of(var), []).append(var)
 
     def plan(self, loop: ir.For, facts: Facts) -> Plan | None:
-        """The plan for arrays that several iterations add to; None if iterations depend on each other."""
+        """The plan for the arrays from outside to which several iterations add; None if iterations depend on each other
+        otherwise, or the size of such an array is not known."""
         own = set(defined(loop.body))
         by_root: dict[ir.Var, list[Access]] = {}
         for a in self.touches.of(loop).found:
@@ -66,7 +67,7 @@ class Sharing:
         return plan
 
     def place(self, access: Access) -> tuple[ir.Var, At]:
-        """The array that an access belongs to, and the subscripts in it."""
+        """A pair of the array that an access belongs to, looking through views except reshapes, and the subscripts in it."""
         var = access.var
         at: At = (None,) * var.type.rank if access.indices is None else access.indices
         while (
@@ -108,7 +109,8 @@ def _in_whole(row: ir.View, at: At) -> At:
 
 
 def is_bound(stmt: ir.Stmt) -> bool:
-    """Whether a statement must keep the order of iterations or run in their thread."""
+    """Whether a statement must keep the order of iterations or run in their thread: a stack, a print, or a function that takes
+    whole arrays and may run anything."""
     if isinstance(stmt, (ir.Push, ir.Pop, ir.NewStack, ir.Print)):
         return True
     if isinstance(stmt, ir.Call):

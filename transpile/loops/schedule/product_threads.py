@@ -26,7 +26,8 @@ def is_product(stmt: ir.Stmt) -> TypeGuard[ir.Call]:
 
 
 def shared(let: ir.Call, threads: int, least: float) -> list[ir.Stmt]:
-    """The product in shares for at most ``threads`` threads, each of at least ``least`` multiplications."""
+    """The statements that replace a product: the number of shares, at most ``threads`` and each of at least ``least``
+    multiplications, and a branch between the shares in parallel and the call ``let`` itself."""
     name = _NAMES[let.library]
     chunks, test, index = ir.Var("chunks", INT), ir.Var(ir.SYNTHETIC, BOOL), ir.Var("s", INT)
     asked = (*(let.args[k] for k in _ASKED[name]), ir.Const(threads, INT), ir.Const(int(least), INT))

@@ -75,8 +75,8 @@ def lanes_of(loop: ir.For, sharing: Sharing) -> Lanes | None:
 
 
 def _skeleton(block: ir.Block, inner: list[ir.For], outside: list[ir.Stmt]) -> bool:
-    """Appends the inner loops of a body to ``inner`` and the statements around them to ``outside``; False unless the latter are
-    values, new arrays, checks and branches."""
+    """Appends the inner loops of a body to ``inner`` and the statements around them, in branches too, to ``outside``. False
+    unless the latter are values, new arrays, checks and branches, and the former have step 1 and never stop early."""
     for stmt in block.stmts:
         if isinstance(stmt, ir.For):
             if not isinstance(stmt.step, ir.Const) or stmt.step.value != 1 or stmt.trips is not None:
@@ -138,7 +138,7 @@ def _are_apart(
     loop: ir.For, inner: list[ir.For], outside: list[ir.Stmt], own: set[ir.Var], sharing: Sharing
 ) -> int | None:
     """The least number of lanes in a chunk, if everything the loop writes lies in lanes; else None. ``inner``: the loops over
-    elements of a lane; ``outside``: the statements around these; ``own``: the variables of an iteration."""
+    lanes; ``outside``: the statements around these; ``own``: the variables of an iteration."""
     roots, touches = sharing.roots, sharing.touches
     changed = touches.changed(loop)
     by_root: dict[ir.Var, list[tuple[ir.For, Access]]] = {}
@@ -157,7 +157,8 @@ def _are_apart(
 
 
 def _axes_after(found: list[tuple[ir.For, Access]], own: set[ir.Var], sharing: Sharing) -> int | None:
-    """Number of axes after the lane axis of an array with the accesses ``found``; None if it has no lane axis."""
+    """Number of axes after the lane axis, the first one on which all accesses ``found`` to an array have the inner index plus
+    the same offset; None if it has none."""
     places = [(one, *sharing.place(access)) for one, access in found]
     var = places[0][1]
     if any(v is not var for _, v, _ in places) or (
@@ -205,6 +206,8 @@ class _InLanes(Chunks):
             self.limit = self.let("quick_div", some, ir.Const(lanes.least, INT))
 
     def parallel(self, chunks: ir.Var) -> tuple[ir.Operand, ...]:
+        """Appends the statements for several chunks, in each of which the whole outer loop runs over some of the lanes; returns
+        the carried values after them."""
         loop, index = self.loop, ir.Var("c", INT)
         sums = [self.array("sums", p.type.dtype, (chunks,)) for p in loop.body.params]
         outside, self.stmts = self.stmts, []
@@ -228,7 +231,7 @@ class _InLanes(Chunks):
     def narrowed(
         self, stmt: ir.Stmt, ends: Mapping[tuple[ir.Operand, ir.Operand], tuple[ir.Operand, ir.Operand]]
     ) -> ir.Stmt:
-        """The statement with the ranges of inner loops limited to the chunk."""
+        """The statement with the ranges of inner loops, in branches too, replaced by what ``ends`` gives for them."""
         if isinstance(stmt, ir.For):
             start, bound = ends[stmt.start, stmt.bound]
             return replace(stmt, start=start, bound=bound)
