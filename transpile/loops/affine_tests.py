@@ -37,7 +37,8 @@ class Ends:
         self.made: tuple[dict[ir.Var, ir.Operand], dict[ir.Var, ir.Operand]] = ({}, {})
 
     def anywhere(self, test: ir.Operand) -> ir.Operand | None:
-        """A test, before the loop, of whether the given one holds in some iteration; None if there is no exact one."""
+        """A boolean operand before the loop: whether ``test`` holds in some iteration, given that there is one; None if there
+        is no exact one."""
         if self.fixed(test):
             return self.copy(test)
         let = self.lets.get(test) if isinstance(test, ir.Var) else None
@@ -73,7 +74,7 @@ class Ends:
         return relation is not None and relation.less != relation.greater
 
     def degree(self, op: ir.Operand) -> int | None:
-        """Degree of an operand as a polynomial in the index; None if it is not known to be at most 1."""
+        """Degree of an operand as a polynomial in the index, 0 or 1; None if it is not known to be one."""
         if op is self.loop.index:
             return 1
         if self.fixed(op):
@@ -110,4 +111,5 @@ class Ends:
         return self.emit(ir.Let(ir.Var(ir.SYNTHETIC, INT), "sub", (loop.bound, loop.step), {}, loop.loc))
 
     def join(self, prim: str, a: ir.Operand, b: ir.Operand, let: ir.Let) -> ir.Var:
+        """The boolean variable ``prim(a, b)``, computed before the loop."""
         return self.emit(ir.Let(ir.Var(ir.SYNTHETIC, BOOL), prim, (a, b), {}, let.loc))

@@ -46,6 +46,7 @@ class Call:
 
     @property
     def letters(self) -> tuple[Letter, ...]:
+        """The two or three letters of the call itself: rows, columns if any, summed."""
         return tuple(c for c in (self.rows, self.columns, self.summed) if c is not None)
 
 
@@ -91,8 +92,8 @@ def call_of(
 
 
 def _of_vector(letters: list[Letter], line: ir.Var, c: Read, a: Read, b: Read, rest: Term) -> Call | None:
-    """The product of a matrix, whose rows run along the first letter, and a vector over the second, added to ``c``; None if it
-    has another form or the index of the rows is not ``line``."""
+    """The call that adds the product of the matrix and the vector among ``a`` and ``b`` to the vector ``c``; None unless there
+    are two letters, and the index of the first is ``line`` and runs along the last axis of the matrix."""
     if len(letters) != 2 or letters[0].is_small or letters[1].is_small:
         return None
     rows, summed = letters
@@ -106,8 +107,8 @@ def _of_vector(letters: list[Letter], line: ir.Var, c: Read, a: Read, b: Read, r
 
 
 def _choices(roles: dict[str, list[Letter]], reads: tuple[Read, Read, Read]) -> Iterator[tuple[Letter, Letter, Letter]]:
-    """Choices of one letter for each role (rows, columns, summed) for which the last axis of each array runs along one of the
-    three."""
+    """Triples of letters for rows, columns and sum, one out of each list of ``roles``, for which the last axis of each array
+    runs along one of the three."""
     for chosen in combinations(*(r[::-1] for r in roles.values())):
         if all(any(r.at[-1].coefficient(c.index) for c in chosen) for r in reads):
             yield chosen  # type: ignore[misc]
@@ -116,8 +117,8 @@ def _choices(roles: dict[str, list[Letter]], reads: tuple[Read, Read, Read]) -> 
 def _made(
     chosen: tuple[Letter, Letter, Letter], around: list[Letter], c: Read, a: Read, b: Read, rest: Term
 ) -> Call | None:
-    """The call for the reads ``a`` and ``b`` and the target ``c``, with ``chosen`` as rows, columns and summed letter; None if
-    the ranges of the letters depend on each other in more than one way."""
+    """The call for the reads ``a`` and ``b`` and the target ``c``, with ``chosen`` as rows, columns and summed letter, in loops
+    over ``around``. None if the ranges of the letters depend on each other in more than one way."""
     mine = [x.index for x in chosen]
     if any(f.coefficient(i) for x in around for f in (x.low, x.high) for i in mine):
         return None
@@ -138,8 +139,9 @@ def _made(
 
 
 def _plain(letters: list[Letter], reads: list[Read], own: frozenset[ir.Var]) -> tuple[list[Letter], list[Read]] | None:
-    """The letters and reads rewritten so that each subscript is one letter: ``a[i + j]`` becomes ``a[k]``, with another range;
-    None if that fails. In subscripts of arrays in ``own`` the last letter counts; the others only shift the axis."""
+    """A pair of the letters and the reads, rewritten so that each subscript is one letter: ``a[i + j]`` becomes ``a[k]``, with
+    another range; None if that fails. In subscripts of arrays in ``own`` the last letter counts; the others only shift the
+    axis."""
     for _ in range(4):
         mixed = _mixed(letters, reads, own)
         if mixed is None:
@@ -163,8 +165,8 @@ def _plain(letters: list[Letter], reads: list[Read], own: frozenset[ir.Var]) -> 
 
 
 def _mixed(letters: list[Letter], reads: list[Read], own: frozenset[ir.Var]) -> tuple[Letter, Linear] | None:
-    """A letter that shares a subscript with others, and the rest of the subscript; None if there is none. Arrays in ``own`` do
-    not count."""
+    """A pair of a letter that shares a subscript with others, and the rest of the subscript; None if there is none. Arrays in
+    ``own`` do not count."""
     for r in reads:
         if r.var in own:
             continue

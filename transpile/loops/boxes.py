@@ -52,6 +52,7 @@ class Boxes:
         return held[1]
 
     def _found(self, outer: ir.For) -> Nest | None:
+        """The nest that begins with a loop, as `of` gives it, not cached."""
         loops: list[ir.For] = []
         lets: list[ir.Let] = []
         last: ir.Stmt = outer
@@ -71,6 +72,8 @@ class Boxes:
     def _placed(
         self, outer: ir.For, loops: tuple[ir.For, ...], lets: tuple[ir.Let, ...], write: ir.Store | ir.Add
     ) -> Nest | None:
+        """The nest of these loops around ``write``; None unless each index runs along exactly one axis, with coefficient 1, and
+        the ends of the box are known outside and cannot wrap."""
         own = {loop.index for loop in loops} | {let.var for let in lets}
         axes: dict[int, int] = {}
         shifts, low, high = [], [], []
@@ -96,7 +99,7 @@ class Boxes:
         )
 
     def ends(self, loop: ir.For) -> tuple[Linear, Linear]:
-        """Least index of a loop, and the greatest plus one."""
+        """A pair of the least index of a loop with step 1 or -1, and the greatest plus one."""
         start, bound = self.forms.of(loop.start), self.forms.of(loop.bound)
         assert isinstance(loop.step, ir.Const)
         return (start, bound) if loop.step.value > 0 else (bound + 1, start + 1)
@@ -122,7 +125,7 @@ class Boxes:
         return None
 
     def sorted(self, form: Linear) -> list[ir.Var]:
-        """The variables of a form, those with positive coefficients first."""
+        """The variables of a form, those with positive coefficients first, each group in the order of definitions."""
         return sorted(form.atoms, key=lambda v: (form.coefficient(v) < 0, self.rank.get(v, -1)))
 
     # ---- statements
@@ -144,8 +147,8 @@ class Boxes:
         return found
 
     def copy(self, nest: Nest, fixed: Mapping[int, ir.Operand]) -> tuple[list[ir.Stmt], ir.Store | ir.Add, Cloner]:
-        """Fresh statements of one iteration of the nest, with the given subscripts for some axes (``fixed``); the write, which
-        is not among them; and the cloner that made all."""
+        """A triple: fresh statements of one iteration of the nest, in which some axes have the subscripts ``fixed``; the write,
+        which is not among them; and the cloner that made all."""
         cloner = Cloner()
         stmts: list[ir.Stmt] = []
         for loop, axis in zip(nest.loops, nest.axes):
@@ -160,7 +163,8 @@ class Boxes:
         return stmts, write, cloner
 
     def trips(self, nest: Nest, fixed: Mapping[int, ir.Operand]) -> list[ir.Stmt]:
-        """Statements of all iterations of the nest that have the given subscripts for some axes (``fixed``)."""
+        """Statements of all iterations of the nest that have the subscripts ``fixed`` along some axes, in fresh loops along the
+        others."""
         stmts, write, cloner = self.copy(nest, fixed)
         stmts.append(write)
         before: list[ir.Stmt] = []
@@ -172,8 +176,8 @@ class Boxes:
     def outside(
         self, loops: Sequence[ir.For], loop: ir.For, index: ir.Var, stmts: list[ir.Stmt], before: list[ir.Stmt]
     ) -> ir.For:
-        """One of these loops around other statements. If these loops define its bounds, the computation of the bounds is
-        appended to ``before``."""
+        """The loop ``loop``, one of ``loops``, with another index around other statements. If these loops define its bounds,
+        the computation of the bounds is appended to ``before``."""
         own = {let.var for outer in loops for let in outer.body.stmts if isinstance(let, ir.Let)}
         start, bound = (
             self.operand(self.forms.of(end), before) if isinstance(end, ir.Var) and end in own else end
@@ -183,19 +187,19 @@ class Boxes:
 
 
 def is_simple(loop: ir.For) -> bool:
-    """Whether a loop carries nothing, never stops early, and has step 1 or -1."""
+    """Whether a loop carries nothing, never stops early, and has step 1 or -1 and an int64 index."""
     if loop.inits or loop.trips is not None or loop.body.stop is not None:
         return False
     return isinstance(loop.step, ir.Const) and abs(loop.step.value) == 1 and is_integer(loop.index)
 
 
 def is_scalar(stmt: ir.Stmt) -> bool:
-    """Whether a statement is a pure *let* of a scalar."""
+    """Whether a statement is a *let* of a scalar that cannot raise."""
     return isinstance(stmt, ir.Let) and is_pure(stmt) and not is_array(stmt.var)
 
 
 def number(prim: str, a: ir.Operand, b: ir.Operand, stmts: list[ir.Stmt]) -> ir.Var:
-    """An integer variable, defined by a *let* that is appended to ``stmts``."""
+    """The integer variable ``prim(a, b)``, defined by a *let* that is appended to ``stmts``."""
     var = ir.Var(ir.SYNTHETIC, INT)
     stmts.append(ir.Let(var, prim, (a, b), {"py": True} if record_of(prim).extreme else {}))
     return var

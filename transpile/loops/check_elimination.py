@@ -24,7 +24,7 @@ EXACTLY = (-EXACT, EXACT)
 
 
 def eliminate_checks(fn: ir.Function) -> ir.Function:
-    """The function without checks that always pass."""
+    """The function without checks that always pass, and with exact operations on floats where the integers fit."""
     if not any(_is_asked(s) for s in statements(fn.body)):
         return fn
     found = _Fits(fn)
@@ -49,6 +49,7 @@ class _Fits(Ranges):
         super().__init__(fn)
 
     def visit(self, stmt: ir.Stmt) -> None:
+        """Notes in ``passed`` whether a check always passes, or whether the integers of an exact operation fit into 53 bits."""
         if isinstance(stmt, ir.Check):
             self.passed[id(stmt)] = self.is_false(stmt.test)
         elif isinstance(stmt, ir.Let) and _is_exact(stmt):
@@ -56,7 +57,7 @@ class _Fits(Ranges):
             self.passed[id(stmt)] = all(is_inside(self.counted(a), EXACTLY) for a in whole)
 
     def is_false(self, test: ir.Operand) -> bool:
-        """Whether a test never holds."""
+        """Whether a test surely never holds."""
         let = self.lets.get(test) if isinstance(test, ir.Var) else None
         if let is None:
             return isinstance(test, ir.Const) and not test.value
@@ -76,7 +77,8 @@ class _Fits(Ranges):
         return not any(case and possible for case, possible in zip(relation.cases, may))
 
     def counted(self, op: ir.Operand) -> Interval:
-        """The interval, with loop indices limited to 2**51: no loop runs that long."""
+        """The interval of an operand; loop indices, and sums and products of them, count as at most 2**51, since no loop runs
+        that long."""
         found = self.of(op)
         if not isinstance(op, ir.Var) or is_inside(found, EXACTLY):
             return found
@@ -96,6 +98,7 @@ class _Kept:
         self.found = found
 
     def block(self, block: ir.Block) -> ir.Block:
+        """The block without the checks that pass, and with exact operations on floats; nested blocks included."""
         stmts: list[ir.Stmt] = []
         for stmt in block.stmts:
             if not self.found.passed.get(id(stmt), False):
@@ -106,7 +109,8 @@ class _Kept:
 
 
 def in_floats(let: ir.Let) -> list[ir.Stmt]:
-    """The operation on floats, with casts of its integer operands."""
+    """The statements that replace an exact operation: casts of its integer operands to float64, then the operation on
+    floats."""
     casts: list[ir.Stmt] = []
     args: list[ir.Operand] = []
     for a in let.args:

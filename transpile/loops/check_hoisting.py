@@ -35,6 +35,7 @@ class _Hoist:
         self.small = Small(fn, self.forms)
 
     def block(self, block: ir.Block) -> ir.Block:
+        """The block with checks before its loops, nested blocks first."""
         stmts: list[ir.Stmt] = []
         for stmt in block.stmts:
             new = with_blocks(stmt, self.block) if blocks(stmt) else stmt
@@ -45,7 +46,7 @@ class _Hoist:
         return with_stmts(block, stmts)
 
     def taken_out(self, loop: ir.For) -> tuple[list[ir.Stmt], ir.For]:
-        """Checks to run before the loop, and the loop without them."""
+        """A pair of the statements to run before the loop, checks and what they need, and the loop without these checks."""
         if loop.body.stop is not None or not isinstance(loop.step, ir.Const) or abs(loop.step.value) != 1:
             return [], loop
         if any(isinstance(s, ir.Print) for s in statements(loop.body)):
@@ -60,7 +61,7 @@ class _Hoist:
 
 
 def raises(stmt: ir.Stmt, checks: bool = True) -> bool:
-    """Whether the statement, or one nested in it, may raise; with ``checks`` a check counts."""
+    """Whether the statement, or one nested in it, may raise; checks count unless ``checks`` is False."""
     inner = (s for b in blocks(stmt) for s in statements(b))
     return any(
         isinstance(s, (ir.Raise, ir.Call, ir.Check, ir.BoundsCheck) if checks else (ir.Raise, ir.Call))
@@ -70,7 +71,7 @@ def raises(stmt: ir.Stmt, checks: bool = True) -> bool:
 
 
 def only_asks(stmt: ir.Stmt) -> bool:
-    """Whether neither the statement nor one nested in it is a bounds check."""
+    """Whether neither the statement nor one nested in it is a bounds check; it may have overflow checks."""
     inner = (s for b in blocks(stmt) for s in statements(b))
     return not any(isinstance(s, ir.BoundsCheck) for s in (stmt, *inner))
 
@@ -110,7 +111,7 @@ class _Out:
             self.left.append(stmt)
 
     def question(self, check: ir.Check) -> None:
-        """Puts an overflow check before the loop or leaves it."""
+        """Puts an overflow check before the loop, as a test of all iterations, or leaves it."""
         found = self.ends.anywhere(check.test) if self.asks else None
         if found is None:
             self.left.append(check)
@@ -121,7 +122,7 @@ class _Out:
     # ---- loop-invariant operands
 
     def is_fixed(self, op: ir.Operand) -> bool:
-        """Whether an operand is known, or can be computed, before the loop."""
+        """Whether an operand is known, or can be computed without reading elements, before the loop."""
         if not isinstance(op, ir.Var) or op not in self.own:
             return True
         let = self.lets.get(op)
@@ -140,6 +141,7 @@ class _Out:
         return self.copied[op]
 
     def emit(self, let: ir.Let) -> ir.Var:
+        """The variable of a *let*, which is put before the loop."""
         self.before.append(let)
         self.forms.learn(let)
         return let.var
@@ -153,7 +155,8 @@ class _Out:
     # ---- checks linear in the index
 
     def is_linear(self, check: ir.BoundsCheck) -> bool:
-        """Whether a bounds check can be replaced by checks at the ends of the range."""
+        """Whether a bounds check can be replaced by checks at the ends of the range: its subscript is the index times 1, 0 or
+        -1 plus what is known before the loop, as are size and guard."""
         index = self.loop.index
         at, size, given = (self.forms.of(o) for o in (check.at, check.size, check.given))
         if abs(at.coefficient(index)) > 1 or at.coefficient(index) != given.coefficient(index):
@@ -164,15 +167,15 @@ class _Out:
         return not (rest & self.own) and self.is_between(at)
 
     def is_between(self, at: Linear) -> bool:
-        """Whether a subscript in range at both ends of the loop's range is in range in between. It may not be if the range has
-        2**63 indices or more, so that a sum wraps around completely."""
+        """Whether a subscript that is in range at both ends of the loop's range is surely in range in between. It may not be if
+        the range has 2**63 indices or more, so that a sum wraps around completely."""
         index, start, bound = self.loop.index, self.forms.of(self.loop.start), self.forms.of(self.loop.bound)
         if not at.coefficient(index) or at.replaced(index, start) == Linear(0):
             return True
         return any(self.small.is_of_small(form) for form in (start, bound, at.without(index)))
 
     def check(self, check: ir.BoundsCheck) -> None:
-        """Emits the check at those ends of the range where it can fail."""
+        """Puts a bounds check before the loop: at those ends of the range where it can fail."""
         loop = self.loop
         at, size, given = (self.forms.of(o) for o in (check.at, check.size, check.given))
         shift = given - at
@@ -232,6 +235,7 @@ class _Out:
         return self.trip
 
     def both(self, a: ir.Operand | None, b: ir.Operand, loc: ir.Loc) -> ir.Operand:
+        """The conjunction, computed before the loop; ``b`` alone if ``a`` is None."""
         return b if a is None else self.emit(ir.Let(ir.Var(ir.SYNTHETIC, BOOL), "logical_and", (a, b), {}, loc))
 
     def operand(self, form: Linear, loc: ir.Loc) -> ir.Operand:
@@ -239,4 +243,5 @@ class _Out:
         return computed(form, lambda prim, a, b: self.number(prim, a, b, loc))
 
     def number(self, prim: str, a: ir.Operand, b: ir.Operand, loc: ir.Loc) -> ir.Operand:
+        """The integer ``prim(a, b)``, computed before the loop."""
         return self.emit(ir.Let(ir.Var(ir.SYNTHETIC, INT), prim, (a, b), {}, loc))

@@ -62,7 +62,8 @@ class Split:
         return Split(loops, lets, stmts, boxes, touches)
 
     def made(self, pays: Callable[[list[Nest]], bool]) -> list[ir.Stmt] | None:
-        """The statements that replace the nest; None if it stays. ``pays``: whether the new nests can be gathered."""
+        """The statements that replace the nest: sizes and arrays, the nest without the additions, and a nest for each of these;
+        None if it stays. ``pays``: whether the new nests can be gathered."""
         chosen: list[ir.Add] = []
         nests: list[ir.Stmt] = []
         for buf in dict.fromkeys(s.buf for s in self.stmts if isinstance(s, ir.Add)):
@@ -79,7 +80,7 @@ class Split:
         return [*self.sizes, self.rest(chosen), *nests]
 
     def is_apart(self, buf: ir.Var) -> bool:
-        """Whether the nest only adds to an array."""
+        """Whether the nest only adds to the array ``buf``, by this name."""
         root = self.touches.roots.of(buf)
         touch = self.touches.of(self.loops[0])
         if root in touch.read or root in touch.written:
@@ -107,8 +108,8 @@ class Split:
         return nest
 
     def value(self, op: ir.Operand, cloner: Cloner, indices: list[ir.Var], stmts: list[ir.Stmt]) -> ir.Operand:
-        """An iteration's value in another nest, with the indices ``indices``: products with invariant factors are recomputed,
-        others read from the source or from a holding array. Appends what computes it to ``stmts``."""
+        """The operand with an iteration's value in another nest, with the indices ``indices``: products with invariant factors
+        are recomputed, others read from the source or from a holding array. Appends what computes it to ``stmts``."""
         if not isinstance(op, ir.Var) or op not in self.lets or op in cloner.mapping:
             return cloner.operand(op)
         if self.is_fixed(op):
@@ -130,7 +131,8 @@ class Split:
         return cloner.operand(op)
 
     def again(self, op: ir.Operand, cloner: Cloner, stmts: list[ir.Stmt]) -> ir.Operand:
-        """A scalar of an iteration, recomputed by statements that are appended to ``stmts``."""
+        """The operand with a scalar of an iteration, recomputed in another nest by statements that are appended to
+        ``stmts``."""
         if isinstance(op, ir.Var) and op in self.lets and op not in cloner.mapping:
             let = self.lets[op]
             args = tuple(self.again(a, cloner, stmts) for a in let.args)
@@ -138,14 +140,14 @@ class Split:
         return cloner.operand(op)
 
     def is_fixed(self, op: ir.Operand) -> bool:
-        """Whether an operand is the same in all iterations."""
+        """Whether an operand is the same in all iterations: computed from neither indices nor elements."""
         if isinstance(op, ir.Var) and op in self.lets:
             let = self.lets[op]
             return let.prim != "index" and all(self.is_fixed(a) for a in let.args)
         return not any(op is loop.index for loop in self.loops)
 
     def is_changed(self, array: ir.Operand) -> bool:
-        """Whether the nest writes to an array."""
+        """Whether the nest writes or adds to an array."""
         touch = self.touches.of(self.loops[0])
         return isinstance(array, ir.Var) and self.touches.roots.of(array) in touch.written | touch.added
 
@@ -163,6 +165,7 @@ class Split:
         return self.held[value]
 
     def learn(self, stmts: list[ir.Stmt]) -> None:
+        """Tells the linear forms the definitions among these statements."""
         for stmt in stmts:
             if isinstance(stmt, ir.Let):
                 self.boxes.forms.learn(stmt)
@@ -170,7 +173,7 @@ class Split:
     # ---- the rest of the nest
 
     def rest(self, chosen: list[ir.Add]) -> ir.Stmt:
-        """The nest without the additions ``chosen``; it stores the values that these need."""
+        """The nest without the additions ``chosen``; it stores the values that have a holding array."""
         stmts: list[ir.Stmt] = []
         for stmt in self.stmts:
             if not any(stmt is c for c in chosen):

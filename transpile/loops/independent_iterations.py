@@ -30,8 +30,8 @@ def only_in_one_trip(
     forms: Forms,
     facts: Facts,
 ) -> bool:
-    """Whether two accesses of one array touch the same element only in the same iteration. ``own``: variables defined in an
-    iteration. A subscript None may be any."""
+    """Whether two accesses of one array, with the subscripts ``x`` and ``y``, surely touch the same element only in the same
+    iteration. ``own``: variables defined in an iteration. A subscript None may be any."""
     pairs = [(forms.of(i), forms.of(j)) for i, j in zip(x, y) if i is not None and j is not None]
     if any(p == q and p.coefficient(loop.index) and not p.atoms & own for p, q in pairs):
         return True
@@ -44,6 +44,7 @@ class _Search:
         self.facts = Facts(self.forms)
 
     def block(self, block: ir.Block, loop: ir.For | None) -> Iterator[ir.Var]:
+        """The indices of loops in a block whose iterations are independent; ``loop``: the loop of which it is the body."""
         around, self.facts = self.facts, self.facts.inside(loop)
         for stmt in block.stmts:
             self.facts.learn(stmt)
@@ -54,6 +55,8 @@ class _Search:
         self.facts = around
 
     def is_apart(self, loop: ir.For) -> bool:
+        """Whether an innermost loop only accesses elements, and surely no iteration touches one that another iteration
+        writes."""
         if loop.body.stop is not None or loop.trips is not None or not isinstance(loop.step, ir.Const):
             return False
         inner = list(statements(loop.body))
@@ -69,6 +72,7 @@ class _Search:
         return all(self.are_apart(found, loop, own) for found in by_root.values())
 
     def are_apart(self, found: list[Access], loop: ir.For, own: set[ir.Var]) -> bool:
+        """Whether, of the accesses ``found`` to one root, no iteration touches an element that another iteration writes."""
         changes = [a for a in found if a.kind != "read"]
         if not changes:
             return True

@@ -47,6 +47,8 @@ class _Order:
         self.small = Small(fn, self.forms)
 
     def block(self, block: ir.Block, loop: ir.For | None) -> ir.Block:
+        """The block with loops interchanged, nested blocks first; ``loop``: the loop of which it is the body, None for
+        others."""
         around, self.facts = self.facts, self.facts.inside(loop)
         stmts: list[ir.Stmt] = []
         for stmt in block.stmts:
@@ -146,12 +148,12 @@ class _Pair:
         )
 
     def meet(self, x: Access, y: Access) -> bool:
-        """Whether two accesses of the same memory conflict."""
+        """Whether two accesses may touch the same memory and their order matters."""
         return self.around.roots.of(x.var) is self.around.roots.of(y.var) and is_conflict(x, y)
 
     def is_own(self, x: Access, y: Access, other: OtherTrip) -> bool:
-        """Whether both accesses touch a common element at most in the same iteration of the outer loop; the inner iterations
-        then keep their order."""
+        """Whether both accesses surely touch a common element only in the same iteration of the outer loop; the inner
+        iterations then keep their order."""
         if x.var is not y.var or x.indices is None or y.indices is None:
             return False
         if self.is_never(x, y, other):
@@ -165,7 +167,7 @@ class _Pair:
         return any(p.coefficient(self.outer.index) and not p.coefficient(self.inner.index) for p in same)
 
     def is_never(self, x: Access, y: Access, other: OtherTrip) -> bool:
-        """Whether the accesses have no element in common in any two iterations that ``other`` tells apart."""
+        """Whether the accesses surely have no element in common in any two iterations that ``other`` tells apart."""
         if x.var is not y.var or x.indices is None or y.indices is None:
             return False
         of = self.around.forms.of
@@ -174,7 +176,8 @@ class _Pair:
     # ---- the new loops
 
     def exchanged(self) -> list[ir.Stmt]:
-        """The loops that replace the pair."""
+        """The statements that replace the pair: arrays for carried values and loops that fill them, the interchanged nest, and
+        a loop for the statements after the inner loop."""
         outer, inner = self.outer, self.inner
         count = len(inner.inits)
         sums = [self.array(p) for p in inner.body.params]
@@ -213,15 +216,16 @@ class _Pair:
         return [*allocs, *loops]
 
     def counts_up(self) -> bool:
-        """Whether the indices of the outer loop are not negative and at most as many as arrays have elements along an axis."""
+        """Whether the indices of the outer loop are not negative and its end is no larger than array sizes, so that they can
+        subscript an array."""
         of, step = self.around.facts.form, self.outer.step.value  # type: ignore[union-attr]
         least = of(self.outer.start) if step > 0 else of(self.outer.bound) + 1
         most = self.outer.bound if step > 0 else self.outer.start
         return self.around.facts.is_not_negative(least) and self.around.small.is_small(most)
 
     def size(self, stmts: list[ir.Stmt]) -> ir.Operand:
-        """The size of an array that the outer loop's index can subscript: its greatest value plus 1, or 0. Appends to ``stmts``
-        what computes it."""
+        """The variable with the size of an array that the outer loop's index can subscript: its greatest value plus 1, or 0.
+        Appends to ``stmts`` what computes it."""
         outer = self.outer
         size: ir.Operand = outer.bound
         if outer.step.value < 0:  # type: ignore[union-attr]
@@ -232,15 +236,18 @@ class _Pair:
         return found
 
     def array(self, param: ir.Var) -> ir.Var:
+        """A new array variable of rank 1 for the values of ``param`` in all iterations of the outer loop; not allocated
+        here."""
         return ir.Var(param.name or ir.SYNTHETIC, Type(param.type.dtype, (ANY,)), buffer=True)
 
     def loop(self, index: ir.Var, stmts: list[ir.Stmt]) -> ir.For:
+        """A loop over the range of the outer loop, upwards, around other statements; it carries nothing."""
         outer = self.outer
         return replace(outer, index=index, inits=(), results=(), body=ir.Block((), stmts), backwards=False)
 
 
 def is_plain(stmt: ir.Stmt) -> bool:
-    """Whether a statement only computes, stores or adds to an element, or is a loop that carries nothing."""
+    """Whether a statement is a *let* that cannot raise, a store or addition to an element, or a loop that carries nothing."""
     if isinstance(stmt, ir.For):
         return not stmt.inits and stmt.trips is None and stmt.body.stop is None
     return is_pure(stmt) if isinstance(stmt, ir.Let) else isinstance(stmt, (ir.Store, ir.Add))

@@ -42,6 +42,7 @@ class _Moving:
         self.small = Small(fn)
 
     def block(self, block: ir.Block) -> ir.Block:
+        """The block with values hoisted out of its loops, outer loops first."""
         stmts: list[ir.Stmt] = []
         for stmt in block.stmts:
             if isinstance(stmt, ir.For) and stmt.body.stop is None:
@@ -73,7 +74,8 @@ class _Out:
         self.sizes: dict[ir.Operand, ir.Var] = {}  # bounds, clipped at 0
 
     def run(self) -> tuple[list[ir.Stmt], ir.For]:
-        """The statements before the outer loop, and the loop with reads of the arrays."""
+        """A pair of the statements before the outer loop, and the loop with reads of the arrays in place of the values; no
+        statements and the same loop if nothing moves."""
         body = self.block(self.outer.body, _Nest((), {}))
         if not self.before:
             return [], self.outer
@@ -88,7 +90,8 @@ class _Out:
         return [*others, asked, ir.If(test, ir.Block((), list(loops)), ir.Block(), (), outer.loc)], outer
 
     def block(self, block: ir.Block, nest: _Nest, asked: bool = False) -> ir.Block:
-        """The block with reads of the arrays. ``asked``: a check of the outer loop stands before."""
+        """The block with reads of the arrays. ``nest``: the loops between the outer one and the block; ``asked``: a check of
+        the outer loop stands before."""
         stmts: list[ir.Stmt] = []
         lets = dict(nest.lets)
         for stmt in block.stmts:
@@ -114,7 +117,7 @@ class _Out:
         return self.around.small.is_small(loop.bound)
 
     def is_fixed(self, let: ir.Let, loops: tuple[ir.For, ...], lets: dict[ir.Var, ir.Let]) -> bool:
-        """Whether a value depends on nothing in the outer loop except the indices of ``loops``, and on at least one of these."""
+        """Whether ``let`` depends on nothing in the outer loop except the indices of ``loops``, and on at least one of them."""
         indices = {loop.index for loop in loops}
         used: set[ir.Var] = set()
 
@@ -130,7 +133,8 @@ class _Out:
         return is_pure(let) and all(fixed(a) for a in let.args) and bool(used)
 
     def is_steady(self, let: ir.Let) -> bool:
-        """Whether a statement gives the same value in all iterations of the outer loop if its operands do."""
+        """Whether a statement surely gives the same value in all iterations of the outer loop if its operands do; no array it
+        reads may be written there."""
         if let.prim == "index":
             source = let.args[0]
             if let.var in self.guarded or not isinstance(source, ir.Var) or source in self.own:
@@ -174,7 +178,8 @@ class _Out:
         return ir.Let(let.var, "index", (array, *(loop.index for loop in used)), params, let.loc)
 
     def size(self, loop: ir.For) -> ir.Operand:
-        """Number of indices of the loop; the bound may be negative."""
+        """The operand with the number of iterations of a loop from 0 to its bound; computed before the outer loop, since the
+        bound may be negative."""
         if isinstance(loop.bound, ir.Const):
             return ir.Const(max(loop.bound.value, 0), INT)
         if loop.bound not in self.sizes:
@@ -183,7 +188,8 @@ class _Out:
         return self.sizes[loop.bound]
 
     def key(self, op: ir.Operand, loops: list[ir.For], lets: dict[ir.Var, ir.Let]) -> Hashable:
-        """A key that is the same for values that are always equal; the indices of ``loops`` count by position."""
+        """A key that is equal only for operands that always have equal values; the indices of ``loops`` count by position and
+        bound."""
         if not isinstance(op, ir.Var):
             return repr(op)
         for k, loop in enumerate(loops):

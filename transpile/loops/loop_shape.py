@@ -33,6 +33,7 @@ class Kind:
 
 
 def kind_of(loop: ir.For) -> Kind:
+    """The kind of a loop; a loop with loops inside is never ``serial``."""
     inner = list(statements(loop.body))
     nested = any(isinstance(s, (ir.For, ir.While)) for s in inner)
     dear = any(isinstance(s, ir.Let) and record_of(s).is_dear for s in inner)
@@ -40,7 +41,7 @@ def kind_of(loop: ir.For) -> Kind:
 
 
 def known_trips(loop: ir.For) -> int | None:
-    """Upper bound on the trip count (the count for step 1); None unless both ends are constants."""
+    """The distance between start and bound, which is at least the trip count; None unless both ends are constants."""
     ends = (loop.start, loop.bound)
     return abs(ends[1].value - ends[0].value) if all(isinstance(e, ir.Const) for e in ends) else None  # type: ignore[union-attr]
 
@@ -53,7 +54,8 @@ def is_serial(loop: ir.For) -> bool:
 
 
 def has_recurrence(loop: ir.For, forms: Forms) -> bool:
-    """Whether an iteration reads an element that a recent iteration wrote, which keeps LLVM from vectorising the loop."""
+    """Whether an iteration reads an element that another statement wrote fewer than `WIDTH` iterations before, which keeps LLVM
+    from vectorising the loop."""
     inner = [a for s in statements(loop.body) for a in accesses(s) if a.indices is not None]
     return any(
         _is_recent(w, r, loop, forms) for w in inner if w.kind != "read" for r in inner if r.var is w.var and r is not w
@@ -61,7 +63,8 @@ def has_recurrence(loop: ir.For, forms: Forms) -> bool:
 
 
 def _is_recent(write: Access, read: Access, loop: ir.For, forms: Forms) -> bool:
-    """Whether the read element was written fewer than `WIDTH` iterations before."""
+    """Whether the element that ``read`` touches was surely written by ``write`` at least 1 and fewer than `WIDTH` iterations
+    before."""
     if write.indices is None or read.indices is None or not isinstance(loop.step, ir.Const):
         return False
     trips: set[float] = set()
@@ -86,7 +89,7 @@ def _is_scalar_only(stmt: ir.Stmt) -> bool:
 
 
 def _is_reduction(loop: ir.For, k: int) -> bool:
-    """Whether the ``k``-th carried value is only accumulated: ``total = total + x``."""
+    """Whether the carried value number ``k`` is only accumulated: ``total = total + x``."""
     param, out = loop.body.params[k], loop.body.yields[k]
     lets = {s.var: s for s in loop.body.stmts if isinstance(s, ir.Let)}
     users = [s for s in statements(loop.body) if isinstance(s, ir.Let) and param in s.args]

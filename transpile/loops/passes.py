@@ -131,7 +131,8 @@ CONTRACTION = Pass(
 
 
 def cleaned(*given: Any, **more: Any) -> Group:
-    """Group of one pass, followed by value numbering and dead-code elimination if it changed something."""
+    """A group of one pass, made of these arguments of `Pass`, followed by value numbering and dead-code elimination if it
+    changed something."""
     return Group((Pass(*given, **more),), CLEAN)
 
 

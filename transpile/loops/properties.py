@@ -13,10 +13,12 @@ from transpile.simplify.dead_code import remove_dead_lowered
 
 
 def _is_whole(fn: ir.Function) -> bool:
+    """Whether no loop is parallel."""
     return not any(isinstance(s, ir.For) and s.kind == "parallel" for s in statements(fn.body))
 
 
 def _is_plain(fn: ir.Function) -> bool:
+    """Whether no vector function is called."""
     return not any(isinstance(s, ir.Let) and "vector" in s.params for s in statements(fn.body))
 
 

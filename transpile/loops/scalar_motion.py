@@ -28,6 +28,7 @@ def move_scalars(fn: ir.Function) -> ir.Function:
 
 
 def _block(block: ir.Block) -> ir.Block:
+    """The block with invariant scalars before its loops, nested blocks first."""
     stmts: list[ir.Stmt] = []
     for stmt in block.stmts:
         if blocks(stmt):
@@ -40,7 +41,7 @@ def _block(block: ir.Block) -> ir.Block:
 
 
 def _taken_out(loop: ir.For | ir.While) -> tuple[list[ir.Let], ir.For | ir.While]:
-    """Statements hoisted before the loop, and the loop without them."""
+    """A pair of the *lets* hoisted before the loop, in order, and the loop without them."""
     lets = [s for s in loop.body.stmts if isinstance(s, ir.Let)]
     if not any(map(_is_long, lets)):
         return [], loop
@@ -72,6 +73,6 @@ def _is_movable(let: ir.Let) -> bool:
 
 
 def _is_long(let: ir.Let) -> bool:
-    """Whether a *let* calls a runtime function on scalars."""
+    """Whether a *let* takes more than one instruction: it calls a runtime function or is a division with a test for 0."""
     record = record_of(let)
     return record.is_call or bool(record.division) and not record.is_instruction

@@ -16,13 +16,17 @@ class Small:
         self.loops = {s.index: s for s in statements(fn.body) if isinstance(s, ir.For)}
 
     def is_small(self, op: ir.Operand) -> bool:
+        """Whether an integer is surely a sum of constants and multiples of sizes and of loop indices between sizes."""
         return self.is_of_small(self.forms.of(op))
 
     def is_of_small(self, form: Linear) -> bool:
-        """Whether the form consists of small integers, so that it cannot have wrapped."""
+        """Whether all variables of the form are small integers, so that it cannot have wrapped; coefficients and constant,
+        which are taken to be small too, are not looked at."""
         return all(self._variable(v) for v in form.atoms)
 
     def _variable(self, var: ir.Var) -> bool:
+        """Whether a variable is a size, the index of a loop between small integers, or a maximum, minimum or the like of
+        some."""
         loop = self.loops.get(var)
         if loop is not None:
             return self.is_small(loop.start) and self.is_small(loop.bound)
@@ -33,7 +37,8 @@ class Small:
         return bool(between) and all(map(self.is_small, between))
 
     def _among(self, let: ir.Let) -> tuple[ir.Operand, ...]:
-        """Operands of which the largest in magnitude is at least as large as the value."""
+        """Operands of which the largest in magnitude is at least as large as the value, as for a maximum; empty if none are
+        known."""
         if let.prim == "item" and isinstance(let.args[0], ir.Var):
             call = self.forms.lets.get(let.args[0])
             return () if call is None else self._among(call)

@@ -21,7 +21,7 @@ from transpile.loops.terms import Term
 
 
 def one_by_one(make: Maker, p: Product) -> list[ir.Stmt]:
-    """The statements that replace a sum with several terms: one sum for each term, then their total."""
+    """The statements that replace a sum with several terms: one nest for each term, then their total as ``p.result``."""
     assert p.result is not None
     dtype = Type(p.result.type.dtype)
     total, *rest = [_sum(make, p, term) for term in p.terms]
@@ -33,7 +33,7 @@ def one_by_one(make: Maker, p: Product) -> list[ir.Stmt]:
 
 
 def _sum(make: Maker, p: Product, term: Term) -> ir.Var:
-    """The sum over one term; the loops go to ``make.stmts``."""
+    """The variable with the sum over one term; the nest that carries it is appended to ``make.stmts``."""
     assert p.result is not None
     name, dtype = p.result.name, Type(p.result.type.dtype)
     letters, term = _renamed(p.letters, term)
@@ -55,7 +55,7 @@ def _sum(make: Maker, p: Product, term: Term) -> ir.Var:
 
 
 def _renamed(letters: Sequence[Letter], term: Term) -> tuple[list[Letter], Term]:
-    """The letters and the term with fresh indices."""
+    """A pair of the letters and the term, both with fresh indices."""
     found = list(letters)
     for old in letters:
         new = ir.Var(old.index.name, INT)

@@ -34,12 +34,13 @@ class _View:
     axes: tuple[int | None, ...]
 
     def indices(self, given: tuple[ir.Operand, ...]) -> tuple[ir.Operand, ...]:
-        """Subscripts of ``base`` for subscripts of the view."""
+        """Subscripts of ``base`` for ``given``, the subscripts of the view: 0 along axes of size 1."""
         return tuple([ZERO if a is None else given[a] for a in self.axes])
 
 
 def _found(fn: ir.Function) -> dict[ir.Var, _View]:
-    """Such views, by variable."""
+    """The views of the function that only add or drop axes of size 1, by variable; a view of such a view refers to the array
+    itself."""
     sizes: dict[ir.Var, list[ir.Operand | None]] = {p: [None] * len(p.type.dims) for p in fn.params}
     for stmt in statements(fn.body):
         if isinstance(stmt, ir.Alloc):
@@ -77,18 +78,22 @@ def _view(base: ir.Var, old: list[ir.Operand | None] | None, new: tuple[ir.Opera
 
 
 def _is_one(size: ir.Operand | None) -> bool:
+    """Whether a size is the constant 1."""
     return isinstance(size, ir.Const) and size.value == 1
 
 
 def _same(a: ir.Operand | None, b: ir.Operand | None) -> bool:
+    """Whether two sizes are one operand or equal constants."""
     return a is b or (isinstance(a, ir.Const) and isinstance(b, ir.Const) and a.value == b.value)
 
 
 def _block(block: ir.Block, found: dict[ir.Var, _View]) -> ir.Block:
+    """The block with accesses through the views ``found`` made accesses of their arrays, nested blocks included."""
     return replace(block, stmts=[_stmt(s, found) for s in block.stmts])
 
 
 def _stmt(stmt: ir.Stmt, found: dict[ir.Var, _View]) -> ir.Stmt:
+    """The statement with accesses through the views ``found`` made accesses of their arrays, nested blocks included."""
     match stmt:
         case ir.Let(prim="index") if isinstance(stmt.args[0], ir.Var) and stmt.args[0] in found:
             view = found[stmt.args[0]]

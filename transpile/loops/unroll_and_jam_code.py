@@ -29,8 +29,8 @@ class _Run:
     is_across: bool = False
 
     def is_copied_by(self, stmt: ir.Stmt) -> bool:
-        """Whether a statement stores a value that the loop defines; a loop over neighbouring elements must have done nothing
-        but read."""
+        """Whether a statement is a store of a value that this loop over lanes defines, and may join it: elements far apart are
+        then written by the loop that reads, or the loop has only read elements so far."""
         if not isinstance(stmt, ir.Store) or not any(stmt.value in defines(s) for s in self.stmts):
             return False
         return self.is_across or all(isinstance(s, ir.Let) and s.prim == "index" for s in self.stmts)
@@ -66,6 +66,7 @@ class Bodies:
         return tuple(self.same.operand(y) for p, y in zip(params, block.yields) if p not in self.lanes)
 
     def stmt(self, stmt: ir.Stmt) -> None:
+        """Appends a statement, or adds it to the loop over lanes that is being collected if it varies."""
         if isinstance(stmt, ir.For):
             self.inner(stmt)
         elif isinstance(stmt, ir.If) and (is_guard(stmt) or self.is_choice(stmt)):
@@ -80,8 +81,8 @@ class Bodies:
             self.out.append(self.same.stmt(stmt))
 
     def add(self, stmt: ir.Stmt) -> None:
-        """Adds a statement to the loop over lanes. Accesses to elements far apart, and their copies, get loops of their own, so
-        that the others vectorise."""
+        """Adds a statement to the loop over lanes that is being collected. Accesses to elements far apart, and their copies,
+        get loops of their own, so that the others vectorise."""
         is_across = id(stmt) in self.trips.across
         if is_across != self.run.is_across and not self.run.is_copied_by(stmt):
             self.flush()
@@ -94,7 +95,8 @@ class Bodies:
         return stmt.test not in varying and all(r in varying for r in stmt.results)
 
     def guard(self, stmt: ir.If) -> None:
-        """Appends a branch that all lanes take: each side has its own loops over lanes, which LLVM can vectorise."""
+        """Appends a branch whose side is the same for all lanes: each side has its own loops over lanes, which LLVM can
+        vectorise."""
         for result in stmt.results:
             self.array(result)
         self.flush()
@@ -102,6 +104,8 @@ class Bodies:
         self.out.append(ir.If(self.same.operand(stmt.test), then, orelse, (), stmt.loc))
 
     def side(self, block: ir.Block, results: Sequence[ir.Var]) -> ir.Block:
+        """The block of one side of a branch, with loops over lanes that store the values of ``results`` in their arrays of
+        lanes."""
         around, self.out = self.out, []
         self.block(block, results)
         made, self.out = self.out, around
@@ -128,13 +132,15 @@ class Bodies:
     # ---- loops over lanes
 
     def put(self, array: ir.Var, value: ir.Operand) -> None:
-        """Stores a value into an array of lanes at the end of the current loop, unless it is there already."""
+        """Has the loop over lanes that is being collected store ``value`` into an array of lanes at its end, unless it is there
+        already."""
         is_there = isinstance(value, ir.Var) and self.lanes.get(value) is array
         if not is_there or any(value in defines(s) for s in self.run.stmts):
             self.run.puts.append((array, value))
 
     def flush(self) -> None:
-        """Appends the loop over lanes of the statements collected so far."""
+        """Appends the loop over lanes with the statements collected so far, if any, and starts to collect a new one. Values
+        that other statements need are stored in arrays of lanes."""
         run, self.run = self.run, _Run()
         inside = [o for o in uses(ir.Block((), run.stmts)) if isinstance(o, ir.Var)]
         local = Counter([*inside, *(o for _, o in run.puts if isinstance(o, ir.Var))])
@@ -146,6 +152,7 @@ class Bodies:
     # ---- small statements
 
     def let(self, prim: str, *args: ir.Operand, type: Type = INT) -> ir.Var:
+        """The new variable of a *let*, an integer by default, which is appended."""
         var = ir.Var(ir.SYNTHETIC, type)
         self.out.append(ir.Let(var, prim, args, {"py": True} if record_of(prim).extreme else {}, self.loc))
         return var
@@ -158,6 +165,7 @@ class Bodies:
         return self.lanes[var]
 
     def read(self, array: ir.Var, *at: ir.Operand) -> ir.Let:
+        """A *let* of a new variable that reads an element; not appended."""
         value = ir.Var(array.name, Type(array.type.dtype))
         return ir.Let(value, "index", (array, *at), {"path": points(len(at)), "dims": ()}, self.loc)
 
@@ -174,6 +182,7 @@ class _Lane:
         self.sums: list[tuple[ir.Add, ir.Var, ir.Var]] = []  # an addition, the sum before this lane and after it
 
     def statements(self) -> list[ir.Stmt]:
+        """The loop over lanes, then the additions of its sums to memory."""
         for stmt in self.run.stmts:
             self.stmt(stmt)
         values = [self.operand(op) for _, op in self.run.puts]
@@ -187,6 +196,7 @@ class _Lane:
         return [loop, *adds]
 
     def stmt(self, stmt: ir.Stmt) -> None:
+        """Adds a statement to the body; an addition to an element that all lanes share becomes a carried sum."""
         for var in free(ir.Block((), [stmt])):
             self.operand(var)
         if isinstance(stmt, ir.Add) and stmt.buf in self.around.trips.summed:
@@ -198,7 +208,7 @@ class _Lane:
         self.known.update(defines(stmt))
 
     def in_lane(self, stmt: ir.Stmt) -> ir.Stmt:
-        """A statement with the lane as a last subscript of private arrays."""
+        """The statement, nested blocks included, with the lane as a last subscript of private arrays."""
         mine = {self.around.same.mapping[v] for v in self.around.trips.private if v in self.around.same.mapping}
         match stmt:
             case ir.Let(prim="index") if stmt.args[0] in mine:
@@ -228,16 +238,17 @@ class _Lane:
 
 
 def over_lanes(lane: ir.Var, body: ir.Block, inits: Sequence[ir.Operand], results: Sequence[ir.Var]) -> ir.For:
-    """The loop over the lanes with this body; the carried values, from ``inits`` to ``results``, are sums."""
+    """The vector loop over `AT_ONCE` lanes with this body; the carried values, from ``inits`` to ``results``, are sums."""
     zero, end, one, sums = ir.Const(0, INT), number(AT_ONCE, INT), ir.Const(1, INT), ("add",) * len(results)
     return ir.For(lane, zero, end, one, tuple(inits), body, tuple(results), kind="vector", combiners=sums)
 
 
 def _with_lanes(var: ir.Var) -> ir.Var:
-    """An array that holds a variable for each lane."""
+    """A new array variable with the axes of ``var`` and a last axis of `AT_ONCE` lanes."""
     dims = (*var.type.dims, Dim.of(AT_ONCE))
     return ir.Var(var.name, Type(var.type.dtype, dims), buffer=True)
 
 
 def number(value: int, type_: Type) -> ir.Const:
+    """The number as a constant of this type."""
     return ir.Const(float(value) if type_.is_float else value, type_)

@@ -51,6 +51,8 @@ class _Vectors:
         return replace(block, stmts=[one for s in block.stmts for one in self.stmt(s)])
 
     def stmt(self, stmt: ir.Stmt) -> list[ir.Stmt]:
+        """The statements that replace one: vector functions in loops that LLVM vectorises; outside those only functions as fast
+        alone."""
         if isinstance(stmt, ir.Let):
             return [named(stmt, _alone(stmt))]
         if isinstance(stmt, ir.Call):
@@ -90,8 +92,8 @@ class _Vectors:
         return [replace(loop, index=start, step=step, body=body, kind="serial", combiners=())]
 
     def choice(self, part: ir.For, inside: ir.Var, partly: list[ir.Let], results: tuple[ir.Var, ...]) -> ir.If:
-        """The loop of a block, in two versions chosen by ``inside``: whether all arguments are in the range of their vector
-        functions. ``partly``: the *lets* whose vector function is right only there."""
+        """A branch on ``inside``, whether all arguments of a block are in the range of their vector functions, between two
+        versions of the loop ``part``. ``partly``: the *lets* whose vector function is right only there."""
         only = all(map(in_loops, partly))
         fast = Cloner({}).stmt(vectorised(part, {s.var for s in partly}))
         slow = Cloner({}).stmt(vectorised(part) if only else with_blocks(part, self.block))
@@ -106,8 +108,9 @@ class _Vectors:
         lets: list[ir.Let],
         tests: list[tuple[str, tuple[ir.Operand, ...]]],
     ) -> tuple[ir.Var, list[ir.Stmt]]:
-        """A variable that is true if all arguments of a block lie inside the ranges of their vector functions, and the
-        statements that compute it."""
+        """A pair: a variable that is true if all arguments from ``start`` to ``end`` lie inside the ranges of their vector
+        functions, and the statements that compute it. ``lets`` compute the arguments; ``tests`` has test functions and
+        arguments."""
         cloner = Cloner({})
         index = cloner.fresh(loop.index)
         stmts: list[ir.Stmt] = [cloner.stmt(named(s, in_loops(s))) for s in lets]
@@ -147,9 +150,9 @@ class _Arguments:
         self.wanted: set[int] = set()
 
     def take(self, args: tuple[ir.Operand, ...], if_cheap: bool) -> bool:
-        """Whether all arguments can be computed beforehand; adds the *lets* needed to `lets`.
+        """Whether all arguments can be computed beforehand; then `lets` has the *lets* needed too.
 
-        With ``if_cheap``, false if that takes as long as a vector function saves.
+        With ``if_cheap``, false if one of them takes as long as a vector function saves.
         """
         found: set[int] = set()
         if not all(self.reach(a, found) for a in args):
@@ -179,7 +182,8 @@ class _Arguments:
         return all(self.reach(a, found) for a in let.args[let.prim == "index" :])
 
     def is_small(self, let: ir.Let) -> bool:
-        """Whether the argument of a sine or a similar function is known to be bounded."""
+        """Whether the argument of a sine or a similar function is the result of a function with bounded values, so that no test
+        is needed."""
         x = let.args[0]
         k = self.at.get(x) if isinstance(x, ir.Var) else None
         return k is not None and near(let)[1] == "outside_bounded" and record_of(self.let(k)).bounded
@@ -203,20 +207,23 @@ class _Arguments:
         return True
 
     def is_own(self, form: Linear) -> bool:
-        """Whether the subscript differs in all iterations."""
+        """Whether the subscript has another value in each iteration."""
         return form.coefficient(self.loop.index) != 0 and not (form.without(self.loop.index).atoms & self.own)
 
     def let(self, k: int) -> ir.Let:
+        """The *let* that is statement number ``k`` of the loop body."""
         found = self.loop.body.stmts[k]
         assert isinstance(found, ir.Let)
         return found
 
     def lets(self) -> list[ir.Let]:
+        """The *lets* needed for all arguments taken so far, in the order of the body."""
         return [self.let(k) for k in sorted(self.wanted)]
 
 
 def vectorised(loop: ir.For, inside: Collection[ir.Var] = ()) -> ir.For:
-    """The loop with vector functions; *lets* of variables in ``inside`` call the versions for arguments that pass the test."""
+    """The loop with vector functions; *lets* of variables in ``inside`` call the versions for arguments that pass the test,
+    others those for all arguments."""
 
     def block(body: ir.Block) -> ir.Block:
         return replace(body, stmts=[stmt(s) for s in body.stmts])
@@ -232,37 +239,38 @@ def vectorised(loop: ir.For, inside: Collection[ir.Var] = ()) -> ir.For:
 
 
 def near(let: ir.Let) -> tuple[str, ...]:
-    """The function for arguments that pass a test, and the test; empty if there is none."""
+    """A pair of names, the vector function for arguments that pass a test, and the test; empty if there is none."""
     vector = record_of(let).vector
     return () if vector is None or vector.near is None else vector.near
 
 
 def in_loops(let: ir.Let) -> str:
-    """The vector function for all arguments; empty if there is none."""
+    """The name of the vector function for all arguments; empty if there is none."""
     vector = record_of(let).vector
     return "" if vector is None else vector.name
 
 
 def _alone(let: ir.Let) -> str:
-    """The vector function if it is as fast outside vectorised loops; empty otherwise."""
+    """The name of the vector function if it is as fast outside vectorised loops; empty otherwise."""
     vector = record_of(let).vector
     return "" if vector is None or not vector.alone else vector.name
 
 
 def drawn(call: ir.Call) -> ir.Call:
-    """The call with the vector version of a function that fills an array with random numbers."""
+    """The call, with the vector version of a function that fills an array with random numbers; other calls unchanged."""
     return replace(call, function=ir.Library(FILLED[call.library])) if call.library in FILLED else call
 
 
 def named(let: ir.Let, name: str) -> ir.Let:
-    """The statement with its vector function, the one in its record or else ``name``; unchanged if it has none."""
+    """The *let* as the primitive that its record has for vectors, or else as a call of the vector function ``name``; unchanged
+    if ``name`` is empty or it is no floating-point operation."""
     if record_of(let).in_vectors:
         return replace(let, prim=record_of(let).in_vectors)
     return replace(let, params={**let.params, "vector": name}) if name and is_float(let) else let
 
 
 def is_float(let: ir.Let) -> bool:
-    """Whether a *let* is an operation on float64 or float32 without Python's own semantics."""
+    """Whether all operands of a *let* are float64 or float32, and it does not have Python's own semantics."""
     if let.params.get("py") or _is_pythons(let):
         return False
     return bool(let.args) and all(a.type.dtype in ("float64", "float32") for a in let.args)
@@ -277,7 +285,7 @@ def _is_pythons(let: ir.Let) -> bool:
 
 
 def is_vectorised(loop: ir.For, forms: Forms) -> bool:
-    """Whether an innermost loop is expected to be vectorised and vectors pay."""
+    """Whether an innermost loop is expected to be vectorised and may have at least `FEW` iterations; False for other loops."""
     if any(isinstance(s, (ir.For, ir.While)) for s in statements(loop.body)) or is_serial(loop):
         return False
     if loop.body.stop is not None or loop.trips is not None:
