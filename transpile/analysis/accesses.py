@@ -81,7 +81,10 @@ class Access:
 
 
 def accesses(stmt: ir.Stmt) -> Iterator[Access]:
-    """The accesses of the statement itself, without nested blocks."""
+    """The accesses of the statement itself, without nested blocks.
+
+    A view and the read of a size touch nothing; a *let* of another primitive counts as reading and writing its array operands.
+    """
     match stmt:
         case ir.Let(prim="index"):
             yield Access(stmt.args[0], stmt.args[1:], "read")  # type: ignore[arg-type]
@@ -166,7 +169,7 @@ class Touches:
         self.writes: dict[int, tuple[ir.Stmt, set[ir.Var]]] = {}
 
     def of(self, stmt: ir.Stmt) -> Touch:
-        """The memory that a statement, with all inside it, reads, writes and adds to."""
+        """The `Touch` of a statement with all nested ones; the same object each time."""
         held = self.known.get(id(stmt))
         if held is None or held[0] is not stmt:
             held = self.known[id(stmt)] = (stmt, self._touch(stmt))
@@ -182,6 +185,7 @@ class Touches:
         return held[1]
 
     def _touch(self, stmt: ir.Stmt) -> Touch:
+        """The `Touch` of a statement and all nested ones, computed."""
         t = Touch()
         t.defs.update(defines(stmt))
         t.uses.update(o for o in reads(stmt) if isinstance(o, ir.Var))

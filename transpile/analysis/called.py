@@ -71,7 +71,7 @@ def effects_of(stmt: ir.Stmt, seen: set[Routine] | None = None):  # type: ignore
 
 
 def is_reached(routine: Routine, start: Routine) -> bool:
-    """Whether a call of ``start`` may lead to a call of ``routine``."""
+    """Whether a call of ``start`` may lead to a call of ``routine``; True if both are the same."""
     seen, todo = {start}, [start]
     while todo:
         one = todo.pop()

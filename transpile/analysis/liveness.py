@@ -62,7 +62,7 @@ def stmt_reads(stmt: ir.Stmt) -> Iterable[ir.Operand]:
 
 class Liveness:
     """``after[id(stmt)]``: the variables live after a statement. ``around[id(loop)]``: those live throughout a loop, including
-    the carried values that are needed. ``entry[id(block)]``: those live where a block begins."""
+    the carried values that are needed. ``entry[id(block)]``: those live where a block begins. All are masks of ``numbers``."""
 
     def __init__(
         self,
@@ -79,8 +79,8 @@ class Liveness:
         self.start = self.block(fn.body, 0)
 
     def block(self, block: ir.Block, out: int) -> int:
-        """The variables live at the beginning of a block; ``out`` are those live after it. Notes the live variables in
-        ``entry`` and, after each statement, in ``after``."""
+        """The variables live at the beginning of a block; ``out`` are those live after it, both as masks. Notes the live
+        variables in ``entry`` and, after each statement, in ``after``."""
         live = out | self.numbers.mask(self.ends(block))
         for stmt in reversed(block.stmts):
             self.after[id(stmt)] = live
@@ -89,7 +89,7 @@ class Liveness:
         return live
 
     def stmt(self, stmt: ir.Stmt, live: int) -> int:
-        """The variables live before a statement; ``live`` are those live after it, without its definitions."""
+        """The variables live before a statement; ``live`` are those live after it, without its definitions, both as masks."""
         own = self.numbers.mask(self.reads(stmt))
         match stmt:
             case ir.If():
@@ -101,8 +101,8 @@ class Liveness:
         return own | live
 
     def loop(self, stmt: ir.For | ir.While, live: int) -> int:
-        """The variables live before a loop; ``live`` are those live after it. Notes in ``around`` the variables live throughout
-        the loop."""
+        """The variables live before a loop; ``live`` are those live after it, both as masks. Notes in ``around`` the variables
+        live throughout the loop."""
         m = self.numbers
         around = live | self.free(stmt)
         read = 0
@@ -122,7 +122,7 @@ class Liveness:
         return around
 
     def read_in(self, block: ir.Block) -> int:
-        """The variables read in a block, including nested blocks."""
+        """The variables read in a block, including nested blocks, as a mask."""
         found = self.numbers.mask(self.ends(block))
         for stmt in statements(block):
             found |= self.numbers.mask(self.reads(stmt))
@@ -131,7 +131,8 @@ class Liveness:
         return found
 
     def free(self, stmt: ir.For | ir.While) -> int:
-        """The variables that a loop reads and does not define."""
+        """The variables that a loop reads and does not define, as a mask; initial values and ends are left out unless its
+        blocks read them."""
         if id(stmt) not in self._free:
             read = own = 0
             for block in blocks(stmt):

@@ -16,7 +16,7 @@ OTHER_SIZES = "OtherSizes"  # stands in place of the name of an exception
 
 
 def site(parts: ir.Parts) -> int:
-    """The number that stands for a message in compiled code: a hash, so equal messages have the same number in every process."""
+    """The number that stands for a message in compiled code: a hash, so equal messages have equal numbers in every process."""
     return int(hashlib.sha256(repr(parts).encode()).hexdigest()[:13], 16)
 
 

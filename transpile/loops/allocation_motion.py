@@ -107,8 +107,8 @@ class _Sizes:
         return tuple(found)
 
     def size(self, size: ir.Operand, exact: bool) -> ir.Operand | None:
-        """One size before the loop: an upper bound over all iterations, with ``exact`` equal in all of them; at least 0. None
-        if it is unknown, or if a negative size would have to raise an error inside the loop."""
+        """One size before the loop: an upper bound over all iterations, with ``exact`` equal in all of them; at least 0 unless
+        it is a constant. None if it is unknown, or if a negative size would have to raise an error inside the loop."""
         if isinstance(size, ir.Const):
             return size
         inside = self.forms.of(size)

@@ -77,8 +77,8 @@ class _Fits(Ranges):
         return not any(case and possible for case, possible in zip(relation.cases, may))
 
     def counted(self, op: ir.Operand) -> Interval:
-        """The interval of an operand; loop indices, and sums and products of them, count as at most 2**51, since no loop runs
-        that long."""
+        """The interval of an operand. Loop indices, also as operands of a sum or product, count as at most 2**51 in magnitude:
+        no loop runs that long."""
         found = self.of(op)
         if not isinstance(op, ir.Var) or is_inside(found, EXACTLY):
             return found

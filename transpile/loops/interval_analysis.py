@@ -360,7 +360,7 @@ def _joined(ranges: Sequence[Interval | None]) -> Interval:
 
 
 def _widened(old: Interval, new: Interval) -> Interval:
-    """The new interval; an end that has moved goes on to the next of `STEPS`."""
+    """The interval ``new``; an end that has moved outwards from ``old`` goes on to the next of `STEPS`."""
     low = new[0] if new[0] >= old[0] else max(-s - 1 for s in STEPS if -s - 1 <= new[0])
     high = new[1] if new[1] <= old[1] else min(s for s in STEPS if s >= new[1])
     return low, high
@@ -377,6 +377,7 @@ def _of_dtype(dtype: str) -> Interval:
 
 
 def _is_integer(op: ir.Operand) -> bool:
+    """Whether the operand is a scalar of any integer dtype, a boolean or an integer constant."""
     if isinstance(op, ir.Const):
         return isinstance(op.value, int)
     return (

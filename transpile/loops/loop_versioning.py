@@ -111,8 +111,8 @@ class Bounds:
                 self.results.update((r, (stmt, k)) for k, r in enumerate(stmt.results))
 
     def let(self, prim: str, a: ir.Operand, b: ir.Operand, type_: object = FLOAT) -> ir.Operand:
-        """An operand ``prim(a, b)``, a float, or with ``type_`` a boolean: a constant if it can be computed now, else a
-        variable whose *let* is appended to ``made``."""
+        """An operand with the value ``prim(a, b)``, a float, or with ``type_`` a boolean: a constant or ``b`` if that is known
+        now, else a variable whose *let* is appended to ``made``."""
         record = record_of(prim)
         if type_ is FLOAT and record.integers is not None and isinstance(a, ir.Const) and isinstance(b, ir.Const):
             return ir.Const(record.integers(a.value, b.value), FLOAT)
@@ -232,8 +232,8 @@ class Bounds:
         return init if each is None else self.both("add", init, self.both("mul", trips, each))
 
     def change(self, op: ir.Operand, param: ir.Var, depth: int) -> Change:
-        """A pair: a bound on the magnitude of ``op`` minus the carried value ``param`` (None: they are equal), and bounds on
-        values that ``op`` may have instead. The latter is None if nothing is known."""
+        """A pair: a bound on the amount by which ``op`` differs from the carried value ``param`` (None: nothing is added), and
+        bounds on values that ``op`` may have instead. The latter is None if nothing is known."""
         if op is param:
             return None, ()
         let = self.lets.get(op) if isinstance(op, ir.Var) else None

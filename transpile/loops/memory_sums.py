@@ -39,7 +39,8 @@ def as_additions(loop: ir.For, forms: Forms, roots: Roots) -> ir.For:
 def _sum_of(
     store: ir.Store, stmts: list[ir.Stmt], counts: Counter[ir.Var], forms: Forms, roots: Roots
 ) -> tuple[ir.Let, ir.Let] | None:
-    """The read and the addition or subtraction whose result a store writes back to the element read; None if there are none."""
+    """A pair of the read and the addition or subtraction whose result ``store`` writes back to the element read; None if there
+    are none. ``counts``: how often the loop uses each variable."""
     if store.buf.type.dtype not in SUMS:
         return None
     end = _place(stmts, lambda s: s is store)

@@ -310,5 +310,5 @@ PASSES = Chain("loops", STEPS, PROPERTIES, begins=(WHOLE, PLAIN))
 def optimise(
     fn: ir.Function, sizes: Sequence[Assumed] = (), threads: int = 0, vectors: bool = True, least: float = LEAST
 ) -> ir.Function:
-    """The lowered function with faster loops; for the arguments see `Settings`."""
+    """The lowered function after all passes over loops; for the arguments see `Settings`."""
     return PASSES.run(fn, Settings(sizes, threads, vectors, least))

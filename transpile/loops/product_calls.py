@@ -262,7 +262,7 @@ def _call(make: Maker, call: Call, beta: float) -> None:
 
 
 def _box(call: Call, letter: Letter) -> tuple[Linear, Linear]:
-    """Least start and greatest end of a letter's range over all values of the other letters."""
+    """A pair of the least start and the greatest end of a letter's range over all values of the other letters."""
     low, high = letter.low, letter.high
     for c in call.letters:
         low = low.replaced(c.index, c.low)
@@ -271,7 +271,8 @@ def _box(call: Call, letter: Letter) -> tuple[Linear, Linear]:
 
 
 def _ends(make: Maker, low: Linear, high: Linear) -> tuple[ir.Operand, ir.Operand]:
-    """Operands for the start ``low`` and the end ``high`` of a range; the end is at least the start."""
+    """A pair of operands for the start ``low`` and the end ``high`` of a range; the end is at least the start. What computes
+    them is appended."""
     start, stop = make.form(low), make.form(high)
     if isinstance(start, ir.Const) and start.value == 0 and make.is_size(stop):
         return start, stop
@@ -351,8 +352,8 @@ class _Rest:
         return replace(block, stmts=[new for s in block.stmts for new in self.stmt(s)])
 
     def stmt(self, stmt: ir.Stmt) -> list[ir.Stmt]:
-        """The statements that replace one: the product by the read of its sum (or nothing), an allocation of a temporary by a
-        view."""
+        """The statements that replace one: for the product the read of its sum (or none), for the allocation of a temporary a
+        view, for other accesses of it those of the array for all iterations."""
         make = Maker(self.code, stmt.loc)
         if stmt is self.p.stmt:
             return self.result(make)
@@ -405,8 +406,7 @@ class _Rest:
 
     def result(self, make: Maker) -> list[ir.Stmt]:
         """The statements that define the iteration's sum: a read from the array of all sums, times the factors that stay,
-        summed in a loop over the letter that is ``kept``. None if the product has a target in memory: then the list is
-        empty."""
+        summed in a loop over the letter that is ``kept``. Empty if the product's target is in memory."""
         p = self.p
         if p.result is None:
             return []

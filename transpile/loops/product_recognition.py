@@ -333,7 +333,8 @@ class _Search:
 
 
 def _seen(read: Read, privates: dict[ir.Var, Private]) -> Read:
-    """The read, in the array for all iterations if it is of a temporary."""
+    """The same element in the array for all iterations, if ``privates`` has one for the array of ``read``; else ``read``
+    itself."""
     private = privates.get(read.var)
     if private is None:
         return read

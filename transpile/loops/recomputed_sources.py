@@ -117,7 +117,7 @@ class Sources:
             del known[array]
 
     def _is_covered(self, reader: Nest, let: ir.Let, made: Nest) -> bool:
-        """Whether all elements that ``let`` reads in the nest ``reader`` were filled by the nest ``made``."""
+        """Whether surely all elements that ``let`` reads in the nest ``reader`` were filled by the nest ``made``."""
         for axis, at in enumerate(let.args[1:]):
             low = high = self.boxes.forms.of(at)
             for loop in reader.loops:

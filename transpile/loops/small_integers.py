@@ -16,7 +16,8 @@ class Small:
         self.loops = {s.index: s for s in statements(fn.body) if isinstance(s, ir.For)}
 
     def is_small(self, op: ir.Operand) -> bool:
-        """Whether an integer is surely a sum of constants and multiples of sizes and of loop indices between sizes."""
+        """Whether an integer is surely computed from sizes, loop indices between sizes, and maxima and the like of these, by
+        sums and multiples only."""
         return self.is_of_small(self.forms.of(op))
 
     def is_of_small(self, form: Linear) -> bool:

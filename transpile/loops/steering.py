@@ -84,7 +84,7 @@ class _Flow:
             self.changed = True
 
     def steer(self, found: Of) -> None:
-        """Adds the parameters ``found`` to the result."""
+        """Adds the parameters ``found`` to ``self.found``, the result."""
         if not found <= self.found:
             self.found |= found
             self.changed = True
@@ -101,14 +101,14 @@ class _Flow:
         }
 
     def size(self, op: ir.Operand) -> object:
-        """The array and axis that a size belongs to; the operand itself if it is not a size of an array."""
+        """A pair of the array and the axis that a size belongs to; the operand itself if it is not a size of an array."""
         let = self.sizes.get(op) if isinstance(op, ir.Var) else None
         if let is None or not isinstance(let.args[0], ir.Var):
             return op
         return let.args[0], let.params["axis"]
 
     def subscripts(self, array: ir.Operand, indices: Iterable[ir.Operand]) -> None:
-        """Adds the parameters on which those subscripts of ``array`` depend that have no bounds check."""
+        """Adds to the result the parameters on which those subscripts of ``array`` depend that have no bounds check."""
         for axis, index in enumerate(indices):
             if (index, (array, axis)) not in self.checked:
                 self.steer(self.value(index))
@@ -181,7 +181,7 @@ class _Flow:
                 self.fill(result, found | under)
 
     def goes_by(self, stmt: ir.Call) -> None:
-        """Adds the parameters that the control flow or the accesses of a called function depend on."""
+        """Adds to the result the parameters that the control flow or the accesses of a called function depend on."""
         inside = self.kept.get(stmt.function.name) if isinstance(stmt.function, ir.Kept) else None
         is_searching = stmt.library.partition(".")[0] == _SEARCHING
         has_array = any(map(is_array, stmt.args))

@@ -135,7 +135,7 @@ class _Forward(Numbering):
         self.equal[var] = same
 
     def place(self, var: ir.Var, indices: tuple[ir.Operand, ...]) -> Place:
-        """An array and the linear forms of the subscripts of an element."""
+        """A pair of an array and the linear forms of the subscripts of an element."""
         return var, tuple(self.forms.of(i) for i in indices)
 
     def read(self, stmt: ir.Let) -> Sequence[ir.Stmt]:

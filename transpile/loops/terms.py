@@ -212,7 +212,8 @@ class Terms:
 
     def read(self, let: ir.Let, where: Mapping[ir.Var, Linear]) -> list[Term] | None:
         """The terms of an element that is read: those of the value stored there if the array is a temporary filled element by
-        element, else the element. None if a statement may write it before the sum is computed."""
+        element, else the element itself. None if these are not known, or a statement may write the element before the sum is
+        computed."""
         source = let.args[0]
         assert isinstance(source, ir.Var)
         at = tuple(self.form(a, where) for a in let.args[1:])

@@ -159,7 +159,7 @@ class _Blocks(Bodies):
         return [self.let("sub", *pair) for pair in ends]
 
     def is_chain(self, held: set[ir.Var], block: ir.Block) -> bool:
-        """Whether each partial value of a sum (``held``) is used only once, in branches too, so that all can share one array."""
+        """Whether each partial value of a sum (``held``) is used only once, in branches too, so that one array can hold all."""
         each = [{*uses(ir.Block((), [s]))} & held for s in block.stmts]
         found = Counter(v for vs in (*each, {*block.yields} & held) for v in vs)
         sides = [b for s in block.stmts if isinstance(s, ir.If) for b in blocks(s)]

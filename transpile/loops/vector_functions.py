@@ -152,7 +152,7 @@ class _Arguments:
     def take(self, args: tuple[ir.Operand, ...], if_cheap: bool) -> bool:
         """Whether all arguments can be computed beforehand; then `lets` has the *lets* needed too.
 
-        With ``if_cheap``, false if one of them takes as long as a vector function saves.
+        With ``if_cheap``, false if one of these *lets* takes as long as a vector function saves.
         """
         found: set[int] = set()
         if not all(self.reach(a, found) for a in args):

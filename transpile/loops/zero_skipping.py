@@ -174,7 +174,8 @@ class _Region:
         return False
 
     def let(self, let: ir.Let) -> bool:
-        """The part of `adds_zeros` for a *let*: True if its value does not depend on the choice, or is 0.0 where the choice is."""
+        """The part of `adds_zeros` for a *let*: True if no operand is in ``zeros`` and it cannot raise, or if its value is 0.0
+        where the choice is; in this case its variable is added to ``zeros``."""
         given = [a in self.zeros for a in let.args]
         if not any(given):
             return is_pure(let)
@@ -190,7 +191,8 @@ class _Region:
         return True
 
     def loop(self, loop: ir.For) -> bool:
-        """The part of `adds_zeros` for a loop: True if carried sums that start at 0.0 stay so."""
+        """The part of `adds_zeros` for a loop: True if its body only adds zeros, and carried sums that start at 0.0 stay so;
+        their params and results are added to ``zeros``."""
         if loop.body.stop is not None or loop.trips is not None or self.zeros & {loop.start, loop.bound, loop.step}:
             return False
         kept = [init in self.zeros or ir.is_literal(init, 0.0) for init in loop.inits]

@@ -109,8 +109,8 @@ def _in_whole(row: ir.View, at: At) -> At:
 
 
 def is_bound(stmt: ir.Stmt) -> bool:
-    """Whether a statement must keep the order of iterations or run in their thread: a stack, a print, or a function that takes
-    whole arrays and may run anything."""
+    """Whether a statement must keep the order of iterations or run in their thread: a stack, a print, or a kept function or
+    primitive that takes whole arrays."""
     if isinstance(stmt, (ir.Push, ir.Pop, ir.NewStack, ir.Print)):
         return True
     if isinstance(stmt, ir.Call):
