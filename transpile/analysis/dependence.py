@@ -46,8 +46,8 @@ def may_overwrite(
 
 
 def _meet(system: Instances, reads: Sequence[Axis], writes: Sequence[Axis]) -> bool:
-    """Whether a read and a write may touch one element if the write comes later in the order of ``system``, to which the
-    constraints are added. True if there are too many cases to decide."""
+    """Whether a read and a write of these axes may touch one element if the write comes later in the order of ``system``, to
+    which the constraints are added. True if there are too many cases to decide."""
     for axis, (a, b) in enumerate(zip(reads, writes)):
         system.touch(axis, a, 1)
         system.touch(axis, b, 2)
@@ -116,10 +116,10 @@ def _axes(buf: ir.Var, path: ir.Path, args: tuple[ir.Operand, ...]) -> list[Axis
 
 
 def _subscript(found: list[Axis], open_axes: OpenAxes, step: ir.Index, args: tuple[ir.Operand, ...]) -> OpenAxes:
-    """The axes that remain after an index step of a path, in order (None for new ones).
+    """The axes that remain of ``open_axes`` after an index step of a path, in order (None for new ones).
 
-    Notes in ``found`` the item that selects on an axis, if it is a point or a slice that is not full and the first one there.
-    Axes taken by gathers and masks are dropped.
+    Notes in ``found``, the axes of the buffer, the item that selects on an axis, if it is a point or a slice that is not full
+    and the first one there. Axes taken by gathers and masks are dropped.
     """
     left: OpenAxes = []
     position = 0

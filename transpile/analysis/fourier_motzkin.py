@@ -62,7 +62,8 @@ def _substitute(rows: list[Form], zero: list[Form]) -> list[Form] | None:
 
 
 def _eliminate(rows: Sequence[Form]) -> bool:
-    """Whether the inequalities contradict each other; False also if the system grows beyond `LIMIT`."""
+    """Whether the inequalities, which say that ``rows`` are nonnegative, contradict each other; False also if there are more
+    than `LIMIT`."""
     system: System = {}
     if not _merge(system, rows):
         return True
@@ -92,8 +93,8 @@ def _eliminate(rows: Sequence[Form]) -> bool:
 
 
 def _merge(system: System, rows: Iterable[Form]) -> bool:
-    """Adds constraints to ``system``, tightened to integers, and keeps the tightest of each direction; False if there is a
-    contradiction."""
+    """Adds the constraints ``rows`` to ``system``, tightened to integers, and keeps the tightest of each direction; False if
+    there is a contradiction."""
     for row in rows:
         if row.is_const:
             if row.const < 0:

@@ -103,7 +103,8 @@ class _Finder:
         return True
 
     def branch(self, stmt: ir.If, held: set[ir.Var]) -> bool:
-        """Whether both sides of a branch only fold; a result that holds the value on one side must hold it on both."""
+        """Whether both sides of a branch only fold; a result that holds the value on one side must hold it on both. Adds to
+        ``held``."""
         sides = [(block, set(held)) for block in (stmt.then, stmt.orelse)]
         if not all(self.follow(block, own) for block, own in sides):
             return False

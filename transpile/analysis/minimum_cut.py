@@ -71,7 +71,7 @@ def _augmenting(capacity: list[dict[int, int]], start: int, end: int) -> list[in
 
 
 def _reaching(capacity: list[dict[int, int]], end: int) -> set[int]:
-    """The vertices from which ``end`` can be reached: they determine the cut nearest to it."""
+    """The vertices from which ``end`` can be reached by arcs with spare ``capacity``: they determine the cut nearest to it."""
     found = {end}
     queue = [end]
     for v in queue:

@@ -139,7 +139,8 @@ class _Tried:
                 yield tuple(turns[: 1 if self.at_once else None]), element
 
     def indices(self, loops: Sequence[ir.For], trips: Sequence[int]) -> Numbers | None:
-        """The loop indices in the given iterations; None if an iteration does not exist or its index is not known."""
+        """The index of each loop in its iteration number ``trips[k]``, counted in the order of execution; None if an iteration
+        does not exist or its index is not known."""
         numbers: dict[ir.Var, Linear] = {}
         for loop, k in zip(loops, trips):
             start, bound = self.of(loop.start, numbers), self.of(loop.bound, numbers)

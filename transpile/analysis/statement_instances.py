@@ -66,7 +66,8 @@ class Instances:
     # ---- variables and forms
 
     def variable(self, key: Hashable, is_size: bool = False) -> Form:
-        """The form of the unknown with this key, created on first use; sizes are nonnegative."""
+        """The form of the unknown with this key, created on first use; ``is_size``: it is then constrained to be
+        nonnegative."""
         known = key in self.numbers
         form: Form[Hashable, int] = Form.atom(self.numbers.setdefault(key, len(self.numbers)))
         if is_size and not known:
@@ -153,7 +154,7 @@ class Instances:
 
     def touch(self, number: int, axis: Axis, side: int) -> None:
         """Constrains the element's subscript along an axis of the buffer (the one with this ``number``) as far as ``axis``
-        tells: within the size, and selected by the axis's item."""
+        tells, on a side: within the size, and selected by the axis's item."""
         element = self.variable(("element", number))
         size = self.dim(axis.size, side)
         self.facts[0].extend([element, size - element - 1])
@@ -177,7 +178,8 @@ class Instances:
         return choice
 
     def slice(self, item: ir.Slice, args: tuple[ir.Operand, ...], element: Form, size: Form, side: int) -> None:
-        """Constrains the element to lie in a slice with a constant step; nothing is added if the step is not constant."""
+        """Constrains the subscript ``element`` to lie in the slice ``item``, whose step must be constant; nothing is added
+        otherwise. ``size``: that of the axis."""
         step = 1 if item.step is None else getattr(args[item.step], "value", None)
         if not isinstance(step, int) or step == 0:
             return

@@ -93,8 +93,8 @@ class _Sizes:
         self.asked = self.asked or raises(stmt)
 
     def before(self, alloc: ir.Alloc, exact: bool) -> tuple[ir.Operand, ...] | None:
-        """Sizes with which the array can be allocated before the loop: upper bounds over all iterations, equal to the sizes if
-        ``exact``. None if one is unknown. What computes them is appended to ``stmts``."""
+        """Sizes with which the array of ``alloc`` can be allocated before the loop: upper bounds over all iterations, equal to
+        the sizes if ``exact``. None if one is unknown. What computes them is appended to ``stmts``."""
         kept, trip = len(self.stmts), self.trip
         found: list[ir.Operand] = []
         for size in alloc.args:

@@ -92,8 +92,8 @@ def call_of(
 
 
 def _of_vector(letters: list[Letter], line: ir.Var, c: Read, a: Read, b: Read, rest: Term) -> Call | None:
-    """The call that adds the product of the matrix and the vector among ``a`` and ``b`` to the vector ``c``; None unless there
-    are two letters, and the index of the first is ``line`` and runs along the last axis of the matrix."""
+    """The call that adds the product of the matrix and the vector among ``a`` and ``b``, and of the factors ``rest``, to the
+    vector ``c``; None unless there are two letters, and the first is ``line`` and runs along the last axis of the matrix."""
     if len(letters) != 2 or letters[0].is_small or letters[1].is_small:
         return None
     rows, summed = letters
@@ -107,8 +107,8 @@ def _of_vector(letters: list[Letter], line: ir.Var, c: Read, a: Read, b: Read, r
 
 
 def _choices(roles: dict[str, list[Letter]], reads: tuple[Read, Read, Read]) -> Iterator[tuple[Letter, Letter, Letter]]:
-    """Triples of letters for rows, columns and sum, one out of each list of ``roles``, for which the last axis of each array
-    runs along one of the three."""
+    """Triples of letters for rows, columns and sum, one out of each list of ``roles``, for which the last axis of each of
+    ``reads`` runs along one of the three."""
     for chosen in combinations(*(r[::-1] for r in roles.values())):
         if all(any(r.at[-1].coefficient(c.index) for c in chosen) for r in reads):
             yield chosen  # type: ignore[misc]
@@ -117,8 +117,8 @@ def _choices(roles: dict[str, list[Letter]], reads: tuple[Read, Read, Read]) -> 
 def _made(
     chosen: tuple[Letter, Letter, Letter], around: list[Letter], c: Read, a: Read, b: Read, rest: Term
 ) -> Call | None:
-    """The call for the reads ``a`` and ``b`` and the target ``c``, with ``chosen`` as rows, columns and summed letter, in loops
-    over ``around``. None if the ranges of the letters depend on each other in more than one way."""
+    """The call for the reads ``a`` and ``b``, other factors ``rest`` and the target ``c``, with ``chosen`` as rows, columns and
+    summed letter, in loops over ``around``. None if the ranges of the letters depend on each other in more than one way."""
     mine = [x.index for x in chosen]
     if any(f.coefficient(i) for x in around for f in (x.low, x.high) for i in mine):
         return None

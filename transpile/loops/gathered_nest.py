@@ -149,8 +149,8 @@ class Gathered:
         return stmts
 
     def extreme(self, prim: str, side: Side, stmts: list[ir.Stmt]) -> ir.Operand:
-        """The least ("minimum") or greatest ("maximum") of the ends, whether or not the assumptions hold; the computation is
-        appended to ``stmts``."""
+        """The least (``prim`` "minimum") or greatest ("maximum") of the ends of ``side``, as an operand that is right whether
+        or not the assumptions hold; the computation is appended to ``stmts``."""
         found: dict[frozenset[tuple[ir.Var, int]], Linear] = {}
         for end in side.ends:
             other = found.get(end.key)

@@ -348,7 +348,7 @@ def interval_of(prim: str, args: Sequence[Interval]) -> Interval | None:
 
 
 def _either(changes: Sequence[Change]) -> Change:
-    """The change that covers all of several cases."""
+    """The change that covers all of several cases; a part is None only if it is so in all of them."""
     sums, others = ([c[k] for c in changes if c[k] is not None] for k in (0, 1))
     return (_joined(sums) if sums else None), (_joined(others) if others else None)
 

@@ -135,8 +135,8 @@ class _Rows:
     def copy(
         self, var: ir.Var, row: ir.Var, place: _Place, axes: Sequence[int], sizes: Sequence[ir.Operand], is_in: bool
     ) -> list[ir.Stmt]:
-        """Loops that copy a row of the array ``var`` into its buffer ``row`` (``is_in``), or the buffer into the row. ``axes``,
-        ``sizes``: those of the row."""
+        """Loops that copy the row ``place`` of the array ``var`` into its buffer ``row`` (``is_in``), or the buffer into the
+        row. ``axes``, ``sizes``: those of the row."""
         stmts: list[ir.Stmt] = []
         indices = [ir.Var("k", INT) for _ in axes]
         at: dict[int, ir.Operand] = dict(zip(axes, indices))

@@ -61,7 +61,7 @@ def _sum_of(
 
 
 def _let(stmts: list[ir.Stmt], op: object, counts: Counter[ir.Var]) -> ir.Let | None:
-    """The *let* of ``op`` among the statements, if the loop uses ``op`` exactly once; else None."""
+    """The *let* of ``op`` among the statements, if the loop uses ``op`` exactly once by ``counts``; else None."""
     return next((s for s in stmts if isinstance(s, ir.Let) and s.var is op and counts[s.var] == 1), None)
 
 

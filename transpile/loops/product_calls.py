@@ -45,13 +45,13 @@ class Maker:
         self.stmts: list[ir.Stmt] = []
 
     def let(self, prim: str, args: tuple[ir.Operand, ...], kind: Type = INT, **params: object) -> ir.Var:
-        """The variable of a *let* that is appended."""
+        """The variable, of type ``kind``, of a *let* that is appended."""
         var = ir.Var(ir.SYNTHETIC, kind)
         self.stmts.append(ir.Let(var, prim, args, params, self.loc))
         return var
 
     def call(self, function: str, args: tuple[ir.Operand, ...], filled: int) -> None:
-        """Appends a library call that fills argument number ``filled``."""
+        """Appends a call of the library function ``function`` that fills argument number ``filled``."""
         self.stmts.append(ir.Call(ir.Library(function), args, (), (filled,), self.loc))
 
     def view(self, base: ir.Var, step: ir.Step, args: Sequence[ir.Operand], rank: int) -> ir.Var:

@@ -71,8 +71,8 @@ class Conflicts:
                     yield replace(spot, loops=(*around, *spot.loops)) if around else spot
 
     def _whole(self, var: ir.Var, kind: str) -> Spot:
-        """The access of a call to its operand ``var``: the part of an array that it views, as ranges of subscripts; the whole
-        array if that is not known."""
+        """The access of this ``kind`` that a call makes to its operand ``var``: the part of an array that it views, as ranges
+        of subscripts; the whole array if that is not known."""
         found = lying(self.code, var)
         if found is None or any(isinstance(part, tuple) and part[1] is None for part in found.parts):
             return Spot(var if found is None else found.var, None, kind)
@@ -208,7 +208,8 @@ class Conflicts:
         return isinstance(alloc, ir.Alloc) and any(b is loop.body for b, _ in self.code.path[id(alloc)])
 
     def is_never(self, spot: Spot, read: Read, facts: Facts) -> bool:
-        """Whether surely an access and an element of the product never are the same element, given these facts."""
+        """Whether surely the access ``spot`` and the element ``read`` of the product are never the same element, given these
+        facts."""
         if spot.var is not read.var or spot.at is None:
             return False
         if spot.boxes or spot.loops:

@@ -39,7 +39,7 @@ class Sum:
 
 
 def parts(code: Code, given: ir.For, chain: Sequence[ir.For]) -> Iterator[list[ir.Stmt]]:
-    """For each sum that can be split off: a nest that computes only that sum, and the nest without it.
+    """For each sum of the nest ``given`` that can be split off, a list: a nest that computes only it, and the nest without it.
 
     A nest qualifies if it has several sums, or one that does not start at zero. ``chain``: the loops around the nest.
     """
@@ -103,8 +103,8 @@ def _loops(code: Code, nest: ir.For) -> list[ir.For]:
 
 
 def _parted(nest: ir.For, adds: Sequence[ir.Add], one: Sum) -> list[ir.Stmt]:
-    """The nest of the sum ``one``, then the nest of the others, if there are any. A carried sum starts at 0.0 there and is
-    added to its initial value afterwards."""
+    """The nest of the sum ``one``, then the nest of the others of ``adds`` and of the carried values, if there are any. A
+    carried sum starts at 0.0 there and is added to its initial value afterwards."""
     every = range(len(nest.inits))
     others = [a for a in adds if a is not one.add], [k for k in every if k != one.carried]
     rest = [_only(nest, *others)] if any(others) else []

@@ -110,8 +110,8 @@ class _Search:
         return None
 
     def candidates(self, block: ir.Block, chain: tuple[ir.For, ...]) -> Iterator[tuple[tuple[ir.For, ...], ir.Stmt]]:
-        """Pairs of the loops around a statement, up to the next branch, and the statement: each loop, and each call in a
-        loop."""
+        """Pairs of the loops around a statement, up to the next branch, and the statement: each loop, and each call in a loop.
+        ``chain``: the loops around ``block``."""
         for stmt in block.stmts:
             if isinstance(stmt, ir.For) or (chain and isinstance(stmt, ir.Call)):
                 yield chain, stmt
@@ -159,10 +159,10 @@ class _Search:
         return _Found(p, (), True, [c for c in calls if c is not None], [])
 
     def lifted(self, p: Product, chain: tuple[ir.For, ...], before: bool, across: bool = False) -> _Found | None:
-        """The product moved out of as many loops as needed; None if a dependence forbids it or no BLAS routine fits.
+        """The product moved out of the innermost loops of ``chain``; None if a dependence forbids it or no BLAS routine fits.
 
-        ``before``: to the place before these loops, else after them. ``across``: out of a single loop, if the call then reads a
-        matrix along its rows instead of across them.
+        It leaves as few loops as needed, at most four. ``before``: to the place before these loops, else after them.
+        ``across``: out of a single loop, if the call then reads a matrix along its rows instead of across them.
         """
         moved: list[tuple[ir.For, Letter]] = []
         steps: list[tuple[ir.For, Product, tuple[ir.For, ...]]] = []
@@ -238,10 +238,10 @@ class _Search:
         privates: dict[ir.Var, Private],
         line: ir.Var | None,
     ) -> _Found | None:
-        """The call for a sum that an iteration carries: it fills an array with the sums of all iterations. None if no BLAS
-        routine fits or the call cannot stand before the loops.
+        """The call for a sum that an iteration of the loops ``moved`` carries: it fills an array with the sums of all
+        iterations. None if no BLAS routine fits or the call cannot stand before the loops.
 
-        ``term``: the only term of ``p``, in terms of the ``privates``.
+        ``term``: the only term of ``p``, which reads ``privates`` in place of temporaries. ``line``: see `call_of`.
         """
         assert p.result is not None
         outer = [c for _, c in moved]
@@ -292,7 +292,7 @@ class _Search:
 
     def shifted(self, calls: list[Call], privates: list[Private], moved: Sequence[tuple[ir.For, Letter]]) -> bool:
         """Sets starts and lengths of the axes of ``privates`` in place, and shifts the subscripts in the list ``calls``; False
-        if that is impossible."""
+        if that is impossible. ``moved``: the loops that the product leaves."""
         outer = [c for _, c in moved]
         facts = self.conflicts.base
         inside = self.code.inside(moved[0][0])

@@ -25,7 +25,7 @@ class Letter:
     high: Linear
 
     def replaced(self, var: ir.Var, by: Linear) -> Letter:
-        """The letter with ``var`` replaced in its range; the index itself stays."""
+        """The letter with ``var`` replaced by ``by`` in its range; the index itself stays."""
         return replace(self, low=self.low.replaced(var, by), high=self.high.replaced(var, by))
 
     @property
@@ -57,7 +57,7 @@ class Product:
     is_own: bool = True
 
     def replaced(self, var: ir.Var, by: Linear) -> Product:
-        """The product with ``var`` replaced in ranges, target and terms; ``stmt`` stays."""
+        """The product with ``var`` replaced by ``by`` in ranges, target and terms; ``stmt`` stays."""
         return replace(
             self,
             letters=tuple(c.replaced(var, by) for c in self.letters),

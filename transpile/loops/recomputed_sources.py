@@ -190,7 +190,7 @@ class Sources:
         return Nest(nest.stmt, nest.loops, tuple(lets), write, nest.axes, nest.shifts, nest.low, nest.high)  # type: ignore[arg-type]
 
     def _copy(self, let: ir.Let, cloner: Cloner, known: dict[ir.Var, Nest], lets: list[ir.Stmt]) -> None:
-        """Appends to ``lets`` a copy of the *let*, with a read of a temporary replaced by its computation."""
+        """Appends to ``lets`` a copy of the *let*, with a read of a temporary in ``known`` replaced by its computation."""
         array = let.args[0] if let.prim == "index" else None
         if not isinstance(array, ir.Var) or array not in known:
             lets.append(cloner.stmt(let))

@@ -63,7 +63,8 @@ def share_repeated_products(fn: ir.Function) -> ir.Function:
 
 
 def _sums(code: Code, calls: Sequence[ir.Call], gone: Sequence[ir.Stmt]) -> dict[int, list[ir.Stmt]]:
-    """The statements that replace each repeated product that is added to an array, by the id of the call of the product."""
+    """For each call of ``calls`` whose product is already known and is added to an array, the statements that replace it, by
+    the id of the call; those in ``gone`` do not count."""
     held: dict[Hashable, ir.Call] = {}
     found: dict[int, list[ir.Stmt]] = {}
     for let in calls:
@@ -179,7 +180,8 @@ def _is_kept(code: Code, block: ir.Block, first: ir.Call, second: ir.Call) -> bo
 
 
 def _makes(code: Code, stmt: ir.Stmt, target: ir.Var) -> bool:
-    """Whether a statement allocates the array, is the product that fills it, or is a loop that writes nothing else."""
+    """Whether a statement allocates the array ``target``, is the product that fills it, or is a loop that writes nothing
+    else."""
     if isinstance(stmt, ir.Alloc):
         return stmt.var is target
     if isinstance(stmt, ir.Call):

@@ -109,7 +109,8 @@ class _Promote:
         return computed(self.forms.of(op), number) if op in own else op
 
     def guarded(self, loop: ir.For, adds: list[ir.Add]) -> list[ir.Stmt]:
-        """The writes after the loop; those to elements that may not exist run only if the loop had an iteration."""
+        """The statements after the loop that add the sums to memory (``adds``); those to elements that may not exist run only
+        if the loop had an iteration."""
         assert isinstance(loop.step, ir.Const)
         ends = (loop.start, loop.bound) if loop.step.value > 0 else (loop.bound, loop.start)
         if self.facts.compare(LESS, *map(self.facts.form, ends)):
@@ -134,8 +135,8 @@ class _Promote:
         return True
 
     def is_alone(self, add: ir.Add, loop: ir.For, own: set[ir.Var]) -> bool:
-        """Whether the element is the same in all iterations, and every other access in the loop that may touch it is an
-        addition to it in the same block."""
+        """Whether the element to which ``add`` adds is the same in all iterations, and every other access in the loop that may
+        touch it is an addition to it in the same block."""
         if add.buf.type.dtype not in SUMS or add.buf in own:
             return False
         place = [self.forms.of(a) for a in add.args]

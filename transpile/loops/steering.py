@@ -154,7 +154,7 @@ class _Flow:
                 self.learn(stmt.var, self.held(stmt.stack) | under)
 
     def hand(self, to: ir.Var, op: ir.Operand, under: Of) -> None:
-        """Passes the dependences of a yielded value, and of the test that decides, on to a result."""
+        """Passes the dependences of a yielded value, and those of the test that decides (``under``), on to a result."""
         self.learn(to, self.value(op) | under)
         if is_array(to):
             self.fill(to, self.held(op) | under)

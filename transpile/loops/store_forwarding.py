@@ -188,7 +188,7 @@ class _Forward(Numbering):
             self.held = {p: v for p, v in self.held.items() if self.roots.of(p[0]) not in roots}
 
     def conjuncts(self, ops: Sequence[ir.Operand]) -> frozenset[ir.Operand]:
-        """The tests that all hold if the given ones do: conjunctions are replaced by their operands."""
+        """The tests that all hold if all of ``ops`` do: conjunctions are replaced by their operands."""
         found: set[ir.Operand] = set()
         for op in ops:
             let = self.forms.lets.get(op) if isinstance(op, ir.Var) else None

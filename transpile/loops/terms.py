@@ -29,7 +29,7 @@ class Read:
     at: tuple[Linear, ...]
 
     def replaced(self, var: ir.Var, by: Linear) -> Read:
-        """The element with ``var`` replaced in its subscripts."""
+        """The element with ``var`` replaced by ``by`` in its subscripts."""
         return replace(self, at=tuple(f.replaced(var, by) for f in self.at))
 
     def has(self, var: ir.Var) -> bool:
@@ -46,11 +46,11 @@ class Term:
     reads: tuple[Read, ...] = ()
 
     def times(self, other: Term) -> Term:
-        """The product of both terms."""
+        """The product of both terms, as one term."""
         return Term(self.factor * other.factor, self.scalars + other.scalars, self.reads + other.reads)
 
     def replaced(self, var: ir.Var, by: Linear) -> Term:
-        """The term with ``var`` replaced in subscripts; scalars stay."""
+        """The term with ``var`` replaced by ``by`` in subscripts; scalars stay."""
         return replace(self, reads=tuple(r.replaced(var, by) for r in self.reads))
 
 

@@ -80,7 +80,8 @@ class _Region:
         self.zeros: set[ir.Operand] = set(values)
 
     def branched(self, tests: tuple[Test, ...]) -> ir.Block | None:
-        """The block with the statements that only add zeros in a branch; None if that saves too little or is not legal."""
+        """The block with the statements that only add zeros in a branch on whether one of ``tests`` has its truth value; None
+        if that saves too little or is not legal."""
         stmts = self.old.stmts
         moved = self.closed([s for s in stmts if self.zeros & self.touches.of(s).uses and self.adds_zeros(s)])
         if not any(map(is_long, moved)):

@@ -326,8 +326,8 @@ class Chunks:
         self.stmts.append(self.range(c, chunks, self.nest(sizes, [get, add], indices)))
 
     def fold(self, sums: ir.Var, count: ir.Operand, kind: Fold, init: ir.Operand, result: ir.Var) -> ir.Var:
-        """The variable with ``init`` and the first ``count`` elements of ``sums`` folded together, in order; appends the loop
-        that does it. It is new, with the name and type of ``result``."""
+        """The variable with ``init`` and the first ``count`` elements of ``sums`` folded together by ``kind``, in order;
+        appends the loop that does it. It is new, with the name and type of ``result``."""
         c, total, found = ir.Var("c", INT), ir.Var(result.name, result.type), ir.Var(result.name, result.type)
         value, new = ir.Var(ir.SYNTHETIC, Type(result.type.dtype)), ir.Var(ir.SYNTHETIC, result.type)
         get = ir.Let(value, "index", (sums, c), {"path": points(1), "dims": ()}, self.loc)

@@ -96,7 +96,8 @@ class Sharing:
 
 
 def _in_whole(row: ir.View, at: At) -> At:
-    """Subscripts in an array for subscripts in a view of it; None for a subscript that is not known."""
+    """Subscripts in the base of the view ``row`` for the subscripts ``at`` of the view; None for one that is not known: a part
+    of a slice that is not full."""
     rest = iter(at)
     found: list[ir.Operand | None] = []
     for item in row.items:
