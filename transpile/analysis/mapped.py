@@ -179,8 +179,8 @@ class Mapped:
             self.note(result)
 
     def loop(self, stmt: ir.For | ir.While, under: bool) -> None:
-        """Marks what a loop makes different between lanes: index, carried values, results, trip count, and what its blocks
-        do."""
+        """Marks what a loop makes different between lanes: index, carried values, results, trip count, and what its blocks do.
+        ``under``: not all lanes run the loop equally often."""
         if isinstance(stmt, ir.While):
             self.block(stmt.test, under or self.diverges(stmt))
         elif self.has(stmt.start, stmt.bound, stmt.step):

@@ -106,7 +106,7 @@ class Ends:
         return made[op]
 
     def last(self) -> ir.Operand:
-        """The bound minus the step: the last index of a range with step 1 or -1."""
+        """The bound minus the step, the last index of a range with step 1 or -1, as an operand computed before the loop."""
         loop = self.loop
         return self.emit(ir.Let(ir.Var(ir.SYNTHETIC, INT), "sub", (loop.bound, loop.step), {}, loop.loc))
 

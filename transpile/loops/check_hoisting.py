@@ -96,7 +96,8 @@ class _Out:
             self.take(stmt)
 
     def take(self, stmt: ir.Stmt) -> None:
-        """Puts a statement before the loop or leaves it."""
+        """Puts a check, or a branch that only raises, before the loop if it can run there once for all iterations; leaves other
+        statements in the loop."""
         if isinstance(stmt, ir.Check):
             self.question(stmt)
         elif isinstance(stmt, ir.BoundsCheck) and self.is_linear(stmt):

@@ -131,8 +131,8 @@ class Split:
         return cloner.operand(op)
 
     def again(self, op: ir.Operand, cloner: Cloner, stmts: list[ir.Stmt]) -> ir.Operand:
-        """The operand with a scalar of an iteration, recomputed in another nest by statements that are appended to
-        ``stmts``."""
+        """The operand in another nest that has the value of ``op``, a scalar of an iteration; recomputed by statements that are
+        appended to ``stmts``."""
         if isinstance(op, ir.Var) and op in self.lets and op not in cloner.mapping:
             let = self.lets[op]
             args = tuple(self.again(a, cloner, stmts) for a in let.args)

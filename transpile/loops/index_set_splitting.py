@@ -78,7 +78,8 @@ class _Search:
         return found
 
     def turn(self, far: Linear, size: ir.Operand) -> ir.Var | None:
-        """The variable ``turn`` if the distance ``far`` is ``-turn`` and ``turn`` is a remainder by ``size``; else None."""
+        """The variable ``turn`` if the distance ``far`` is ``-turn`` and ``turn`` is a remainder by ``size``, or by the maximum
+        of it and 1; else None."""
         if far.const or len(far.terms) != 1:
             return None
         ((var, coef),) = far.terms

@@ -60,7 +60,8 @@ class Ranges:
         return _of_dtype(op.type.dtype)
 
     def visit(self, stmt: ir.Stmt) -> None:
-        """Called with each *let* and check, with the ranges that hold there; the last call counts."""
+        """Does nothing here; subclasses override it. It is called with each *let* and check, with the ranges that hold there,
+        perhaps several times; the last call counts."""
 
     # ---- blocks
 

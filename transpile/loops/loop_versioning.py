@@ -215,7 +215,8 @@ class Bounds:
         return size
 
     def trips(self, loop: ir.For, depth: int) -> ir.Operand | None:
-        """Bound on the trip count: the bounds of both ends added; None if one is unknown."""
+        """An operand that is at least the trip count: the bounds on the magnitudes of both ends added; None if one is
+        unknown."""
         return self.both("add", self.of(loop.start, depth), self.of(loop.bound, depth))
 
     def carried(self, loop: ir.For, k: int, depth: int) -> ir.Operand | None:

@@ -206,7 +206,8 @@ class Lying:
 
 
 def lying(code: Code, op: ir.Operand) -> Lying | None:
-    """The array part that an operand of a call views; None if it is not the view of a known array."""
+    """The array part that an operand of a call is: an array itself, or a slice or transpose of one; None for other views and
+    for results of other statements."""
     let = code.definer.get(op) if isinstance(op, ir.Var) else None
     if isinstance(let, ir.View) and isinstance(let.step, ir.Permute):
         inner = lying(code, let.base)

@@ -62,7 +62,8 @@ class _Promote:
         return with_stmts(block, stmts)
 
     def promoted(self, loop: ir.For) -> list[ir.Stmt]:
-        """The statements that replace an innermost loop; the loop alone if it has no sum in memory."""
+        """The statements that replace an innermost loop: the loop with carried sums, and additions of these to memory after it;
+        the loop alone if it has no sum in memory."""
         own = {loop.index, *defined(loop.body)}
         found = [s for s in loop.body.stmts if isinstance(s, ir.Add) and self.is_alone(s, loop, own)]
         if not found:

@@ -181,7 +181,8 @@ class _Flow:
                 self.fill(result, found | under)
 
     def goes_by(self, stmt: ir.Call) -> None:
-        """Adds to the result the parameters that the control flow or the accesses of a called function depend on."""
+        """Adds to the result the parameters that the control flow or the accesses of a called function depend on; of kept
+        functions it is known which, of others guessed from the types of the arguments."""
         inside = self.kept.get(stmt.function.name) if isinstance(stmt.function, ir.Kept) else None
         is_searching = stmt.library.partition(".")[0] == _SEARCHING
         has_array = any(map(is_array, stmt.args))

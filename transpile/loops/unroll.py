@@ -70,8 +70,8 @@ def _short(loop: ir.For) -> list[int] | None:
 
 
 def _only_fills(loop: ir.For) -> bool:
-    """Whether the only statement of a loop is a store with a variable among its subscripts besides the index: LLVM compiles
-    such a loop, which fills a part of an array, as well."""
+    """Whether the only statement of a loop is a store of something other than the index, with a variable among its subscripts
+    besides the index: LLVM compiles such a loop, which fills a part of an array, as well."""
     if len(loop.body.stmts) != 1:
         return False
     (stmt,) = loop.body.stmts

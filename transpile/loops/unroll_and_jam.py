@@ -68,7 +68,8 @@ class _Abreast:
         return with_stmts(block, stmts)
 
     def blocks(self, loop: ir.For) -> list[ir.Stmt] | None:
-        """The statements that replace a loop; None if jamming is illegal or does not pay."""
+        """The statements that replace a loop: buffers for rows, the loop over blocks of iterations, and the loop for the rest;
+        None if jamming is illegal or does not pay."""
         if self.search is None:
             self.search = Search(self.fn)
         search = self.search

@@ -38,7 +38,7 @@ FEW = 8  # iterations below which vectors do not pay
 
 
 def call_vector_functions(fn: ir.Function) -> ir.Function:
-    """The lowered function with vector functions in its loops."""
+    """The lowered function with calls of vector functions, most of them in loops that LLVM vectorises."""
     return replace(fn, body=_Vectors(fn).block(fn.body))
 
 

@@ -38,9 +38,10 @@ LEAST = 400_000.0  # least work that is worth waking a thread, about 8 us; fork 
 
 
 def parallelise(fn: ir.Function, threads: int, least: float = LEAST) -> ir.Function:
-    """The function with its outermost independent loops in chunks, at most one for each thread.
+    """The function with independent loops in chunks and matrix products in shares, at most one for each thread.
 
-    ``least``: work that is worth a thread, in the units of `transpile.loops.schedule.cost_model`.
+    Of nested loops the outermost one that pays is split. ``least``: work that is worth a thread, in the units of
+    `transpile.loops.schedule.cost_model`.
     """
     return replace(fn, body=_Parallel(fn, threads, least).block(fn.body, None))
 
