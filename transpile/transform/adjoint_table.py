@@ -31,14 +31,15 @@ class Pending:
     is_zero: bool = False
 
     def settle(self) -> Expr:
-        """The value with the mask applied."""
+        """``where(mask, value, 0)``, emitted; the value itself if there is no mask or ``is_zero`` is set."""
         if self.mask is None or self.is_zero:
             return self.value
         return self.value.b.elementwise("where", self.mask, self.value, 0.0)
 
 
 def _both(x: Pending, y: Pending) -> Pending:
-    """The sum of two adjoints; it stays masked where both masks are false."""
+    """The sum of two adjoints, as a new `Pending`: with the mask that is true where either mask is; without one if either has
+    none."""
     if x.mask is not None and y.mask is not None and x.mask.op is y.mask.op:
         return Pending(plus(x.value, y.value), x.mask, x.is_zero and y.is_zero)
     mask = None if x.mask is None or y.mask is None else _either(x.mask, y.mask)
@@ -46,7 +47,8 @@ def _both(x: Pending, y: Pending) -> Pending:
 
 
 def _either(x: Expr, y: Expr) -> Expr | None:
-    """The mask that is true where ``x`` or ``y`` is; None if it is true everywhere."""
+    """The mask that is true where ``x`` or ``y`` is, one of the two if the other implies it; None if one is the negation of the
+    other."""
     b = x.b
     for one, other in ((x, y), (y, x)):
         made = definition(b, other.op)
@@ -76,7 +78,8 @@ class Adjoints:
         return f"{var.name}_bar" if var.name != ir.SYNTHETIC else ir.SYNTHETIC
 
     def add(self, operand: ir.Operand, contribution: Contribution) -> None:
-        """Adds a contribution to the adjoint of ``operand``; does nothing if that is not active."""
+        """Adds a contribution to the adjoint of ``operand``; does nothing if the contribution is None or the operand is not
+        active."""
         if contribution is None or not isinstance(operand, ir.Var) or operand not in self.active:
             return
         if isinstance(contribution, Scatter):
@@ -93,13 +96,15 @@ class Adjoints:
             self.values[operand] = pending
 
     def full(self, value: Expr, type_: Type) -> Expr:
-        """``value`` with the dims of ``type_`` (constants are broadcast)."""
+        """``value`` cast to the dtype of ``type_`` and broadcast to its dims."""
         return self.b.broadcast(self.b.cast(value, type_), type_.dims) if type_.dims else self.b.cast(value, type_)
 
     def _fresh(self, var: ir.Var, value: Expr) -> ir.Var:
         return self.b.copy(self.name(var), self.full(value, var.type))
 
     def _scatter(self, operand: ir.Var, part: Scatter) -> None:
+        """Adds ``part`` to the adjoint buffer of ``operand``, or as a value if it covers the whole array and there is no
+        buffer."""
         if not part.path and operand not in self.buffers:
             self.add(operand, part.value)
             return
@@ -111,8 +116,12 @@ class Adjoints:
         write(buffer, part.path, part.args, part.value)
 
     def is_first(self, buffer: ir.Var, part: Scatter) -> bool:
-        """Whether ``part`` of a buffer that was created as zeros is still zero, so that a contribution can be assigned instead
-        of added."""
+        """Whether ``part`` of ``buffer`` is known to be zero since the buffer was created as zeros, so that a contribution can
+        be assigned.
+
+        False if the creation is not among the last 40 statements of the current block, or if ``part`` has indices that may
+        repeat.
+        """
         if not all(isinstance(step, ir.Index) and step.is_basic for step in part.path):
             return False
         args = tuple(self.b.operand(a) for a in part.args)
@@ -128,8 +137,8 @@ class Adjoints:
         return False
 
     def buffer(self, var: ir.Var) -> ir.Var:
-        """The adjoint of ``var`` as a buffer. If it was a value so far, it is stored in a buffer here; if there was none, the
-        buffer is zeros."""
+        """The buffer with the adjoint of ``var``. If it has none yet, one is created here, with the value of the adjoint so
+        far, or with zeros."""
         if var not in self.buffers:
             pending = self.values.pop(var, None)
             if pending is None:
@@ -139,20 +148,22 @@ class Adjoints:
         return self.buffers[var]
 
     def _left(self, pending: Pending) -> ir.Var | None:
-        """The buffer that holds this very value and is not read any more; None if there is none."""
+        """The buffer that `of_copy` read for the value of ``pending`` in the current block, which can be reused; None if there
+        is none or a mask applies."""
         buffer, block = self.left.get(pending.value.op, (None, None))
         return buffer if pending.mask is None and block is self.b.block else None
 
     def of_copy(self, copy: ir.Var, source: ir.Operand) -> None:
-        """Passes the adjoint of a copy, which is complete and a buffer, on to its source."""
+        """Reads the adjoint of ``copy``, which is complete and a buffer, removes it from the table, and adds it to the adjoint
+        of ``source``."""
         buffer = self.buffers.pop(copy)
         value = self.b.read(buffer, name=self.name(copy))
         self.left[value.op] = buffer, self.b.block
         self.add(source, value)
 
     def take(self, var: ir.Var) -> Pending | None:
-        """The adjoint of ``var``, removed from the table: at the definition of ``var`` it is complete. None if nothing was
-        added to it."""
+        """The complete adjoint of ``var``, removed from the table: its buffer is read, its mask not yet applied. None if
+        nothing was added to it."""
         if var in self.buffers:
             return Pending(self.b.read(self.buffers.pop(var), name=self.name(var)))
         pending = self.values.pop(var, None)
@@ -161,7 +172,7 @@ class Adjoints:
         return pending
 
     def settle(self, var: ir.Var) -> Expr | None:
-        """The adjoint of ``var`` as by `take`, with its mask applied; None if there is none."""
+        """The complete adjoint of ``var``, removed from the table, with its mask applied; None if nothing was added to it."""
         pending = self.take(var)
         if pending is None:
             return None
@@ -170,13 +181,18 @@ class Adjoints:
         return value
 
     def christen(self, op: ir.Operand, var: ir.Var) -> None:
-        """Names the adjoint after its variable, if the statement that computes it was emitted just now."""
+        """Renames ``op`` in place to the name of the adjoint of ``var``, if ``op`` has no name and one of the last six
+        statements computes it."""
         if isinstance(op, ir.Var) and op.name == ir.SYNTHETIC and var.name != ir.SYNTHETIC and _is_recent(self.b, op):
             op.name = self.name(var)
 
     def value_or_zero(self, operand: ir.Operand, type_: Type, start: ir.Var | None = None) -> ir.Operand:
-        """The complete adjoint of an operand that a block yields, with its full dims; zero if it has none. ``start``: its value
-        at the beginning of the block."""
+        """The complete adjoint of an operand that a block yields, removed from the table, with dtype and dims of ``type_``;
+        zero if it has none.
+
+        ``start`` is the variable of the adjoint at the beginning of the block: all terms added to it are combined into one
+        addition.
+        """
         value = self.settle(operand) if isinstance(operand, ir.Var) else None
         if value is None:
             return zero(self.b, type_).op
@@ -187,8 +203,8 @@ class Adjoints:
 
 
 def _are_apart(p: ir.Path, given: tuple[ir.Operand, ...], q: ir.Path, others: tuple[ir.Operand, ...]) -> bool:
-    """Whether two places, the path ``p`` with the operands ``given`` and the path ``q`` with ``others``, are known to share no
-    element: they have different constant subscripts on one axis."""
+    """True if the places ``p`` with operands ``given`` and ``q`` with operands ``others`` surely share no element: on one axis
+    they have different constant subscripts of the same sign. False if this is not known."""
     if len(p) != 1 or len(q) != 1 or not isinstance(p[0], ir.Index) or not isinstance(q[0], ir.Index):
         return False
     if any(isinstance(item, ir.NewAxis) for item in (*p[0].items, *q[0].items)):
@@ -207,8 +223,8 @@ def _are_apart(p: ir.Path, given: tuple[ir.Operand, ...], q: ir.Path, others: tu
 
 
 def _is_all(path: ir.Path, dims: tuple[Dim, ...]) -> bool:
-    """Whether the place in an array with these dims is the whole array with axes of size 1 inserted or removed: ``x[:, None]``,
-    or ``x[0]`` of a single row."""
+    """Whether the path, in an array with these dims, gives the whole array with axes of size 1 inserted or removed: ``x[:,
+    None]``, or ``x[0]`` of a single row."""
     if len(path) != 1 or not isinstance(path[0], ir.Index):
         return False
     axes = iter(dims)
@@ -222,4 +238,5 @@ def _is_all(path: ir.Path, dims: tuple[Dim, ...]) -> bool:
 
 
 def _is_recent(b: Builder, op: ir.Var) -> bool:
+    """Whether one of the last six statements of the current block computes ``op``."""
     return any(computes(s) and op in defines(s) for s in b.block.stmts[-6:])

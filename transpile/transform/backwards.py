@@ -16,7 +16,8 @@ from transpile.core.rebuild import with_blocks, with_body, with_stmts
 
 
 def read_forwards(fn: ir.Function) -> ir.Function:
-    """The function in which each slice with step -1 over a whole axis is a forward read followed by ``flip``."""
+    """The function in which each slice with step -1 over a whole axis is a forward read followed by ``flip``, unless the block
+    also stores to that very place."""
     return with_body(fn, _block(fn.body))
 
 
@@ -34,6 +35,8 @@ def _stmt(stmt: ir.Stmt, places: Container[object]) -> tuple[ir.Stmt, ...]:
 
 
 def _read(stmt: ir.Let) -> tuple[ir.Stmt, ...]:
+    """The statements in place of a read: a forward read and a ``flip``, only the ``flip`` of a whole value, or the read itself
+    if it reads no axis backwards."""
     path = stmt.params["path"]
     last = path[-1] if path else None
     if not isinstance(last, ir.Index) or not last.is_basic:
@@ -54,12 +57,13 @@ def _read(stmt: ir.Let) -> tuple[ir.Stmt, ...]:
 
 
 def _turned(items: Sequence[ir.Item], args: Sequence[ir.Operand]) -> tuple[int, ...]:
-    """The axes of the result that are read backwards."""
+    """The axes of the result that a read with these items reads backwards."""
     left = [i for i in items if isinstance(i, (ir.Slice, ir.NewAxis))]
     return tuple(k for k, i in enumerate(left) if _is_turned(i, args))
 
 
 def _is_turned(item: ir.Item, args: Sequence[ir.Operand]) -> bool:
+    """Whether the item is a slice of a whole axis with the constant step -1."""
     if not isinstance(item, ir.Slice) or item.step is None or (item.start, item.stop) != (None, None):
         return False
     step = args[item.step]

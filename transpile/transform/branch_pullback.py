@@ -36,8 +36,9 @@ class Vjp(Protocol):
 
 
 def by_sides(fn: ir.Function, wrt: Sequence[int], vjp: Vjp, *, value: bool = False, aux: int = 0) -> ir.Function:
-    """``vjp`` with the cotangents as parameters, applied to each side of a final branch, or to the whole function if there is
-    no such branch. For ``value`` and ``aux`` see `transpile.transform.vjp.vjp`."""
+    """The reverse derivative of ``fn``, with the cotangents as parameters: each side of a final branch is differentiated by
+    ``vjp`` on its own, then a branch joins both; without such a branch, ``vjp`` gets the whole function. ``value`` and ``aux``
+    are as for `transpile.transform.vjp.vjp`."""
     fn = remove_dead(tidy(own_memory(fn)))
     last = _last_branch(fn)
     if last is None or not _is_split(fn, last):
@@ -57,7 +58,7 @@ def by_sides(fn: ir.Function, wrt: Sequence[int], vjp: Vjp, *, value: bool = Fal
 
 
 def _last_branch(fn: ir.Function) -> ir.If | None:
-    """The branch that the function ends in, after which only the sizes of its results may be computed; None if there is none."""
+    """The last branch of the body, if only ``dim`` statements that are no results follow it; else None."""
     for stmt in reversed(fn.body.stmts):
         if isinstance(stmt, ir.If):
             return stmt
@@ -67,7 +68,8 @@ def _last_branch(fn: ir.Function) -> ir.If | None:
 
 
 def _is_split(fn: ir.Function, last: ir.If) -> bool:
-    """Whether the branch ``last`` gives the results, and all statements before it are cheap and give scalars."""
+    """Whether the sides of ``last`` can be differentiated separately: it gives a result, no result is undefined on a side, all
+    statements before it are cheap and give scalars, and those after it take only sizes of its results."""
     at = fn.body.stmts.index(last)
     if any(s.args[0] not in last.results for s in fn.body.stmts[at + 1 :] if isinstance(s, ir.Let)):
         return False
@@ -81,7 +83,8 @@ def _is_split(fn: ir.Function, last: ir.If) -> bool:
 
 
 def _joined(fn: ir.Function, last: ir.If, parts: Sequence[ir.Function]) -> ir.Function:
-    """One function with a branch, as ``last``, between the derivatives of both sides (``parts``)."""
+    """The function that branches on the test of ``last`` between ``parts``, the derivatives of its two sides, that of ``then``
+    first."""
     count = len(fn.params)
     seeds = tuple(_seed(p, q) for p, q in zip(*(part.params[count:] for part in parts)))
     params = (*fn.params, *seeds)
@@ -104,8 +107,8 @@ def _joined(fn: ir.Function, last: ir.If, parts: Sequence[ir.Function]) -> ir.Fu
 
 
 def _seed(p: ir.Var, q: ir.Var) -> ir.Var:
-    """The cotangent of a result; if the sides give it different sizes (``p`` and ``q`` are their cotangents), it has size
-    symbols of its own."""
+    """The cotangent parameter for a result whose cotangents are ``p`` and ``q`` on the two sides; where these differ in size,
+    it has a size symbol of its own."""
     pairs = enumerate(zip(p.type.dims, q.type.dims))
     dims = tuple(d if d == e else Dim.symbol(f"{p.name}[{axis}]") for axis, (d, e) in pairs)
     return ir.Var(p.name, p.type.with_dims(dims) if dims else p.type)
@@ -116,8 +119,8 @@ def _result(y: ir.Operand, z: ir.Operand) -> ir.Var:
 
 
 def _sized(own: _Side, wanted: ir.Var, seed: ir.Var, last: ir.If) -> tuple[ir.Var, ir.Stmt | None]:
-    """The cotangent with the sizes that it has on one side, and the statement that defines it, None if the cotangent is
-    ``seed`` itself."""
+    """The cotangent with the sizes of ``wanted``, the parameter of one side, and the statement that defines it from ``seed``;
+    if ``seed`` has these sizes, it and None."""
     type_ = own.type(wanted.type)
     if type_.dims == seed.type.dims:
         return seed, None

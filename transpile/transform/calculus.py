@@ -27,7 +27,7 @@ def zero(b: Builder, type_: Type) -> Expr:
 
 
 def times(bar: Expr, partial: Any) -> Expr | None:
-    """``bar * partial``; None if the partial is the number 0."""
+    """``bar * partial``, simplified, where ``partial`` is a number, an `Expr` or a `Ratio`; None if it is recognised as 0."""
     b = bar.b
     if isinstance(partial, (int, float)) and not isinstance(partial, bool):
         return by_number(bar, partial)
@@ -56,8 +56,8 @@ def times(bar: Expr, partial: Any) -> Expr | None:
 
 
 def by_number(x: Expr, number: Any) -> Expr | None:
-    """``number * x``; None if the number is 0. Two constant factors are merged if this is exact (one of them is a power of
-    two)."""
+    """``number * x`` for a Python number; ``x`` for 1, None for 0. Constant factors are merged if this is exact (one of them is
+    a power of two)."""
     if number == 0:
         return None
     if number == 1:
@@ -79,17 +79,18 @@ def by_number(x: Expr, number: Any) -> Expr | None:
 
 
 def _is_exact(a: Any, b: Any) -> bool:
+    """Whether one of two numbers is a power of two, up to its sign, so that their product is exact."""
     return any(isinstance(v, (int, float)) and v != 0 and abs(frexp(v)[0]) == 0.5 for v in (a, b))
 
 
 def times_or_zero(bar: Expr, partial: Expr) -> Expr:
-    """``bar * partial``; a zero if the partial is the number 0."""
+    """``bar * partial``; the constant 0.0 where `times` gives None."""
     product = times(bar, partial)
     return bar.b.expr(0.0) if product is None else product
 
 
 def _selects(b: Builder, made: ir.Let) -> bool:
-    """Whether a ``where`` picks between constants (or further such picks)."""
+    """Whether both values of the ``where`` are constants, chosen values, or further such picks."""
 
     def constant(op: ir.Operand) -> bool:
         if isinstance(op, ir.Const):
@@ -103,20 +104,21 @@ def _selects(b: Builder, made: ir.Let) -> bool:
 
 
 def _is_chosen(made: ir.Let) -> bool:
-    """Whether the value of ``made`` is a constant unless it is differentiated again (`transpile.transform.chosen_values`)."""
+    """Whether ``made`` is a value chosen by convention, which becomes a constant after the last derivative
+    (`transpile.transform.chosen_values`)."""
     constant = record_of(made).constant
     return constant is not None and constant(made.params) is not None
 
 
 def through_broadcast(b: Builder, op: ir.Operand) -> ir.Operand:
-    """The scalar or smaller operand that ``op`` is a broadcast of, or ``op``."""
+    """The operand that ``op`` is a broadcast of; ``op`` itself if it is none."""
     made = definition(b, op)
     return made.args[0] if made is not None and made.prim == "broadcast" else op
 
 
 def _scaled(b: Builder, bar: Expr, partial: Expr) -> Expr:
-    """``bar * partial``; a ``bar`` of the form ``1 / n`` divides instead, and one of the form ``-a`` moves its sign to the
-    front."""
+    """``bar * partial``, written as ``partial / n`` if ``bar`` is ``1 / n``, and as ``-(a * partial)`` if it is ``-a``;
+    constant factors of both are merged if this is exact."""
     inner = through_broadcast(b, bar.op)
     made = definition(b, inner)
     if made is not None and record_of(made).is_opposite:
@@ -134,7 +136,7 @@ def _scaled(b: Builder, bar: Expr, partial: Expr) -> Expr:
 
 
 def plus(x: Expr, y: Expr) -> Expr:
-    """``x + y`` with common factors and signs taken out."""
+    """``x + y``, with common factors and signs taken out; ``2.0 * x`` if both are the same."""
     b = x.b
     dx, dy = definition(b, x.op), definition(b, y.op)
     if dx is not None and dy is not None and _are("is_opposite", dx, dy) and same(b, x.op, y.op):
@@ -147,7 +149,8 @@ def plus(x: Expr, y: Expr) -> Expr:
 
 
 def increment(start: ir.Var, value: Expr) -> Expr:
-    """``start + (a - b)`` in place of ``start + a - b``: all terms added to ``start`` in one step become one addition."""
+    """``value``, which adds terms to ``start``, with all of them in one addition: ``start + (a - b)`` for ``start + a - b``.
+    Unchanged if it is no such sum, has a single term, or an intermediate sum is used elsewhere."""
     b, op = value.b, value.op
     terms: list[tuple[int, ir.Operand]] = []
     while op is not start:
@@ -176,6 +179,8 @@ def minus(x: Expr, y: Expr) -> Expr:
 
 
 def _factored(b: Builder, sign: int, x: Expr, y: Expr, dx: ir.Let | None, dy: ir.Let | None) -> Expr:
+    """``x + y`` (``sign`` 1) or ``x - y`` (-1), with a common factor or divisor taken out; ``dx`` and ``dy`` are the statements
+    that define them, if known."""
     if sign > 0 and same(b, x.op, y.op):
         if dx is not None and record_of(dx).multiplies and x.op is not y.op and not isinstance(dx.args[0], ir.Const):
             first = by_number(b.expr(dx.args[0]), 2.0)  # both were emitted just now: ``2 * bar * x``
@@ -196,7 +201,7 @@ def _factored(b: Builder, sign: int, x: Expr, y: Expr, dx: ir.Let | None, dy: ir
 
 
 def _are(trait: str, *made: ir.Let) -> bool:
-    """Whether the primitives of all these statements have a trait."""
+    """Whether the field ``trait`` is true in the records of all these statements."""
     return all(getattr(record_of(one), trait) for one in made)
 
 
@@ -209,7 +214,8 @@ def _rest(sign: int, x: Expr, y: Expr) -> Expr:
 
 
 def same(b: Builder, x: ir.Operand, y: ir.Operand, depth: int = 3) -> bool:
-    """Whether two operands are the same value, or the same cheap function of the same values."""
+    """True if two operands are known to be equal: one variable, equal constants, or one elementwise primitive, broadcast or
+    cast of such operands. At most ``depth`` definitions are followed."""
     if x is y or (isinstance(x, ir.Const) and x == y):
         return True
     if not isinstance(x, ir.Var) or not isinstance(y, ir.Var):

@@ -18,8 +18,8 @@ from transpile.ops.tables import prims, record_of
 
 
 def settle_chosen(fn: ir.Function) -> ir.Function:
-    """``fn`` with constants for chosen and undefined values; a value that is only there for its derivative (``sloped``) becomes
-    its first operand."""
+    """``fn`` with constants in place of chosen and undefined values; ``sloped(x, s)``, there only for its derivative, becomes
+    ``x``. The same object if there are none."""
     if not any(_is_chosen(s) for s in statements(fn.body)):
         return fn
     b = Builder(prims(), dict(fn.symbols), fn)
@@ -31,6 +31,7 @@ def _is_chosen(stmt: ir.Stmt) -> bool:
 
 
 def _block(b: Builder, block: ir.Block) -> ir.Block:
+    """The block with constants in place of chosen values, also in nested blocks."""
     with b.into(ir.Block(block.params, [], block.yields, block.stop)) as out:
         for stmt in block.stmts:
             if isinstance(stmt, (ir.Let, ir.Alloc)) and _is_chosen(stmt):

@@ -26,7 +26,8 @@ Place = Callable[[Builder, ir.Call], Sequence[ir.Operand] | None]
 
 
 def expand_calls(fn: ir.Function) -> ir.Function:
-    """``fn`` with every call replaced by the body of its function."""
+    """``fn`` with every call of a function with a custom rule replaced by that function's body; calls of kept functions
+    stay."""
     while any(map(is_custom, statements(fn.body))):
         fn = _placed(fn, lambda b, call: splice(b, call.custom.fn, call.args))
     return fn
@@ -60,8 +61,11 @@ def with_kept_apart(fn: ir.Function) -> ir.Function:
 
 
 def tied(fn: ir.Function, call: ir.Call) -> ir.Function:
-    """``fn``, a rule of the call whose first parameters are its arguments, in which calls of the function itself have the rule
-    of the call."""
+    """``fn``, a rule of ``call``, in which calls that the rule makes of its own function have the rule of ``call`` too.
+
+    ``fn`` itself if the rule makes none. The first parameters of ``fn`` are the arguments of ``call``. T307 if such a call has
+    other types than ``call``.
+    """
     if not call.custom.again:
         return fn
     given = call.custom.given or 0
@@ -86,14 +90,15 @@ def tied(fn: ir.Function, call: ir.Call) -> ir.Function:
 
 
 def without_again(fn: ir.Function) -> ir.Function:
-    """``fn``, a rule that is differentiated by itself, with the plain custom function in place of its calls of the custom
-    function."""
+    """``fn``, a rule that is itself differentiated, in which each call that it makes of its own function is replaced by that
+    function's body."""
     while any(map(is_again, statements(fn.body))):
         fn = _placed(fn, lambda b, call: splice(b, call.custom.fn, call.args) if is_again(call) else None)
     return fn
 
 
 def _blocks(block: ir.Block) -> Iterator[ir.Block]:
+    """The block and all blocks nested in it."""
     yield block
     for stmt in block.stmts:
         for inner in blocks(stmt):
@@ -101,7 +106,8 @@ def _blocks(block: ir.Block) -> Iterator[ir.Block]:
 
 
 def _placed(fn: ir.Function, place: Place) -> ir.Function:
-    """``fn`` with the results that ``place`` gives in place of calls; ``fn`` itself if it replaces none."""
+    """``fn`` without the custom calls for which ``place`` gives operands, which replace their results; ``fn`` itself if it
+    gives none."""
     b = Builder(prims(), dict(fn.symbols), fn)
     mapping: dict[ir.Var, ir.Operand] = {}
     done: list[ir.Call] = []
@@ -127,6 +133,7 @@ def _map(stmt: ir.Stmt, cloner: Cloner) -> ir.Stmt:
 
 
 def _block(b: Builder, block: ir.Block, mapping: dict[ir.Var, ir.Operand], place: Place) -> ir.Block:
+    """The block without the custom calls for which ``place`` gives operands; adds the results of these calls to ``mapping``."""
     with b.into(ir.Block(block.params, [], block.yields, block.stop)) as out:
         for stmt in block.stmts:
             match stmt:
@@ -143,8 +150,9 @@ def _block(b: Builder, block: ir.Block, mapping: dict[ir.Var, ir.Operand], place
 
 
 def check_sizes(b: Builder, call: ir.Call, given: Sequence[ir.Operand], wanted: Sequence[ir.Operand]) -> None:
-    """Emits a check that derivatives from the rule of a call (``given``) have the sizes of the values that they belong to
-    (``wanted``)."""
+    """Emits checks that each of ``given``, derivatives from the rule of ``call``, has the sizes of the value at the same
+    position in ``wanted``. A failed check raises ValueError; sizes that the arguments of the call do not determine are not
+    checked."""
     _check_sizes(b, call, given, wanted, call.args)
 
 
@@ -155,7 +163,7 @@ def _check_sizes(
     wanted: Sequence[ir.Operand],
     known: Sequence[ir.Operand],
 ) -> None:
-    """The same as `check_sizes`, for sizes that the dims of ``known`` determine."""
+    """Emits the checks of `check_sizes`, of the sizes whose symbols all occur in the dims of ``known``."""
     names = {name for a in known for d in a.type.dims for name in d.symbols()}
     for one, other in zip(given, wanted):
         for mine, theirs in zip(one.type.dims, other.type.dims):
@@ -169,8 +177,9 @@ def _check_sizes(
 def _with_fitting_tangents(
     call: ir.Call, rule: ir.Function, values: Sequence[ir.Operand], dots: Sequence[ir.Operand]
 ) -> ir.Function:
-    """A tangent rule that raises if a tangent has another size than its value. Reverse mode computes no tangents, so it cannot
-    check."""
+    """``rule``, a tangent rule, with checks that each tangent that it returns (``dots``) has the size of its value; ``rule``
+    itself if nothing must be checked. ``values``: all results, floating-point or not. Reverse mode computes no tangents, so it
+    cannot check."""
     b = Builder(prims(), dict(rule.symbols), rule)
     with b.into(ir.Block()) as checks:
         _check_sizes(b, call, dots, [v for v in values if carries_derivative(v)], values)
@@ -183,11 +192,12 @@ def _with_fitting_tangents(
 def transposed(
     call: ir.Call, vjp: Callable[[ir.Function, Sequence[int]], ir.Function]
 ) -> tuple[ir.Function, list[int]]:
-    """The transpose of a tangent rule: the function from the values that the rule knows and a cotangent for each result to the
-    adjoints of the arguments; and the positions, among the floating-point arguments, of those that it has adjoints for.
+    """The transpose of the tangent rule of ``call``, and the positions, among its floating-point arguments, of those with an
+    adjoint.
 
-    The rule is linear in the tangents, so its derivative with respect to them does not depend on them; ``vjp`` computes it.
-    Raises T312 where it does depend on them, and where the result does not.
+    Its parameters are those of the rule, tangents too, and a cotangent for each tangent that the rule returns; its results are
+    adjoints. ``vjp`` derives it: the rule is linear in its tangents, so the transpose does not read them. T312 if it does, or
+    if a tangent returned depends on none, except for implicit rules.
     """
     rule, own, outputs = tied(call.custom.derivative, call), len(call.args), call.custom.outputs
     values: Sequence[ir.Operand]
@@ -206,7 +216,8 @@ def transposed(
 
 
 def _check_linear(call: ir.Call, rule: ir.Function, back: ir.Function, dots: Sequence[int]) -> None:
-    """Refuses a tangent rule whose transpose ``back`` reads the tangents, or that returns a tangent without reading one."""
+    """Raises T312 if ``back``, the transpose of ``rule``, reads a tangent, or if ``rule`` returns a tangent that depends on
+    none and is not zero. ``dots``: positions of the tangents among the parameters."""
     found, name = first_read(back, dots), call.custom.fn.name
     if found is not None:
         tangent, stmt = found
@@ -221,7 +232,7 @@ def _check_linear(call: ir.Call, rule: ir.Function, back: ir.Function, dots: Seq
 
 
 def _is_zero(block: ir.Block, operand: ir.Operand) -> bool:
-    """True if the operand is a number or an array that is written as zeros."""
+    """Whether the operand is the constant 0, or computed in ``block`` from such constants by linear primitives only."""
     if isinstance(operand, ir.Const):
         return operand.value == 0
     made = next((s for s in block.stmts if isinstance(s, ir.Let) and s.var is operand), None)
@@ -231,6 +242,6 @@ def _is_zero(block: ir.Block, operand: ir.Operand) -> bool:
 
 
 def _place_of(fn: ir.Function, operand: ir.Operand) -> ir.Loc:
-    """The user's line that computes an operand; for an argument or a constant, the place of the function."""
+    """The location of the statement that computes the operand; that of the function for a parameter or a constant."""
     made = (s.loc for s in statements(fn.body) if isinstance(s, ir.Let) and s.var is operand)
     return next(made, fn.loc)
