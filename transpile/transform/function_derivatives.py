@@ -35,8 +35,8 @@ OfLanes = Callable[
 
 
 def pushforward(routine: Routine, wrt: Sequence[int], jvp: Derivative) -> Routine:
-    """A routine with the results of ``routine`` and a tangent for each floating-point one; its parameters are those of
-    ``routine`` and a tangent for each of ``wrt``."""
+    """The routine for tangents of ``routine``; ``jvp`` derives its body. Parameters: those of ``routine``, then a tangent for
+    each of the positions ``wrt``. Results: those of ``routine``, then a tangent for each floating-point one."""
     dots = tuple(ir.Var(f"{routine.params[k].name}_dot", routine.params[k].type) for k in wrt)
     results = (*routine.results, *(t for t in routine.results if t.is_float))
 
@@ -49,8 +49,9 @@ def pushforward(routine: Routine, wrt: Sequence[int], jvp: Derivative) -> Routin
 
 
 def pullback(routine: Routine, wrt: Sequence[int], seeded: Sequence[int], vjp: Derivative) -> Routine:
-    """A routine that gives an adjoint for each of the parameters ``wrt``, from the parameters of ``routine`` and a cotangent
-    for each of the results ``seeded``."""
+    """The routine for adjoints of ``routine``; ``vjp`` derives its body. Parameters: those of ``routine``, then a cotangent for
+    each of its results at the positions ``seeded``. Results: an adjoint for each of the parameters at the positions ``wrt``. It
+    prints nothing."""
     routine = silent(routine)  # it runs a second time
     bars = tuple(ir.Var("y_bar", routine.results[k]) for k in seeded)
     results = tuple(routine.params[k].type for k in wrt)
@@ -63,9 +64,11 @@ def pullback(routine: Routine, wrt: Sequence[int], seeded: Sequence[int], vjp: D
 
 
 def batched(routine: Routine, given: Pattern, together: bool, batch: OfLanes) -> Routine:
-    """The routine for all lanes. ``given``: for each parameter whether it has a lane axis; None marks the parameter that is the
-    axis of collectives, which becomes the number of lanes. All results have a lane axis. ``together`` as in
-    `transpile.transform.batching`."""
+    """The routine for all lanes of ``routine``; all its results have a lane axis in front. ``batch`` derives its body.
+
+    ``given``: for each parameter whether it has a lane axis; None marks the axis of collectives, whose parameter becomes the
+    number of lanes. ``together`` is as for `transpile.transform.batching.batch`.
+    """
     axis = given.index(None) if None in given else None
     taken = {name for p in routine.params for name in type_symbols(p.type)}
     if routine.fn is not None:
@@ -99,7 +102,8 @@ def derived(
     results: tuple[Type, ...],
     body: Callable[[ir.Function], ir.Function],
 ) -> Routine:
-    """The routine with this signature that ``body`` derives from ``routine``, built once for each ``key``."""
+    """The routine with this signature whose body ``body`` makes of a copy of the function of ``routine``. Built once for each
+    ``key``: a later call returns the same routine, also while its body is being built."""
     found = routine.derivatives.get(key)
     if found is None:
         found = routine.derivatives[key] = Routine(name, params, results)
@@ -117,8 +121,8 @@ def derived(
 def adjoints(
     routine: Routine, args: Sequence[Expr], bars: Sequence[Expr | None], wants: Sequence[bool], vjp: Derivative
 ) -> tuple[Expr | None, ...]:
-    """The adjoint of each wanted operand of a call, from the cotangents of its results (None: zero); None for the other
-    operands."""
+    """For each operand of a call its adjoint, by a call of the pullback that is emitted here; None where ``wants`` is False.
+    ``bars``: for each result its cotangent, None if it is zero."""
     wrt = [k for k, wanted in enumerate(wants) if wanted]
     seeded = [k for k, bar in enumerate(bars) if bar is not None]
     given = [*(a.op for a in args), *(bar.op for bar in bars if bar is not None)]
@@ -130,12 +134,12 @@ def adjoints(
 
 
 def silenced(fn: ir.Function) -> ir.Function:
-    """The function without its print statements, for a second run."""
+    """The function without its print statements, for a second run; calls of routines that print become calls of silent ones."""
     return with_body(fn, _silent_block(fn.body))
 
 
 def silent(routine: Routine) -> Routine:
-    """The routine without its print statements; the same routine if it prints nothing."""
+    """A routine that does the same without print statements; ``routine`` itself if it prints nothing."""
     if not prints(routine):
         return routine
     return derived(routine, "silent", routine.name, routine.params, routine.results, silenced)
@@ -147,7 +151,7 @@ def _silent_block(block: ir.Block) -> ir.Block:
 
 
 def silent_stmt(stmt: ir.Stmt) -> ir.Stmt:
-    """The statement; a call of a routine that prints becomes a call of the silent routine."""
+    """The statement itself; if it calls a routine that prints, the call of the silent routine. A print statement stays."""
     if not is_kept(stmt) or not prints(stmt.routine):
         return stmt
     return replace(stmt, function=silent(stmt.routine))

@@ -78,6 +78,7 @@ def by_rows(
 
 
 def _check_results(core: ir.Function, rows: int) -> None:
+    """Raises T305 if one of the first ``rows`` results is not floating-point."""
     for y in core.body.yields[:rows]:
         if not y.type.is_float:
             raise error("T305", f"{core.title!r} returns {y.type}, which has no derivative", core.loc, NO_FLOATS)
@@ -115,7 +116,8 @@ class _Plan:
             self.run()
 
     def run(self) -> Sequence[ir.Operand]:
-        """Emits the function itself, once; gives its results."""
+        """The results of the function itself, whose statements are emitted by the first call; they give the auxiliary results
+        if no derivative has."""
         if self.values is None:
             b, core = self.b, self.core
             cloner = Cloner(dict(zip(core.params, self.params)))
@@ -130,16 +132,20 @@ class _Plan:
         return self.values
 
     def first(self, results: Sequence[int]) -> ir.Function:
-        """The function to differentiate: these results, and the auxiliary ones unless they are known already."""
+        """The function to differentiate: it returns the results at these positions, then the auxiliary ones, unless these are
+        known already."""
         found = [self.core.body.yields[k] for k in results]
         if self.aux is None:
             found += self.core.body.yields[self.rows :]
         return with_results(self.core, found)
 
     def directions(self, derivative: ir.Function, along: Type, slots: Sequence[tuple[int, int]], forward: bool) -> None:
-        """Emits the blocks of the Jacobian that a derivative gives in all directions, the elements of ``along``. ``derivative``
-        returns the auxiliary results, if it is the first, then one result for each of the slots (row, column). ``forward``: it
-        is a pushforward, else a pullback."""
+        """Emits ``derivative`` in all directions, the elements of ``along``, and sets the blocks of the Jacobian at ``slots``
+        (row, column).
+
+        ``derivative`` returns the auxiliary results, if these are not known yet, then one result for each slot. ``forward``: it
+        is a pushforward, else a pullback.
+        """
         at = len(derivative.params) - len(derivative.captured) - 1  # the only seed is the last of the user's parameters
         derivative = remove_dead(tidy(silenced(derivative)))
         lead = len(derivative.body.yields) - len(slots)
@@ -156,8 +162,8 @@ class _Plan:
             self.results[slot] = self.b.cast(out, y.type.dtype).op if out.type.dims else out
 
     def inline(self, derivative: ir.Function, at: int, seed: ir.Operand) -> Sequence[ir.Operand]:
-        """Emits the derivative's statements with this seed as its parameter ``at``; gives its results. Sizes computed in it get
-        new symbols."""
+        """The results of ``derivative``, whose statements are emitted with ``seed`` as parameter ``at`` and the parameters of
+        the Jacobian as all others. Sizes computed in it get new symbols."""
         rest = iter(self.params)
         args = [seed if i == at else next(rest) for i in range(len(derivative.params))]
         found = splice(self.b, derivative, args)
@@ -165,7 +171,7 @@ class _Plan:
         return found
 
     def size(self, dim: Dim) -> ir.Operand:
-        """The value of a size, available before the first run too."""
+        """The operand that holds the value of a size; computed here if necessary, from the sizes of the parameters too."""
         b, before = self.b, self.b.symbols
         b.symbols = {**self.sizes_given, **before}
         found = b.dim(dim).op
@@ -175,8 +181,9 @@ class _Plan:
     # ---- an axis of directions
 
     def at_once(self, derivative: ir.Function, at: int, along: Type, lead: int, forward: bool) -> Sequence[ir.Operand]:
-        """Emits the derivative batched over the directions; gives its results, with the axes of ``along`` last (``forward``) or
-        first."""
+        """The results of the derivative batched over the directions, which is emitted here. After the first ``lead`` results,
+        which are the same in all directions, each has the axes of ``along`` last (``forward``) or first. ``at``: the position
+        of the seed."""
         b = self.b
         axes = [0 if k == at else None for k in range(len(derivative.params))]
         ranks = [y.type.rank if forward else 0 for y in derivative.body.yields]
@@ -190,12 +197,13 @@ class _Plan:
         return [*found[:lead], *(self.unfolded(out, along.dims, forward) for out in found[lead:])]
 
     def unfolded(self, out: ir.Operand, along: tuple[Dim, ...], forward: bool) -> ir.Operand:
-        """A result whose axis of directions, the last (``forward``) or the first, is reshaped to the dims ``along``."""
+        """A result whose one axis of directions, the last (``forward``) or the first, is replaced by the axes ``along``: a
+        reshape."""
         dims = (*out.type.dims[:-1], *along) if forward else (*along, *out.type.dims[1:])
         return self.shaped(out, dims)
 
     def shaped(self, op: ir.Operand, dims: tuple[Dim, ...]) -> ir.Operand:
-        """The operand reshaped to ``dims``."""
+        """The operand reshaped to ``dims``; the operand itself if it has as many axes."""
         if len(dims) == op.type.rank:
             return op
         return self.b.bind("", op.type.with_dims(dims), "reshape", (op,), {"dims": dims})
@@ -205,8 +213,8 @@ class _Plan:
     def one_by_one(
         self, derivative: ir.Function, at: int, along: Type, slots: Sequence[tuple[int, int]], forward: bool
     ) -> Sequence[ir.Operand]:
-        """Emits loops over the elements of ``along`` that run the derivative with a seed of zeros and a 1 at the element; gives
-        its results."""
+        """The results of the derivative in all directions: emits loops over the elements of ``along`` that run it with a seed
+        of zeros and a 1 at the element, and store the blocks for ``slots`` in new arrays. ``at``: the position of the seed."""
         b = self.b
         values = self.run()
         buffers: list[ir.Var] = []
@@ -230,8 +238,8 @@ class _Plan:
         return [*values[self.rows :][:lead], *(b.read(buf, name=buf.name).op for buf in buffers)]
 
     def nest(self, dims: Sequence[Dim], body: Callable[[list[ir.Var]], None], indices: list[ir.Var]) -> None:
-        """Emits loops over ``dims`` around ``body``, which gets ``indices``, those of outer loops, and then the indices of
-        these loops."""
+        """Emits one loop for each of ``dims``, nested, the first outermost; ``body`` emits what is inside and gets the indices
+        of all loops, those in ``indices`` first."""
         if not dims:
             body(indices)
             return
@@ -242,7 +250,8 @@ class _Plan:
         b.emit(ir.For(index, ir.Const(0, INT), b.dim(dims[0]).op, ir.Const(1, INT), (), block, loc=b.loc))
 
     def finish(self) -> ir.Function:
-        """The function that returns the Jacobian and the auxiliary results."""
+        """The function that returns the blocks of the Jacobian, row by row, then the auxiliary results; the function itself
+        runs here if nothing else has given these."""
         if self.aux is None:
             self.run()
         assert self.aux is not None

@@ -56,7 +56,8 @@ class _Forward:
         )  # a caller may pass any tangent
 
     def run(self, value: bool) -> ir.Function:
-        """The function of primal values and tangents; without ``value``, its results are the tangents only."""
+        """The function of primal values and tangents. It returns the results of the function (unless ``value`` is False), then
+        a tangent for each floating-point result that is differentiated."""
         fn, b = self.fn, self.b
         seeds = []
         for var in self.wrt:
@@ -78,14 +79,15 @@ class _Forward:
     # ---- tangents
 
     def tangent(self, operand: ir.Operand) -> Expr | None:
-        """The tangent of an operand; None if it is zero."""
+        """The tangent of an operand; None if it is zero, as for operands that are not active, or if the operand holds several
+        results."""
         if not isinstance(operand, ir.Var) or operand not in self.active:
             return None
         dot = self.dots.get(operand)
         return None if dot is None or isinstance(dot, tuple) else self.b.expr(dot)
 
     def tangent_or_zero(self, operand: ir.Operand) -> Expr:
-        """The tangent of an operand, a zero of its type if there is none."""
+        """The tangent of an operand, a zero of its type if there is none; an undefined operand itself."""
         dot = self.tangent(operand)
         if dot is not None:
             return dot
@@ -100,7 +102,7 @@ class _Forward:
 
     @singledispatchmethod
     def stmt(self, stmt: ir.Stmt) -> None:
-        """Emits a statement and the statement of its tangent."""
+        """Emits the statement, then, if its result is active, the statements of its tangent, which is noted in ``dots``."""
         raise TypeError(stmt)
 
     @stmt.register
@@ -121,14 +123,15 @@ class _Forward:
             self.dots[stmt.var] = self.named(found, stmt.var)
 
     def named(self, found: Expr, var: ir.Var) -> ir.Operand:
-        """The tangent ``found``, named after ``var`` if it has no name."""
+        """The tangent ``found``; its variable is renamed in place after ``var`` if it has no name and ``var`` has one."""
         op = found.op
         if isinstance(op, ir.Var) and op.name == ir.SYNTHETIC and var.name != ir.SYNTHETIC:
             op.name = self.name(var)
         return op
 
     def derive(self, stmt: ir.Let | ir.Alloc) -> Expr | tuple[Expr | None, ...] | None:
-        """The tangent of a statement's result: one per result if there are several; None if it is zero."""
+        """The tangent of a statement's result, emitted; None if it is zero. If the primitive has several results, a tuple of
+        such tangents. T303 or T304 if the primitive has no derivative."""
         b, prim = self.b, self.prims[stmt.prim]
         dots = [self.tangent(a) for a in stmt.args]
         if stmt.prim == "where":
@@ -158,7 +161,8 @@ class _Forward:
     def structural(
         self, stmt: ir.Let | ir.Alloc, prim: Op, dots: list[Expr | None]
     ) -> Expr | tuple[Expr | None, ...] | None:
-        """The tangent by the primitive's own rule, from the tangents of its operands; None is a zero tangent."""
+        """The tangent by the ``jvp`` rule of the primitive, from the tangents ``dots`` of its operands, None where zero; None
+        if all are None. A tuple if the primitive has several results."""
         if all(d is None for d in dots):
             return None
         if prim.jvp is REFUSED:
@@ -212,13 +216,14 @@ class _Forward:
         self.b.emit(replace(stmt, then=sides[0], orelse=sides[1], results=(*stmt.results, *results)))
 
     def declare(self, variables: Sequence[ir.Var]) -> tuple[ir.Var, ...]:
-        """New tangent variables for variables that control flow defines; they are the tangents of these from here on."""
+        """A new tangent variable for each variable, not defined by a statement yet; noted as their tangents from here on."""
         made = tuple(ir.Var(self.name(v), v.type) for v in variables)
         self.dots.update(zip(variables, made))
         return made
 
     def loop(self, stmt: ir.For | ir.While, body_of: ir.Block) -> tuple[list[int], tuple[ir.Operand, ...], ir.Block]:
-        """The positions of active carried values, the initial values of their tangents, and the body with tangents."""
+        """The positions of the active carried values, the initial values of their tangents, and the body ``body_of`` with
+        tangents, which it takes as further parameters and yields last. Nothing is emitted for the loop itself."""
         carried = [k for k, p in enumerate(stmt.body.params) if p in self.active or stmt.results[k] in self.active]
         inits = tuple(self.tangent_or_zero(stmt.inits[k]).op for k in carried)
         params = self.declare([body_of.params[k] for k in carried])
@@ -279,8 +284,8 @@ class _Forward:
             self.custom(stmt)
 
     def kept(self, stmt: ir.Call) -> None:
-        """Emits a call of the pushforward in place of the call of a kept function; the call itself if no argument has a
-        tangent."""
+        """Emits the call of the pushforward in place of the call of a kept function; the call itself if no argument has a
+        tangent or no result is active."""
         dots = {k: d for k, a in enumerate(stmt.args) if (d := self.tangent(a)) is not None}
         if not dots or not any(r in self.active for r in stmt.results):
             self.b.emit(stmt)
@@ -294,7 +299,8 @@ class _Forward:
                 self.dots[var] = self.named(self.b.expr(dot), var)
 
     def custom(self, stmt: ir.Call) -> None:
-        """Emits the user's rule in place of the call."""
+        """Emits the user's rule, inlined, in place of the call; notes the tangents of the results. An implicit rule comes after
+        the call, which stays. T303 if the rule is one for reverse mode only."""
         refuse_rule(stmt, self.active)
         if stmt.custom.rule == "vjp":
             refuse_forward(stmt)
@@ -319,7 +325,7 @@ class _Forward:
         self.dots.update(zip(with_dot, found[len(stmt.results) :]))
 
     def solution(self, stmt: ir.Call) -> None:
-        """Emits the call of the solver and the solve for the tangents."""
+        """Emits the call of the linear solver, then a solve for the tangents of its results, unless these are all zero."""
         self.b.emit(stmt)
         found = solved_tangents(self.b, stmt, list(map(self.tangent, stmt.args)), bound(jvp, value=False))
         if found is not None:

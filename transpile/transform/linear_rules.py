@@ -26,8 +26,8 @@ Derivative = Callable[
 
 
 def solved_tangents(b: Builder, call: ir.Call, dots: Sequence[Expr | None], jvp: Derivative) -> list[ir.Var] | None:
-    """The tangents of the outputs, from those of the arguments; None is a zero tangent, and the result if all are. ``jvp`` must
-    return tangents only."""
+    """The tangents of the outputs of the solve ``call``, by a further solve that is emitted; None if they are zero. ``dots``:
+    the tangents of its arguments, None where zero. ``jvp`` derives the left-hand side and must return tangents only."""
     rule, count = call.custom, call.custom.outputs
     outs, sides = call.results[:count], call.args[:count]
     right: list[Expr | None] = list(dots[:count])
@@ -47,8 +47,8 @@ def solved_tangents(b: Builder, call: ir.Call, dots: Sequence[Expr | None], jvp:
 def solved_adjoints(
     b: Builder, call: ir.Call, bars: Sequence[Expr], wants: Sequence[bool], vjp: Derivative
 ) -> dict[int, Expr]:
-    """The adjoints of the wanted arguments, by position, from the cotangents of the outputs (``bars``): ``vjp`` derives the
-    functions of the rule."""
+    """The adjoints of the arguments of the solve ``call`` that ``wants`` selects, by position. ``bars`` are the cotangents of
+    its outputs, ``vjp`` derives the functions of its rule. Emits a solve of the transposed equation."""
     count = call.custom.outputs
     rule, more = transposed(call, vjp)
     sides = _solution(b, call, rule, bars, more)
@@ -64,7 +64,11 @@ def solved_adjoints(
 
 
 def transposed(call: ir.Call, vjp: Derivative) -> tuple[ir.Custom, tuple[ir.Operand, ...]]:
-    """The rule of the transposed equation of a solve, and its arguments after the right-hand side."""
+    """The rule of the transposed equation of the solve ``call``, and the arguments that it takes after the right-hand side.
+
+    If the rule gives no transposed solver and is not symmetric, ``vjp`` derives one from the solver, which may read all
+    arguments of ``call``.
+    """
     rule, count = call.custom, call.custom.outputs
     main = with_results(rule.fn, rule.fn.body.yields[:count])
     if rule.symmetric:
@@ -80,12 +84,13 @@ def transposed(call: ir.Call, vjp: Derivative) -> tuple[ir.Custom, tuple[ir.Oper
 
 
 def _with_unused(params: Sequence[ir.Var], args: Sequence[ir.Operand], at: int) -> tuple[ir.Var, ...]:
+    """The parameters with unused ones, of the types of ``args``, inserted at position ``at``."""
     return (*params[:at], *(ir.Var("unused", a.type) for a in args), *params[at:])
 
 
 def _transposed_side(fn: ir.Function, own: int, vjp: Derivative) -> ir.Function:
-    """The left-hand side of the transposed equation, from the left-hand side ``fn``, which is linear in its parameters after
-    the first ``own``."""
+    """The left-hand side of the transposed equation, derived by ``vjp``. ``fn``, the left-hand side, is linear in its
+    parameters after the first ``own``; in the result, these are cotangents."""
     outs = fn.params[own:]
     found = vjp(fn, range(own, len(fn.params)))
     bars = found.params[len(fn.params) :]
@@ -97,8 +102,8 @@ def _transposed_side(fn: ir.Function, own: int, vjp: Derivative) -> ir.Function:
 
 
 def _read(fn: ir.Function, first: int) -> list[int]:
-    """Positions of the parameters with respect to which the left-hand side can be differentiated: after the ``first``, before
-    the outputs."""
+    """Positions of the floating-point parameters of the left-hand side ``fn`` that it reads, except for the first ``first``
+    ones, in place of the right-hand side, and the last ``first`` ones, the outputs."""
     read = set(uses(fn.body))
     own = len(fn.params) - first
     return [k for k in range(first, own) if fn.params[k] in read and carries_derivative(fn.params[k])]
@@ -107,8 +112,8 @@ def _read(fn: ir.Function, first: int) -> list[int]:
 def _solution(
     b: Builder, call: ir.Call, rule: ir.Custom, right: Sequence[Expr], more: Sequence[ir.Operand]
 ) -> list[ir.Var]:
-    """Emits a call that solves by ``rule`` with the right-hand side ``right``; returns its results. ``more``: the arguments
-    after the right-hand side."""
+    """The results of a call that solves by ``rule``, emitted here, with the right-hand side ``right``, cast and broadcast to
+    that of ``call``. ``more``: the arguments after the right-hand side."""
     count = rule.outputs
     rule = replace(rule, fn=with_results(rule.fn, rule.fn.body.yields[:count]))
     sides = call.args[:count]

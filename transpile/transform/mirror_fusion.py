@@ -39,9 +39,10 @@ from transpile.transform.to_be_recorded import is_dear
 
 
 def fuse(fn: ir.Function, sweep: Sweep, b: Builder, link) -> tuple[ir.Function, Sweep]:  # type: ignore[no-untyped-def]
-    """The function and its sweep, with each mirror moved into its loop where that is possible and pays.
+    """The function and its sweep, in which each mirror of an outermost loop has moved into its loop where that is possible and
+    pays; both unchanged if there is none.
 
-    ``link`` joins the forward and the reverse sweep of one iteration.
+    ``link`` (as `transpile.transform.recompute.link_best`) joins the forward and the reverse sweep of one iteration.
     """
     outermost = set(map(id, fn.body.stmts))
     for mirror in [s for s in sweep.block.stmts if isinstance(s, ir.For) and s in sweep.mirrors]:
@@ -59,6 +60,8 @@ def fuse(fn: ir.Function, sweep: Sweep, b: Builder, link) -> tuple[ir.Function, 
 def _fused(  # type: ignore[no-untyped-def]
     fn: ir.Function, sweep: Sweep, b: Builder, mirror: ir.For, loop: ir.For, hoisted: Sequence[ir.Stmt], link
 ) -> tuple[ir.Function, Sweep]:
+    """The function and its sweep with ``mirror`` moved into ``loop``, preceded by the statements ``hoisted`` of both sweeps.
+    ``link`` joins the sweeps of one iteration."""
     body = loop.body
     kept = body.yields if body.stop is None else (*body.yields, body.stop)
     trip = replace(fn, params=(), body=ir.Block((), body.stmts, kept))
@@ -75,8 +78,8 @@ def _fused(  # type: ignore[no-untyped-def]
 
 
 def is_worth_it(sweep: Sweep, mirror: ir.For, loop: ir.For) -> bool:
-    """Whether fusion saves anything: a mirror that reads adjoints from memory, and only cheap values of its loop, runs as well
-    alone."""
+    """Whether moving ``mirror`` into ``loop`` saves anything: False for a mirror that reads adjoints from memory and only cheap
+    values of its loop. Always True for loops over lanes."""
     own = set(defined(mirror.body))
     if loop.lanes or not any(a not in own for s in statements(mirror.body) for a in _buffers_read(s)):
         return True
@@ -88,7 +91,8 @@ def is_worth_it(sweep: Sweep, mirror: ir.For, loop: ir.For) -> bool:
 
 
 def may_reorder(mirror: ir.For) -> bool:
-    """Whether the iterations of a mirror may run in any order, up to rounding."""
+    """Whether the iterations of a mirror may run in any order, up to rounding: it touches no stack from outside, adds to outer
+    buffers without storing to them or reading them, and its carried values are unchanged or sums."""
     own, changed = set(defined(mirror.body)), written_in(mirror.body)
     for stmt in statements(mirror.body):
         match stmt:
@@ -107,7 +111,7 @@ def _is_buffer(operand: ir.Operand) -> bool:
 
 
 def _buffers_read(stmt: ir.Stmt) -> list[ir.Operand]:
-    """The buffers whose elements a statement reads."""
+    """The buffers whose elements a statement reads, not those of nested statements."""
     if isinstance(stmt, (ir.Let, ir.Alloc)) and stmt.prim == "dim":
         return []
     return [a for a in reads(stmt) if _is_buffer(a)]
@@ -130,7 +134,8 @@ class _Hoist:
         self.contents: set[ir.Var] = set()  # buffers whose full content is known before the loop
 
     def run(self) -> list[ir.Stmt] | None:
-        """The statements to move in front of the loop; None if a value is known only later."""
+        """The statements of both sweeps to move in front of the loop so that the mirror can run in it; None if a value, or the
+        content of a buffer, is known only later."""
         inside = {*defined(self.loop.body), self.loop.index}
         wanted: list[ir.Operand] = [*self.mirror.inits, *free(self.mirror.body)]
         for stmt in statements(self.mirror.body):
@@ -147,8 +152,8 @@ class _Hoist:
         return [s for s in (*self.fn.body.stmts, *self.before) if id(s) in self.found]
 
     def have(self, operand: ir.Operand) -> bool:
-        """Whether the operand has a value before the loop, or the statements that compute it can move there; such statements
-        are collected in ``found``."""
+        """Whether the operand has a value before the loop, or gets one from statements that can move there; these are added to
+        ``found``."""
         operand = self.sweep.current(operand)
         if not isinstance(operand, ir.Var):
             return True
@@ -169,7 +174,8 @@ class _Hoist:
         return True
 
     def have_content(self, buf: ir.Operand) -> bool:
-        """Whether all writes to an adjoint buffer before the mirror can move in front of the loop."""
+        """Whether ``buf`` is an adjoint buffer whose writes before the mirror can all move in front of the loop; these are
+        added to ``found``."""
         maker = self.made.get(self.sweep.current(buf))  # type: ignore[arg-type]
         if not isinstance(maker, ir.Alloc):
             return False
@@ -190,8 +196,8 @@ class _Hoist:
         return True
 
     def is_only_added_to(self, buf: ir.Var) -> bool:
-        """Whether the statements that the mirror moves past, those of the reverse sweep and of later fused loops, neither read
-        nor overwrite the buffer."""
+        """Whether the statements that the mirror moves past, later ones of the forward sweep and earlier ones of the reverse
+        sweep, only add to ``buf``: none reads it or stores to it."""
         at = next(k for k, s in enumerate(self.fn.body.stmts) if s is self.loop)
         return not any(
             (isinstance(s, ir.Store) and s.buf is buf) or any(o is buf for o in reads(s))

@@ -27,13 +27,15 @@ class Twins(Generic[T]):
         self._held[id(key)] = key, twin
 
     def get(self, key: object) -> T | None:
+        """The value for this very object; None if it is no key."""
         held = self._held.get(id(key))
         return None if held is None else held[1]
 
     def copy(self) -> Twins[T]:
-        """A copy of the table; the objects are shared."""
+        """A new table with the same keys and values, which are not copied."""
         return Twins(self._held)
 
     def mapped(self, copies: Twins[T]) -> Twins[T]:
-        """The same keys with the copies of their values; keys whose value has no copy are left out."""
+        """A new table with the same keys, where ``copies`` maps each value to its copy; keys whose value has no copy are left
+        out."""
         return Twins({k: (key, copies[twin]) for k, (key, twin) in self._held.items() if twin in copies})

@@ -23,11 +23,13 @@ from transpile.transform.vjp import vjp_by_sides
 
 
 def pair(fn: ir.Function) -> None:
-    """Merges each such pair of calls in the function; the body is changed in place."""
+    """Merges each call of a kept function with a later call of its pullback with the same arguments; the body is changed in
+    place."""
     _block(fn.body, fn.symbols)
 
 
 def _block(block: ir.Block, symbols: Mapping[str, ir.Operand]) -> None:
+    """Merges such pairs of calls in a block and in the blocks nested in it, in place."""
     for stmt in block.stmts:
         for inner in blocks(stmt):
             _block(inner, symbols)
@@ -44,8 +46,8 @@ def _block(block: ir.Block, symbols: Mapping[str, ir.Operand]) -> None:
 def _partner(
     block: ir.Block, at: int, first: ir.Call, symbols: Mapping[str, ir.Operand]
 ) -> tuple[ir.Call, list[ir.Stmt]] | None:
-    """The call of the pullback that can be merged with the call ``first``, and the statements that move in front of it; None if
-    there is no such call."""
+    """The first later call in the block of the pullback of the function that statement ``at``, the call ``first``, calls, with
+    the same arguments, and the statements between them that must move in front of ``first``; None if there is no such call."""
     count = len(first.args)
     for stmt in block.stmts[at + 1 :]:
         if not is_kept(stmt) or not is_pullback_of(stmt.routine, first.routine):
@@ -65,8 +67,9 @@ def _is_same(a: ir.Operand, b: ir.Operand) -> bool:
 def _moved(
     block: ir.Block, at: int, second: ir.Call, count: int, symbols: Mapping[str, ir.Operand]
 ) -> list[ir.Stmt] | None:
-    """The statements between the call at ``at`` and the call ``second`` on which the cotangents of the latter (its arguments
-    from ``count`` on) depend; None if they cannot move in front of the first call."""
+    """The statements from position ``at`` on that compute the cotangents of the call ``second`` (its arguments from ``count``
+    on), in order; None if they cannot move in front of the call at ``at``, since one depends on it, reads a buffer, or is no
+    plain computation."""
     made: dict[ir.Operand, ir.Let | ir.Call] = {v: s for s in block.stmts[at:] if computes(s) for v in defines(s)}
     others = {v for s in block.stmts[at:] for v in defines(s) if v not in made}
     first = block.stmts[at]
@@ -89,6 +92,8 @@ def _moved(
 
 
 def _merge(block: ir.Block, at: int, first: ir.Call, second: ir.Call, moved: list[ir.Stmt]) -> None:
+    """Replaces, in place, the call ``first`` at ``at`` by ``moved`` and one call with the results of both, and removes the call
+    ``second``."""
     both = value_and_pullback(second.routine)
     call = replace(first, function=both, args=second.args, results=(*first.results, *second.results))
     gone = {id(second), *(id(s) for s in moved)}
@@ -100,8 +105,8 @@ def _merge(block: ir.Block, at: int, first: ir.Call, second: ir.Call, moved: lis
 
 
 def value_and_pullback(of: Routine) -> Routine:
-    """A routine that gives the results of a function and of its pullback ``of`` in one run; for all lanes if ``of`` is a
-    routine for all lanes."""
+    """The routine that returns the results of a function, then those of its pullback ``of``, in one run; its parameters are
+    those of ``of``. For all lanes if ``of`` is."""
     if of.origin is not None and of.origin[1][0] == "vmap":
         _, given, together = of.origin[1]
         return batched(value_and_pullback(of.origin[0]), given, together, of_lanes)
@@ -124,7 +129,8 @@ def value_and_pullback(of: Routine) -> Routine:
 
 
 def is_pullback_of(other: Routine, routine: Routine) -> bool:
-    """Whether ``other`` is the pullback of ``routine``, or its pullback for all lanes where the same arguments differ."""
+    """Whether ``other`` is the pullback of ``routine``; or both are for all lanes, the same arguments differ, and the pullback
+    is so of one lane."""
     if other.origin is None:
         return False
     of, key = other.origin

@@ -22,9 +22,10 @@ _PLAIN = ("copy", "full", "empty")
 
 
 def own_memory(fn: ir.Function) -> ir.Function:
-    """The function in the form that the transforms expect: written arguments are copied, the size of every parameter has a
-    variable, and every buffer begins as a plain copy. (The reverse sweep may read the initial content after it has been
-    overwritten.)"""
+    """The function in the form that the transforms expect: arguments that it writes are copied first, the size of each
+    parameter has a variable, and every buffer begins as a plain copy, zeros, a constant or empty. (The reverse sweep may read
+    the initial content after it has been overwritten.) Primitives with an expansion are expanded, squares of roots made smooth,
+    and values that custom calls keep for pullbacks computed by ordinary statements."""
     fn = with_kept_apart(with_smooth_squares(without_again(own_arguments(expanded(fn)))))
     symbols = dict(fn.symbols)
     sizes: list[ir.Stmt] = []
@@ -42,6 +43,7 @@ def own_memory(fn: ir.Function) -> ir.Function:
 
 
 def _plain_block(block: ir.Block) -> ir.Block:
+    """The block in which each buffer that begins with a computed value begins with a copy of that value instead."""
     stmts: list[ir.Stmt] = []
     for stmt in block.stmts:
         match stmt:
@@ -55,7 +57,8 @@ def _plain_block(block: ir.Block) -> ir.Block:
 
 
 def with_items(fn: ir.Function) -> ir.Function:
-    """The function in which each result of a primitive with several results has its own variable, so that each can be recorded."""
+    """The function in which each result of a primitive with several results has its own variable, by an ``item`` statement, so
+    that each can be recorded."""
     return with_body(fn, _with_items(fn.body))
 
 
@@ -72,7 +75,8 @@ def _with_items(block: ir.Block) -> ir.Block:
 
 
 def count_trips(fn: ir.Function) -> ir.Function:
-    """The function with a trip-count variable on every loop whose trip count is known only at run time."""
+    """The function in which each while loop and each loop that may stop early returns its trip count in a variable
+    (``trips``)."""
     return with_body(fn, _count_block(fn.body))
 
 
@@ -89,8 +93,8 @@ def _count(stmt: ir.Stmt) -> ir.Stmt:
 
 
 def refuse(stmt: ir.Let | ir.Alloc, why: Any, k: int = 0) -> NoReturn:
-    """Raises the diagnostic for a primitive that has no derivative in operand ``k`` (``why`` is REFUSED), or whose rule is not
-    written yet (UNWRITTEN)."""
+    """Raises T303 for a primitive that has no derivative (``why`` is REFUSED), or T304 for one whose rule for operand ``k``,
+    counted from 0, is not written yet (UNWRITTEN)."""
     name = _called(stmt)
     if why is UNWRITTEN:
         nth = {0: "1st", 1: "2nd", 2: "3rd"}.get(k, f"{k + 1}th")
@@ -105,7 +109,8 @@ _OWN_RULE = "to take its argument as a constant, write tp.stop_gradient(...); to
 
 
 def _called(stmt: ir.Let | ir.Alloc) -> str:
-    """The name of the function that makes the value, as users write it; empty for one that is not theirs."""
+    """The dotted name of the function of NumPy, SciPy or ``math`` that users call for the primitive, such as ``np.sin``; empty
+    if there is none."""
     args = stmt.args if isinstance(stmt, ir.Let) else ()
     try:
         text = spelling(
@@ -118,15 +123,15 @@ def _called(stmt: ir.Let | ir.Alloc) -> str:
 
 
 def refuse_forward(stmt: ir.Call) -> NoReturn:
-    """Raises the diagnostic for forward mode through a function that has only a reverse rule."""
+    """Raises T303 for forward mode through ``stmt``, a call of a function that has only a reverse rule."""
     message = f"'{stmt.custom.fn.name}' has a custom_vjp rule, which forward mode cannot use"
     hint = "write a custom_jvp rule, which both modes use; to check the rule, use check_grads with modes=('rev',)"
     raise error("T303", message, stmt.loc, hint)
 
 
 def refuse_rule(stmt: ir.Call, active: Collection[ir.Operand]) -> None:
-    """Raises if the rule of a function was refused, or if the function reads an active value from an enclosing scope, which its
-    rule does not cover."""
+    """Raises the stored error if the rule of the called function was refused, T307 if the function reads a variable from an
+    enclosing scope that is in ``active``; its rule does not cover that."""
     if stmt.custom.refusal is not None:
         raise stmt.custom.refusal
     given, name = stmt.custom.given, stmt.custom.fn.name

@@ -24,11 +24,14 @@ from transpile.ops.tables import prims
 
 
 def privatise(fn: ir.Function) -> ir.Function:
-    """The function with each such allocation in the innermost loop that it can be private to."""
+    """The function in which each allocation of an array that every iteration of a loop fills before reading it has moved into
+    that loop, the innermost possible."""
     return with_body(fn, _block(fn.body, Integers(prims(), fn).of))
 
 
 def _block(block: ir.Block, form_of: FormOf) -> ir.Block:
+    """The block with such allocations moved into the loops of the block, and so in nested blocks; ``form_of`` gives the linear
+    form of an integer."""
     stmts: list[ir.Stmt | None] = list(block.stmts)
     places = _places(block.stmts)
     for k, alloc in enumerate(block.stmts):
@@ -47,7 +50,7 @@ def _block(block: ir.Block, form_of: FormOf) -> ir.Block:
 
 
 def _places(stmts: list[ir.Stmt]) -> dict[ir.Var, dict[int, None]]:
-    """For each variable, the positions of the statements that touch it."""
+    """For each variable, the positions of the statements that read or write it, also by nested statements, in order."""
     found: dict[ir.Var, dict[int, None]] = {}
     for k, stmt in enumerate(stmts):
         for var in _touched(stmt):
@@ -70,7 +73,8 @@ def _owner(
     places: Mapping[ir.Var, Collection[int]],
     form_of: FormOf,
 ) -> ir.For | ir.While | None:
-    """The only statement that touches the array, if it is a loop whose iterations each fill the array first; else None."""
+    """The only statement of ``block`` that touches the array ``alloc``, if it is a loop whose iterations each fill the array
+    first; else None. ``places``: the positions in ``stmts`` of the statements that touch each variable."""
     touching = list(places.get(alloc.var, ()))
     if len(touching) != 1 or alloc.var in leaves(block):
         return None
@@ -89,8 +93,8 @@ def touches(stmt: ir.Stmt, buf: ir.Var) -> bool:
 
 
 def fills(stmt: ir.Stmt, buf: ir.Var, around: dict[ir.Var, Dim], form_of: FormOf) -> bool:
-    """Whether the statement writes every element of the buffer and reads none. ``around`` maps the indices of enclosing loops,
-    which run from 0 with step 1, to their sizes."""
+    """Whether the statement writes every element of the buffer and reads none of them; False if this is not known. ``around``
+    maps the indices of enclosing loops, which run from 0 with step 1, to their trip counts."""
     match stmt:
         case ir.Store():
             return stmt.buf is buf and buf not in reads(stmt) and _is_everywhere(stmt, around)
@@ -106,7 +110,8 @@ def fills(stmt: ir.Stmt, buf: ir.Var, around: dict[ir.Var, Dim], form_of: FormOf
 
 
 def _is_everywhere(store: ir.Store, around: dict[ir.Var, Dim]) -> bool:
-    """Whether the store, over all iterations of the loops ``around``, writes every element."""
+    """Whether the store, over all iterations of the loops ``around`` (index to trip count), writes every element: each axis has
+    a full slice, or the index of one of the loops with as many iterations, and each loop has an axis."""
     if not store.path:
         return True
     if len(store.path) != 1 or not isinstance(store.path[0], ir.Index):

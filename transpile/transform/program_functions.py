@@ -16,11 +16,8 @@ from transpile.transform.pairs import pair
 
 
 def apart(fns: Sequence[ir.Function]) -> list[ir.Function]:
-    """Settled programs for one module. Where two programs keep different functions of the same name, those of the later one are
-    renamed.
-
-    Functions that are equal keep their name and are defined once.
-    """
+    """The settled programs ``fns``, in order, for one module. Where two keep different functions of the same name, those of the
+    later one are renamed, in place; equal functions keep their name, and are defined once."""
     taken = {fn.name for fn in fns}
     kept: dict[str, str] = {}
     out: list[ir.Function] = []
@@ -36,7 +33,7 @@ def apart(fns: Sequence[ir.Function]) -> list[ir.Function]:
 
 
 def renamed(fn: ir.Function, name: str) -> ir.Function:
-    """A settled program under another name."""
+    """The settled program ``fn`` under another name; if it is a kept function, its routine is renamed in place too."""
     if fn.routine is not None:
         fn.routine.name = name
         fn.routine.fn = replace(fn.routine.body, name=name)
@@ -44,7 +41,8 @@ def renamed(fn: ir.Function, name: str) -> ir.Function:
 
 
 def settled(fn: ir.Function, clean: Callable[[ir.Function], ir.Function]) -> ir.Function:
-    """``fn`` after ``clean``, with all functions that it calls, directly or not, cleaned and named."""
+    """``fn`` after ``clean``; all kept functions that it calls, directly or not, are cleaned and given names that differ, in
+    place. If it only calls one kept function, the result is that function."""
     fn = clean(fn)
     pair(fn)
     done: set[Routine] = set()
@@ -62,7 +60,8 @@ def settled(fn: ir.Function, clean: Callable[[ir.Function], ir.Function]) -> ir.
 
 
 def _name(taken: set[str], fn: ir.Function) -> None:
-    """Gives each function that the program keeps a name that is not in ``taken``."""
+    """Gives each kept function that the program calls, except itself, a name that is not in ``taken``; changes the routines in
+    place and adds the names to ``taken``."""
     for routine in reached(fn):
         if routine is not fn.routine:
             routine.name = _free(routine.name, taken)
@@ -71,6 +70,7 @@ def _name(taken: set[str], fn: ir.Function) -> None:
 
 
 def _free(name: str, taken: set[str]) -> str:
+    """``name``; if it is in ``taken``, with the first of ``_2``, ``_3``, ... that makes it new."""
     found, k = name, 1
     while found in taken:
         k += 1
@@ -79,7 +79,8 @@ def _free(name: str, taken: set[str]) -> str:
 
 
 def _merged(fn: ir.Function) -> ir.Function:
-    """The kept function that ``fn`` calls, if ``fn`` does nothing else and has the same arguments and results; else ``fn``."""
+    """The kept function that ``fn`` calls, under the name of ``fn``, if ``fn`` does nothing else and has the same arguments and
+    results; else ``fn``."""
     stmts = [s for s in fn.body.stmts if not (isinstance(s, ir.Let) and s.prim == "dim")]
     call = stmts[0] if len(stmts) == 1 else None
     if not is_kept(call) or call.args != fn.params or call.results != fn.body.yields:
