@@ -22,10 +22,12 @@ _PLAIN = ("copy", "full", "empty")
 
 
 def own_memory(fn: ir.Function) -> ir.Function:
-    """The function in the form that the transforms expect: arguments that it writes are copied first, the size of each
-    parameter has a variable, and every buffer begins as a plain copy, zeros, a constant or empty. (The reverse sweep may read
-    the initial content after it has been overwritten.) Primitives with an expansion are expanded, squares of roots made smooth,
-    and values that custom calls keep for pullbacks computed by ordinary statements."""
+    """The function in the form that the transforms expect: arguments that it writes are copied first, each size of a parameter
+    has a variable, and every buffer begins as a copy, as one number everywhere, or empty.
+
+    The reverse sweep may read the initial content after it has been overwritten. Primitives that have an expansion are expanded
+    too.
+    """
     fn = with_kept_apart(with_smooth_squares(without_again(own_arguments(expanded(fn)))))
     symbols = dict(fn.symbols)
     sizes: list[ir.Stmt] = []

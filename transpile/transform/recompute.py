@@ -38,9 +38,10 @@ ORDER = 8  # the factor by which less must be recorded, for a loop whose forward
 
 
 def link_best(fn: ir.Function, sweep: Sweep, b: Builder, kept: Sequence[ir.Operand] = ()) -> ir.Block:
-    """One block that runs the forward sweep of ``fn``, then the reverse sweep; it yields what the reverse sweep yields.
+    """One new block that runs the forward sweep of ``fn``, then the reverse sweep ``sweep``, and yields what the reverse sweep
+    yields. Loops are fused or recomputed where that pays.
 
-    ``kept`` are results of ``fn`` that are wanted as well.
+    ``kept`` are results of ``fn`` that are wanted as well: they decide whether the forward sweep of a loop runs anyway.
     """
     fn, sweep = fuse(fn, sweep, b, link_best)
     sweep, needs = _choose(fn, sweep, b, kept)
@@ -48,8 +49,8 @@ def link_best(fn: ir.Function, sweep: Sweep, b: Builder, kept: Sequence[ir.Opera
 
 
 def _choose(fn: ir.Function, sweep: Sweep, b: Builder, kept: Sequence[ir.Operand]) -> tuple[Sweep, Needs]:
-    """The sweep in which the loops worth recomputing are recomputed, and what must be recorded for this sweep. ``kept``:
-    results that are wanted as well."""
+    """The sweep, with the loops recomputed that are worth it, and the decisions on what is recorded for it. ``kept``: results
+    of ``fn`` that are wanted as well."""
     facts = Overwrites(fn)
     needs = decided(facts, sweep, b.symbols)
     tried: set[int] = set()
@@ -76,7 +77,7 @@ def _choose(fn: ir.Function, sweep: Sweep, b: Builder, kept: Sequence[ir.Operand
 
 
 def _mirrors(sweep: Sweep, block: ir.Block) -> Iterator[ir.For]:
-    """The mirrors of loops in a block, each before the ones inside it."""
+    """The for loops in a block, nested ones too, that mirror a forward loop, each before the ones inside it."""
     for stmt in block.stmts:
         if isinstance(stmt, ir.For) and stmt in sweep.mirrors:
             yield stmt
@@ -87,8 +88,8 @@ def _mirrors(sweep: Sweep, block: ir.Block) -> Iterator[ir.For]:
 def _is_better(
     fn: ir.Function, before: Needs, after: Needs, inside: Sequence[ir.Var], found: _Found, kept: Sequence[ir.Operand]
 ) -> bool:
-    """Whether recomputing the loop that was ``found`` pays, from what is recorded ``before`` and ``after``. ``inside``: the
-    values of its iterations that are recorded before; ``kept``: results that are wanted as well."""
+    """Whether recomputing the loop of ``found`` pays, if the decisions are ``before`` without it and ``after`` with it.
+    ``inside``: the values recorded in its iterations before; ``kept``: results that are wanted as well."""
     old, new = _amount(before), _amount(after)
     outside = (found.sweep.current(o) for o in uses(found.sweep.block))
     if not is_live(fn, found.loop, (*kept, *(o for o in outside if o is not found.index)), before.symbols):
@@ -104,12 +105,13 @@ def _is_better(
 
 
 def _loops_inside(needs: Needs, var: ir.Var, loop: ir.For | ir.While) -> int:
+    """The number of loops between ``loop`` and the definition of ``var``, which is inside ``loop``."""
     loops = needs.defs[var].loops
     return len(loops) - 1 - next(k for k, around in enumerate(loops) if around is loop)
 
 
 def _amount(needs: Needs) -> int:
-    """The approximate number of recorded elements: a loop or an axis of unknown length counts as 50."""
+    """A rough number of the elements recorded, for comparisons: a loop or an axis of unknown length counts as 50."""
     total = 0
     for var in needs.recorded:
         size = 50 ** len(needs.defs[var].loops)
@@ -135,12 +137,12 @@ class _Found:
 
     @property
     def is_dear(self) -> bool:
-        """Whether the recomputed part evaluates more than arithmetic."""
+        """Whether the recomputed part contains anything more expensive than arithmetic."""
         return any(is_dear(s) and any(v in self.sweep.origins for v in defines(s)) for s in statements(self.trip))
 
     def has_loop_below(self, depth: int, of_any_length: bool = True) -> bool:
-        """Whether a recomputed loop is nested more than ``depth`` loops deep; without ``of_any_length``, only one whose length
-        changes between the iterations counts."""
+        """Whether the recomputed part has a loop with ``depth`` or more other loops around it, inside the one recomputed.
+        Without ``of_any_length``, only while loops count and loops whose start or bound depends on the iteration."""
         own = {self.index, *defined(self.trip)}
 
         def visit(block: ir.Block, level: int) -> bool:
@@ -158,7 +160,7 @@ class _Found:
         return visit(self.trip, 0)
 
     def is_copy(self, stmt: ir.For | ir.While) -> bool:
-        """Whether a loop belongs to the recomputed forward sweep."""
+        """Whether a loop of ``trip`` is a copy of a loop of the forward sweep, not a mirror; while loops always are."""
         return isinstance(stmt, ir.While) or stmt.index in self.sweep.origins
 
 
@@ -170,7 +172,8 @@ class _Again:
         self.mirror, self.loop = mirror, loop
 
     def run(self, facts: Overwrites) -> _Found | None:
-        """The sweep with the recomputed loop; None if its iterations cannot run again."""
+        """The sweep in which each iteration of the mirror runs its part of the forward sweep first; None if the iterations
+        cannot run again."""
         copier = _Copier(self.b, self.loop.body, self.sweep.origins)
         body = copier.trip(self.loop.body)
         if body is None:
@@ -185,7 +188,8 @@ class _Again:
         return _Found(self.replaced(linked), linked, self.loop)
 
     def inner(self, copier: _Copier) -> Sweep:
-        """The reverse sweep of one iteration, as the sweep of a function."""
+        """The reverse sweep of one iteration, in which the copies that ``copier`` made stand for the statements of the forward
+        sweep."""
         outer = self.sweep
         mapping = {v: copier.operand(o) for v, o in outer.mapping.items()}
         return Sweep(
@@ -198,8 +202,8 @@ class _Again:
         )
 
     def is_repeatable(self, linked: ir.Block, overwrites: Overwrites) -> bool:
-        """Whether buffers from outside that the iteration reads still hold the same values when it runs again. The function may
-        itself be an iteration, which writes buffers that it does not allocate."""
+        """Whether every buffer from outside that the iteration ``linked`` reads still holds the same values when it runs again.
+        The function may itself be an iteration, which writes buffers that it does not allocate."""
         own = set(defined(linked))
         for stmt in statements(linked):
             if not isinstance(stmt, (ir.Let, ir.Alloc)) or stmt.prim == "dim":
@@ -216,14 +220,15 @@ class _Again:
         return True
 
     def origin(self, stmt: ir.Let | ir.Alloc, overwrites: Overwrites) -> ir.Let | None:
-        """The statement of the forward function that ``stmt`` is a copy of; None if it is not a copy."""
+        """The *let* of the forward function that ``stmt`` is a copy of, directly or by copies of copies; ``stmt`` itself if it
+        is of that function; else None."""
         found: ir.Stmt | None = stmt
         while found is not None and id(found) not in overwrites.at:
             found = self.sweep.origins.get(found.var) if isinstance(found, (ir.Let, ir.Alloc)) else None
         return found if isinstance(found, ir.Let) else None
 
     def replaced(self, linked: ir.Block) -> Sweep:
-        """The sweep with ``linked`` as the body of the mirror."""
+        """A new sweep in which the mirror has ``linked`` as its body; the old sweep is unchanged."""
         sweep = self.sweep
         mirrors, sides = sweep.mirrors.copy(), sweep.sides.copy()
         mirror = replace(self.mirror, body=linked, reason=RERUN)
@@ -277,7 +282,8 @@ class _Copier(Cloner):
                 self.renamed[symbol] = Dim.alike(str(b.fresh_symbol(value.label)), b.form_of(value))
 
     def trip(self, body: ir.Block) -> ir.Block | None:
-        """The copy of the body; None if an iteration pushes to or pops from an outer stack."""
+        """A new block with the copied statements of ``body``, without yields; None if an iteration pushes to or pops from an
+        outer stack."""
         for stmt in statements(body):
             if isinstance(stmt, (ir.Push, ir.Pop)) and stmt.stack not in self.own:
                 return None
@@ -287,24 +293,27 @@ class _Copier(Cloner):
         return new
 
     def is_inside(self, stmt: ir.Stmt) -> bool:
-        """Whether the statement is copied: it is no effect and writes no outer buffer."""
+        """Whether the statement is copied: it is not an effect (a print, an exception) and writes no outer buffer."""
         return not isinstance(stmt, ir.Effect) and not (
             isinstance(stmt, (ir.Store, ir.Add)) and stmt.buf not in self.own
         )
 
     def fresh(self, var: ir.Var) -> ir.Var:
-        """The copy of a variable; a size symbol whose value is this variable gets a copy too."""
+        """A new variable for the copy of ``var``; size symbols whose value is ``var`` get new symbols with the value of the
+        copy."""
         new = super().fresh(var)
         for symbol in self.symbols.get(var, ()):
             self.b.bind_symbol(self.renamed[symbol], new)
         return new
 
     def block(self, block: ir.Block) -> ir.Block:
+        """The copy of a block without effects and writes to outer buffers; noted in ``blocks``."""
         new = super().block(replace(block, stmts=[s for s in block.stmts if self.is_inside(s)]))
         self.blocks[block] = new
         return new
 
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
+        """The copy of a statement, in which called functions do not print; noted in ``stmts``, its variables in ``origins``."""
         new = silent_stmt(super().stmt(stmt))
         self.stmts[stmt] = new
         self.origins.update((var, stmt) for var in defines(new))

@@ -39,7 +39,8 @@ class _Level:
 
 
 def link(fn: ir.Function, sweep: Sweep, b: Builder, needs: Needs) -> ir.Block:
-    """One block that runs the forward sweep of ``fn``, then the reverse sweep; the block yields what the reverse sweep yields."""
+    """One new block that runs the forward sweep of ``fn`` with what ``needs`` says is recorded, then the reverse sweep; it
+    yields what the reverse sweep yields."""
     linker = _Linker(fn, sweep, b, needs)
     with b.into(ir.Block()) as out:
         linker.forward()
@@ -69,7 +70,8 @@ class _Linker:
         return self.defs[var].loops
 
     def make_tape(self, var: ir.Var) -> None:
-        """Emits the tape of ``var``: an array if its trip counts and sizes are known here, else a stack."""
+        """Emits the tape of ``var``, before the outermost loop around it, and notes it in ``tapes``: an array with an axis for
+        each loop if trip counts and sizes are known here, else a stack."""
         b, name = self.b, f"{var.label}_tape"
         reason, unknown = self.needs.recorded[var], why_uncountable(var, self.needs)
         assert reason, var
@@ -89,7 +91,7 @@ class _Linker:
         return self.fn.loc if stmt is None else stmt.loc
 
     def trip_count(self, loop: ir.For) -> Dim:
-        """The trip count of a loop that does not stop early and has a constant step."""
+        """The trip count, as a size, of a loop that does not stop early and has a constant step."""
         b = self.b
         start, bound = b.form(loop.start), b.form(loop.bound)
         assert isinstance(loop.step, ir.Const)
@@ -98,7 +100,8 @@ class _Linker:
         return span.clip() if abs(step) == 1 else (span + (abs(step) - 1)).clip() // abs(step)
 
     def ordinal(self, loop: ir.For, index: ir.Operand) -> Expr:
-        """The number of the iteration, counted from 0, from the index."""
+        """The number of the iteration, counted from 0, in which the loop's index is ``index``; emitted, for the sweep that is
+        being built."""
         b = self.b
         assert isinstance(loop.step, ir.Const)
         start = self.resolve(loop.start) if self.levels else loop.start
@@ -106,14 +109,15 @@ class _Linker:
         return away if loop.step.value == 1 else away // loop.step
 
     def tape_path(self, var: ir.Var) -> tuple[ir.Index]:
-        """The path to the entry of one iteration in the tape of ``var``."""
+        """The path to the entry of one iteration in the tape of ``var``: one point for each loop, then full slices."""
         points = tuple(ir.Point(k) for k in range(len(self.loops_of(var))))
         return (ir.Index((*points, *(ir.Slice() for _ in var.type.dims))),)
 
     # ---- forward sweep
 
     def forward(self) -> None:
-        """Emits the forward sweep with its recordings."""
+        """Emits the forward sweep with tapes and recordings; notes in ``escaped`` how values defined in branches are seen
+        outside."""
         for stmt in self.fn.body.stmts:
             for var in self.roots.get(id(stmt), ()):
                 self.make_tape(var)
@@ -122,6 +126,8 @@ class _Linker:
             self.escaped.update(escaping)
 
     def forward_block(self, block: ir.Block, escape: bool) -> tuple[ir.Block, dict[ir.Var, ir.Operand]]:
+        """A new block with recordings, and the variables defined in it that the reverse sweep reads outside of it, each with
+        itself or the result of an inner branch. ``escape``: such variables are looked for, as outside loops."""
         escaping: dict[ir.Var, ir.Operand] = {}
         with self.b.into(ir.Block(block.params, [], block.yields, block.stop)) as out:
             for param in block.params:
@@ -137,7 +143,8 @@ class _Linker:
         return out, escaping
 
     def forward_stmt(self, stmt: ir.Stmt, escape: bool) -> tuple[ir.Stmt, dict[ir.Var, ir.Operand]]:
-        """The statement with its recordings, and the operands by which variables defined inside are seen outside."""
+        """The statement with its recordings, and the operands by which variables defined in its branches are seen after it;
+        empty for loops and without ``escape``."""
         match stmt:
             case ir.If():
                 return self.forward_if(stmt, escape)
@@ -150,6 +157,8 @@ class _Linker:
         return stmt, {}
 
     def forward_if(self, stmt: ir.If, escape: bool) -> tuple[ir.Stmt, dict[ir.Var, ir.Operand]]:
+        """The branch with recordings and a further result for each variable that the reverse sweep reads outside (undefined on
+        the other side), and these variables with their results."""
         then, from_then = self.forward_block(stmt.then, escape)
         orelse, from_else = self.forward_block(stmt.orelse, escape)
         seen: dict[ir.Var, ir.Operand] = {}
@@ -164,7 +173,7 @@ class _Linker:
         return replace(stmt, then=then, orelse=orelse, results=tuple(results)), seen
 
     def record(self, var: ir.Var) -> None:
-        """Emits the statement that records ``var``, directly after its definition."""
+        """Emits the statement that records ``var`` on its tape; does nothing if it has none."""
         tape = self.tapes.get(var)
         if tape is None:
             return
@@ -178,7 +187,7 @@ class _Linker:
     # ---- reverse sweep
 
     def reverse(self, out: ir.Block) -> None:
-        """Emits the reverse sweep into ``out``."""
+        """Emits the reverse sweep into ``out`` and sets what ``out`` yields."""
         self.levels.append(_Level(self.fn.body, out))
         start = len(out.stmts)
         for stmt in self.sweep.block.stmts:
@@ -193,8 +202,8 @@ class _Linker:
                     var.type = resized(var.type, self.renamed.get)
 
     def reverse_block(self, block: ir.Block, loop: ir.For | ir.While | None, index: ir.Var | None) -> ir.Block:
-        """The linked block. If the block is the body of a mirror, ``loop`` is the forward loop and ``index`` the index of the
-        mirror; else both are None."""
+        """A new block with the references of ``block`` replaced. If it is the body of a mirror, ``loop`` is the forward loop
+        and ``index`` the index of the mirror; else both are None."""
         forward = self.sweep.sides.get(block)
         around, self.read_here = self.read_here, set()
         with self.b.into(ir.Block(block.params)) as out:
@@ -210,7 +219,8 @@ class _Linker:
         return out
 
     def reverse_stmt(self, stmt: ir.Stmt) -> None:
-        """Emits a statement of the reverse sweep with its references replaced."""
+        """Emits a statement of the reverse sweep with its references replaced by what stands for them; a mirror runs upwards if
+        its order does not matter."""
         b = self.b
         with b.at(stmt.loc):
             new = map_reads(stmt, self.resolve)
@@ -236,8 +246,8 @@ class _Linker:
                     self.have_read_sizes(var)
 
     def symbol_of_mirror(self, index: ir.Var, loop: ir.For | ir.While | None) -> Dim | None:
-        """The size symbol of the mirror's index, if the mirror has the iterations of the forward loop and this loop has a
-        symbol; else None."""
+        """A new size symbol for the mirror's index, to which that of the forward loop is mapped; None if there is no forward
+        loop, it may stop early, or its symbol is missing or mapped already."""
         if not isinstance(loop, ir.For) or loop.body.stop is not None or loop.symbol is None:
             return None
         name = loop.symbol.as_symbol
@@ -247,12 +257,13 @@ class _Linker:
         return symbol
 
     def in_any_order(self, mirror: ir.For, loop: ir.For | ir.While) -> bool:
-        """Whether the iterations may run in any order, so that they can run upwards, which lets processors load and store
-        ahead. A loop that pops a stack may not."""
+        """Whether the iterations of the mirror of ``loop`` may run in any order, so that they can run upwards, which lets
+        processors load and store ahead. False if something recorded in the loop is on a stack."""
         return id(loop) not in self.pushing and may_reorder(mirror)
 
     def have_dims(self, stmt: ir.Stmt) -> None:
-        """Makes the sizes that a statement needs at run time available in the reverse sweep."""
+        """Emits what gives the sizes that ``stmt`` needs at run time, in the reverse sweep, and maps their symbols to new
+        ones."""
         for symbol in self.needs.sizes(stmt):
             operand = self.b.symbols[symbol]
             found = self.resolve(operand)
@@ -260,8 +271,8 @@ class _Linker:
                 self.rename(symbol, self.symbol_of(found))
 
     def rename(self, symbol: str, size: Dim) -> None:
-        """Maps a size symbol of the forward sweep to its name in the reverse sweep, together with all symbols of the same
-        value."""
+        """Maps a size symbol of the forward sweep to its name ``size`` in the reverse sweep, together with all unmapped symbols
+        of the same value."""
         self.renamed[symbol] = size
         value = self.sweep.current(self.b.symbols[symbol])
         if value in self.defs:
@@ -270,7 +281,8 @@ class _Linker:
             )
 
     def have_read_sizes(self, var: ir.Var) -> None:
-        """Takes the sizes of ``var`` from ``var`` itself, where a loop of the forward sweep found them at run time."""
+        """Emits reads of the sizes of ``var`` from ``var`` itself, where a loop of the forward sweep found them at run time,
+        and maps their symbols, in this block only."""
         for axis, dim in enumerate(var.type.dims):
             symbol = dim.as_symbol
             if symbol is not None and symbol not in self.renamed and not self.is_there(symbol):
@@ -279,12 +291,12 @@ class _Linker:
                 self.read_here |= set(self.renamed) - before
 
     def is_there(self, symbol: str) -> bool:
-        """Whether the reverse sweep sees the value of a symbol: no loop of the forward sweep defines it."""
+        """Whether the reverse sweep sees the value of a size symbol: no loop of the forward sweep defines it."""
         operand = self.sweep.current(self.b.symbols[symbol]) if symbol in self.b.symbols else None
         return not isinstance(operand, ir.Var) or operand not in self.defs or not self.defs[operand].loops
 
     def symbol_of(self, operand: ir.Operand) -> Dim:
-        """The operand as a size: a constant, or a symbol bound to it."""
+        """The operand as a size: a number for a constant, else a new symbol bound to it."""
         if isinstance(operand, ir.Const):
             return Dim(int(operand.value))
         return self.b.own_symbol(operand)
@@ -292,7 +304,8 @@ class _Linker:
     # ---- what stands for a variable of the forward sweep
 
     def resolve(self, operand: ir.Operand) -> ir.Operand:
-        """The operand of the reverse sweep that stands for an operand of the forward sweep."""
+        """The operand of the reverse sweep that stands for an operand of the forward sweep; emitted where necessary, once for
+        each block. Other operands are unchanged."""
         operand = self.sweep.current(operand)
         if not isinstance(operand, ir.Var) or operand not in self.defs:
             return operand
@@ -310,20 +323,22 @@ class _Linker:
         return level.memo[operand]
 
     def keep(self, var: ir.Var) -> None:
-        """Notes on an array of the forward sweep, as its reason, that the reverse sweep reads it in place."""
+        """Notes on the statement that defines an array of the forward sweep, in its ``reason``, that the reverse sweep reads it
+        in place."""
         stmt = self.defs[var].stmt
         if var.type.dims and isinstance(stmt, (ir.Let, ir.Alloc, ir.Call)):
             stmt.reason = stmt.reason or KEPT
 
     def level_of(self, block: ir.Block) -> _Level:
-        """The block of the reverse sweep that mirrors a forward block and is being linked."""
+        """The entry of ``levels`` for the block of the reverse sweep that mirrors a forward block, the innermost one."""
         for level in reversed(self.levels):
             if level.forward is block:
                 return level
         raise AssertionError("a value is needed outside the mirror of its block")
 
     def have(self, var: ir.Var, level: _Level) -> ir.Operand:
-        """Emits, in the mirror of its block, the read or the recomputation that gives ``var``."""
+        """The operand that stands for ``var``, defined in a loop: the mirrored index, a read of its tape or of the buffer that
+        keeps it, or a recomputation. Emitted into the current block, the mirror of its block."""
         found = self.defs[var]
         if found.kind == "index":
             return self.mirrored_index(found.stmt, level)  # type: ignore[arg-type]
@@ -342,7 +357,8 @@ class _Linker:
         return level.memo[var]
 
     def compute_again(self, stmt: ir.Let | ir.Call, level: _Level) -> None:
-        """Emits a recomputation of the statement."""
+        """Emits a recomputation of ``stmt`` with new variables, which ``level.memo`` then has for the old ones, except for
+        recorded ones."""
         args = tuple(self.resolve(a) for a in self.sources(stmt))
         again = {v: ir.Var(v.name, v.type) for v in defines(stmt)}
         if isinstance(stmt, ir.Let):
@@ -356,7 +372,7 @@ class _Linker:
         self.have_own_sizes(stmt)
 
     def have_own_sizes(self, stmt: ir.Let | ir.Call) -> None:
-        """Makes the sizes of a recomputed value available, where they are known only at run time."""
+        """Maps the size symbols of a recomputed value that its own statement determines to sizes in the reverse sweep."""
         types = [t for v in defines(stmt) for t in (v.type, *v.type.items)]
         for symbol in {s: None for t in types for d in t.dims for s in d.symbols()}:
             operand = self.b.symbols.get(symbol)
@@ -366,8 +382,8 @@ class _Linker:
                     self.rename(symbol, self.symbol_of(found))
 
     def sources(self, stmt: ir.Let | ir.Call) -> tuple[ir.Operand, ...]:
-        """The operands that the statement reads when it is recomputed: if a buffer was a copy and is overwritten later, the
-        source of the copy."""
+        """The operands that the statement reads when it is recomputed: those of the statement, but for a read of a buffer that
+        is overwritten later and began as a copy, the source of the copy."""
         facts, root = self.needs.overwrites, stmt.args[0] if stmt.args else None
         if isinstance(stmt, ir.Let) and isinstance(root, ir.Var) and root.buffer and stmt.prim == "index":
             if not facts.is_stable(stmt):
@@ -375,7 +391,8 @@ class _Linker:
         return stmt.args
 
     def mirrored_index(self, loop: ir.For, level: _Level) -> ir.Operand:
-        """The index of the forward loop for the iteration that the mirror is in."""
+        """The index of the forward loop for the iteration that the mirror is in; emitted if the mirror counts iterations from
+        0, as for a loop that may stop early."""
         assert level.index is not None
         if loop.body.stop is None:
             return level.index
@@ -387,7 +404,7 @@ class _Linker:
         return (start + b.expr(level.index) * step).op
 
     def load(self, var: ir.Var) -> ir.Operand:
-        """The recorded value: popped from its stack, or read from its array."""
+        """The recorded value of ``var``, by a statement that is emitted: popped from its stack, or read from its tape."""
         b, tape = self.b, self.tapes[var]
         type_ = var.type.strong if self.narrow else var.type
         new = ir.Var(var.name, type_)
@@ -407,13 +424,14 @@ class _Linker:
 
 
 def is_countable(var: ir.Var, needs: Needs) -> bool:
-    """Whether the trip counts of the loops around ``var`` and its sizes are known before the outermost loop."""
+    """Whether the sizes of ``var`` and the trip counts of all loops around it are known before the outermost loop, so that its
+    tape can be an array."""
     return not why_uncountable(var, needs)
 
 
 def why_uncountable(var: ir.Var, needs: Needs) -> str:
-    """The first reason why ``var`` needs a stack: a trip count or a size that is not known before the outermost loop; empty if
-    there is none."""
+    """The first reason why ``var`` needs a stack, as text for users; empty if the trip counts and sizes are known before the
+    outermost loop."""
     for loop in needs.defs[var].loops:
         line = loop.loc.line
         if isinstance(loop, ir.While) or loop.body.stop is not None:
@@ -427,7 +445,8 @@ def why_uncountable(var: ir.Var, needs: Needs) -> str:
 
 
 def _is_outside(operand: ir.Operand, needs: Needs) -> bool:
-    """Whether the operand has a value before the outermost loop, whichever branches were taken."""
+    """Whether the operand is defined outside all loops and branches of the forward sweep, so that its value is there before the
+    outermost loop."""
     if not isinstance(operand, ir.Var) or operand not in needs.defs:
         return True
     return not needs.defs[operand].nest

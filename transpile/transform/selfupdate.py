@@ -23,11 +23,14 @@ from transpile.ops.tables import record_of
 
 
 def keep_self_updates(block: ir.Block) -> None:
-    """Edits a finished reverse sweep in place."""
+    """Edits a finished reverse sweep in place: removes zeroing that is undone, or makes it an assignment, and reads of whole
+    buffers that nothing uses."""
     _kept(block, set(uses(block)))
 
 
 def _kept(block: ir.Block, used: set[ir.Operand]) -> None:
+    """Edits a block and the blocks nested in it in place, as `keep_self_updates`; ``used`` are all operands that the sweep
+    reads."""
     block.stmts[:] = [s for s in block.stmts if not _is_idle(s, used)]
     for stmt in block.stmts:
         for inner in blocks(stmt):
@@ -56,8 +59,9 @@ def _kept(block: ir.Block, used: set[ir.Operand]) -> None:
 
 
 def _added_back(stmts: list[ir.Stmt], k: int) -> tuple[int, list[ir.Stmt]] | None:
-    """The position of the `Add` that restores what the zeroing at ``k`` removed, and the statements that add the remainder, if
-    it adds more than that. None if there is no such `Add`, or the place is read in between."""
+    """The position of the `Add` that restores what the zeroing at position ``k`` removed, and the statements that add the
+    remainder, [] if it adds no more than that. None if there is no such `Add`, or the buffer is read or stored to in
+    between."""
     zeroing = stmts[k]
     assert isinstance(zeroing, ir.Store)
     taken = _read_before(stmts, k)
@@ -77,7 +81,8 @@ def _added_back(stmts: list[ir.Stmt], k: int) -> tuple[int, list[ir.Stmt]] | Non
 
 
 def _rest(stmts: list[ir.Stmt], add: ir.Add, taken: ir.Var) -> list[ir.Stmt] | None:
-    """For ``p += taken + r`` the statement ``p += r``, for ``p += taken - r`` those of ``p += -r``; None for another sum."""
+    """The statements that add what ``add`` adds beyond ``taken``: for ``p += taken + r`` those of ``p += r``, for ``p += taken
+    - r`` those of ``p += -r``; None for another sum. ``stmts`` are those before it."""
     made = next((s for s in reversed(stmts) if isinstance(s, ir.Let) and s.var is add.value), None)
     if made is None or not record_of(made).is_sum or taken not in made.args:
         return None
@@ -91,8 +96,8 @@ def _rest(stmts: list[ir.Stmt], add: ir.Add, taken: ir.Var) -> list[ir.Stmt] | N
 
 
 def _first_added(stmts: list[ir.Stmt], k: int) -> int | None:
-    """The position of the `Add` to the place zeroed by statement ``k``; this `Add` may assign instead. None if something
-    touches the buffer before."""
+    """The position of the next `Add` to exactly the place that the store at position ``k`` zeroes, which may assign instead;
+    None if something else touches the buffer before, or if indices may repeat."""
     zeroing = stmts[k]
     assert isinstance(zeroing, ir.Store)
     for j in range(k + 1, len(stmts)):
@@ -105,6 +110,8 @@ def _first_added(stmts: list[ir.Stmt], k: int) -> int | None:
 
 
 def _read_before(stmts: list[ir.Stmt], k: int) -> ir.Var | None:
+    """The variable that holds the content of the place which the store at ``k`` zeroes, read since the last write to the
+    buffer; None if there is none."""
     zeroing = stmts[k]
     assert isinstance(zeroing, ir.Store)
     for stmt in reversed(stmts[:k]):
@@ -121,11 +128,12 @@ def _same_place(stmt: ir.Add, zeroing: ir.Store) -> bool:
 
 
 def _is_idle(stmt: ir.Stmt, used: set[ir.Operand]) -> bool:
-    """Whether the statement reads a whole buffer and the result is unused: the value became the adjoint of another variable."""
+    """Whether the statement reads a whole buffer and its result is not in ``used``: the value became the adjoint of another
+    variable."""
     return isinstance(stmt, ir.Let) and stmt.prim == "index" and not stmt.params["path"] and stmt.var not in used
 
 
 def _looks(stmt: ir.Stmt, buf: ir.Var) -> bool:
-    """Whether the statement reads the buffer or overwrites a part of it; adding to it is allowed."""
+    """Whether the statement, or a nested one, reads the buffer or stores to a part of it; adding to it does not count."""
     inner = [s for b in blocks(stmt) for s in statements(b)]
     return any(buf in reads(s) or (isinstance(s, ir.Store) and s.buf is buf) for s in (stmt, *inner))

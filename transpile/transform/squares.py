@@ -21,8 +21,8 @@ from transpile.ops.tables import prims, record_of
 
 
 def with_smooth_squares(fn: ir.Function) -> ir.Function:
-    """``fn``, about to be differentiated, in which the derivative of each square of a root or norm is that of the square
-    computed without the root."""
+    """``fn``, about to be differentiated, in which each square of a root or norm has the value as before but the derivative of
+    the square computed without the root; ``fn`` itself if there is none."""
     lets = [s for s in statements(fn.body) if isinstance(s, ir.Let)]
     roots = {s.var: s for s in lets if record_of(s).square is not None and s.var.type.is_float}
     if not roots:
@@ -35,12 +35,13 @@ def with_smooth_squares(fn: ir.Function) -> ir.Function:
 
 
 def _is_sloped(let: ir.Let) -> bool:
+    """Whether the statement has the value of its first operand and the derivative of its second one (``sloped``)."""
     constant = record_of(let).constant
     return constant is not None and constant(let.params) is None
 
 
 def _root(let: ir.Let) -> ir.Operand | None:
-    """The operand that a statement squares; None if it squares nothing."""
+    """The operand that a statement squares, by ``x * x``, a square or ``x ** 2``; None if it squares nothing."""
     record = record_of(let)
     if record.multiplies and let.args[0] is let.args[1] or record.squares:
         return let.args[0]
@@ -66,6 +67,8 @@ class _Squares:
         return out
 
     def stmt(self, stmt: ir.Stmt) -> None:
+        """Emits the statement; a square becomes ``sloped(square, slope)``, and for a root the square without the root is
+        emitted after it, and noted in ``slopes``."""
         b = self.b
         if not isinstance(stmt, ir.Let):
             b.emit(with_blocks(stmt, self.block))

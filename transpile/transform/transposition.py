@@ -20,9 +20,10 @@ from transpile.transform.vjp import vjp
 
 @station("transposition")
 def transpose(fn: ir.Function, wrt: Sequence[int]) -> ir.Function:
-    """The transpose of ``fn`` in the parameters ``wrt``: `vjp` with ``seeds``, which must read no element of these parameters.
+    """The transpose of ``fn`` in the parameters ``wrt``: as `vjp` with ``seeds``, it takes the parameters of ``fn``, then a
+    cotangent for each floating-point result, and gives an adjoint for each of ``wrt``.
 
-    Raises `TranspileError` T312 if it does.
+    Raises `TranspileError` T312 if it reads an element of the parameters ``wrt``.
     """
     done = vjp(fn, wrt, seeds=True)
     if (found := first_read(done, wrt)) is not None:
@@ -31,7 +32,7 @@ def transpose(fn: ir.Function, wrt: Sequence[int]) -> ir.Function:
 
 
 def not_linear(fn: ir.Function, operand: ir.Operand, stmt: ir.Stmt) -> Exception:
-    """The error for a transpose that would read an argument."""
+    """The error T312 for a transpose of ``fn`` that would read the argument ``operand`` in ``stmt``; returned, not raised."""
     assert isinstance(operand, ir.Var)
     name = operand.name
     message = f"{fn.title!r} is not linear in {name!r}: the transpose would need the value of {name!r} here"

@@ -45,18 +45,18 @@ def vjp(fn: ir.Function, wrt: Sequence[int], *, value: bool = False, seeds: bool
 
 
 def _of_rule(fn: ir.Function, wrt: Sequence[int]) -> ir.Function:
-    """`vjp` with the cotangents as parameters."""
+    """The reverse derivative by `vjp`, with the cotangents as parameters."""
     return vjp(fn, wrt, seeds=True)
 
 
 def vjp_by_sides(fn: ir.Function, wrt: Sequence[int], *, value: bool = False, aux: int = 0) -> ir.Function:
-    """`vjp` with the cotangents as parameters (``seeds``); in a function that ends in a branch, each side is differentiated
-    separately."""
+    """The reverse derivative by `vjp`, with the cotangents as parameters (``seeds``); in a function that ends in a branch, each
+    side is differentiated separately."""
     return by_sides(fn, wrt, vjp, value=value, aux=aux)
 
 
 def _trimmed(sweep: Sweep, symbols: dict[str, ir.Operand]) -> Sweep:
-    """The sweep without dead statements, so that nothing is recorded for them."""
+    """The sweep, changed in place, without dead and repeated statements, so that nothing is recorded for them."""
 
     def moved(old: object, new: object) -> None:
         if old in sweep.mirrors:
