@@ -20,9 +20,11 @@ Stays = Callable[[ir.Stmt], bool]
 
 
 def remove_dead(fn: ir.Function, *, sizes: bool = True, stays: Stays = must_run) -> ir.Function:
-    """``fn`` without statements that its results and effects do not need; the same object if nothing is dead.
+    """``fn`` without statements that its results, its effects and memory of the caller do not need; the same object if nothing
+    is dead.
 
     ``sizes``: also keep the sizes of parameters and of all variables that stay, since a later transform may need them.
+    ``stays``: whether a statement stays even if nothing reads it.
     """
     roots = [*fn.body.yields, *(p for p in fn.params if p.buffer), *_written_elsewhere(fn.body)]
     if sizes:
@@ -32,17 +34,18 @@ def remove_dead(fn: ir.Function, *, sizes: bool = True, stays: Stays = must_run)
 
 
 def remove_dead_lowered(fn: ir.Function) -> ir.Function:
-    """`remove_dead` for loop core: sizes are operands there; a *let* that may raise stays, because its check is part of it, and
-    so does every call, which may fill arrays."""
+    """`remove_dead` for loop core, where sizes are operands: they do not stay by themselves, but a *let* that may raise does,
+    because its check is part of it, and so does every call, which may fill arrays."""
     return remove_dead(fn, sizes=False, stays=_stays_lowered)
 
 
 def _stays_lowered(stmt: ir.Stmt) -> bool:
+    """Whether a statement of loop core stays even if nothing reads its results: it is a call, or a *let* that may raise."""
     return isinstance(stmt, ir.Call) or isinstance(stmt, ir.Let) and not is_pure(stmt)
 
 
 def _written_elsewhere(body: ir.Block) -> list[ir.Var]:
-    """The written memory that the function does not allocate: the caller, or an alias, may read it."""
+    """The buffers written in the body that it does not allocate: the caller, or an alias, may read them."""
     own = {s.var for s in statements(body) if isinstance(s, ir.Alloc)}
     return [s.buf for s in statements(body) if isinstance(s, (ir.Store, ir.Add, ir.PacketStore)) and s.buf not in own]
 
@@ -55,18 +58,20 @@ def remove_dead_block(
     sizes: bool = False,
     stays: Stays = must_run,
 ) -> ir.Block:
-    """``block`` without statements that ``roots`` and effects do not need. ``moved(old, new)`` is called for each statement and
-    block that is replaced by a smaller one; ``sizes`` and ``stays`` are as for `remove_dead`."""
+    """``block`` without statements that ``roots`` and effects do not need; the same object if nothing is dead. ``moved(old,
+    new)`` is called for each statement and block that is replaced by a smaller one; ``sizes`` and ``stays`` are as for
+    `remove_dead`."""
     return _Sweep(_Liveness(block, symbols, sizes, stays).run(roots), moved).block(block)
 
 
 def is_live(fn: ir.Function, stmt: ir.Stmt, roots: Iterable[ir.Operand], symbols: Mapping[str, ir.Operand]) -> bool:
-    """Whether ``roots`` or an effect of ``fn`` need the statement."""
+    """Whether ``roots`` or an effect of ``fn`` need the statement, of ``fn``; results of ``fn`` count only if they are in
+    ``roots``."""
     return id(stmt) in _Liveness(fn.body, symbols).run(roots).kept
 
 
 def needed(block: ir.Block, roots: Iterable[ir.Operand], symbols: Mapping[str, ir.Operand]) -> set[ir.Var]:
-    """The variables of a block that ``roots``, effects, and the sizes of remaining variables need."""
+    """The variables of a block, and those from outside it, that ``roots``, effects, and the sizes of these variables need."""
     return _Liveness(block, symbols, sizes=True).run(roots).live
 
 
@@ -85,6 +90,8 @@ class _Liveness:
         self._visit(block, ())
 
     def _visit(self, block: ir.Block, around: tuple[ir.Stmt, ...]) -> None:
+        """Notes all statements of the block and of nested blocks with the statements around them; marks those that always
+        stay."""
         for stmt in block.stmts:
             self.enclosing[id(stmt)] = around
             self._describe(stmt)
@@ -94,6 +101,7 @@ class _Liveness:
                 self.keep(stmt)
 
     def _describe(self, stmt: ir.Stmt) -> None:
+        """Notes what the results of a statement need, and what it writes; nested blocks are not visited."""
         match stmt:
             case ir.Let() | ir.Alloc() | ir.PacketRead():
                 self._define(stmt.var, stmt, reads(stmt))
@@ -132,12 +140,15 @@ class _Liveness:
         self.definition[var] = stmt
 
     def mark(self, operand: ir.Operand) -> None:
+        """Notes that the operand is live, to be followed by `run`; does nothing for constants and variables known to be
+        live."""
         if isinstance(operand, ir.Var) and operand not in self.live:
             self.live.add(operand)
             self.queue.append(operand)
 
     def keep(self, stmt: ir.Stmt) -> None:
-        """Marks the statement as live, and with the statement its operands and the loops and branches around it."""
+        """Marks the statement, and the loops and branches around it, to stay, and their operands as live, once. A value that a
+        loop or branch yields becomes live only with the result."""
         if id(stmt) in self.kept:
             return
         for s in (stmt, *self.enclosing[id(stmt)]):
@@ -171,7 +182,7 @@ class _Liveness:
                             self.mark(r)
 
     def run(self, roots: Iterable[ir.Operand]) -> _Liveness:
-        """Marks everything that the roots need; returns itself."""
+        """The object itself, after everything is marked that the ``roots``, and statements that always stay, need."""
         for root in roots:
             self.mark(root)
         while self.queue:
@@ -188,6 +199,7 @@ class _Liveness:
         return self
 
     def sizes_of(self, var: ir.Var) -> None:
+        """Marks the values of the size symbols in the type of ``var`` as live."""
         for name in type_symbols(var.type):
             if name in self.symbols:
                 self.mark(self.symbols[name])
@@ -198,6 +210,8 @@ class _Sweep:
         self.kept, self.live, self.moved = live.kept, live.live, moved
 
     def block(self, block: ir.Block, keep: list[bool] | None = None) -> ir.Block:
+        """The block with the statements that stay; the same object if all do. ``keep``: for each param and yield whether it
+        stays; None for all."""
         stmts = [self.stmt(s) for s in block.stmts if id(s) in self.kept]
         params = block.params
         yields = block.yields
@@ -212,6 +226,7 @@ class _Sweep:
         return new
 
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
+        """The statement with nested blocks, results and carried values reduced to what is live; the same object if all is."""
         match stmt:
             case ir.If():
                 keep = [r in self.live for r in stmt.results]

@@ -16,7 +16,8 @@ from transpile.simplify.tidy import tidy
 
 
 def expanded(fn: ir.Function) -> ir.Function:
-    """The function without primitives that have an expansion; subexpressions common to several expansions are computed once."""
+    """The function in which each primitive that has an expansion is replaced by it; equal subexpressions are computed once
+    then. ``fn`` itself if there is none."""
     if not any(isinstance(s, ir.Let | ir.Alloc) and record_of(s).expansion is not None for s in statements(fn.body)):
         return fn
     expansion = _Expansion(fn)
@@ -38,6 +39,7 @@ class _Expansion:
         return out
 
     def stmt(self, stmt: ir.Stmt) -> None:
+        """Emits the statement, or its expansion; later reads of its variable get the result of the expansion."""
         b = self.b
         match stmt:
             case ir.Let() | ir.Alloc() if (rule := record_of(stmt).expansion) is not None:

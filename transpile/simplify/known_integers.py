@@ -16,7 +16,8 @@ from transpile.ops.traits import LESS
 
 
 def simpler(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
-    """The operand that has the value of the *let*, or a cheaper *let*, or the *let* itself."""
+    """An operand that has the value of the *let*, or an equal *let* that is cheaper, or the *let* itself; from the bounds that
+    ``facts`` know."""
     kind, args = as_extremum(let)
     if kind:
         chosen = facts.chosen(kind, args)
@@ -32,6 +33,7 @@ def simpler(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
 
 
 def _rule(let: ir.Let) -> Callable[[ir.Let, Facts], ir.Operand | ir.Let] | None:
+    """The function that simplifies a *let* of this primitive, given the facts; None if there is none."""
     record = record_of(let)
     if record.relation is not None:
         return _compare
@@ -45,8 +47,8 @@ def _rule(let: ir.Let) -> Callable[[ir.Let, Facts], ir.Operand | ir.Let] | None:
 
 
 def shorter(found: ir.Operand | ir.Let, forms: Forms) -> ir.Operand | ir.Let:
-    """The *let*, or a simpler form of its sum: an integer plus a constant, or only the integer or the constant, if its linear
-    form is no more than that."""
+    """``found``; if it is a sum of integers whose linear form is a constant, an integer, or an integer plus a constant, that
+    constant, that integer, or a *let* of this sum."""
     if not isinstance(found, ir.Let) or not record_of(found).is_sum:
         return found
     if not all(map(is_integer, (found.var, *found.args))):
@@ -65,6 +67,7 @@ def shorter(found: ir.Operand | ir.Let, forms: Forms) -> ir.Operand | ir.Let:
 
 
 def _compare(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
+    """The constant True or False if the bounds decide the comparison of two integers; else the *let*."""
     if not all(is_integer(a) for a in let.args):
         return let
     a, b = (facts.forms.of(x) for x in let.args)
@@ -77,7 +80,8 @@ def _compare(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
 
 
 def _bound(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
-    """An index clipped to a range: the index, the size, or the smaller of both."""
+    """An index ``args[0]`` clipped to at most a size ``args[1]``: the index, the size, or their minimum; the *let* if the index
+    may be negative."""
     if not all(is_integer(a) for a in let.args):
         return let
     x, n = (facts.form(a) for a in let.args)
@@ -91,8 +95,9 @@ def _bound(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
 
 
 def _quotient(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
-    """Quotient and remainder of ``i * n + j`` by ``n`` are ``i`` and ``j`` if ``0 <= j < n``. Only for the runtime's primitives
-    of positions in arrays, whose operands cannot have wrapped."""
+    """Quotient or remainder of integers, if it follows from bounds; else the *let*. Of ``i * n + j`` by ``n`` these are ``i``
+    and ``j`` if ``0 <= j < n``, only for the runtime's primitives of positions in arrays, whose operands cannot have
+    wrapped."""
     is_rest = record_of(let).division == "%"
     a, by = let.args
     if isinstance(a, ir.Const) and isinstance(by, ir.Const) and by.value > 0:
@@ -110,7 +115,8 @@ def _quotient(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
 
 
 def without_zero(let: ir.Let, facts: Facts) -> ir.Let:
-    """The *let*; a Python remainder whose divisor is known to be positive becomes one that cannot raise."""
+    """The *let*; a Python remainder of integers whose divisor is known to be positive becomes one that cannot raise
+    (``arrays.wrap``)."""
     record = record_of(let)
     if record.division != "%" or record.raises is None or not all(map(is_integer, (let.var, *let.args))):
         return let
@@ -118,7 +124,7 @@ def without_zero(let: ir.Let, facts: Facts) -> ir.Let:
 
 
 def _split(product: ir.Operand, rest: ir.Operand, n: ir.Operand, facts: Facts) -> ir.Operand | None:
-    """``i`` if the product is ``i * n`` and ``0 <= rest < n``; else None."""
+    """The factor ``i`` if ``product`` is ``i * n`` and ``0 <= rest < n`` is known; else None."""
     let = facts.forms.lets.get(product) if isinstance(product, ir.Var) else None
     if let is None or not record_of(let).multiplies:
         return None
@@ -130,7 +136,8 @@ def _split(product: ir.Operand, rest: ir.Operand, n: ir.Operand, facts: Facts) -
 
 
 def _cast(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
-    """A constant boolean or small integer cast to a constant of another type."""
+    """The constant to which a cast of a constant bool or int (below 2**53) leads, if the result is a float64 or int64 scalar;
+    else the *let*."""
     (a,) = let.args
     if not isinstance(a, ir.Const) or not isinstance(a.value, (bool, int)) or abs(a.value) >= 2**53:
         return let
@@ -139,7 +146,7 @@ def _cast(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
 
 
 def _fits(let: ir.Let, facts: Facts) -> ir.Operand | ir.Let:
-    """An overflow test that is never true: of a sum with 0, or of a product with 0 or 1."""
+    """The constant False for an overflow test that is never true, of a sum with 0, or a product with 0 or 1; else the *let*."""
     a, b = (x.value if isinstance(x, ir.Const) else None for x in let.args)
     record = record_of(record_of(let).asks)
     never = a in (0, 1) or b in (0, 1) if record.multiplies else b == 0 or a == 0 and record.commutes

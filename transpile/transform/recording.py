@@ -126,8 +126,9 @@ class _Linker:
             self.escaped.update(escaping)
 
     def forward_block(self, block: ir.Block, escape: bool) -> tuple[ir.Block, dict[ir.Var, ir.Operand]]:
-        """A new block with recordings, and the variables defined in it that the reverse sweep reads outside of it, each with
-        itself or the result of an inner branch. ``escape``: such variables are looked for, as outside loops."""
+        """A new block with recordings, and each variable defined in it that the reverse sweep reads after it, with the operand
+        by which it is seen at the end of the block: itself, or the result of an inner branch. Without ``escape``, as in loops,
+        there are none."""
         escaping: dict[ir.Var, ir.Operand] = {}
         with self.b.into(ir.Block(block.params, [], block.yields, block.stop)) as out:
             for param in block.params:
@@ -372,7 +373,8 @@ class _Linker:
         self.have_own_sizes(stmt)
 
     def have_own_sizes(self, stmt: ir.Let | ir.Call) -> None:
-        """Maps the size symbols of a recomputed value that its own statement determines to sizes in the reverse sweep."""
+        """Maps the size symbols that a recomputed value gives itself, known only at run time, to their names in the reverse
+        sweep."""
         types = [t for v in defines(stmt) for t in (v.type, *v.type.items)]
         for symbol in {s: None for t in types for d in t.dims for s in d.symbols()}:
             operand = self.b.symbols.get(symbol)

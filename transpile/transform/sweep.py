@@ -53,7 +53,8 @@ class Sweep:
     origins: dict[ir.Var, ir.Stmt] = field(default_factory=dict)
 
     def current(self, operand: ir.Operand) -> ir.Operand:
-        """The operand that stands for an operand of the user's function in the function that is being linked."""
+        """The copy that stands for a variable of the user's function in the function that is being linked; the operand itself
+        if there is no copy."""
         return self.mapping.get(operand, operand) if isinstance(operand, ir.Var) else operand
 
 
@@ -69,9 +70,10 @@ class Nested:
 def reverse_sweep(
     fn: ir.Function, wrt: Sequence[int], results: Sequence[int], b: Builder, seed: bool, nested: Nested
 ) -> Sweep:
-    """The reverse sweep of ``fn``: adjoints of the parameters ``wrt`` from cotangents of ``results``.
+    """The reverse sweep of ``fn``: adjoints of the parameters at the positions ``wrt`` from cotangents of the results at the
+    positions ``results``.
 
-    With ``seed``, the cotangents are parameters; without, the only result is a scalar and its cotangent is 1. ``nested``
+    With ``seed``, the cotangents are new parameters; without, each is 1, as for a single scalar result. ``nested``
     differentiates called functions.
     """
     variables = [fn.params[k] for k in wrt]
@@ -94,7 +96,8 @@ class _Reverse:
         self.sides: Twins[ir.Block] = Twins()
 
     def run(self, wrt: Sequence[ir.Var], outputs: Sequence[ir.Operand], seed: bool) -> Sweep:
-        """The reverse sweep: adjoints of ``wrt`` from cotangents of ``outputs``, which are parameters if ``seed`` is set."""
+        """The reverse sweep: adjoints of ``wrt`` from cotangents of ``outputs``, which are new parameters if ``seed`` is set,
+        else 1."""
         b = self.b
         seeds: list[ir.Var] = []
         with b.into(ir.Block()) as block:
@@ -116,7 +119,7 @@ class _Reverse:
         return Sweep(block, tuple(seeds), self.mirrors, self.sides)
 
     def block(self, block: ir.Block) -> None:
-        """Emits the adjoints of a forward block's statements, from the last to the first."""
+        """Emits the adjoints of a forward block's statements, from the last to the first, into the current block."""
         around, self.forward_block = self.forward_block, block
         for stmt in reversed(block.stmts):
             with self.b.at(stmt.loc):
@@ -127,7 +130,7 @@ class _Reverse:
 
     @singledispatchmethod
     def stmt(self, stmt: ir.Stmt) -> None:
-        """Emits the adjoint of a statement."""
+        """Emits what adds to the adjoints of the statement's operands; nothing if its result has no adjoint."""
         raise TypeError(stmt)
 
     @stmt.register
@@ -155,11 +158,12 @@ class _Reverse:
                 self.structural(stmt, prim, bar)
 
     def wants(self, args: Sequence[ir.Operand]) -> tuple[bool, ...]:
-        """For each operand, whether it needs an adjoint."""
+        """For each operand, whether it needs an adjoint: it is an active variable."""
         return tuple(isinstance(a, ir.Var) and a in self.active for a in args)
 
     def elementwise(self, stmt: ir.Let | ir.Alloc, prim: Op, bar: Pending) -> None:
-        """Adds the partials times the adjoint to the adjoints of the operands."""
+        """Adds ``bar``, the adjoint of the result, times each partial to the adjoint of the operand. T303 or T304 if a partial
+        that is needed is missing."""
         b = self.b
         if stmt.prim == "where":
             self.where(stmt, bar)
@@ -185,8 +189,8 @@ class _Reverse:
             self.adj.add(arg, self.without_nan(stmt, value) if bar.mask is None else Pending(value, bar.mask, is_zero))
 
     def where(self, stmt: ir.Let | ir.Alloc, bar: Pending) -> None:
-        """Passes the adjoint to both choices with a mask, which is applied after the partials of the selected value, not
-        before."""
+        """Passes ``bar``, the adjoint of the result, to both choices, each with its mask, to be applied after the partials of
+        the selected value, not before."""
         b = self.b
         test, then, orelse = stmt.args
         for arg, mask in ((then, b.expr(test)), (orelse, None)):
@@ -199,10 +203,12 @@ class _Reverse:
             self.adj.add(arg, Pending(bar.value, mask))
 
     def structural(self, stmt: ir.Let | ir.Alloc, prim: Op, bar: Expr) -> None:
+        """Adds the contributions of a primitive that is not elementwise; ``bar`` is the adjoint of its only result."""
         self.contribute(stmt, prim, self.b.expr(stmt.var), self.adj.full(bar, stmt.var.type))
 
     def several(self, stmt: ir.Let, prim: Op) -> None:
-        """Adds the contributions of a primitive with several results."""
+        """Adds the contributions of a primitive with several results and removes their adjoints; does nothing if none has an
+        adjoint."""
         slots = self.adj.items.pop(stmt.var, None)
         if slots is None:
             return
@@ -212,12 +218,14 @@ class _Reverse:
         self.contribute(stmt, prim, y, bars)
 
     def item(self, var: ir.Var, k: int) -> ir.Operand:
-        """Result ``k`` of a primitive with several results; the variable of the forward sweep if there is one."""
+        """Result ``k`` of ``var``, which holds several results: the variable that the forward sweep has for it, else a new
+        ``item`` statement."""
         found = self.items.get((var, k))
         return self.b.let("item", var, k=k).op if found is None else found
 
     def contribute(self, stmt: ir.Let | ir.Alloc, prim: Op, y: Any, y_bar: Any) -> None:
-        """Adds the contributions that the primitive's own rule gives."""
+        """Adds the contributions that the ``vjp`` rule of the primitive gives from the result ``y`` and its adjoint ``y_bar``,
+        both tuples if there are several results. T303 if it has no derivative."""
         wants = self.wants(stmt.args)
         if prim.vjp is ZERO or not any(wants):
             return
@@ -227,7 +235,8 @@ class _Reverse:
         self.add_parts(stmt, parts)
 
     def add_parts(self, stmt: ir.Let | ir.Alloc | ir.Call, parts: Sequence[Any]) -> None:
-        """Adds the contributions ``parts`` of a statement, one for each operand, to the adjoints of its operands."""
+        """Adds to the adjoint of each active operand of a statement the contribution at its position in ``parts``; those of an
+        operand read twice are summed first."""
         found: dict[ir.Operand, Expr] = {}  # an operand that is read twice (``x @ x``) gets one contribution
         for arg, part, wanted in zip(stmt.args, parts, self.wants(stmt.args)):
             if wanted and isinstance(part, Expr):
@@ -238,7 +247,8 @@ class _Reverse:
             self.adj.add(arg, self.without_nan(stmt, value))
 
     def without_nan(self, stmt: ir.Let | ir.Alloc | ir.Call, value: Expr) -> Pending:
-        """A contribution; if the primitive skips NaN, its mask is kept apart, as that of ``where`` is."""
+        """The contribution ``value``; if the primitive skips NaN and ``value`` is a ``where`` with 0 on one side, the other
+        side, with the test as its mask."""
         leaves_out = not isinstance(stmt, ir.Call) and record_of(stmt).skips_nan
         made = definition(self.b, value.op) if leaves_out else None
         if made is None or made.prim != "where":
@@ -280,20 +290,21 @@ class _Reverse:
             self.b.store(bar, stmt.path, stmt.args, ir.Const(0.0, Type(stmt.buf.type.dtype)))
 
     def is_local(self, buf: ir.Var) -> bool:
-        """Whether the buffer is allocated in the block that is being mirrored."""
+        """Whether the buffer is allocated in the very block that is being mirrored."""
         alloc = self.overwrites.allocs.get(buf)
         return alloc is not None and self.overwrites.at[id(alloc)].block is self.forward_block
 
     def is_touched_before(self, stmt: ir.Store) -> bool:
-        """Whether a statement that ran before the store may have read or written the elements that it overwrites. Only then
-        does the reverse sweep return to their adjoints, which must be zero."""
+        """Whether a statement that ran before the store may have read or written the elements that it overwrites, or the buffer
+        began with active values. Only then does the reverse sweep return to their adjoints, which must be zero."""
         alloc = self.overwrites.allocs.get(stmt.buf)
         if alloc is None or any(self.wants(alloc.args)):
             return True
         return not self.overwrites.is_first_touch(stmt)
 
     def place(self, bar: ir.Var, stmt: ir.Store | ir.Add) -> Expr:
-        """The adjoint of the elements that ``stmt`` writes, as a value."""
+        """The adjoint of the elements that ``stmt`` writes, read from ``bar``, the adjoint of the buffer; for a store with
+        repeated indices, 0 where a later write counts."""
         b = self.b
         if not stmt.path:
             return b.read(bar)
@@ -303,8 +314,8 @@ class _Reverse:
         return self.last_writer(stmt, value) if repeated else value
 
     def last_writer(self, stmt: ir.Store | ir.Add, value: Expr) -> Expr:
-        """The adjoint ``value``, with 0 for writes that a later one overwrote: with repeated indices only the last write of an
-        element counts."""
+        """``value``, the adjoint of what ``stmt`` stores, with 0 for elements that the same store overwrites later: with
+        repeated indices only the last write counts."""
         b = self.b
         count = b.let(
             "reshape", b.let("arange", b.size(value.dims), dtype="int64", dims=(product(value.dims),)), dims=value.dims
@@ -343,7 +354,7 @@ class _Reverse:
         self.b.emit(ir.Push(self.stack(stmt.stack), value, self.b.loc))
 
     def stack(self, var: ir.Var) -> ir.Var:
-        """The stack of adjoints that belongs to a stack, created here if there is none yet."""
+        """The stack of adjoints for the stack ``var``; created here if there is none yet."""
         if var not in self.adj.buffers:
             bar = ir.Var(self.adj.name(var), var.type)
             self.b.emit(ir.NewStack(bar, self.b.loc))
@@ -362,7 +373,8 @@ class _Reverse:
             self.custom(stmt)
 
     def kept(self, stmt: ir.Call) -> None:
-        """Emits a call of the pullback of a kept function."""
+        """Emits a call of the pullback of the kept function and adds its results to the adjoints of the arguments; nothing if
+        no result has an adjoint."""
         found = [self.adj.settle(r) if r in self.active else None for r in stmt.results]
         wants = self.wants(stmt.args)
         if all(v is None for v in found) or not any(wants):
@@ -372,7 +384,8 @@ class _Reverse:
         self.add_parts(stmt, adjoints(stmt.routine, args, bars, wants, self.nested.routine))
 
     def custom(self, stmt: ir.Call) -> None:
-        """Emits the user's pullback in place of the call."""
+        """Emits the user's pullback, or the transpose of the user's tangent rule, and adds its results to the adjoints of the
+        arguments."""
         outs = stmt.results[: stmt.custom.outputs]
         if not any(r in self.active for r in outs):
             return
@@ -404,8 +417,8 @@ class _Reverse:
     # ---- control
 
     def share(self, blocks: Sequence[ir.Block]) -> list[ir.Var]:
-        """The active scalars that nested blocks read from outside; their adjoints are carried. Arrays, buffers and stacks read
-        from outside get adjoint buffers here."""
+        """The active scalars that the nested ``blocks`` read from outside: control flow must carry their adjoints. Active
+        arrays, buffers and stacks that they read from outside get adjoint buffers here."""
         scalars: dict[ir.Var, None] = {}
         own_params = {p for block in blocks for p in block.params}
         for block in blocks:
@@ -451,8 +464,8 @@ class _Reverse:
             self.adj.values[s] = Pending(b.expr(r))
 
     def with_yields(self, stmt: ir.If, scalars: list[ir.Var]) -> list[ir.Var]:
-        """``scalars`` and the outer scalars that a branch yields unchanged; outer arrays that the branch yields get adjoint
-        buffers here."""
+        """``scalars``, then the active outer scalars that a side of the branch yields unchanged; active outer arrays that it
+        yields get adjoint buffers here."""
         found = dict.fromkeys(scalars)
         inner = {*_defined_here(stmt.then), *_defined_here(stmt.orelse)}
         for result, *outs in zip(stmt.results, stmt.then.yields, stmt.orelse.yields):
@@ -465,7 +478,7 @@ class _Reverse:
         return list(found)
 
     def touches(self, *blocks: ir.Block) -> bool:
-        """Whether a block writes a buffer or a stack whose adjoint may be nonzero."""
+        """Whether a block writes a buffer that has an adjoint buffer by now, or pushes to or pops from a stack."""
         return any(v in self.adj.buffers or v.type.kind == "stack" for block in blocks for v in written_in(block))
 
     @stmt.register
@@ -491,8 +504,8 @@ class _Reverse:
         step: ir.Operand,
         backwards: bool,
     ) -> None:
-        """Emits the mirror of the loop ``stmt``; ``index``, ``start``, ``bound``, ``step`` and ``backwards`` are those of the
-        mirror."""
+        """Emits the mirror of the loop ``stmt``, unless nothing in it has an adjoint; ``index``, ``start``, ``bound``, ``step``
+        and ``backwards`` are those of the mirror."""
         b, body = self.b, stmt.body
         carried = [k for k, p in enumerate(body.params) if p in self.active or stmt.results[k] in self.active]
         bars = {k: self.adj.settle(stmt.results[k]) for k in carried}

@@ -52,7 +52,8 @@ class Needs:
     # ---- needed values
 
     def collect(self, block: ir.Block) -> None:
-        """Notes all values of the forward sweep that a block of the reverse sweep reads."""
+        """Notes all values of the forward sweep that a block of the reverse sweep, or a block nested in it, reads: operands,
+        sizes and yields."""
         for stmt in block.stmts:
             for operand in reads(stmt):
                 self.need(operand)
@@ -64,7 +65,8 @@ class Needs:
             self.need(operand)
 
     def need(self, operand: ir.Operand) -> None:
-        """Notes a value of the forward sweep that the reverse sweep reads."""
+        """Notes a value of the forward sweep that the reverse sweep reads, in ``needed`` if it is defined in a loop, in
+        ``escapes`` if only in a branch. Buffers, parameters and values outside of both need no note."""
         operand = self.sweep.current(operand)
         found = self.defs.get(operand) if isinstance(operand, ir.Var) else None
         if found is None or operand.buffer:  # type: ignore[union-attr]
@@ -78,21 +80,22 @@ class Needs:
             self.escapes[operand] = None  # type: ignore[index]
 
     def is_lasting(self, buf: ir.Var) -> bool:
-        """Whether a buffer lives as long as the function."""
+        """Whether a buffer lives as long as the function: it is a parameter or allocated outside all loops and branches."""
         found = self.defs.get(buf)
         return found is None or not found.nest
 
     # ---- free values
 
     def is_available(self, operand: ir.Operand) -> bool:
-        """Whether the operand still has its value in the reverse sweep: it is defined outside all loops."""
+        """Whether the operand still has its value in the reverse sweep: it is a constant, a parameter, or defined outside all
+        loops."""
         if not isinstance(operand, ir.Var) or operand not in self.defs:
             return True
         return not self.defs[operand].loops
 
     def is_free(self, operand: ir.Operand, dear: bool) -> bool:
-        """Whether the reverse iteration can obtain the operand with nothing recorded; with ``dear``, expensive primitives may
-        be recomputed too."""
+        """Whether the reverse iteration can obtain the operand with nothing recorded: it is available, an index, kept in a
+        buffer, or can be recomputed from such operands. With ``dear``, expensive primitives may be recomputed too."""
         if self.is_available(operand):
             return True
         assert isinstance(operand, ir.Var)
@@ -115,8 +118,8 @@ class Needs:
         return all(self.is_free(a, dear) for a in self.inputs(found.stmt))
 
     def place_of(self, var: ir.Var) -> ir.Store | None:
-        """The store that keeps ``var`` for the reverse sweep: nothing overwrites it, and its subscripts are free. None for
-        values of cost 0, which are better recomputed."""
+        """The store by which a buffer of the function keeps ``var`` until the reverse sweep: nothing overwrites it, and its
+        subscripts are free. None if there is none, and for values of cost 0, which are better recomputed."""
         stmt = self.stored.get(var)
         if stmt is None or not self.overwrites.is_kept(stmt):
             return None
@@ -126,8 +129,8 @@ class Needs:
         return stmt if all(self.is_free(a, dear=False) for a in stmt.args) else None
 
     def can_recompute(self, found: Def, dear: bool) -> bool:
-        """Whether the statement of the definition ``found`` may run again in the reverse sweep; with ``dear``, also if it is
-        expensive."""
+        """Whether the statement of the definition ``found`` may run again in the reverse sweep, if its operands are there; with
+        ``dear``, also if it is expensive or a rounded test. A read of a buffer may if nothing overwrites the place."""
         stmt = found.stmt
         if found.kind != "stmt" or not computes(stmt):
             return False
@@ -145,7 +148,7 @@ class Needs:
         return cost(stmt) <= 1 and all(v not in self.tests or self.is_exact(v) for v in defines(stmt))
 
     def is_exact(self, operand: ir.Operand) -> bool:
-        """Whether a test gives the same result when it is evaluated again: it depends on no floating-point arithmetic, which a
+        """Whether the operand has the same value when it is evaluated again: no floating-point arithmetic enters it, which a
         compiler may contract or reassociate differently in the two sweeps."""
         if self.is_available(operand):
             return True
@@ -157,29 +160,32 @@ class Needs:
         return not operand.type.is_float and all(self.is_exact(a) for a in stmt.args)
 
     def inputs(self, stmt: ir.Let | ir.Call) -> tuple[ir.Operand, ...]:
-        """The operands that a recomputation of the statement reads, the sizes among them, without the buffer of a place."""
+        """The operands that a recomputation of the statement reads, then the values of the sizes that it needs; without a
+        buffer as first operand."""
         args = stmt.args
         if args and isinstance(args[0], ir.Var) and args[0].buffer:
             args = args[1:]
         return (*args, *(self.symbols[s] for s in self.sizes(stmt)))
 
     def sizes(self, stmt: ir.Stmt) -> tuple[str, ...]:
-        """The sizes that a statement needs at run time."""
+        """The size symbols whose values the statement needs before it runs."""
         return sizes_before(stmt, self.symbols, self.defs)
 
     # ---- recorded values
 
     def decide(self) -> None:
-        """Decides what is recorded, one outermost loop at a time."""
+        """Decides what is recorded, for one outermost loop after another; fills ``recorded``."""
         for root in list(self.nests):
             self._decide_nest(root)
 
     def _in_nest(self, root: int) -> list[int]:
-        """Ids of the loops of the nest with needed values, the innermost first."""
+        """Ids of the loops with needed values in the nest whose outermost loop has the id ``root``, the innermost first."""
         depth = self.nests[root]
         return sorted(depth, key=lambda k: -depth[k])
 
     def _decide_nest(self, root: int) -> None:
+        """Decides what is recorded of the nest whose outermost loop has the id ``root``: nothing, if all needed values can be
+        recomputed, expensive ones too."""
         free = all(self.is_free(v, dear=True) for key in self._in_nest(root) for v in self.needed[key])
         done: set[int] = set()
         while True:
@@ -194,6 +200,8 @@ class Needs:
                 self._need_outer(var, self.loops[todo[0]], seen)
 
     def _decide_loop(self, key: int) -> None:
+        """Adds to ``recorded`` the cheapest set of values of the loop with id ``key`` from which its needed values can be
+        recomputed: a minimum cut."""
         loop = self.loops[key]
         needed = [v for v in self.needed[key] if not self.is_free(v, dear=False)]
         costs: dict[ir.Var, int] = {}
@@ -218,7 +226,8 @@ class Needs:
             self.recorded[var] = self._why(var)
 
     def _named(self, var: ir.Var, costs: dict[ir.Var, int], edges: list[tuple[ir.Var, ir.Var]]) -> ir.Var:
-        """The user's own variable rather than ``var``, if ``var`` is computed from it alone and costs the same; else ``var``."""
+        """``var``; if that is unnamed and computed from a single variable that costs no more to record, that variable, and so
+        on. ``edges``: pairs (operand, result)."""
         while var.name == ir.SYNTHETIC:
             above = {u for u, v in edges if v is var}
             if len(above) != 1 or costs[min(above, key=id)] > costs[var]:
@@ -227,12 +236,13 @@ class Needs:
         return var
 
     def _is_inner(self, var: ir.Var, loop: ir.For | ir.While) -> bool:
+        """Whether ``loop`` is the innermost loop around the definition of ``var``."""
         found = self.defs.get(var)
         return found is not None and bool(found.loops) and found.loops[-1] is loop
 
     def _need_outer(self, var: ir.Var, loop: ir.For | ir.While, seen: set[ir.Var]) -> None:
-        """Marks the values of outer loops that the recomputation of ``var`` in ``loop`` reads as needed there. ``seen``: the
-        variables visited, to which this one is added."""
+        """Notes as needed the values from outside ``loop`` that the recomputation of ``var`` there reads; nothing for recorded
+        values. ``seen``: the variables visited so far, to which those visited here are added."""
         if var in self.recorded or var in seen:
             return
         seen.add(var)
@@ -255,7 +265,7 @@ class Needs:
                 self._need_outer(arg, loop, seen)
 
     def _why(self, var: ir.Var) -> str:
-        """Why ``var`` is recorded, for `transpile.report`."""
+        """The reason why ``var`` is recorded, as text for `transpile.report`."""
         found, stmt = self.defs[var], self.defs[var].stmt
         line = stmt.loc.line if stmt is not None else 0
         match stmt:
@@ -287,7 +297,7 @@ class Needs:
 
 
 def decided(facts: Overwrites, sweep: Sweep, symbols: dict[str, ir.Operand]) -> Needs:
-    """The decisions for a sweep of the function that ``facts`` describe."""
+    """The decisions on what is recorded for a reverse sweep of the function that ``facts`` describe."""
     needs = Needs(facts, sweep, symbols)
     needs.collect(sweep.block)
     needs.decide()
@@ -295,12 +305,14 @@ def decided(facts: Overwrites, sweep: Sweep, symbols: dict[str, ir.Operand]) -> 
 
 
 def is_dear(stmt: ir.Stmt) -> bool:
-    """Whether recomputing the statement costs more than arithmetic."""
+    """Whether recomputing the statement costs more than arithmetic; False for statements other than computations and
+    allocations."""
     return (isinstance(stmt, ir.Alloc) or computes(stmt)) and cost(stmt) > 1
 
 
 def cost(stmt: ir.Let | ir.Alloc | ir.Call) -> int:
-    """The cost of recomputing the statement (`transpile.ops.record`); a small integer power counts as a product."""
+    """The cost of recomputing the statement (`transpile.ops.record`): `CALL` for a call; a power with constant exponent 1 to 4
+    counts as a product."""
     if isinstance(stmt, ir.Call):
         return CALL
     record = record_of(stmt)
@@ -310,6 +322,7 @@ def cost(stmt: ir.Let | ir.Alloc | ir.Call) -> int:
 
 
 def _cost(var: ir.Var) -> int:
+    """The cost of recording ``var``: 50 for each axis, multiplied, up to four; practically infinite for a tuple."""
     if var.type.kind == "tuple":
         return INFINITE // 2
     return 50 ** min(var.type.rank, 4)
