@@ -20,11 +20,11 @@ class Values:
     entries: Mapping[ir.Var, int] = field(default_factory=dict)
 
     def of(self, formula: Formula) -> int | None:
-        """The value of a formula; None if a symbol is neither known nor measured."""
+        """The value of a formula in this call, rounded up; None if a symbol is neither known nor measured."""
         given = {**self.known, **self.measured}
         return formula.at(given) if all(s in given for s in formula.symbols) else None
 
     def taken_by(self, var: ir.Var, formula: Formula) -> int | None:
-        """The bytes of a variable: those measured if the formula is only a bound, else the value of the formula; None if it is
-        unknown."""
+        """The bytes of a variable: those measured (``taken``) if the formula is only a bound, else the value of ``formula``;
+        None if that is unknown."""
         return self.taken.get(var, self.of(formula))

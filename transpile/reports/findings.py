@@ -23,9 +23,11 @@ NUMBER, ARRAY = 32, 112  # bytes of a number object; of an array object without 
 
 
 def find(core: ir.Function, signature: str, given: Mapping[ir.Var, Any], run: Run, lowered: Lowered) -> Report:
-    """The report on a derivative in one call. ``given``: the values of its parameters; ``run``: runs another function on the
-    arguments; ``lowered``: gives the lowered functions that are compiled for a function; ``signature``: describes the arguments
-    in the report."""
+    """The report on the derivative ``core`` in one call.
+
+    ``given``: the values of its parameters; ``run``: runs another function on the arguments; ``lowered``: gives the lowered
+    functions that are compiled for a function; ``signature``: the text that describes the arguments.
+    """
     found = _Findings(core, Sizes(core, given), lowered)
     return found.report(signature, values_of(found.sizes, found.amounts, found.every(), run))
 
@@ -46,19 +48,19 @@ class _Findings:
         self.plan: Plan | None = None if self.calls else compiled_plan(core, sizes, given, lowered)
 
     def most(self, formula: Formula) -> Formula:
-        """The formula at the iteration that makes it largest."""
+        """The formula at the iteration that makes it largest; the formula itself if that is not known."""
         return self.sizes.extreme(formula, largest=True) or formula
 
     def dims_of(self, var: ir.Var) -> tuple[Formula, ...]:
-        """The sizes of a variable, each at its largest."""
+        """The sizes of a variable as formulas, each at the iteration that makes it largest."""
         return tuple(self.most(self.sizes.of_dim(d)) for d in var.type.dims)
 
     def every(self) -> Iterable[Formula]:
-        """The formulas whose values are needed."""
+        """The formulas whose values are needed: of all arrays, results and stacks, interpreted and compiled."""
         return [*self.formulas.values(), *self.results, *(self.plan.formulas if self.plan is not None else ())]
 
     def report(self, signature: str, values: Values) -> Report:
-        """The report on a call with this signature, with the numbers of the call."""
+        """The report on a call that ``signature`` describes, with its numbers ``values``."""
         found = [finished(a, self.sizes, values, self.form.names.get(a.var, "")) for a in self.amounts]
         found = [r for r in found if r.name]  # an array without a name is not in the text
         recorded = tuple(r for r in found if r.kind in ("tape", "stack"))
@@ -81,7 +83,7 @@ class _Findings:
         )
 
     def peak(self, values: Values) -> Peak | None:
-        """The peak of the interpreted derivative; None if a size is unknown."""
+        """The peak of the interpreted derivative; None if the size of an array is unknown."""
         bytes_of = {v: values.of(f) for v, f in self.formulas.items()}
         for amount in self.stacks:
             if amount.var in values.entries:
@@ -94,8 +96,8 @@ class _Findings:
 
 
 def _listed(amount: Amount, entries: Formula | int, size: Formula | int) -> Formula:
-    """The bytes of a Python list with so many entries; ``size`` is the bytes of the arrays in it. True and False exist only
-    once."""
+    """The bytes of a Python list with so many ``entries``, with the objects in it; ``size``: the bytes of the elements of its
+    arrays, if it holds arrays. True and False exist only once, so they take nothing."""
     type_ = amount.var.type
     each = POINTER + (ARRAY if type_.dims else 0 if type_.is_bool else NUMBER)
     return Formula.of(entries) * each + (size if type_.dims else 0)

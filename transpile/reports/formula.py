@@ -41,6 +41,7 @@ class Operation:
         return f"{self.name}({', '.join(map(str, self.operands))})"
 
     def evaluate(self, values: tuple[Fraction, ...]) -> Fraction:
+        """The result of the operation on two numbers; 0 for a division by 0."""
         a, b = values
         if self.name in ("//", "%"):
             return Fraction(0) if not b else Fraction(a // b) if self.name == "//" else a % b
@@ -71,12 +72,13 @@ class Formula(Form[Product, Fraction]):
 
     @staticmethod
     def factor(atom: Atom, order: tuple[str, ...]) -> Formula:
-        """A single atom; ``order`` is the order of the names in it."""
+        """The formula that is a single atom; ``order`` is the order in which the names in it are printed."""
         return Formula(terms=((((atom, 1),), Fraction(1)),), order=order)
 
     @staticmethod
     def operation(name: str, *operands: int | Formula) -> Formula:
-        """``max``, ``min``, ``//`` or ``%`` of the operands; a constant if they are constants."""
+        """``max``, ``min``, ``//`` or ``%``, as ``name`` says, of two operands; a constant if both are constants, the operand
+        itself for ``max(a, a)``, ``min(a, a)`` and ``a // 1``."""
         made = tuple(Formula.of(o) for o in operands)
         found = Operation(name, made)
         if all(o.is_const for o in made):
@@ -89,6 +91,8 @@ class Formula(Form[Product, Fraction]):
     # ---- arithmetic
 
     def made(self, const: Any, terms: Iterable[tuple[Any, Any]], *others: Formula) -> Formula:
+        """A formula with this constant and these terms, which are sorted, without those with coefficient 0; it prints symbols
+        in the order of ``self``, then of ``others``."""
         order = tuple(dict.fromkeys(s for one in (self, *others) for s in one.order))
         kept = sorted([(p, Fraction(c)) for p, c in terms if c], key=lambda t: str(t[0]))
         return Formula(Fraction(const), tuple(kept), order)
@@ -97,6 +101,7 @@ class Formula(Form[Product, Fraction]):
         return Formula(Fraction(const), self.terms, self.order)
 
     def product(self, other: Formula) -> Formula:
+        """The product with another formula, multiplied out."""
         terms: dict[Product, Fraction] = {}
         for p, a in self.summands:
             for q, b in other.summands:
@@ -117,12 +122,12 @@ class Formula(Form[Product, Fraction]):
 
     @property
     def summands(self) -> tuple[tuple[Product, Fraction], ...]:
-        """The terms and the constant, which is a term without atoms."""
+        """The constant, unless it is 0, as a term without atoms, then the terms."""
         return (((), self.const), *self.terms) if self.const else self.terms
 
     @property
     def symbols(self) -> tuple[str, ...]:
-        """The names in the formula, in the order in which they are printed."""
+        """The names in the formula, also inside operations, in the order in which they are printed."""
         found: dict[str, None] = {}
         for product, _ in self.terms:
             for atom, _ in product:
@@ -131,13 +136,13 @@ class Formula(Form[Product, Fraction]):
         return tuple(sorted(found, key=lambda s: (self.order.index(s) if s in self.order else 99, s)))
 
     def at(self, sizes: Mapping[str, int] | None = None, **more: int) -> int:
-        """The value for these values of the symbols, rounded up; KeyError if one is missing."""
+        """The value, an int rounded up, for the values of the symbols in ``sizes`` and ``more``; KeyError if one is missing."""
         given = {**(sizes or {}), **more}
         value = self.substitute(lambda name: Formula.of(given[name])).const
         return int(value) if value.denominator == 1 else -int(-value // 1)
 
     def substitute(self, found: Callable[[str], Formula | None]) -> Formula:
-        """The formula with each symbol replaced by ``found(symbol)``, or unchanged if that is None."""
+        """The formula with each symbol replaced by ``found(symbol)``, or unchanged if that is None, also inside operations."""
         total = Formula(self.const)
         for product, coefficient in self.terms:
             part = Formula.of(coefficient)
@@ -147,7 +152,8 @@ class Formula(Form[Product, Fraction]):
         return total
 
     def coefficients(self, name: str) -> list[Formula] | None:
-        """The coefficients by power of the symbol ``name``; None if the formula is not a polynomial in it."""
+        """The coefficients by power of the symbol ``name``, that of power 0 first; None if ``name`` occurs inside an
+        operation."""
         found: dict[int, Formula] = {}
         for product, coefficient in self.summands:
             if any(isinstance(a, Operation) and name in Formula.factor(a, ()).symbols for a, _ in product):
@@ -159,7 +165,7 @@ class Formula(Form[Product, Fraction]):
         return [found.get(k, Formula()) for k in range(max(found, default=0) + 1)]
 
     def summed(self, name: str, count: Formula) -> Formula | None:
-        """The sum over ``name`` = 0, 1, ... ``count`` - 1; None if there is no closed form."""
+        """The sum over ``name`` = 0, 1, ... ``count`` - 1; None if ``name`` occurs inside an operation."""
         parts = self.coefficients(name)
         if parts is None:
             return None
@@ -171,7 +177,7 @@ class Formula(Form[Product, Fraction]):
     # ---- text
 
     def as_factor(self) -> str:
-        """The text as part of a product."""
+        """The text as part of a product: in parentheses if it has several terms, or one that is negative or a fraction."""
         if len(self.summands) == 1 and self.summands[0][1] >= 1:
             return str(self)
         return f"({self})"
@@ -212,6 +218,7 @@ def _power(atom: Atom, power: int) -> str:
 
 
 def _rank(atom: Atom, rank: Mapping[str, int]) -> tuple[int, str]:
+    """What an atom is sorted by: the first place in ``rank`` of a symbol in it, then its text."""
     if isinstance(atom, str):
         return rank.get(atom, len(rank)), atom
     return min((rank.get(s, len(rank)) for o in atom.operands for s in o.symbols), default=len(rank)), str(atom)
@@ -229,7 +236,8 @@ def _replaced(atom: Atom, found: Callable[[str], Formula | None]) -> Formula:
 
 
 def _power_sums(count: int, n: Formula) -> list[Formula]:
-    """``sum(t**k for t in range(n))`` for each k below ``count``, from ``n**(k + 1) = sum((t + 1)**(k + 1) - t**(k + 1))``."""
+    """For each ``k`` below ``count``, the formula of ``sum(t**k for t in range(n))``, from ``n**(k + 1) = sum((t + 1)**(k + 1)
+    - t**(k + 1))``."""
     found: list[Formula] = []
     for k in range(count):
         rest = Formula()

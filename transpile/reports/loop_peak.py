@@ -31,7 +31,7 @@ Dims = tuple["Formula | None", ...]
 
 @cache
 def made_of_rows(function: str) -> bool:
-    """Whether the runtime function computes a primitive along an axis, row by row."""
+    """Whether the runtime function with this name computes a primitive along an axis, row by row."""
     return any(r.kind == "rows" and r.entry == function for r in records().values())
 
 
@@ -50,7 +50,7 @@ class _Life:
 
     @property
     def formula(self) -> Formula | None:
-        """The bytes of the array; None if a size is unknown."""
+        """The bytes of the array as a formula; None if a size is unknown."""
         total = Formula.of(self.item)
         for dim in self.dims:
             if dim is None:
@@ -71,7 +71,8 @@ class Plan:
         return [life.formula for life in self.lives if life.formula is not None]
 
     def peak(self, values: Values) -> Peak | None:
-        """The moment at which most memory is alive; None if a size is unknown."""
+        """The moment at which most memory is alive; None if a size is unknown in this call. Bounds count with the bytes
+        measured."""
         arrays: list[tuple[_Life, Array]] = []
         for life in self.lives:
             formula = life.formula
@@ -101,9 +102,10 @@ Lowered = Callable[[ir.Function], Sequence[ir.Function]]  # the function itself 
 def compiled_plan(
     core: ir.Function, sizes: Sizes, stacks: Sequence[tuple[Amount, Dims]], lowered: Lowered
 ) -> Plan | None:
-    """The arrays of the compiled function; None if it cannot be compiled, or if the size of an array is unknown.
+    """The arrays of the compiled function, the last one that ``lowered(core)`` gives; None if it cannot be compiled, or if the
+    size of an array is unknown.
 
-    ``stacks`` are those of the function, in order, with the dims of their entries.
+    ``stacks`` are those of ``core``, in order, each with the sizes of its entries.
     """
     try:
         walk = _Walk(core, sizes, lowered(core)[-1], stacks)
@@ -139,7 +141,7 @@ class _Walk:
         self.uses: list[tuple[ir.Var, int, tuple[int, ...]]] = []
 
     def run(self) -> None:
-        """Finds the arrays, then from their uses where each ends."""
+        """Fills ``lives`` with the arrays of the function, then sets from their uses where each ends."""
         self.block(self.kernel.body)
         self.at += 1
         self.use(self.kernel.body.yields)
@@ -153,7 +155,8 @@ class _Walk:
                     life.start, life.end = min(life.start, life.loops[-1]), max(life.end, self.ends[life.loops[-1]])
 
     def begin(self, var: ir.Var, dims: Dims, item: int, loc: Loc) -> _Life:
-        """Notes an array with elements of ``item`` bytes that starts to live here."""
+        """Adds an array of ``var`` that starts to live here to ``lives``, and returns it: its sizes are ``dims``, an element
+        takes ``item`` bytes."""
         life = _Life(self.names.get(var, ""), dims, item, loc, self.at, self.at, self.loops)
         self.lives.append(life)
         self.held.setdefault(var, []).append(life)
@@ -162,7 +165,8 @@ class _Walk:
         return life
 
     def alias(self, var: ir.Var, other: ir.Operand) -> None:
-        """Makes two variables names of one array: a use of one is a use of the other."""
+        """Notes that ``var`` and ``other`` may name one array: a use of one is a use of the other. Does nothing if ``other`` is
+        no array."""
         if not isinstance(other, ir.Var) or other not in self.dims:
             return
         old, new = self.held.get(var, []), self.held.get(other, [])
@@ -170,12 +174,13 @@ class _Walk:
         self.dims.setdefault(var, self.dims[other])
 
     def use(self, operands: Sequence[ir.Operand]) -> None:
-        """Notes a use of the operands at the current statement."""
+        """Notes a use of each operand at the current statement; constants are skipped."""
         self.uses += [(o, self.at, self.loops) for o in operands if isinstance(o, ir.Var)]
 
     # ---- statements
 
     def block(self, block: ir.Block) -> None:
+        """Walks a block: numbers its statements, notes uses, arrays that begin, and integers."""
         for stmt in block.stmts:
             self.at += 1
             self.use(reads(stmt))
@@ -202,6 +207,7 @@ class _Walk:
                     self.numbers[stmt.var] = self.value(stmt)
 
     def loop(self, stmt: ir.For | ir.While) -> None:
+        """Walks a loop once; notes its last statement, its index at its largest value, and what it carries."""
         number, around = self.at, self.loops
         if isinstance(stmt, ir.For):
             falls = isinstance(stmt.step, ir.Const) and stmt.step.value < 0
@@ -219,6 +225,7 @@ class _Walk:
         self.ends[number], self.loops = self.at, around
 
     def branch(self, stmt: ir.If) -> None:
+        """Walks both sides of a branch, one after the other."""
         for side in blocks(stmt):
             self.block(side)
             self.at += 1
@@ -226,7 +233,7 @@ class _Walk:
             self.hand(stmt.results, side.yields)
 
     def hand(self, targets: Sequence[ir.Var], sources: Sequence[ir.Operand]) -> None:
-        """``targets = sources``; an integer that gets a different value becomes unknown."""
+        """Notes ``targets = sources``: arrays become aliases; an integer that had another value becomes unknown."""
         for target, source in zip(targets, sources):
             if target is source:
                 continue
@@ -235,6 +242,7 @@ class _Walk:
             self.numbers[target] = number if self.numbers.get(target, number) == number else None
 
     def view(self, stmt: ir.View) -> None:
+        """Notes that the view is an alias of its base, and its sizes where they are known."""
         base = self.dims.get(stmt.base) if isinstance(stmt.base, ir.Var) else None
         if base is None:
             return
@@ -248,8 +256,8 @@ class _Walk:
                 self.dims[stmt.var] = (None,) * len(base)
 
     def call(self, stmt: ir.Call) -> None:
-        """Records the array that a runtime function returns: as many rows as its operand if it works row by row, else of
-        unknown size."""
+        """Notes the array that a runtime function returns: with the sizes of its first operand if it works row by row. Else its
+        size is unknown, and so is the peak. Nothing if no result is read."""
         made = [r for r in stmt.results if r.type.dims]
         if not made or not any(self.read[r] for r in stmt.results):
             return
@@ -263,13 +271,13 @@ class _Walk:
     # ---- integers
 
     def number(self, op: ir.Operand) -> Formula | None:
-        """The value of an integer as a formula; None if it is unknown."""
+        """The value of an integer operand as a formula; None if it is unknown."""
         if isinstance(op, ir.Const):
             return Formula.of(op.value) if isinstance(op.value, int) and not isinstance(op.value, bool) else None
         return self.numbers.get(op) if isinstance(op, ir.Var) else None
 
     def value(self, stmt: ir.Let) -> Formula | None:
-        """The value of an integer computation as a formula; None if it is unknown."""
+        """The value of an integer computation, or the size that a ``dim`` reads, as a formula; None if it is unknown."""
         first = stmt.args[0] if stmt.args else None
         if stmt.prim == "dim":
             dims, axis = self.dims.get(first, ()) if isinstance(first, ir.Var) else (), stmt.params["axis"]

@@ -22,8 +22,8 @@ def values_of(
     formulas: Iterable[Formula],
     run: Run,
 ) -> Values:
-    """The values, in one call, of all symbols in the formulas and the amounts. If something must be measured, ``run`` runs the
-    function."""
+    """The numbers of one call that the ``formulas`` and the ``amounts`` need: known sizes, measured counts, and the bytes of
+    amounts whose formula is only a bound. Only if something must be measured, ``run`` runs a function that counts."""
     every = [*formulas, *(a.formula for a in amounts), *(a.entries for a in amounts if a.entries is not None)]
     missing = sorted({s for f in every for s in f.symbols if s not in sizes.known and s in sizes.unknown})
     wanted = Wanted({}, {}, {}, {})
@@ -50,5 +50,5 @@ def values_of(
 
 
 def _item(var: ir.Var) -> int:
-    """Bytes of one element: for an array, elements are counted."""
+    """The bytes of one element of ``var``."""
     return np.dtype(var.type.dtype).itemsize

@@ -23,13 +23,14 @@ from transpile.core.walk import defines
 
 
 def is_size(stmt: ir.Stmt, var: ir.Var) -> bool:
-    """Whether the statement reads only the size of the variable, or allocates an array of that size. Neither is a read in the
-    user's code."""
+    """Whether the statement reads only a size of ``var`` (``dim``), or computes or allocates something of that size without
+    reading ``var`` itself. Neither is a read in the user's code."""
     return isinstance(stmt, (ir.Let, ir.Alloc)) and (stmt.prim == "dim" or not any(a is var for a in stmt.args))
 
 
 def is_move(stmt: ir.Stmt, var: ir.Var) -> bool:
-    """Whether the statement reads only the size, or copies the value unchanged."""
+    """Whether the statement reads only the size of ``var``, or copies its value unchanged: a store, a push, or an allocation as
+    a copy."""
     return (
         is_size(stmt, var)
         or isinstance(stmt, (ir.Store, ir.Push))
@@ -38,12 +39,13 @@ def is_move(stmt: ir.Stmt, var: ir.Var) -> bool:
 
 
 def is_any(stmt: ir.Stmt, var: ir.Var) -> bool:
+    """True: selects every read."""
     return True
 
 
 def with_placeholders(fn: ir.Function, is_asked: Callable[[ir.Stmt, ir.Var], bool] | None) -> ir.Function:
-    """The function with zeros for variables that may be undefined where a statement selected by ``is_asked`` reads them; None:
-    for all such variables."""
+    """The function with zeros for variables that may be undefined where a statement reads them for which ``is_asked(statement,
+    variable)`` is true; with None, for all variables that may be undefined. ``fn`` itself if there are none."""
     facts = Undefined(fn)
     wanted = facts.maybe if is_asked is None else facts.reads(is_asked)
     if not wanted:
@@ -52,7 +54,7 @@ def with_placeholders(fn: ir.Function, is_asked: Callable[[ir.Stmt, ir.Var], boo
 
 
 def _reached(facts: Undefined, wanted: Iterable[ir.Var]) -> set[ir.Var]:
-    """The variables in ``wanted``, and those that may be undefined and whose values may flow into them."""
+    """The variables in ``wanted``, and those that may be undefined and whose values may flow into them, as a new set."""
     found = set(wanted)
     queue = list(found)
     while queue:
@@ -69,8 +71,8 @@ class _Filler:
         self.visible: list[ir.Var] = list(fn.params)
 
     def block(self, block: ir.Block, asked: Sequence[ir.Var | None] = (), loc: ir.Loc | None = None) -> ir.Block:
-        """The block, with a value for each undefined yield whose entry in ``asked`` is not None. ``loc``: the place of these
-        values; None if the yields stay as they are."""
+        """A new block, with zeros for each undefined yield whose entry in ``asked`` is not None. ``loc``: the place of the
+        statements for these zeros; None if the yields stay as they are."""
         outside = len(self.visible)
         self.visible += block.params
         stmts: list[ir.Stmt] = []
@@ -82,6 +84,8 @@ class _Filler:
         return replace(block, stmts=stmts, yields=yields)
 
     def stmt(self, stmt: ir.Stmt, out: list[ir.Stmt]) -> None:
+        """Appends the statement to ``out``, with zeros for undefined values that its branches yield or its loop carries,
+        preceded by what computes them."""
         match stmt:
             case ir.If():
                 asked = [r if r in self.wanted else None for r in stmt.results]
@@ -99,21 +103,27 @@ class _Filler:
         out.append(stmt)
 
     def is_carried(self, stmt: ir.For | ir.While, k: int) -> bool:
+        """Whether the value that the loop carries at position ``k`` must be defined from the start: in the body, or as the
+        result if there may be no iteration."""
         params = [stmt.body.params[k], *([stmt.test.params[k]] if isinstance(stmt, ir.While) else [])]
         return not self.wanted.isdisjoint(params) or (not has_trip(stmt) and self.is_result(stmt, k))
 
     def is_result(self, stmt: ir.For | ir.While, k: int) -> bool:
+        """Whether the result of the loop at position ``k`` must be defined."""
         return k < len(stmt.results) and stmt.results[k] in self.wanted
 
     def filled(
         self, ops: Sequence[ir.Operand], asked: Sequence[ir.Var | None], out: list[ir.Stmt], loc: ir.Loc
     ) -> tuple[ir.Operand, ...]:
+        """The operands ``ops``, in which each undefined one whose entry in ``asked`` is not None is a zero; appends to ``out``
+        what computes the zeros."""
         pairs = zip(ops, asked) if asked else ((op, None) for op in ops)
         return tuple(
             op if var is None or not isinstance(op, ir.Undef) else self.zero(var, out, loc) for op, var in pairs
         )
 
     def zero(self, var: ir.Var, out: list[ir.Stmt], loc: ir.Loc) -> ir.Operand:
+        """A zero of the type of ``var``: a constant for a scalar, else an array by a statement that is appended to ``out``."""
         dtype = var.type.dtype
         number = ir.Const(False if var.type.is_bool else 0.0 if var.type.is_float else 0, replace(var.type, dims=()))
         if not var.type.dims:
@@ -124,9 +134,10 @@ class _Filler:
         return made
 
     def known(self, dim: Dim, out: list[ir.Stmt], loc: ir.Loc) -> Dim:
-        """The size if it has a value here, else 0: an array whose size is not known yet is never read."""
+        """The size ``dim`` if it has a value here, else 0: an array whose size is not known yet is never read."""
         return dim if all(self.has(name, out, loc) for name in dim.symbols()) else Dim(0)
 
     def has(self, name: str, out: list[ir.Stmt], loc: ir.Loc) -> bool:
+        """Whether the value of the size symbol ``name`` is visible here; nothing is appended to ``out``."""
         op = self.symbols.get(name)
         return op is not None and (not isinstance(op, ir.Var) or any(v is op for v in self.visible))

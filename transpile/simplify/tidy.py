@@ -37,7 +37,7 @@ Moved = Callable[[object, object], None]
 
 def tidy(fn: ir.Function) -> ir.Function:
     """``fn`` without invariant carried values, empty branches and repeated computations; neighbouring branches on one test
-    become one."""
+    become one. The same object if nothing changes."""
     symbols = dict(fn.symbols)
     tidying = _Tidy(lambda old, new: None, merge=True)
     tidying.symbols = symbols
@@ -47,8 +47,8 @@ def tidy(fn: ir.Function) -> ir.Function:
 
 
 def tidy_block(block: ir.Block, symbols: dict[str, ir.Operand], moved: Moved = lambda old, new: None) -> ir.Block:
-    """``block`` tidied; ``symbols`` is updated in place. ``moved(old, new)`` is called for each statement and block that is
-    replaced."""
+    """``block`` tidied, but branches are not merged; the same object if nothing changes. The values of ``symbols`` are updated
+    in place; ``moved(old, new)`` is called for each statement and block that is replaced."""
     tidying = _Tidy(moved)
     new = tidying.block(block)
     symbols.update((name, tidying.operand(operand)) for name, operand in symbols.items())
@@ -74,10 +74,13 @@ class _Tidy(Numbering):
         self.symbols: dict[str, ir.Operand] = {}  # the symbols of sizes, where branches are merged
 
     def block(self, block: ir.Block) -> ir.Block:
+        """The block tidied, the same object if nothing changes; computations and passed checks found in it are forgotten
+        afterwards."""
         with self.inside():
             return self._block(block)
 
     def _block(self, block: ir.Block) -> ir.Block:
+        """The block tidied, in the current scope; the same object if nothing changes."""
         stmts: list[ir.Stmt] = []
         for stmt in block.stmts:
             new = self.stmt(stmt)
@@ -98,7 +101,7 @@ class _Tidy(Numbering):
         return new_block
 
     def _written(self, stmt: ir.Stmt) -> None:
-        """Notes that the memory which the statement writes has changed."""
+        """Notes that the memory which the statement, or one nested in it, writes has changed: it gets a new version."""
         roots = [written(stmt), *(root for block in blocks(stmt) for root in written_in(block))]
         for root in roots:
             if root is not None:
@@ -108,6 +111,7 @@ class _Tidy(Numbering):
         return var, self.versions.get(var, 0)
 
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt | None:
+        """The statement tidied, with operands replaced by equal ones; None if it is not needed any more."""
         changed = any(isinstance(o, ir.Var) and o in self.equal for o in reads(stmt))
         base = map_reads(stmt, self.operand) if changed else stmt
         match base:
@@ -130,7 +134,8 @@ class _Tidy(Numbering):
         return new
 
     def is_known(self, stmt: ir.Let | ir.Call) -> bool:
-        """Whether an earlier statement has computed the value; then the variable is equal to the earlier one from here on."""
+        """Whether an earlier visible statement computed the same value, which then replaces the variable from here on. False if
+        both variables have names of the user, except for one size with one name."""
         var = stmt.var
         if isinstance(stmt, ir.Let):
             self.note(stmt)
@@ -148,14 +153,14 @@ class _Tidy(Numbering):
         return True
 
     def note(self, stmt: ir.Let) -> None:
-        """Records reads of buffers, and products with 0.5."""
+        """Notes a read of a buffer in ``lets``, with the buffer's version, and a product with 0.5 in ``halves``."""
         if stmt.prim == "index" and isinstance(stmt.args[0], ir.Var) and stmt.args[0].buffer:
             self.lets[stmt.var] = stmt, self.versions.get(stmt.args[0], 0)
         if record_of(stmt).multiplies and is_const(stmt.args[0], 0.5) and stmt.args[1].type == stmt.var.type:
             self.halves[stmt.var] = stmt.args[1]
 
     def is_there(self, stmt: ir.Store) -> bool:
-        """Whether a store writes the value that the place already holds, such as ``v_dot[i] = v_dot[i]`` where a number was
+        """Whether a store writes the value that the place is known to hold, such as ``v_dot[i] = v_dot[i]`` where a number was
         added to ``v[i]``."""
         read = self.lets.get(stmt.value) if isinstance(stmt.value, ir.Var) else None
         if read is None or read[0].args[0] is not stmt.buf or read[1] != self.versions.get(stmt.buf, 0):
@@ -170,8 +175,8 @@ class _Tidy(Numbering):
         return self.halves.get(half)
 
     def turned_back(self, stmt: ir.Let) -> ir.Var | None:
-        """``x`` if the statement transposes ``x.T`` back. Otherwise None, and the transposition is recorded for later
-        statements."""
+        """``x`` if the statement transposes ``x.T`` back and ``x`` has not been written since. Otherwise None, and the
+        transposition is noted for later statements."""
         of, axes = stmt.args[0], stmt.params["axes"]
         if of in self.turned:
             origin, version, before = self.turned[of]
@@ -183,6 +188,8 @@ class _Tidy(Numbering):
         return None
 
     def branch(self, stmt: ir.If) -> ir.Stmt | None:
+        """The branch tidied, without results that both sides give alike; None if nothing is left, or if it is a check that has
+        passed before."""
         if _is_check(stmt):
             if stmt.test in self.passed:
                 return None
@@ -204,11 +211,13 @@ class _Tidy(Numbering):
         return replace(stmt, then=then, orelse=orelse, results=tuple(r for r, k in zip(stmt.results, keep) if k))
 
     def _yields(self, block: ir.Block, keep: list[bool]) -> ir.Block:
+        """A new block with only the yields for which ``keep`` is true."""
         new = replace(block, yields=tuple(y for y, k in zip(block.yields, keep) if k))
         self.moved(block, new)
         return new
 
     def loop(self, stmt: ir.For | ir.While) -> ir.Stmt:
+        """The loop tidied, without carried values that no iteration changes; the same object if nothing changes."""
         stmt = _from_nothing(stmt)
         body = stmt.body
         keep = []
@@ -248,7 +257,7 @@ class _Tidy(Numbering):
 
 
 def _is_value(stmt: ir.Let | ir.Call) -> bool:
-    """Whether the statement only computes a single value."""
+    """Whether the statement only computes one array or scalar, so that an equal statement can replace it."""
     if must_run(stmt):
         return False
     if isinstance(stmt, ir.Call):
@@ -257,19 +266,20 @@ def _is_value(stmt: ir.Let | ir.Call) -> bool:
 
 
 def _is_check(stmt: ir.If) -> bool:
-    """Whether the branch only raises."""
+    """Whether the branch only raises, if its test is true."""
     return len(stmt.then.stmts) == 1 and not stmt.orelse.stmts and isinstance(stmt.then.stmts[0], ir.Raise) \
         and not stmt.results  # fmt: skip
 
 
 def _is_fixed(param: ir.Var, init: ir.Operand, out: ir.Operand) -> bool:
-    """Whether a carried value, with initial value ``init`` and next value ``out``, is the same in all iterations."""
+    """Whether a carried value, with initial value ``init`` and next value ``out``, surely is ``init`` in all iterations; False
+    if that is undefined."""
     return (out is param or (isinstance(out, ir.Const) and out == init)) and not isinstance(init, ir.Undef)
 
 
 def _from_nothing(stmt: ir.For | ir.While) -> ir.For | ir.While:
-    """The loop with `Undef` as the initial value of each variable that every iteration sets before reading it; only for loops
-    that surely have an iteration."""
+    """The loop with `Undef` as the initial value of each carried variable that no statement of the body reads; only if the loop
+    surely has an iteration. The loop itself if there is none."""
     if not stmt.inits or not has_trip(stmt):
         return stmt
     read = set(uses(stmt.body))
@@ -281,7 +291,8 @@ def _from_nothing(stmt: ir.For | ir.While) -> ir.For | ir.While:
 
 
 def _known(block: ir.Block, test: ir.Operand, value: bool) -> ir.Block:
-    """The side of a branch with the truth value of the test on this side in place of the test among the yields."""
+    """The block, one side of a branch on ``test``, with the constant ``value`` in place of the test, or a cast of it, among its
+    yields."""
     if not isinstance(test, ir.Var):
         return block
     same = {test, *(s.var for s in block.stmts if isinstance(s, ir.Let) and s.prim == "cast" and s.args[0] is test)}
@@ -298,7 +309,7 @@ def _known(block: ir.Block, test: ir.Operand, value: bool) -> ir.Block:
 
 def _identity(stmt: ir.Let) -> ir.Operand | None:
     """The operand or constant that equals the *let*, as for ``1 * x``, ``x / 1`` and ``0 + x``, which appear when a constant is
-    no longer carried; else None."""
+    no longer carried; None if there is none of the same type."""
     if (number := fold_floats(record_of(stmt), stmt.args)) is not None:
         return number
     same = identity(record_of(stmt), stmt.args, signed=False)
@@ -306,8 +317,8 @@ def _identity(stmt: ir.Let) -> ir.Operand | None:
 
 
 def _mergeable(stmts: list[ir.Stmt], second: ir.If, symbols: Mapping[str, ir.Operand]) -> int | None:
-    """The position in ``stmts`` of an earlier branch on the same test with which ``second`` can merge: the statements between
-    them, and their sizes, can move before both. None if there is no such branch."""
+    """The position in ``stmts`` of the last branch, if it is on the same test as ``second`` and the statements after it, and
+    their sizes, can move before both; else None."""
     between: list[ir.Stmt] = []
     for at in range(len(stmts) - 1, -1, -1):
         stmt = stmts[at]
@@ -326,7 +337,7 @@ def _mergeable(stmts: list[ir.Stmt], second: ir.If, symbols: Mapping[str, ir.Ope
 
 
 def _merged(first: ir.If, second: ir.If, symbols: dict[str, ir.Operand]) -> ir.If:
-    """The branches ``first`` and ``second``, on the same test, as one; adds the new size symbols to ``symbols``."""
+    """One new branch that does what ``first`` and ``second``, on the same test, do; adds new size symbols to ``symbols``."""
     sides = []
     for k, (a, b) in enumerate(((first.then, second.then), (first.orelse, second.orelse))):
         known: dict[ir.Operand, ir.Operand] = dict(zip(first.results, a.yields))
@@ -343,8 +354,8 @@ def _merged(first: ir.If, second: ir.If, symbols: dict[str, ir.Operand]) -> ir.I
 def _resize(
     stmts: list[ir.Stmt], known: Mapping[ir.Operand, ir.Operand], symbols: dict[str, ir.Operand], side: int
 ) -> None:
-    """Replaces sizes in ``stmts`` that are results of the first branch by the values that this side of the branch yields
-    (``known``); adds a symbol for each such value to ``symbols``."""
+    """Changes in ``stmts``, in place, sizes that are results of the first branch into the values that this side yields for them
+    (``known``); adds a symbol for each such variable to ``symbols``. ``side``: 0 or 1, for their names."""
     sizes: dict[str, Dim] = {}
     for name, value in list(symbols.items()):
         inner = known.get(value) if isinstance(value, ir.Var) else None

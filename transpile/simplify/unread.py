@@ -9,7 +9,8 @@ from transpile.simplify.dead_code import needed, remove_dead_block
 
 
 def prune(fn: ir.Function) -> ir.Function:
-    """The function with only the statements that its results, its effects or arrays of the caller need."""
+    """The function with only the statements that its results, its effects or arrays of the caller need, and without captured
+    numbers that these do not read; captured arrays stay."""
     roots = [*fn.body.yields, *(p for p in fn.params if p.buffer)]
     body = remove_dead_block(fn.body, roots, fn.symbols, sizes=True)
     read = needed(body, roots, fn.symbols)

@@ -49,13 +49,13 @@ class Numbering:
                 setattr(self, name, value)
 
     def operand(self, operand: ir.Operand) -> ir.Operand:
-        """The operand that replaces this one."""
+        """The operand that replaces this one, by ``equal``, followed to its end; the operand itself if there is none."""
         while isinstance(operand, ir.Var) and operand in self.equal:
             operand = self.equal[operand]
         return operand
 
     def number(self, stmt: ir.Let | ir.Call) -> Number:
-        """The number of the computed value: equal for computations of the same value."""
+        """The number of the value that the statement computes, a tuple to compare: equal for computations of the same value."""
         forms = [self.form(a) for a in stmt.args]
         if isinstance(stmt, ir.Call):
             return (stmt.function, *forms, stmt.var.type)
@@ -63,7 +63,7 @@ class Numbering:
         return (stmt.prim, *forms, stmt.var.type, params)
 
     def form(self, operand: ir.Operand) -> Hashable:
-        """The number of an operand: equal for equal operands."""
+        """The number of an operand: equal for equal constants, and for one variable as `form_of_variable` says."""
         if isinstance(operand, ir.Var):
             return self.form_of_variable(operand)
         return repr(getattr(operand, "value", None)), operand.type
@@ -72,7 +72,7 @@ class Numbering:
         raise NotImplementedError
 
     def earlier(self, stmt: ir.Let | ir.Call) -> tuple[ir.Var, int] | None:
-        """The variable that already has this value, with the depth of its definition; None if there is none, and then this
-        statement's variable is entered."""
+        """The variable computed before that has the value of this statement, with the depth of its definition; None if there is
+        none, and then this statement's own variable is noted in ``computed``."""
         found = self.computed.setdefault(self.number(stmt), (stmt.var, self.depth))
         return None if found[0] is stmt.var else found
