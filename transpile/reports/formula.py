@@ -177,7 +177,7 @@ class Formula(Form[Product, Fraction]):
     # ---- text
 
     def as_factor(self) -> str:
-        """The text as part of a product: in parentheses if it has several terms, or one that is negative or a fraction."""
+        """The text as part of a product: in parentheses, unless it is a single term whose coefficient is 1 or more."""
         if len(self.summands) == 1 and self.summands[0][1] >= 1:
             return str(self)
         return f"({self})"

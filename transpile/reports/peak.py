@@ -67,7 +67,7 @@ class Walk:
         self.best: tuple[int, ir.Loc, list[Array]] = (0, self.loc, [])
 
     def run(self) -> Peak:
-        """The peak of the function."""
+        """The peak of the function, with all its results alive at once at the end."""
         fn = self.nested.fn
         self.block(fn.body)
         for out in fn.body.yields:
@@ -79,7 +79,7 @@ class Walk:
     # ---- memory
 
     def take(self, value: Value) -> None:
-        """Adds a reference to each array of a value; updates the peak."""
+        """Adds a reference to each array of ``value``; notes the moment if more bytes are alive than ever before."""
         for array in value:
             if not self.users[array]:
                 self.bytes += array.bytes
@@ -88,7 +88,7 @@ class Walk:
             self.best = (self.bytes, self.loc, list(self.users))
 
     def drop(self, value: Value) -> None:
-        """Removes a reference to each array of a value, which frees the arrays that have none left."""
+        """Removes a reference to each array of ``value``; an array that has none left is freed."""
         for array in value:
             self.users[array] -= 1
             if not self.users[array]:
@@ -96,14 +96,15 @@ class Walk:
                 self.bytes -= array.bytes
 
     def bind(self, name: str, value: Value) -> None:
-        """``name = value``; the caller holds the value until then."""
+        """Notes ``name = value``: the name refers to these arrays, no longer to its old ones. The caller's own reference to
+        ``value`` stays."""
         old = self.held.get(name, ())
         self.take(value)
         self.held[name] = value
         self.drop(old)
 
     def new(self, var: ir.Var, loc: ir.Loc) -> Value:
-        """A new array, held by the caller."""
+        """A new array for ``var``, with one reference, which the caller must drop."""
         formula, size = self.size_of[var]
         name = "" if var in self.nested.trees else self.names.get(var, "")
         made = (Array(name, formula, size, loc, var not in self.bounded),)
@@ -113,7 +114,7 @@ class Walk:
     # ---- expressions
 
     def value(self, operand: ir.Operand) -> Value:
-        """The arrays of an operand, each with one more reference."""
+        """The arrays of an operand, each with one more reference, which the caller must drop; () for a constant."""
         if not isinstance(operand, ir.Var):
             return ()
         tree = self.nested.trees.get(operand)
@@ -131,7 +132,8 @@ class Walk:
         return found_now
 
     def let(self, let: ir.Let) -> Value:
-        """The arrays of an expression's result, each with one more reference."""
+        """The arrays of the result of an expression, each with one more reference, which the caller must drop; those of its
+        operands are dropped."""
         held = [self.value(a) for a in let.args]
         if not let.var.type.dims and let.var.type.kind != "tuple":
             out: Value = ()
@@ -148,7 +150,8 @@ class Walk:
         return out
 
     def called(self, call: ir.Call) -> dict[ir.Var, Value]:
-        """The arrays that a call returns, for results that have a name or stand inside another expression."""
+        """For each result of a call that is an array and has a name or stands inside another expression, its new array, with
+        one reference, which the caller must drop."""
         held = [self.value(a) for a in call.args]
         wanted = [r for r in call.results if r.type.dims and (r in self.names or r in self.nested.trees)]
         made = {r: self.new(r, call.loc) for r in wanted}
@@ -157,7 +160,7 @@ class Walk:
         return made
 
     def several(self, let: ir.Let) -> Value:
-        """The arrays of a primitive with several results."""
+        """New arrays, with one reference each, for the results of a primitive with several that are arrays and used."""
         items = self.form.items.get(let.var, [])
         made: list[Array] = []
         for item in items:
@@ -166,8 +169,8 @@ class Walk:
         return tuple(made)
 
     def into_operand(self, let: ir.Let, held: Sequence[Value]) -> Value:
-        """The operand whose memory NumPy reuses for the result of arithmetic: large, of the same type, and without another
-        reference; () if there is none. ``held``: the memory of each operand."""
+        """The operand's array that NumPy reuses for the result of large arithmetic, with one more reference: of the same size
+        and dtype, and without another reference; () if there is none. ``held``: the arrays of each operand."""
         _, size = self.size_of[let.var]
         if not augmented(let) or size < ELIDED:
             return ()
@@ -191,6 +194,7 @@ class Walk:
             self.stmt(stmt)
 
     def stmt(self, stmt: ir.Stmt) -> None:
+        """Walks a statement: notes which arrays it makes, binds and frees."""
         match stmt:
             case ir.Let():
                 self.assign(stmt)
@@ -221,7 +225,7 @@ class Walk:
                 self.loop(stmt)
 
     def assign(self, let: ir.Let) -> None:
-        """Binds the name of a statement's result to its array, or computes in place."""
+        """Walks ``name = expression``: binds the name to the arrays of the result, unless it is computed in place."""
         if let.prim == "item":
             return
         name, live = self.names.get(let.var, ""), self.form.live.after.get(id(let), 0)
@@ -239,12 +243,13 @@ class Walk:
         self.drop(made)
 
     def pop(self, stmt: ir.Pop) -> None:
-        """A popped array counts as part of the stack, which is in fact a little smaller then."""
+        """Binds the name of a popped array to no array: it counts as part of the stack, which is in fact a little smaller
+        then."""
         if stmt.var.type.dims:
             self.bind(self.names[stmt.var], ())
 
     def hand(self, targets: Sequence[ir.Var], sources: Sequence[ir.Operand]) -> None:
-        """``targets = sources``, where the printed code has that assignment."""
+        """Notes ``targets = sources``, for those pairs that the printed code assigns."""
         for name, operand, _ in self.form.pairs(targets, sources):
             tree = self.form.tree(operand)
             if isinstance(tree, ir.Let) and self.form.in_place(name, tree, 0) is not None:
@@ -256,7 +261,8 @@ class Walk:
             self.drop(value)
 
     def branch(self, stmt: ir.If) -> None:
-        """Walks both sides of a branch. After it, each name holds the array of the side that leaves more alive."""
+        """Walks both sides of a branch from the same start. After it, each name holds the array of the side that leaves more
+        bytes alive."""
         self.drop(self.value(stmt.test))
         if not self.has_memory(stmt):
             return
@@ -271,7 +277,7 @@ class Walk:
         self.restore({**less, **most})
 
     def restore(self, held: Mapping[str, Value]) -> None:
-        """Binds the names to the arrays that they held before."""
+        """Binds each name in ``held`` to its arrays there, and all other names to none."""
         for name in [*self.held]:
             if name not in held:
                 self.drop(self.held.pop(name))
@@ -279,7 +285,8 @@ class Walk:
             self.bind(name, value)
 
     def has_memory(self, stmt: ir.If | ir.For | ir.While) -> bool:
-        """Whether anything inside the statement creates an array or binds a name to one."""
+        """Whether anything inside the statement creates an array or binds a name to one; False means that it need not be
+        walked."""
         if id(stmt) not in self.quiet:
             found = any(v.type.dims or v.type.kind != "array" for v in defines(stmt))
             for block in blocks(stmt):
@@ -290,14 +297,14 @@ class Walk:
         return not self.quiet[id(stmt)]
 
     def makes(self, operand: ir.Operand) -> bool:
-        """Whether an expression contains a temporary array."""
+        """Whether the operand is an expression, printed in place, that contains a temporary array."""
         tree = self.nested.trees.get(operand) if isinstance(operand, ir.Var) else None
         if isinstance(tree, ir.If):
             return any(map(self.makes, (tree.test, *tree.then.yields, *tree.orelse.yields)))
         return tree is not None and (bool(tree.var.type.dims) or any(map(self.makes, tree.args)))
 
     def loop(self, stmt: ir.For | ir.While) -> None:
-        """Walks the body twice."""
+        """Walks the body of a loop twice; not at all if it makes no array."""
         if not self.has_memory(stmt):
             return
         self.hand(stmt.body.params, stmt.inits)
@@ -311,7 +318,8 @@ class Walk:
 
 
 def variables(nested: Nested) -> Iterator[ir.Var]:
-    """The variables that may be arrays with memory of their own."""
+    """The variables that may be arrays with memory of their own: those that statements define, and expressions printed in
+    place."""
     yield from defined(nested.fn.body)
     for var, tree in nested.trees.items():
         yield var

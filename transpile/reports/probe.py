@@ -44,7 +44,8 @@ Run = Callable[[ir.Function], Any]  # the results of a core function in the call
 
 
 def measure(core: ir.Function, wanted: Wanted, run: Run) -> dict[str, int]:
-    """The wanted counts in a call of ``core``; ``run`` runs another function on the arguments of the call."""
+    """The wanted counts in a call of ``core``, by name; ``run`` runs another function on the arguments of that call and returns
+    its results."""
     probe = _Probe(core, wanted)
     out = run(probe.run())
     return {name: int(out[k]) for name, k in probe.slots.items()}
@@ -69,7 +70,7 @@ class _Probe:
             self.on(("push", stack), self.pushed, now, highest, name in wanted.bytes)
 
     def slot(self, name: str) -> int:
-        """A new position in the array of counts; "" for one that is not returned."""
+        """A new position in the array of counts, noted in ``slots`` under ``name``; with "" it is not returned."""
         number = len(self.slots) + self.hidden
         if name:
             self.slots[name] = number
@@ -78,45 +79,48 @@ class _Probe:
         return number
 
     def on(self, event: object, action: Callable[..., None], *more: Any) -> None:
-        """Registers an action for an event of the walk: a variable, a stack event, or the id of a loop."""
+        """Registers an action for an event of the walk: a variable, a pair such as ``("push", stack)``, or the id of a loop.
+        The action gets the event's subject, then ``more``."""
         self.actions.setdefault(event, []).append(lambda subject: action(subject, *more))
 
     def happen(self, event: object, subject: Any) -> None:
-        """Runs the actions of an event."""
+        """Calls the actions registered for an event with ``subject``, which emit statements."""
         for action in self.actions.get(event, ()):
             action(subject)
 
     # ---- counts
 
     def largest(self, var: ir.Var, slot: int) -> None:
-        """Records in a counter the value of an integer or the size of an array, if it is the largest so far."""
+        """Emits ``counts[slot] = max(counts[slot], ...)`` with the value of an integer or the number of elements of an
+        array."""
         value = self.size(var) if var.type.dims else self.b.expr(var)
         self.put(slot, self.b.let("maximum", self.count(slot), self.b.cast(value, INT)))
 
     def total(self, loop: ir.For | ir.While, slot: int) -> None:
-        """Adds the trip count of a loop to a counter."""
+        """Emits ``counts[slot] += trips`` with the trip count of a loop."""
         self.put(slot, self.count(slot) + self.b.expr(loop.trips))
 
     def restart(self, stack: ir.Var, slot: int) -> None:
-        """Sets the counter of a new stack to 0."""
+        """Emits ``counts[slot] = 0``, for a new stack."""
         self.put(slot, self.b.expr(0))
 
     def pushed(self, value: ir.Operand, now: int, highest: int, in_bytes: bool) -> None:
-        """Adds an entry, or with ``in_bytes`` the bytes of its value, to the count of a stack; records the highest count."""
+        """Emits an addition to ``counts[now]``, of 1 or with ``in_bytes`` of the bytes of ``value``, and ``counts[highest] =
+        max(counts[highest], counts[now])``."""
         more = self.size(value) * np.dtype(value.type.dtype).itemsize if in_bytes else self.b.expr(1)
         total = self.count(now) + more
         self.put(now, total)
         self.put(highest, self.b.let("maximum", self.count(highest), total))
 
     def size(self, operand: ir.Operand) -> Expr:
-        """The number of elements of an operand, 1 for a number."""
+        """The number of elements of an operand, emitted: 1 for a scalar."""
         total = self.b.expr(1)
         for axis in range(operand.type.rank):
             total = total * self.b.let("dim", operand, axis=axis)
         return total
 
     def count(self, slot: int) -> Expr:
-        """The current value of the counter ``slot``."""
+        """The current value of ``counts[slot]``, read by a statement that is emitted."""
         return self.b.cast(self.b.read(self.counts, *_place(slot)), INT)
 
     def put(self, slot: int, value: Expr) -> None:
@@ -125,7 +129,7 @@ class _Probe:
     # ---- the copy
 
     def run(self) -> ir.Function:
-        """The function that returns the array of counts."""
+        """The function that computes only the counts and returns them as one array."""
         core, b = self.core, self.b
         b.loc = core.loc
         with b.into(ir.Block()) as out:
@@ -138,6 +142,7 @@ class _Probe:
         return remove_dead(replace(core, name=name, body=out, symbols=b.symbols, out_tree=Leaf(0), doc=""))
 
     def block(self, block: ir.Block) -> None:
+        """Emits the statements of a block without prints, and after each what counts."""
         self.defined(block.params)
         for stmt in block.stmts:
             if isinstance(stmt, ir.Print):
@@ -163,6 +168,7 @@ class _Probe:
         return out
 
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
+        """The statement with nested blocks that count; a loop whose trip count is wanted returns it."""
         match stmt:
             case ir.If():
                 return replace(stmt, then=self.inner(stmt.then), orelse=self.inner(stmt.orelse))

@@ -75,7 +75,8 @@ _KEPT = "the reverse sweep reads it in place: nothing overwrites it"
 
 
 def amounts(sizes: Sizes) -> list[Amount]:
-    """The tapes, stacks and kept arrays of the function, in the order of the text."""
+    """The tapes, stacks and kept arrays of the function, each as an `Amount`, in the order of the text; a stack that nothing is
+    pushed to is left out."""
     found: list[Amount] = []
     all_sites = list(sites(sizes.core))
     pushes = {site.stmt.stack: site for site in all_sites if isinstance(site.stmt, ir.Push)}
@@ -96,12 +97,13 @@ def amounts(sizes: Sizes) -> list[Amount]:
 
 
 def _loops(site: Site) -> list[Loop]:
+    """The loops around a statement, the outermost first."""
     return [s for s, _ in site.nest if isinstance(s, (ir.For, ir.While))]
 
 
 def _array(sizes: Sizes, site: Site, kind: str) -> Amount:
     """The amount of memory of a tape or a kept array (``kind``). An array that is allocated again in each iteration of a loop
-    counts once, at its largest."""
+    counts once, at its largest; it is not ``exact`` if two of its sizes or more change."""
     stmt = site.stmt
     assert isinstance(stmt, (ir.Alloc, ir.Let, ir.Call))
     var = stmt.var
@@ -119,7 +121,8 @@ def _array(sizes: Sizes, site: Site, kind: str) -> Amount:
 
 
 def _stack(sizes: Sizes, site: Site, push: Site) -> Amount:
-    """The bytes of a stack. Its number of entries is the number of iterations of the loops between its creation and its pushes."""
+    """The amount of a stack that ``site`` creates and ``push`` fills: its entries are the iterations of the loops between the
+    two. It is not ``exact`` if it is created in a loop or a branch decides about pushes."""
     stmt = site.stmt
     assert isinstance(stmt, ir.NewStack)
     around = _loops(site)
@@ -143,8 +146,8 @@ def _stack(sizes: Sizes, site: Site, push: Site) -> Amount:
 
 
 def _is_conditional(sizes: Sizes, push: Site, depth: int) -> bool:
-    """Whether a branch decides if a counted iteration pushes: a branch inside the last loop whose trip count is known only at
-    run time. ``depth``: the number of blocks around the stack."""
+    """Whether a branch decides if an iteration pushes, other than a branch around the last loop whose trip count is known only
+    at run time. ``depth``: the number of blocks around the stack."""
     found = False
     for stmt, _ in push.nest[depth:]:
         if isinstance(stmt, (ir.For, ir.While)) and sizes.count(stmt) is None:
@@ -154,7 +157,7 @@ def _is_conditional(sizes: Sizes, push: Site, depth: int) -> bool:
 
 
 def decisions(sizes: Sizes) -> list[Unrecorded]:
-    """The code that records nothing, each place once, sorted by kind and by the user's lines."""
+    """The code that records nothing, one entry for each place and kind, sorted by kind, file and line."""
     found: dict[tuple[str, ir.Loc], Unrecorded] = {}
     for site in sites(sizes.core):
         stmt = site.stmt
@@ -177,7 +180,7 @@ def decisions(sizes: Sizes) -> list[Unrecorded]:
 
 
 def outermost(found: list[Unrecorded]) -> Iterator[Unrecorded]:
-    """One entry for each line and kind: the longest expression."""
+    """Of the entries of each kind, file and line, the one with the longest text."""
     best: dict[tuple[str, str, int], Unrecorded] = {}
     for entry in found:
         key = (entry.kind, entry.file, entry.line)
@@ -187,7 +190,7 @@ def outermost(found: list[Unrecorded]) -> Iterator[Unrecorded]:
 
 
 def excerpt(loc: ir.Loc) -> str:
-    """The user's expression at ``loc``, up to the end of its first line."""
+    """The user's expression at ``loc``, up to the end of its first line; the whole line if its columns are unknown."""
     line = source_line(loc)
     if loc.col < 1 or loc.col > len(line):
         return line.strip()
@@ -201,7 +204,8 @@ def loop_text(loc: ir.Loc) -> str:
 
 
 def finished(amount: Amount, sizes: Sizes, values: Values, name: str) -> Recorded:
-    """The record of an amount, with its bytes in a call and its name in the generated text."""
+    """The record of ``amount``, with the bytes that ``values`` give (None if unknown) and with ``name``, its name in the
+    generated text."""
     loc, type_ = amount.loc, amount.var.type
     text = excerpt(loc)
     if text.startswith(("for ", "while ", "if ", "elif ")) and amount.kind != "kept":
@@ -223,7 +227,7 @@ def finished(amount: Amount, sizes: Sizes, values: Values, name: str) -> Recorde
 
 
 def largest(records: Sequence[Recorded]) -> list[Recorded]:
-    """The records, only the largest of each name: those of one name are not alive at once."""
+    """The records, only the one with most bytes of each name: those of one name are not alive at once."""
     found: dict[str, Recorded] = {}
     for record in records:
         if record.name not in found or (record.bytes or 0) > (found[record.name].bytes or 0):

@@ -54,7 +54,7 @@ class Report:
 
 
 def text(report: Report) -> str:
-    """The report as a table."""
+    """The report as a table, lines of at most 100 columns."""
     lines = wrapped(f"{report.name}({report.signature})", "", 4)
     sizes = [
         f"{name} = {value:,}" for name, value in {**report.known, **report.measured}.items() if name in said(report)
@@ -84,21 +84,22 @@ def text(report: Report) -> str:
 
 
 def said(report: Report) -> set[str]:
-    """The symbols that occur in a formula of the report."""
+    """The symbols in the formulas of the report: of what is recorded, kept, and alive at the peaks."""
     formulas = [report.formula, *(r.formula for r in report.kept)]
     formulas += [p.formula for p in (report.peak, report.compiled_peak) if p is not None]
     return {s for f in formulas for s in f.symbols}
 
 
 def amount(number: int | None, formula: Formula, exact: bool = True) -> str:
-    """An amount in bytes and its formula, ``320,000 bytes = 16·n``; "unknown" if the number is None, "≤" unless ``exact``."""
+    """Text for a number of bytes and its formula, ``320,000 bytes = 16·n``; with "unknown" if ``number`` is None, "≤" unless
+    ``exact``. Only the number, or "nothing", if the formula is constant."""
     if formula.is_const and number is not None:
         return "nothing" if not number else f"{number:,} bytes"
     return f"{'unknown' if number is None else f'{number:,} bytes'} {'=' if exact else '≤'} {formula}"
 
 
 def total(records: Sequence[Recorded]) -> int | None:
-    """The bytes of all records; None if one is unknown."""
+    """The bytes of all records together; None if one is unknown."""
     return None if any(r.bytes is None for r in records) else sum(r.bytes or 0 for r in records)
 
 
@@ -108,7 +109,8 @@ def summed(records: Sequence[Recorded]) -> Formula:
 
 
 def rows(report: Report, records: Sequence[Recorded]) -> list[str]:
-    """One row for each record, the largest first, with its reason below."""
+    """Lines of the table: a head, then a row for the records of each expression, the largest first, with its reason below; []
+    without records."""
     groups: dict[tuple[object, ...], list[Recorded]] = {}
     for r in records:
         groups.setdefault((r.file, r.line, r.text, r.type, r.formula_text, r.reason), []).append(r)
@@ -128,7 +130,8 @@ def rows(report: Report, records: Sequence[Recorded]) -> list[str]:
 
 
 def row_of(report: Report, group: Sequence[Recorded]) -> tuple[str, ...]:
-    """The cells for the records of one expression: usually one, or several if it was inlined several times."""
+    """The six cells of the row for the records of one expression (`HEAD` names them): one, or several if the expression was
+    inlined several times; then formula and bytes are sums."""
     first, *more = group = largest(group)
     name = f"{first.name} (of {1 + len(more)})" if more else first.name
     formula = first.formula_text
@@ -143,7 +146,7 @@ CUT = (2, 3, 4, 1)  # columns to cut, in this order
 
 
 def fitting(widths: list[int]) -> list[int]:
-    """The widths of the columns, reduced so that a row fits."""
+    """The widths of the columns, changed in place so that a row fits in 100 columns, if that is possible."""
     widths[0] = min(widths[0], LEAST[0])
     widths[2] = min(widths[2], TEXT)
     for k in CUT:
@@ -154,7 +157,7 @@ def fitting(widths: list[int]) -> list[int]:
 
 
 def aligned(row: Sequence[str], widths: Sequence[int]) -> str:
-    """The row as a line, with numbers aligned to the right."""
+    """The row as a line: cells truncated to their widths, the first and the last aligned to the right."""
     cells = [short(cell, width) for cell, width in zip(row, widths)]
     first, *middle, last = cells
     return "  " + "  ".join(
@@ -163,12 +166,12 @@ def aligned(row: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def where(report: Report, file: str, line: int) -> str:
-    """The line number, with the file if that is another one."""
+    """The line number; ``file:line`` if ``file`` is not the report's."""
     return str(line) if file == report.file else f"{short_path(file)}:{line}"
 
 
 def short(line: str, width: int) -> str:
-    """The line, truncated to a width."""
+    """The line; if it is longer than ``width``, truncated to it, with "…" at the end."""
     return line if len(line) <= width else line[: width - 1] + "…"
 
 
@@ -178,8 +181,8 @@ def number(value: int | None) -> str:
 
 
 def decided(report: Report) -> list[str]:
-    """The lines about code that is not recorded: for each reason, the loops or the longest recomputed expression of each
-    line."""
+    """The lines about code that is not recorded: for each reason, the user's lines with their loops or recomputed expressions,
+    at most `MOST`, then the reason."""
     out: list[str] = []
     groups: dict[str, list[Unrecorded]] = {}
     for entry in report.not_recorded:
@@ -193,7 +196,8 @@ def decided(report: Report) -> list[str]:
 
 
 def peak(report: Report, title: str, found: Peak | None) -> list[str]:
-    """The lines about a peak, with the arrays alive then; one line if the peak is None, unknown."""
+    """The lines about a peak under this title, with the largest arrays alive then; one line that says "unknown" if ``found`` is
+    None."""
     if found is None:
         return [f"{title}: unknown"]
     lines = wrapped(
@@ -210,7 +214,8 @@ def peak(report: Report, title: str, found: Peak | None) -> list[str]:
 
 
 def wrapped(line: str, indent: str, more: int) -> list[str]:
-    """The line as lines that fit, indented by ``indent``, the later ones by ``more`` further."""
+    """The line as lines of at most 100 columns, the first indented by ``indent``, the others by ``more`` columns further.
+    ``\\0`` stands for a space that does not break."""
     found = textwrap.wrap(
         line, WIDTH, initial_indent=indent, subsequent_indent=indent + " " * more, break_on_hyphens=False
     )
@@ -218,7 +223,7 @@ def wrapped(line: str, indent: str, more: int) -> list[str]:
 
 
 def html(report: Report) -> str:
-    """The records as an HTML table, the rest as text."""
+    """The report as HTML: the recorded and kept arrays as a table, the rest as text."""
     cells = "".join(
         "<tr>" + "".join(f"<td>{markup.escape(c)}</td>" for c in (
             where(report, r.file, r.line), r.name, r.text, r.type, r.formula_text, number(r.bytes), r.reason

@@ -41,7 +41,7 @@ class Sizes:
     # ---- formulas
 
     def of(self, operand: ir.Operand) -> Formula:
-        """The value of an integer scalar."""
+        """The value of an integer scalar as a formula; a new symbol if it is known only at run time."""
         if isinstance(operand, ir.Const):
             return Formula.of(int(operand.value))
         assert isinstance(operand, ir.Var), operand
@@ -50,6 +50,7 @@ class Sizes:
         return self._found[operand]
 
     def _of(self, var: ir.Var) -> Formula:
+        """The formula of an integer variable, computed for the first time."""
         found = self.defs.get(var)
         stmt = found.stmt if found is not None else None
         if found is not None and found.kind == "index":
@@ -75,6 +76,7 @@ class Sizes:
         return self.unknown_symbol(name, var)
 
     def _argument(self, var: ir.Var) -> Formula:
+        """The symbol for an integer parameter, whose value, if given, is noted in ``known``."""
         name = self.unique(var.name, var)
         self.signed.add(name)
         if var in self.values:
@@ -82,6 +84,8 @@ class Sizes:
         return Formula.symbol(name)
 
     def _size(self, var: ir.Var, root: ir.Var, axis: int) -> Formula:
+        """The formula for ``var``, the size of ``root`` along ``axis``: a symbol of its own for a parameter, or for a size
+        known only at run time."""
         dim, found = root.type.dims[axis], self.defs.get(root)
         symbol = dim.as_symbol
         if symbol is None or self.core.symbols.get(symbol) not in (var, None):
@@ -105,6 +109,7 @@ class Sizes:
         return total
 
     def _of_atom(self, atom: dims.Atom) -> Formula:
+        """The formula for an atom of a dim: a symbol, an integer, or a product, quotient or clipped value of dims."""
         if atom.kind in ("symbol", "int"):
             operand = self.core.symbols.get(atom.name)
             if operand is None:
@@ -116,25 +121,27 @@ class Sizes:
         return first * rest[0] if atom.kind == "mul" else Formula.operation("//", first, rest[0])
 
     def bytes_of(self, var: ir.Var) -> Formula:
-        """The bytes of an array, or of a recorded scalar."""
+        """The bytes of the elements of a variable as a formula; of one entry, if it is a stack."""
         return self.elements(var) * np.dtype(var.type.dtype).itemsize
 
     def elements(self, var: ir.Var) -> Formula:
-        """The number of elements of a variable, as a formula."""
+        """The number of elements of a variable as a formula; 1 for a scalar."""
         total = Formula.of(1)
         for dim in var.type.dims:
             total = total * self.of_dim(dim)
         return total
 
     def unknown_symbol(self, name: str, what: ir.Var | Loop | None) -> Formula:
-        """A new symbol for a number known only at run time. ``what`` is measured for it; None if nothing can be."""
+        """The symbol for a number known only at run time, named ``name``. ``what``, the variable or loop that it stands for, is
+        noted in ``unknown``, to be measured; None if nothing can be."""
         name = self.unique(name, what)
         if what is not None:
             self.unknown[name] = what
         return Formula.symbol(name)
 
     def unique(self, name: str, what: object) -> str:
-        """The name for ``what``, with a number added if the name already stands for something else."""
+        """``name``, or, if that stands for something other than ``what``, with ``#2``, ``#3``, ... added; the same for the same
+        object."""
         found, k = name, 1
         while self._names.setdefault(found, what) is not what:
             k += 1
@@ -144,13 +151,14 @@ class Sizes:
     # ---- loops
 
     def trip(self, loop: ir.For) -> Formula:
-        """The symbol for the number of the iteration, counted from 0."""
+        """The symbol for the number of the loop's iteration, counted from 0, which is noted in ``trips``."""
         name = self.unique(f"iteration({loop.index.label}, line {loop.loc.line})", loop)
         self.trips[name] = loop
         return Formula.symbol(name)
 
     def span(self, loop: ir.For) -> Formula | None:
-        """The trip count of a range that is not empty; None if the step is unknown."""
+        """The trip count as a formula, if it is not negative: bound minus start, divided by the step. None if the step is no
+        constant."""
         if not isinstance(loop.step, ir.Const):
             return None
         step = int(loop.step.value)
@@ -159,31 +167,32 @@ class Sizes:
         return away if abs(step) == 1 else Formula.operation("//", away + (abs(step) - 1), abs(step))
 
     def count(self, loop: Loop) -> Formula | None:
-        """The trip count; None if it is not known before the loop."""
+        """The trip count as a formula, at least 0; None if it is not known before the loop, or the step is no constant."""
         if isinstance(loop, ir.While) or loop.body.stop is not None:
             return None
         span = self.span(loop)
         return None if span is None else self.clipped(span)
 
     def clipped(self, value: Formula) -> Formula:
-        """The value, but at least 0."""
+        """``max(value, 0)``; ``value`` itself if it is known to be nonnegative."""
         return value if self.is_size(value) else Formula.operation("max", value, 0)
 
     def is_size(self, value: Formula) -> bool:
-        """Whether the value is known to be nonnegative."""
+        """True if the value is known to be nonnegative."""
         least = self.extreme(value, largest=False)
         return least is not None and all(
             c >= 0 and all(power % 2 == 0 or self._is_size(a) for a, power in product) for product, c in least.summands
         )
 
     def _is_size(self, atom: Atom) -> bool:
+        """True if an atom is known to be nonnegative: a symbol that has no sign, or an operation on such values."""
         if isinstance(atom, str):
             return atom not in self.signed
         return (any if atom.name == "max" else all)(map(self.is_size, atom.operands))
 
     def extreme(self, value: Formula, largest: bool) -> Formula | None:
-        """The largest value (``largest``), or the smallest, over the iterations of all loops; None if it cannot be told which
-        iteration has it."""
+        """The formula without numbers of iterations: its largest value (``largest``), or its smallest, over the iterations of
+        all loops; None if it is not known which iteration has it."""
         found = self._without_operations(value, largest)
         while found is not None:
             name = next((s for s in reversed(found.symbols) if s in self.trips), None)
@@ -201,8 +210,8 @@ class Sizes:
         return None
 
     def _without_operations(self, value: Formula, largest: bool) -> Formula | None:
-        """The value with each operation that depends on an iteration replaced by its bound in the direction of ``largest``;
-        None if there is none."""
+        """The value with each operation that depends on an iteration replaced by a bound, upper for ``largest``, else lower;
+        None if there is no bound."""
         total = Formula()
         for product, coefficient in value.summands:
             part: Formula | None = Formula.of(coefficient)
@@ -219,6 +228,7 @@ class Sizes:
         return total
 
     def _bound(self, atom: Operation, largest: bool) -> Formula | None:
+        """An upper (``largest``) or lower bound of an operation over all iterations; None if it is not known."""
         first, second = atom.operands
         if atom.name in ("max", "min"):
             bounds = [self.extreme(o, largest) for o in atom.operands]
@@ -231,7 +241,7 @@ class Sizes:
         return None if bound is None else Formula.operation("//", bound, second)
 
     def computed(self, record: Op, numbers: Sequence[Formula]) -> Formula | None:
-        """The result of an operation on integers, from the formulas of its operands; None if it is no formula."""
+        """The result of the operation ``record`` on the integers ``numbers``; None if it is no formula."""
         if record.extreme:
             return self.one_of("max" if record.extreme > 0 else "min", *numbers)
         if record.division:
@@ -239,7 +249,7 @@ class Sizes:
         return of_operation(record, numbers)
 
     def one_of(self, name: str, a: Formula, b: Formula) -> Formula:
-        """``max(a, b)`` or ``min(a, b)``, as ``name`` says; simply ``a`` or ``b`` if it is known which is larger."""
+        """``max(a, b)`` or ``min(a, b)``, as ``name`` says; ``a`` or ``b`` itself if it is known which is larger."""
         if a != b and self.is_size(a - b):
             return a if name == "max" else b
         if a != b and self.is_size(b - a):
@@ -247,16 +257,17 @@ class Sizes:
         return Formula.operation(name, a, b)
 
     def _sign(self, value: Formula) -> int:
-        """1 if all terms are positive, -1 if all are negative, 0 if there are none, 2 if unknown."""
+        """1 if all terms are positive, -1 if all are negative, 0 for the formula 0; 2 if they differ or a symbol may be
+        negative."""
         signs = {1 if c > 0 else -1 for _, c in value.summands}
         if any(a in self.signed for p, _ in value.terms for a, _ in p if isinstance(a, str)):
             return 2
         return signs.pop() if len(signs) == 1 else 2 if signs else 0
 
     def summed(self, value: Formula, loops: Sequence[Loop]) -> tuple[Formula | None, bool]:
-        """The sum over all iterations of ``loops`` (the outermost first); None if there is no closed form. The flag is True if
-        a loop's trip count is known only at run time: the total of its iterations is then one measured symbol, and loops around
-        it are not summed."""
+        """The sum of ``value`` over all iterations of ``loops``, the outermost first; None if there is no closed form. The flag
+        is True if a trip count is known only at run time: the total of that loop's iterations is then one measured symbol, and
+        loops around it are not summed."""
         for k in reversed(range(len(loops))):
             loop = loops[k]
             count = self.count(loop)
@@ -274,7 +285,7 @@ class Sizes:
 
 
 def is_computed(let: ir.Let) -> bool:
-    """Whether `Sizes.computed` has a formula for the statement."""
+    """Whether `Sizes.computed` has a formula for the statement: an operation on integers that it knows."""
     record = record_of(let)
     known = record.extreme or record.division or record.signs or record.multiplies or record.same
     return bool(known) and all(a.type.is_int for a in let.args)

@@ -278,8 +278,8 @@ def _is_fixed(param: ir.Var, init: ir.Operand, out: ir.Operand) -> bool:
 
 
 def _from_nothing(stmt: ir.For | ir.While) -> ir.For | ir.While:
-    """The loop with `Undef` as the initial value of each carried variable that no statement of the body reads; only if the loop
-    surely has an iteration. The loop itself if there is none."""
+    """The loop with `Undef` as the initial value of each carried variable that its body does not read; only if the loop surely
+    has an iteration. The loop itself if there is none."""
     if not stmt.inits or not has_trip(stmt):
         return stmt
     read = set(uses(stmt.body))
