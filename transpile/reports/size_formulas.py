@@ -185,7 +185,8 @@ class Sizes:
         )
 
     def _is_size(self, atom: Atom) -> bool:
-        """True if an atom is known to be nonnegative: a symbol that has no sign, or an operation on such values."""
+        """True if an atom is known to be nonnegative: a symbol not in ``signed``, a ``max`` with a nonnegative operand, or
+        another operation on nonnegative operands."""
         if isinstance(atom, str):
             return atom not in self.signed
         return (any if atom.name == "max" else all)(map(self.is_size, atom.operands))

@@ -71,21 +71,23 @@ def batch(
 
 
 def _contradicts(found: Decided, outs: Sequence[int | None]) -> bool:
-    """Whether a result that must be equal in all lanes, since its entry in ``outs`` is None, may differ."""
+    """Whether a result that must be equal in all lanes, since its entry in ``outs`` is None, may differ between them."""
     return any(
         out is None and isinstance(y, ir.Var) and found.mapped.has(y) for y, out in zip(found.fn.body.yields, outs)
     )
 
 
 def of_lanes(fn: ir.Function, given: Pattern, together: bool) -> ir.Function:
-    """A called function for all lanes. ``given``: for each parameter whether it has a lane axis, None for the axis of
-    collectives; all results have a lane axis. ``together`` is as for `batch`."""
+    """A called function for all lanes, whose results all have a lane axis in front. ``given``: for each parameter whether it
+    has a lane axis, in front; None for the axis of collectives, which becomes the number of lanes. ``together`` is as for
+    `batch`."""
     axis = given.index(None) if None in given else None
     axes = [0 if differs else None for differs in given]
     return batch(fn, axes, [0] * len(fn.body.yields), together=together, axis=axis, checked=False)
 
 
 def _size_differs(fn: ir.Function, var: ir.Var) -> Exception:
+    """The error T603 for a result, or a value, of ``fn`` whose size may differ between lanes; returned, not raised."""
     hint = "return an array of a fixed size, and fill up the rest"
     message = f"the size of a result of {fn.title!r} depends on the data and may differ between lanes of the batch"
     return error("T603", message, fn.loc, hint)

@@ -51,7 +51,8 @@ class AllLanes:
             )
 
     def free_name(self) -> str:
-        """A name for the number of lanes that no size symbol has."""
+        """``batch``, or ``batch_2``, ``batch_3``, ...: a name for the number of lanes that is no size symbol of the
+        function."""
         taken = symbols_of(self.fn)
         name = BATCH
         while name in taken:
@@ -59,11 +60,12 @@ class AllLanes:
         return name
 
     def with_lanes(self, lane: Type, axis: int) -> Type:
-        """The type of one lane with a lane axis inserted at ``axis``."""
+        """``lane``, the type of one lane, with a lane axis inserted at position ``axis``; not weak."""
         return replace(lane, dims=(*lane.dims[:axis], self.lanes, *lane.dims[axis:]), weak=False)
 
     def batched(self, type_: Type) -> Type:
-        """The type for all lanes, with the lane axis in front."""
+        """The type for all lanes of a value with type ``type_`` in one lane: with the lane axis in front, of each part of a
+        tuple."""
         if type_.kind == "tuple":
             return replace(type_, items=tuple(self.batched(t) for t in type_.items))
         return self.with_lanes(type_, 0)
@@ -75,11 +77,13 @@ class AllLanes:
         return self.mapped.has(op)
 
     def of(self, op: ir.Operand) -> ir.Operand:
-        """The value for all lanes if it differs, else the shared value."""
+        """The value for all lanes, lane axis in front, if the operand differs between lanes; else the operand itself, which
+        lanes share."""
         return self.alls[op] if isinstance(op, ir.Var) and self.mapped.has(op) else op
 
     def whole(self, op: ir.Operand) -> ir.Operand:
-        """The value with a lane axis, also if lanes share it."""
+        """The value for all lanes, lane axis in front; an operand that lanes share is broadcast, by a statement that is
+        emitted."""
         if isinstance(op, ir.Undef):
             return ir.Undef(self.batched(op.type))
         if self.differs(op):
@@ -88,31 +92,32 @@ class AllLanes:
 
     @property
     def count(self) -> ir.Operand:
-        """The number of lanes."""
+        """The number of lanes as an operand."""
         return self.b.dim(self.lanes).op if self.axis is None else self.axis.size
 
     def lane_numbers(self, rank: int) -> ir.Operand:
-        """``np.arange(batch)``, followed by ``rank`` axes of size 1."""
+        """``np.arange(lanes)``, emitted, followed by ``rank`` axes of size 1."""
         found = self.b.let("arange", self.b.dim(self.lanes), dims=(self.lanes,), dtype="int64").op
         return (
             placed(self, found, [ir.Slice(), *[ir.NewAxis()] * rank], (self.lanes, *[Dim(1)] * rank)) if rank else found
         )
 
     def aligned(self, op: ir.Operand, rank: int) -> ir.Operand:
-        """Indices for all lanes, with axes of size 1 inserted after the lane axis so that each lane's have ``rank`` axes."""
+        """``op``, a value for all lanes, with axes of size 1 inserted after the lane axis, so that ``rank`` axes follow it."""
         dims = op.type.dims
         missing = rank - (len(dims) - 1)
         items = [ir.Slice(), *[ir.NewAxis()] * missing, *[ir.Slice()] * (len(dims) - 1)]
         return placed(self, op, items, (dims[0], *[Dim(1)] * missing, *dims[1:]))
 
     def keep(self, found: ir.Operand, var: ir.Var) -> None:
-        """Makes ``found`` the value of ``var`` for all lanes."""
+        """Notes ``found`` as the value of ``var`` for all lanes; renames it in place after ``var`` if it has no name."""
         if isinstance(found, ir.Var) and found.name == ir.SYNTHETIC:
             found.name = var.name
         self.alls[var] = found
 
     def shifted(self, path: ir.Path, args: Sequence[ir.Operand], source: bool) -> tuple[Shifted, list[ir.Operand]]:
-        """The path for all lanes and its operands; ``source``: the memory differs between lanes."""
+        """The path for all lanes of a path in one lane, and all its operands, emitted where necessary. ``source``: the memory
+        has a lane axis too."""
         found = shift(path, args, source, self.differs)
         ready = [self.aligned(self.of(a), found.rank) if k in found.gathers else a for k, a in enumerate(args)]
         if found.lane is not None:

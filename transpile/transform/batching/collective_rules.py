@@ -19,7 +19,8 @@ from transpile.transform.batching.families import transposed
 
 
 def emit(w: AllLanes, stmt: ir.Let) -> None:
-    """Emits a collective over the axis that is batched."""
+    """Emits ``stmt``, a collective over the axis that is batched. Its result is kept as a value for all lanes, or defined as
+    one value that they share."""
     x = stmt.args[0]
     record, before = record_of(stmt), len(w.b.block.stmts)
     found = _RULES[record.collective](w, stmt, x)
@@ -34,6 +35,8 @@ def emit(w: AllLanes, stmt: ir.Let) -> None:
 
 
 def _folded(w: AllLanes, stmt: ir.Let, x: ir.Operand) -> ir.Operand:
+    """The fold of ``x`` over the lanes, without a lane axis: a sum, or the reduction of ``x``, which is ``x`` itself if lanes
+    share it."""
     over = record_of(stmt).over
     if record_of(record_of(over).fold).is_sum:
         return _sum(w, stmt, x)
@@ -43,6 +46,7 @@ def _folded(w: AllLanes, stmt: ir.Let, x: ir.Operand) -> ir.Operand:
 
 
 def _sum(w: AllLanes, stmt: ir.Let, x: ir.Operand) -> ir.Operand:
+    """The sum of ``x`` over the lanes, without a lane axis; ``x`` times the number of lanes if they share it."""
     b, type_ = w.b, stmt.var.type
     if w.differs(x):
         found = _contracted(w, x)
@@ -53,8 +57,8 @@ def _sum(w: AllLanes, stmt: ir.Let, x: ir.Operand) -> ir.Operand:
 
 
 def _contracted(w: AllLanes, x: ir.Operand) -> Expr | None:
-    """The sum over the lanes of products that nothing else reads, as one contraction, so that the products are never stored;
-    None for other values."""
+    """The sum over the lanes of ``x``, a product that nothing else reads and whose operands both differ, as one contraction, so
+    that the products are never stored; None for other values."""
     made = w.mapped.made.get(x) if isinstance(x, ir.Var) else None
     if not isinstance(made, ir.Let) or sum(u is x for u in uses(w.fn.body)) > 1:
         return None
@@ -72,7 +76,7 @@ def _contracted(w: AllLanes, x: ir.Operand) -> Expr | None:
 
 
 def _moved(w: AllLanes, x: ir.Operand, source: int, target: int) -> ir.Operand:
-    """The operand with axis ``source`` moved to ``target``, a view."""
+    """``x`` with axis ``source`` moved to position ``target``, a view; ``x`` itself if they are the same."""
     rank = x.type.rank
     order = [k for k in range(rank) if k != source]
     order.insert(target, source)
@@ -91,6 +95,8 @@ def _scatter(w: AllLanes, stmt: ir.Let, x: ir.Operand) -> ir.Operand:
 
 
 def _permute(w: AllLanes, stmt: ir.Let, x: ir.Operand) -> ir.Operand:
+    """The values of all lanes, each moved to the lane that ``perm`` names, else zeros. T605 if ``perm`` differs between
+    lanes."""
     _, sources, targets, _ = stmt.args
     if w.differs(sources) or w.differs(targets):
         hint = "compute perm from values that the whole batch shares"

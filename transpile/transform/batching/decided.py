@@ -90,8 +90,12 @@ class Parts:
                     self.pullback = self.adjoint(stmt.custom.pullback, [*known, *bars], dots)
 
     def part(self, fn: ir.Function, given: Flags, outs: Flags, results: Sequence[ir.Var]) -> Part:
-        """One function of the call, with the decisions for ``given`` parameters and ``outs`` results that differ. Raises
-        `Differs` if a result that lanes seemed to share differs, `Escapes` if a result has a size that differs."""
+        """The decisions about ``fn``, one function of the call, if the parameters for which ``given`` is true differ; its
+        results for which ``outs`` is true get a lane axis.
+
+        Raises `Differs`, with the variable at the same position in ``results``, if another result differs, `Escapes` if the
+        size of a result does.
+        """
         found = self.decided(fn, given)
         for y, out, result in zip(found.yields, outs, results):
             if not out and found.found.mapped.has(y):
@@ -100,8 +104,9 @@ class Parts:
         return found
 
     def adjoint(self, fn: ir.Function, given: Flags, wanted: Flags) -> Part:
-        """A function of the call that gives adjoints, with ``given`` parameters that differ: an adjoint that is ``wanted`` for
-        each lane has a lane axis, the others are summed over the lanes. A constant 0 that means "no adjoint" stays."""
+        """The decisions about ``fn``, a function of the call that gives adjoints, if the parameters for which ``given`` is true
+        differ. An adjoint gets a lane axis where ``wanted`` is true; others that differ are summed over the lanes. A constant
+        0, which means "no adjoint", stays."""
         found = self.decided(fn, given)
         for k, (y, own) in enumerate(zip(found.yields, wanted)):
             differs = found.found.mapped.has(y)
@@ -111,8 +116,8 @@ class Parts:
         return found
 
     def decided(self, fn: ir.Function, given: Flags) -> Part:
-        """The decisions for one function of the call, with ``given`` parameters that differ. Raises `Escapes` if a result has a
-        size that differs."""
+        """The decisions about a copy of ``fn``, if the parameters for which ``given`` is true differ; lane axes of results are
+        not filled in yet. Raises `Escapes` if the size of a result differs."""
         fn = Cloner().function(fn)
         found = self.decide(fn, given)
         for y in found.fn.body.yields:
@@ -121,7 +126,7 @@ class Parts:
         return Part(found, list(given), [], set())
 
     def is_dear(self) -> bool:
-        """Whether the function holds a product that is one call for all lanes."""
+        """Whether the function of the call contains a product or a draw that is one call for all lanes."""
         return any(self.fn.found.modes.is_dear(s) for s in statements(self.fn.found.fn.body))
 
 

@@ -25,9 +25,11 @@ def decided(
     called: Summaries | None = None,
     count: int | None = None,
 ) -> Decided:
-    """The decisions for ``fn``, where the ``given`` parameters have a lane axis; a parameter whose entry is None is the axis of
-    collectives over the lanes. For ``together``, ``unit`` and ``count`` see `batch`; ``called`` holds the summaries of called
-    functions found so far."""
+    """The decisions for ``fn``, where each parameter whose entry in ``given`` is True has a lane axis; None marks the axis of
+    collectives over the lanes. Repeated until they have no contradiction; T605 if lanes reach a collective by different paths.
+
+    For ``together``, ``unit`` and ``count`` see `batch`; ``called`` holds the summaries of called functions found so far.
+    """
     fn = with_constant_fills(fn)
     named = None
     if None in given:
@@ -51,8 +53,8 @@ def decided(
 def attempt(
     fn: ir.Function, mapped: Mapped, together: bool, diagonals: Diagonals | None = None, axis: Axis | None = None
 ) -> Decided:
-    """The decisions, if ``mapped`` holds all values that differ. ``diagonals``: the parts of values that are zero elsewhere, if
-    any; ``axis``: the axis of collectives, if any. Raises `Differs`, `Apart` or `Escapes` on a contradiction."""
+    """The decisions for ``fn`` if the values that differ are those in ``mapped``. ``diagonals``: the values that are kept as
+    diagonals, if any; ``axis``: the axis of collectives, if any. Raises `Differs`, `Apart` or `Escapes` on a contradiction."""
 
     def inner(called: ir.Function, given: Flags) -> Decided:
         return decided(called, given, together, called=mapped.called)

@@ -55,12 +55,13 @@ class Family:
 
 
 def let(w: Emitter, made: Made, args: Sequence[ir.Operand], **params: Any) -> ir.Operand:
-    """The primitive of ``made`` on these operands, with the result type for all lanes; ``params`` replace its own."""
+    """The result for all lanes of the primitive of ``made`` on the operands ``args``, emitted; ``params`` replace parameters of
+    ``made``."""
     return w.b.bind("", w.batched(made.type), made.prim, tuple(args), {**made.params, **params})
 
 
 def placed(w: Emitter, op: ir.Operand, items: Sequence[Any], dims: Sequence[Dim]) -> ir.Operand:
-    """``op[items]``, a view; ``op`` itself if all items are full slices."""
+    """``op[items]``, a view with these ``dims``, emitted; ``op`` itself if all items are slices, which must be full."""
     if all(isinstance(i, ir.Slice) for i in items):
         return op
     params = {"path": (ir.Index(tuple(items)),), "dims": tuple(dims)}
@@ -68,7 +69,7 @@ def placed(w: Emitter, op: ir.Operand, items: Sequence[Any], dims: Sequence[Dim]
 
 
 def lead(w: Emitter, op: ir.Operand, rank: int) -> ir.Operand:
-    """A value for all lanes, with axes of size 1 inserted after the lane axis so that each lane's has ``rank`` axes."""
+    """``op``, a value for all lanes, with axes of size 1 inserted after the lane axis, so that ``rank`` axes follow it."""
     dims = op.type.dims
     missing = rank - (len(dims) - 1)
     items = [ir.Slice(), *[ir.NewAxis()] * missing, *[ir.Slice()] * (len(dims) - 1)]
@@ -76,7 +77,7 @@ def lead(w: Emitter, op: ir.Operand, rank: int) -> ir.Operand:
 
 
 def transposed(w: Emitter, op: ir.Operand, axes: Sequence[int]) -> ir.Operand:
-    """``np.transpose(op, axes)``, a view."""
+    """``np.transpose(op, axes)``, a view, emitted; ``op`` itself if the order stays the same."""
     axes = tuple(axes)
     if axes == tuple(range(len(axes))):
         return op
@@ -88,6 +89,8 @@ def transposed(w: Emitter, op: ir.Operand, axes: Sequence[int]) -> ir.Operand:
 
 
 def _elementwise(w: Emitter, made: Made) -> ir.Operand:
+    """An elementwise primitive: operands that are no constants are broadcast to all lanes. Python's ``max`` and ``min`` become
+    a ``where``."""
     b = w.b
     args = [op if isinstance(op, ir.Const) else w.whole(op) for op in made.args]
     if record_of(made).extreme and made.params.get("py"):
@@ -101,7 +104,7 @@ def _elementwise(w: Emitter, made: Made) -> ir.Operand:
 
 
 def _rounding(w: Emitter, made: Made) -> ir.Operand:
-    """Rounds Python numbers to ints in all lanes."""
+    """Python's rounding to an int, in all lanes: the rounding function of NumPy, then a cast."""
     return w.b.cast(w.b.elementwise(record_of(made).rounds, w.of(made.args[0])), made.type.dtype).op
 
 
@@ -109,12 +112,12 @@ def _rounding(w: Emitter, made: Made) -> ir.Operand:
 
 
 def _axes(w: Emitter, made: Made) -> ir.Operand:
-    """A primitive over the axes ``params["axes"]``, which move behind the lane axis."""
+    """A primitive over the axes ``params["axes"]`` of one lane, each of which is one further for all lanes."""
     return let(w, made, [w.of(a) for a in made.args], axes=tuple(a + 1 for a in made.params["axes"]))
 
 
 def _axis(w: Emitter, made: Made) -> ir.Operand:
-    """A primitive along the axis ``params["axis"]``, which moves behind the lane axis; None means the flattened array."""
+    """A primitive along the axis ``params["axis"]`` of one lane, one further for all lanes; None means each lane flattened."""
     (x, *rest) = (w.of(a) for a in made.args)
     axis = made.params["axis"]
     if axis is None:
@@ -128,11 +131,13 @@ def _axis(w: Emitter, made: Made) -> ir.Operand:
 
 
 def _can_axis(made: Made, differs: Differs) -> bool:
+    """Whether only the first operand differs, except for a flattened array with ``keepdims``."""
     first = differs(made.args[0]) and not any(differs(a) for a in made.args[1:])
     return first and not (made.params.get("axis") is None and made.params.get("keepdims"))
 
 
 def _only_first(made: Made, differs: Differs) -> bool:
+    """Whether the first operand, and no other, differs between lanes."""
     return differs(made.args[0]) and not any(differs(a) for a in made.args[1:])
 
 
@@ -142,13 +147,13 @@ def _along(w: Emitter, made: Made) -> ir.Operand:
 
 
 def _stacked(w: Emitter, made: Made) -> ir.Operand:
-    """A primitive that broadcasts all leading axes against each other."""
+    """A primitive that broadcasts all leading axes against each other: all operands get the lane axis and the same rank."""
     rank = max(a.type.rank for a in made.args)
     return let(w, made, [lead(w, w.whole(a), rank) for a in made.args])
 
 
 def _trailing(w: Emitter, made: Made) -> ir.Operand:
-    """A primitive of trailing axes: NumPy's own form takes any leading axes."""
+    """A primitive of trailing axes: NumPy's own form takes any leading axes, so the lane axis may stand in front."""
     return let(w, made, [w.of(a) for a in made.args])
 
 
@@ -192,7 +197,7 @@ def _tile(w: Emitter, made: Made) -> ir.Operand:
 
 
 def _diag(w: Emitter, made: Made) -> ir.Operand:
-    """A matrix of zeros for each lane, with its diagonal written into it."""
+    """A matrix of zeros for each lane, with its diagonal, at ``params["offset"]``, written into it."""
     (x,), offset, b = made.args, made.params["offset"], w.b
     buf = b.alloc(
         made.prim, w.batched(made.type), "full", b.operand(0), dims=w.batched(made.type).dims, dtype=made.type.dtype
@@ -215,13 +220,15 @@ def _repeat_each(w: Emitter, made: Made) -> ir.Operand:
 
 
 def _full(w: Emitter, made: Made) -> ir.Operand:
+    """The fill value of each lane, broadcast to the dims."""
     dims = (w.lanes, *made.params["dims"])
     x = lead(w, w.b.cast(w.of(made.args[0]), made.type.dtype).op, len(dims) - 1)
     return x if x.type.dims == dims else w.b.bind("", x.type.with_dims(dims), "broadcast", (x,), {"dims": dims})
 
 
 def _same(w: Emitter, made: Made) -> ir.Operand:
-    """The value itself; if its sizes have new names for all lanes, a copy with the new names."""
+    """The value for all lanes itself; if its sizes have other names there, the primitive applied to it, which gives it the new
+    names."""
     x = w.of(made.args[0])
     return x if x.type.dims == w.batched(made.type).dims else let(w, made, [x])
 
@@ -245,7 +252,7 @@ def _trace(w: Emitter, made: Made) -> ir.Operand:
 
 
 def _query(w: Emitter, made: Made) -> ir.Operand:
-    """A look-up for all lanes: the values looked up differ, the table does not."""
+    """A look-up for all lanes: only the first operand, the values looked up, has a lane axis."""
     return let(w, made, [w.of(a) for a in made.args])
 
 
@@ -254,6 +261,7 @@ def _searchsorted(w: Emitter, made: Made) -> ir.Operand:
 
 
 def _can_search(made: Made, differs: Differs) -> bool:
+    """Whether the sorted array, the first operand, and all operands after the second are shared between lanes."""
     return not differs(made.args[0]) and not any(differs(a) for a in made.args[2:])
 
 
@@ -286,8 +294,8 @@ def _matmul(w: Emitter, made: Made) -> ir.Operand:
 
 
 def _of_matrices(w: Emitter, made: Made, x: ir.Operand, y: ir.Operand, p: int, q: int) -> ir.Operand:
-    """The product of ``x`` and ``y``, whose ranks in a lane are ``p`` and ``q``, with vectors as matrices of one row or column,
-    so that all operands have the same number of axes."""
+    """The product of ``x`` and ``y``, whose ranks in one lane are ``p`` and ``q``, as ``matmul`` with vectors as matrices of
+    one row or column, so that all operands have the same number of axes; these extra axes are removed from the result."""
     rank = max(p, q, 2)
     a = _as_matrix(w, x, p, rank, w.differs(made.args[0]), row=True)
     c = _as_matrix(w, y, q, rank, w.differs(made.args[1]), row=False)
@@ -308,6 +316,8 @@ def _of_matrices(w: Emitter, made: Made, x: ir.Operand, y: ir.Operand, p: int, q
 
 
 def _as_matrix(w: Emitter, op: ir.Operand, rank: int, wanted: int, mapped: bool, row: bool) -> ir.Operand:
+    """``op``, of this ``rank`` in one lane, as matrices with ``wanted`` axes: a vector becomes a row (``row``) or a column,
+    axes of size 1 fill up. ``mapped``: it has a lane axis, which stays in front."""
     dims = op.type.dims
     own = list(dims[1:] if mapped else dims)
     items: list[Any] = [ir.Slice()] * rank
@@ -322,6 +332,7 @@ def _as_matrix(w: Emitter, op: ir.Operand, rank: int, wanted: int, mapped: bool,
 
 
 def _outer(w: Emitter, made: Made) -> ir.Operand:
+    """The outer product of two vectors of each lane, as a product of a column and a row."""
     x, y = made.args
     dims = w.batched(made.type).dims
     row = lead(w, w.of(y), 2) if w.differs(y) else y
@@ -330,6 +341,7 @@ def _outer(w: Emitter, made: Made) -> ir.Operand:
 
 
 def _einsum(w: Emitter, made: Made) -> ir.Operand:
+    """The same ``einsum`` with a new letter for the lane axis, in front of the operands that differ and of the result."""
     inputs, arrow, output = made.params["subscripts"].partition("->")
     lane = next(c for c in "bzyxwvutsrqponmlkjihgfedca" if c not in inputs + output)
     terms = [(lane + t if w.differs(a) else t) for t, a in zip(inputs.replace(" ", "").split(","), made.args)]
@@ -364,11 +376,13 @@ def _tensordot(w: Emitter, made: Made) -> ir.Operand:
 
 
 def _flat(w: Emitter, op: ir.Operand, rows: Sequence[Dim], columns: Sequence[Dim]) -> ir.Operand:
-    """Matrices for all lanes, with the axes ``rows`` merged into one and the axes ``columns`` into the other."""
+    """``op``, a value for all lanes, reshaped to one matrix for each lane: the axes ``rows`` merged into one, the axes
+    ``columns`` into the other."""
     return _reshaped(w, op, (w.lanes, w.b.canonical(product(rows)), w.b.canonical(product(columns))))
 
 
 def _reshaped(w: Emitter, op: ir.Operand, dims: tuple[Dim, ...]) -> ir.Operand:
+    """``op`` reshaped to ``dims``; ``op`` itself if it has them already."""
     return op if op.type.dims == dims else w.b.bind("", op.type.with_dims(dims), "reshape", (op,), {"dims": dims})
 
 
@@ -400,7 +414,7 @@ def _column(w: Emitter, op: ir.Operand) -> ir.Operand:
 
 
 def _can_solve_columns(made: Made, differs: Differs) -> bool:
-    """Whether the right sides of all lanes can be the columns of one matrix."""
+    """Whether the right sides of all lanes can be the columns of one matrix: they are vectors, and lanes share the matrix."""
     return made.args[1].type.rank == 1 and not differs(made.args[0])
 
 
@@ -409,7 +423,7 @@ def _item(w: Emitter, made: Made) -> ir.Operand:
 
 
 def _across(w: Emitter, made: Made) -> ir.Operand:
-    """A collective over the axis of another `vmap`: the lanes of this one stay in front."""
+    """A collective over the axis of another `vmap`, of values that have this one's lane axis in front."""
     first, *rest = made.args
     at = {"at": made.params["at"] + 1} if "at" in made.params else {}
     return let(w, made, [w.of(first), *rest], **at)

@@ -23,7 +23,8 @@ Emission = Callable[[Decided, Sequence[int | None], Sequence[int | None], int | 
 
 
 def call(w: AllLanes, parts: Parts, emitted: Emission) -> None:
-    """Emits the call of a function with a custom rule, whose functions are ``parts``, for all lanes."""
+    """Emits one call for all lanes of a function with a custom rule; ``parts`` has the call and the decisions about its
+    functions. ``emitted`` makes a function for all lanes of each of them."""
     stmt, count = parts.stmt, w.lanes.const if w.lanes.is_const else None
     results = tuple(
         ir.Var(r.name, INT) if parts.fn.is_axis(k) else ir.Var(r.name, w.batched(r.type)) if w.differs(r) else r
@@ -42,6 +43,8 @@ def call(w: AllLanes, parts: Parts, emitted: Emission) -> None:
 
 
 def _of_part(part: Part, count: int | None, emitted: Emission) -> ir.Function:
+    """The function for all lanes of one function of a call; results in ``part.summed`` are summed over the lanes. ``count``:
+    the number of lanes, None if unknown."""
     axes = [0 if g else None for g in part.given]
     done = emitted(part.found, axes, part.outs, count)
     b = Builder(prims(), done.symbols, done)
@@ -55,7 +58,8 @@ def _of_part(part: Part, count: int | None, emitted: Emission) -> ir.Function:
 
 
 def invoked(w: AllLanes, stmt: ir.Call, batch: OfLanes) -> None:
-    """Emits the call of a kept function, batched over all lanes."""
+    """Emits one call for all lanes of the batched routine in place of ``stmt``, a call of a kept function; ``batch`` derives
+    bodies of routines."""
     given = w.mapped.called_as(stmt).given
     args = tuple(w.count if g is None else w.whole(a) if g else a for a, g in zip(stmt.args, given))
     results = tuple(ir.Var("", w.batched(r.type)) for r in stmt.results)

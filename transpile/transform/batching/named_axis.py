@@ -38,8 +38,8 @@ class Axis:
 
 
 def sized(fn: ir.Function, at: int, count: int | None) -> tuple[ir.Function, Axis]:
-    """The function with one operand for the number of lanes (a constant if ``count`` is known), and the axis, which is
-    parameter ``at``."""
+    """A copy of ``fn`` in which one operand stands for the number of lanes (a constant if ``count`` is not None), and the axis,
+    which is parameter ``at``."""
     var = fn.params[at]
     (dim,) = var.type.dims
     renamed = {} if count is None else {name: Dim(count) for name in dim.symbols()}
@@ -60,12 +60,13 @@ class _Sized(Cloner):
         self.is_read, self.depth = False, 0
 
     def operand(self, operand: ir.Operand) -> ir.Operand:
-        """The operand; 0 in place of a scalar that one side of a branch leaves undefined, so that it can exist for all lanes."""
+        """The copy of the operand; 0 or False in place of an undefined scalar, so that a value with a lane axis can exist."""
         if isinstance(operand, ir.Undef) and operand.type.kind == "array" and not operand.type.dims:
             return ir.Const({"b": False, "f": 0.0}.get(np.dtype(operand.type.dtype).kind, 0), operand.type)
         return super().operand(operand)
 
     def function(self, fn: ir.Function) -> ir.Function:
+        """The copy of the function; if branches or loops use the number of the lane, it is computed once at the start."""
         done = super().function(fn)
         axis = self.mapping[self.var]
         if self.is_read:
@@ -75,8 +76,8 @@ class _Sized(Cloner):
         return done
 
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
-        """A copy of the statement. If the user's rule of a call needs the axis, the call returns the axis among its results;
-        such a result is replaced by the axis itself."""
+        """A copy of the statement. If a call with a custom rule returns the axis among its results, for the user's rule, such a
+        result is replaced by the axis itself from here on."""
         new = super().stmt(stmt)
         if is_custom(stmt):
             axis = self.mapping[self.var]
@@ -85,6 +86,8 @@ class _Sized(Cloner):
         return new
 
     def block(self, block: ir.Block) -> ir.Block:
+        """A copy of the block without the statements that take the size of the axis or, in branches and loops, the number of
+        the lane."""
         self.depth += 1
         stmts: list[ir.Stmt] = []
         for stmt in block.stmts:
@@ -100,7 +103,7 @@ class _Sized(Cloner):
 
 
 def apart(stmt: ir.Stmt) -> Exception:
-    """The error for lanes that reach a collective by different paths."""
+    """The error T605 for lanes that reach the collective in ``stmt`` by different paths; returned, not raised."""
     named = next((s for s in (stmt, *(s for b in blocks(stmt) for s in statements(b))) if _is_collective(s)), stmt)
     what = named.prim if _is_collective(named) else "a collective"
     message = f"{what} is in a branch or loop that lanes of the batch take differently"
