@@ -37,13 +37,14 @@ class Emit(AllLanes):
     def called(
         self, found: Decided, axes: Sequence[int | None], outs: Sequence[int | None], count: int | None
     ) -> ir.Function:
-        """The function of a call, for all lanes; ``axes``, ``outs`` and ``count`` are as for `batch`."""
+        """The function ``found`` of a call, for all lanes, without checks of sizes; ``axes``, ``outs`` and ``count`` are as for
+        `batch`."""
         return Emit(found, axes, outs, count, self.batch, checked=False).run()
 
     # ---- the function
 
     def run(self) -> ir.Function:
-        """The function for all lanes."""
+        """The function for all lanes, with ``_vmap`` after its name."""
         fn, b = self.fn, self.b
         if self.diagonals is None or self.diagonals.count is None:
             self.sizes()
@@ -73,14 +74,15 @@ class Emit(AllLanes):
         )
 
     def param(self, var: ir.Var) -> ir.Var | None:
-        """The parameter for all lanes. The axis of collectives becomes the number of lanes in a function that is called, and is
-        dropped otherwise (None)."""
+        """The parameter itself; for the axis of collectives, the number of lanes in a function that is called, else None: it is
+        dropped."""
         if self.axis is None or var is not self.axis.var:
             return var
         return self.axis.size if not self.checked and isinstance(self.axis.size, ir.Var) else None
 
     def sizes(self) -> None:
-        """Names the number of lanes, and emits checks that all arguments have as many."""
+        """Emits the number of lanes, read from the first parameter with a lane axis, and checks that the others have as
+        many."""
         name = self.lanes.as_symbol
         if self.axis is not None and not self.checked:
             if name is not None:
@@ -109,7 +111,8 @@ class Emit(AllLanes):
             self.b.emit(ir.If(test, failed, ir.Block(), (), self.fn.loc))
 
     def result(self, y: ir.Operand, axis: int | None) -> ir.Operand:
-        """The result with its lanes at ``axis``; None: the shared value."""
+        """The result ``y`` for all lanes with its lane axis at ``axis``, broadcast if lanes share it; ``y`` itself if ``axis``
+        is None."""
         if axis is None:
             return y
         if self.diagonals is not None and self.is_apart(y):
@@ -124,11 +127,11 @@ class Emit(AllLanes):
     # ---- statements
 
     def is_apart(self, op: ir.Operand) -> TypeGuard[ir.Var]:
-        """Whether the value exists only as its diagonals."""
+        """Whether the value exists only as its diagonals: it has not been completed with zeros."""
         return self.diagonals is not None and self.diagonals.has(op) and op not in self.alls
 
     def block(self, block: ir.Block) -> None:
-        """Emits a block in the order of its steps."""
+        """Emits a block's statements for all lanes, in the order that the modes give, regions lane by lane."""
         for step in self.modes.steps[id(block)]:
             if self.diagonals is not None and block is self.fn.body:
                 if id(step.stmts[0]) in self.diagonals.stmts:
@@ -145,7 +148,7 @@ class Emit(AllLanes):
                     self.stmt(step.stmts[0])
 
     def stmt(self, stmt: ir.Stmt) -> None:
-        """Emits a statement for all lanes at once."""
+        """Emits a statement for all lanes at once; one that lanes share is emitted unchanged."""
         if self.modes.is_shared(stmt):
             self.b.emit(stmt)
             return
@@ -181,6 +184,8 @@ class Emit(AllLanes):
                 raise TypeError(stmt)
 
     def let(self, stmt: ir.Let) -> None:
+        """Emits a *let* for all lanes by the rule of its family and keeps its value; the size of an array that differs skips
+        the lane axis."""
         family = self.modes.prims[stmt.prim].family
         if family == "size":
             (x,) = stmt.args
@@ -198,6 +203,7 @@ class Emit(AllLanes):
         self.keep(found, stmt.var)
 
     def read(self, stmt: ir.Let) -> ir.Operand:
+        """The elements that an ``index`` statement reads, for all lanes; emitted."""
         source, *args = stmt.args
         assert isinstance(source, ir.Var)
         memory, first = self.memory.get(source, (None, ()))
@@ -214,6 +220,7 @@ class Emit(AllLanes):
         return value if found.order is None else transposed(self, value, found.order)
 
     def alloc(self, stmt: ir.Alloc) -> None:
+        """Emits the allocation of memory for all lanes, lane axis in front, and notes it in ``memory``."""
         b, name = self.b, stmt.var.name
         type_ = self.batched(stmt.var.type)
         if stmt.prim in ("full", "empty") and not any(self.differs(a) for a in stmt.args):
@@ -233,6 +240,7 @@ class Emit(AllLanes):
         self.memory[stmt.var] = (buf, ())
 
     def store(self, stmt: ir.Store | ir.Add) -> None:
+        """Emits a store or an addition to memory for all lanes."""
         buf, first = self.memory[stmt.buf]
         if is_fill(stmt) and self.differs(stmt.args[0]):  # the mask covers the lanes too
             self.b.emit(replace(stmt, buf=buf, path=(*first, *stmt.path), args=(self.of(stmt.args[0]),)))
@@ -242,7 +250,8 @@ class Emit(AllLanes):
         self.b.emit(replace(stmt, buf=buf, path=(*first, *found.path), args=tuple(ready), value=value))
 
     def placed_value(self, stmt: ir.Store | ir.Add, found: Shifted) -> ir.Operand:
-        """The value of a store, with its axes in the order of the result of the path ``found``."""
+        """The value of a store for all lanes, with its axes in the order in which the path ``found`` gives them; a constant as
+        it is."""
         if isinstance(stmt.value, ir.Const):
             return stmt.value
         value = self.b.cast(self.whole(stmt.value), stmt.buf.type.dtype).op
@@ -254,20 +263,22 @@ class Emit(AllLanes):
     # ---- control
 
     def inner(self, block: ir.Block, taken: Sequence[ir.Var], params: tuple[ir.Var, ...] = ()) -> ir.Block:
-        """A nested block for all lanes; ``taken`` are the variables that take its yields."""
+        """A new block that does for all lanes what ``block`` does for one. ``taken``: the variables that take its yields; where
+        one differs, the yield gets a lane axis. ``params``: the parameters of the new block."""
         with self.b.into(ir.Block(params, stop=block.stop)) as made:
             self.block(block)
             made.yields = tuple(self.whole(y) if self.differs(v) else y for y, v in zip(block.yields, taken))
         return made
 
     def declared(self, variables: Sequence[ir.Var]) -> tuple[ir.Var, ...]:
-        """New variables for all lanes in place of variables that control flow defines and that differ; these stand for the old
-        ones from here on."""
+        """The variables, each that differs replaced by a new one for all lanes, which control flow will define and which stands
+        for the old one from here on."""
         made = tuple(ir.Var(v.name, self.batched(v.type)) if self.differs(v) else v for v in variables)
         self.alls.update((v, m) for v, m in zip(variables, made) if m is not v)
         return made
 
     def loop(self, stmt: ir.For | ir.While) -> None:
+        """Emits a loop whose iterations all lanes do together; carried values that differ get a lane axis."""
         inits = tuple(self.whole(i) if self.differs(r) else i for i, r in zip(stmt.inits, stmt.results))
         if isinstance(stmt, ir.While):
             params = self.declared(stmt.test.params)

@@ -79,12 +79,12 @@ class Diagonals:
             dense |= self.read_whole(together)
 
     def has(self, op: ir.Operand) -> bool:
-        """Whether the operand is kept as diagonals."""
+        """Whether the operand is kept as diagonals: it has an entry in ``values``."""
         return isinstance(op, ir.Var) and op in self.values
 
     def read_whole(self, together: bool) -> set[ir.Var]:
-        """Buffers that any other statement touches. With ``together``, also values that any other statement reads: code that
-        runs lane by lane computes an element where it reads it."""
+        """Variables kept as diagonals that statements not done on parts touch: buffers, and with ``together`` all others too,
+        since code that runs lane by lane computes an element where it reads it. Never the seed."""
         found: set[ir.Var] = set()
         for stmt in self.fn.body.stmts:
             if id(stmt) in self.stmts:
@@ -95,8 +95,8 @@ class Diagonals:
         return found - {self.seed}
 
     def find(self, stmt: ir.Stmt, dense: set[ir.Var]) -> None:
-        """Notes the parts of the statement's result if it can be done on parts; a buffer that cannot stay in parts becomes
-        ``dense``."""
+        """Notes the parts of the statement's result in ``values`` and its id in ``stmts``, if it can be done on parts; a buffer
+        that cannot stay in parts is added to ``dense``. Variables in ``dense`` are skipped."""
         match stmt:
             case ir.Let() if stmt.var not in dense:
                 done = self.let(stmt)
@@ -116,7 +116,7 @@ class Diagonals:
                     self.values[stmt.buf] = done
 
     def is_zeros(self, stmt: ir.Alloc) -> bool:
-        """Whether the statement allocates zeros for a value that differs between directions."""
+        """Whether the statement allocates floating-point zeros, with one axis, for a value that differs between directions."""
         (value, *_) = (*stmt.args, None)
         is_zero = stmt.prim == "full" and isinstance(value, ir.Const) and value.value == 0
         return is_zero and stmt.var.type.rank == 1 and stmt.var.type.is_float and self.mapped.has(stmt.var)
@@ -124,7 +124,7 @@ class Diagonals:
     # ---- emission
 
     def emit(self, w: Directions, stmt: ir.Stmt) -> None:
-        """Emits a statement on parts."""
+        """Emits, by ``w``, a statement that is done on parts; notes the parts of its result with their values."""
         self.w = w
         match stmt:
             case ir.Let():
@@ -139,14 +139,14 @@ class Diagonals:
                 self.values[stmt.buf] = done
 
     def start(self, w: Directions) -> None:
-        """Starts emission: forgets the parts that were found, except those of the seed."""
+        """Starts emission by ``w``: forgets the parts that were found, except for the seed, the diagonal 1."""
         self.w = w
         if self.count is not None:
             one = ir.Const(1.0, Type(self.seed.type.dtype))
             self.values = {self.seed: (Part(Dim(0), Dim(0), self.count, one),)}
 
     def whole(self, op: ir.Var, axis: int) -> ir.Operand:
-        """The value in all directions with its zeros; ``axis`` is the axis of the directions."""
+        """The value of ``op`` in all directions with its zeros, emitted; ``axis``, 0 or 1, is the axis of the directions."""
         w = self.w
         assert w is not None
         b, parts, n = w.b, self.values[op], op.type.dims[0]
@@ -170,14 +170,15 @@ class Diagonals:
         return b.read(buf, name=op.name).op
 
     def block(self, row: Dim, column: Dim, size: Dim, dims: Sequence[Dim]) -> tuple[ir.Path, list[ir.Operand]]:
-        """The path and operands of the square of this size in a matrix with these dims that starts at ``row`` and
-        ``column``."""
+        """The path and the operands of the square block with ``size`` rows that starts at ``row`` and ``column`` of a matrix
+        with these ``dims``; the empty path for the whole matrix."""
         args: list[ir.Operand] = []
         items = [self.range(at, size, dim, args) for at, dim in zip((row, column), dims)]
         return (() if all(i.is_full for i in items) else (ir.Index(tuple(items)),)), args
 
     def range(self, start: Dim, size: Dim, dim: Dim, args: list[ir.Operand]) -> ir.Slice:
-        """The slice of ``size`` elements from ``start`` on an axis of size ``dim``; its operands are appended to ``args``."""
+        """The slice of ``size`` elements from ``start`` on along an axis of size ``dim``; appends its operands to ``args``.
+        Ends that are those of the axis are left out."""
         assert self.w is not None
         b, first, last = self.w.b, None, None
         if start != Dim(0):
@@ -194,6 +195,8 @@ class Diagonals:
     # ---- rules: parts of the result; () if the result is a whole value, None if there is no rule
 
     def let(self, stmt: ir.Let) -> Parts | None:
+        """The parts of the result of ``stmt``; () if the result is a whole value, noted already when emitting; None if it
+        cannot be done on parts."""
         args = stmt.args
         found = [k for k, a in enumerate(args) if self.has(a)]
         if not found:
@@ -224,7 +227,8 @@ class Diagonals:
         return self.values[op]
 
     def scaled(self, part: Part, stmt: ir.Let, k: int) -> Part:
-        """The part of the result for a part of operand ``k``, in which the statement is linear."""
+        """The part of the result of ``stmt`` for ``part`` of operand ``k``, in which it is linear: emitted, or only its place
+        before emission."""
         if self.w is None:
             return part
         args = [part.value if j == k else self.cut(a, part.start, part.size) for j, a in enumerate(stmt.args)]
@@ -233,8 +237,8 @@ class Diagonals:
         return replace(part, value=self.w.b.elementwise(stmt.prim, *args).op if stmt.prim != "identity" else args[0])
 
     def chosen(self, stmt: ir.Let, found: Sequence[int]) -> Parts | None:
-        """``where`` with a test that all directions share; the operands ``found`` are in parts, a side that is not must be 0.
-        None if the result has no parts."""
+        """The parts of a ``where`` with a test that all directions share; the operands at the positions ``found`` are in parts.
+        None if another choice is not the constant 0.0 or the test is in parts."""
         if 0 in found or any(k not in found and not ir.is_literal(stmt.args[k], 0.0) for k in (1, 2)):
             return None
         chosen: list[Parts] = []
@@ -251,7 +255,8 @@ class Diagonals:
         return chosen[0] if len(chosen) == 1 else self.joined(chosen[0], chosen[1], stmt)
 
     def cut(self, op: ir.Operand, start: Dim, size: Dim) -> ir.Operand:
-        """The ``size`` elements of a shared value from ``start`` on, which a part covers."""
+        """The ``size`` elements of ``op`` from ``start`` on, a view that is emitted; ``op`` itself if these are all, or if it
+        is a constant."""
         if isinstance(op, ir.Const):
             return op
         assert self.w is not None
@@ -263,7 +268,8 @@ class Diagonals:
         return self.w.b.bind("", op.type.with_dims((size,)), "index", (op, *args), params)
 
     def joined(self, x: Parts, y: Parts, stmt: ir.Let | ir.Add) -> Parts:
-        """The sum of two values in parts, or, if the statement subtracts, the difference."""
+        """The parts of ``x + y``, or of ``x - y`` if ``stmt`` is a difference; parts at the same place are merged, which is
+        emitted."""
         is_sub = isinstance(stmt, ir.Let) and record_of(stmt).is_difference
         found = {part.place: part for part in x}
         for part in y:
@@ -280,6 +286,7 @@ class Diagonals:
         return tuple(found.values())
 
     def index(self, stmt: ir.Let) -> Parts | None:
+        """The parts of a slice with step 1 of a value whose parts cover it all; None for other places."""
         source, *args = stmt.args
         path = stmt.params["path"]
         parts = self.parts(source)
@@ -292,12 +299,15 @@ class Diagonals:
         return tuple(Part(Dim(0), p.shift + start, size, self.sliced(p.value, stmt)) for p in parts)
 
     def sliced(self, value: ir.Operand | None, stmt: ir.Let) -> ir.Operand | None:
+        """The ``value`` of a part, sliced as ``stmt`` says; unchanged if it has no axis, or before emission."""
         if self.w is None or value is None or not value.type.dims:
             return value
         dims = stmt.var.type.dims
         return self.w.b.bind("", value.type.with_dims(dims), "index", (value, *stmt.args[1:]), stmt.params)
 
     def store(self, stmt: ir.Store | ir.Add) -> Parts | None:
+        """The parts of the buffer after a store or an addition of a value in parts to a slice; None if it cannot stay in
+        parts."""
         if not self.has(stmt.value) or any(map(self.mapped.has, stmt.args)):
             return None
         before, size = self.values[stmt.buf], stmt.buf.type.dims[0]
@@ -310,7 +320,8 @@ class Diagonals:
         return moved if not stmt.path or not before else None
 
     def end(self, stmt: ir.Let) -> Parts | None:
-        """A product with a shared value, or a sum: both end as a value in all directions. None if the result has no such form."""
+        """() if the result of a sum or of a product with a shared value, a whole value in all directions, can be computed from
+        the parts, and is emitted during emission; else None."""
         if record_of(stmt).is_plain_sum:
             (x,) = stmt.args
             if stmt.params["axes"] != (0,) or stmt.params["keepdims"] or x.type.rank != 1:
@@ -323,8 +334,9 @@ class Diagonals:
         return self.summed(stmt, op, other)
 
     def summed(self, stmt: ir.Let, op: ir.Operand, other: ir.Operand | None) -> Parts | None:
-        """Emits the result: direction i has ``value[i]`` times a row, or a column, of the other factor (``other`` None: times
-        1). None if it has no such form."""
+        """Emits and keeps the result of ``stmt``: in direction i ``value[i]`` of ``op``, which has one part, times row or
+        column i of ``other`` (times 1 if that is None). () if this form exists, else None; before emission, nothing else is
+        done."""
         parts = self.parts(op)
         if len(parts) != 1 or parts[0].shift != Dim(0) or parts[0].size != self.count:
             return None
@@ -343,7 +355,8 @@ class Diagonals:
         return ()
 
     def of_matrix(self, matrix: ir.Operand, part: Part, columns: bool) -> ir.Operand:
-        """The product of a matrix with the diagonal ``part``: its rows, or with ``columns`` its columns, are scaled."""
+        """The product of ``matrix`` with the diagonal ``part``, directions in front: its rows, or with ``columns`` its columns,
+        scaled by the values of the diagonal."""
         w = self.w
         assert w is not None and part.value is not None
         args: list[ir.Operand] = []
@@ -362,8 +375,8 @@ class Diagonals:
 
 
 def _known_size(fn: ir.Function, seed: ir.Var) -> Dim | None:
-    """The size of a seed with one axis, which is also the number of directions, if the size is known from another argument;
-    else None."""
+    """The size of the seed, if it has one axis and that size is a constant or known from another parameter; it is also the
+    number of directions. Else None."""
     if seed.type.rank != 1:
         return None
     (dim,) = seed.type.dims
@@ -377,7 +390,8 @@ def _size(op: ir.Operand) -> Any:
 
 
 def _first(path: ir.Path, args: Sequence[ir.Operand], dim: Dim, dims: Sequence[Dim], form_of: FormOf) -> Dim | None:
-    """The start of a slice with step 1; None for other places, or if the start is not known to be nonnegative."""
+    """The start of the place ``path`` in an array of size ``dim``, if it is a slice with step 1 and result dims ``dims``; None
+    for other places, or if the start is not known to be nonnegative."""
     if len(path) != 1 or not isinstance(path[0], ir.Index) or len(path[0].items) != 1 or len(dims) != 1:
         return None
     (item,) = path[0].items

@@ -33,7 +33,8 @@ ROOM = 2**30  # bytes always allowed for the largest array of all directions
 
 
 def is_worth_an_axis(fn: ir.Function, seed: int, sizes: Mapping[str, int]) -> bool:
-    """Whether ``fn`` should be batched over its parameter ``seed`` rather than run once for each of its elements."""
+    """Whether batching ``fn`` over the directions of parameter ``seed`` is estimated to be no slower than running it once for
+    each element, with arrays that are not too large. ``sizes``: example values of size symbols."""
     param = fn.params[seed]
     mapped = Mapped(fn, [param], Called())
     diagonals = Diagonals(fn, mapped, param, together=False)
@@ -57,11 +58,11 @@ class _Cost:
 
     @property
     def wanted(self) -> float:
-        """The bytes of the largest result for all lanes."""
+        """The bytes of the largest result for all lanes, at 8 for each element."""
         return max((8 * self.lanes * self.elements(y.type) for y in self.modes.fn.body.yields), default=0.0)
 
     def elements(self, type_: Type) -> float:
-        """The number of elements, estimated if a size has no example value."""
+        """The number of elements of a type; an axis without an example value counts as `UNKNOWN`."""
         if type_.kind == "tuple":
             return sum(self.elements(t) for t in type_.items)
         total = 1.0
@@ -71,8 +72,8 @@ class _Cost:
         return total
 
     def block(self, block: ir.Block, times: float, outside: bool = True) -> None:
-        """Adds the time of a block. ``times``: how often it runs in a direction; ``outside``: no loop or branch is around it,
-        so that a loop over directions computes shared values only once, before it."""
+        """Adds the time of a block to ``axis`` and ``loop``. ``times``: how often it runs in one direction; ``outside``: no
+        loop or branch is around it, so that a loop over directions computes shared values only once, before it."""
         for step in self.modes.steps[id(block)]:
             for stmt in step.stmts:
                 if id(stmt) in self.modes.elsewhere:
@@ -94,12 +95,12 @@ class _Cost:
                     self.loop += times * self.lanes * self.statement(stmt, 1)
 
     def nested(self, stmt: ir.Stmt) -> float:
-        """The time of a statement of one lane, with all nested ones."""
+        """The time, in microseconds, of a statement in one lane, with all nested ones and their iterations."""
         inner = [s for b in blocks(stmt) for s in b.stmts]
         return _trips(stmt) * sum(map(self.nested, inner)) if inner else self.statement(stmt, 1)
 
     def statement(self, stmt: ir.Stmt, lanes: float) -> float:
-        """The time of a statement on so many lanes, without nested ones."""
+        """The time, in microseconds, of a statement on so many lanes, without nested ones; notes its array in ``greatest``."""
         match stmt:
             case ir.Let(prim="dim" | "identity"):
                 return 0.0
@@ -122,7 +123,7 @@ class _Cost:
         return CALL + count * (rate + self.inner(stmt, lanes))
 
     def inner(self, stmt: ir.Stmt, lanes: float) -> float:
-        """The time of the multiplications and additions for one element of a product."""
+        """The time of the multiplications and additions for one element of a product; 0.0 for other statements."""
         if not isinstance(stmt, ir.Let) or not record_of(stmt).together:
             return 0.0
         first = stmt.args[0].type
@@ -130,12 +131,13 @@ class _Cost:
         return depth * (MULTIPLIED if lanes > 1 and self.is_of_matrices(*stmt.args) else READ)
 
     def is_of_matrices(self, *args: ir.Operand) -> bool:
-        """Whether the product, on all lanes, is one of two matrices."""
+        """Whether the product of ``args``, on all lanes, is one of two matrices."""
         has = self.modes.mapped.has
         return any(not has(a) or a.type.rank >= 2 for a in args)
 
 
 def _trips(stmt: ir.Stmt) -> float:
+    """The number of iterations of a loop, `TRIPS` if it is not constant; 1.0 for other statements."""
     if isinstance(stmt, ir.If) or not isinstance(stmt, (ir.For, ir.While)):
         return 1.0
     ends = (stmt.start, stmt.bound, stmt.step) if isinstance(stmt, ir.For) else ()

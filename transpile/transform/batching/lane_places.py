@@ -33,7 +33,8 @@ class Shifted:
 
 
 def can_shift(path: ir.Path, args: Sequence[ir.Operand], differs: Differs) -> bool:
-    """Whether a path can be taken for all lanes at once: only points and index arrays of its last step differ."""
+    """Whether the path can be taken for all lanes at once: of its operands only subscripts of its last step, points and index
+    arrays, differ."""
     for k, step in enumerate(path):
         mapped = {a for a in _slots(step) if differs(args[a])}
         if not mapped:
@@ -47,7 +48,7 @@ def can_shift(path: ir.Path, args: Sequence[ir.Operand], differs: Differs) -> bo
 
 def with_constant_fills(fn: ir.Function) -> ir.Function:
     """The function in which ``x[mask] = 0.5`` stores the constant itself, without a broadcast to the number of selected
-    elements."""
+    elements; ``fn`` itself if there is nothing to change."""
     constants = {
         s.var: s.args[0]
         for s in statements(fn.body)
@@ -67,7 +68,8 @@ def with_constant_fills(fn: ir.Function) -> ir.Function:
 
 
 def is_fill(stmt: ir.Store | ir.Add) -> bool:
-    """Whether a constant is stored wherever a mask is true: the masks of all lanes form one mask."""
+    """Whether the statement stores a constant where a mask is true, with full slices after the mask: the masks of all lanes
+    then form one mask."""
     step = stmt.path[0] if len(stmt.path) == 1 else None
     if not isinstance(stmt, ir.Store) or not isinstance(stmt.value, ir.Const) or not isinstance(step, ir.Index):
         return False
@@ -77,8 +79,8 @@ def is_fill(stmt: ir.Store | ir.Add) -> bool:
 
 
 def shift(path: ir.Path, args: Sequence[ir.Operand], source: bool, differs: Differs) -> Shifted:
-    """The path for all lanes; ``source``: the memory differs too. An added operand (lane numbers, or their count) gets the slot
-    after the given ones."""
+    """The path for all lanes; ``source``: the memory has a lane axis in front too. An added operand, lane numbers or their
+    count, gets the slot ``len(args)``."""
     extra = len(args)
     steps: list[ir.Step] = []
     size = None
@@ -113,7 +115,8 @@ def shift(path: ir.Path, args: Sequence[ir.Operand], source: bool, differs: Diff
 def _by_index(
     before: list[ir.Step], step: ir.Index, args: Sequence[ir.Operand], source: bool, differs: Differs, extra: int
 ) -> Shifted:
-    """The path with a last step some of whose indices differ between lanes."""
+    """The path for all lanes: the steps ``before``, done already, and the last step ``step``, some of whose subscripts differ.
+    ``source`` is as for `shift`; the lane numbers get the slot ``extra``."""
     gathers = [i.arg for i in step.items if isinstance(i, (ir.Point, ir.Gather)) and differs(args[i.arg])]
     items: list[ir.Item] = [ir.Gather(i.arg) if isinstance(i, ir.Point) and i.arg in gathers else i for i in step.items]
     if source:
@@ -132,17 +135,19 @@ def _by_index(
 
 
 def _basic(step: ir.Index) -> list[ir.Item]:
+    """The slices and new axes of a step."""
     return [i for i in step.items if isinstance(i, (ir.Slice, ir.NewAxis))]
 
 
 def _are_adjacent(step: ir.Index) -> bool:
-    """Whether the indices of a step stand side by side; as in NumPy, points count as arrays."""
+    """Whether the subscripts of a step stand side by side, without a slice or new axis between; as in NumPy, points count as
+    index arrays."""
     where = [k for k, i in enumerate(step.items) if not isinstance(i, (ir.Slice, ir.NewAxis))]
     return where[-1] - where[0] == len(where) - 1
 
 
 def _index_rank(step: ir.Index, args: Sequence[ir.Operand]) -> int:
-    """The rank to which the indices of a step broadcast."""
+    """The rank to which the index arrays and masks of a step broadcast; 0 if it has only points."""
     ranks = [
         1 if isinstance(i, ir.Mask) else args[i.arg].type.rank
         for i in step.items
@@ -152,6 +157,7 @@ def _index_rank(step: ir.Index, args: Sequence[ir.Operand]) -> int:
 
 
 def _slots(step: ir.Step) -> list[int]:
+    """The positions of the step's operands among the operands of the path."""
     match step:
         case ir.Index():
             return [s for i in step.items for s in _of_item(i)]
@@ -161,6 +167,7 @@ def _slots(step: ir.Step) -> list[int]:
 
 
 def _of_item(item: ir.Item) -> list[int]:
+    """The positions of the item's operands among the operands of the path."""
     match item:
         case ir.Point() | ir.Gather() | ir.Mask():
             return [item.arg]
@@ -170,8 +177,8 @@ def _of_item(item: ir.Item) -> list[int]:
 
 
 def of_lane(path: ir.Path, rank: int, slot: int) -> ir.Path:
-    """The path of one lane in memory for all lanes. ``rank`` is the rank of one lane's memory, ``slot`` the operand with the
-    lane's number."""
+    """The path, in memory for all lanes, of the place ``path`` in one lane's. ``rank`` is the rank of one lane's memory,
+    ``slot`` the position of the operand with the lane's number."""
     first = path[0] if path else None
     if isinstance(first, ir.Index) and first.is_basic:
         return (ir.Index((ir.Point(slot), *first.items)), *path[1:])

@@ -19,7 +19,8 @@ from transpile.transform.function_derivatives import derived
 
 
 def named(stmt: ir.Call, lane: ir.Operand) -> ir.Call:
-    """The call of one lane, with the number of the lane as a further argument if the called function raises."""
+    """The call of one lane; if the called function may raise, with the number ``lane`` as a further last argument, and of a
+    function whose messages name it."""
     if not any(names_lane(e) for e in _effects(stmt)):
         return stmt
     if isinstance(stmt.function, Routine):
@@ -28,12 +29,13 @@ def named(stmt: ir.Call, lane: ir.Operand) -> ir.Call:
 
 
 def names_lane(effect: ir.Effect) -> bool:
-    """Whether the effect is an exception whose message can name the lane."""
+    """Whether the effect is an exception whose message can name the lane: any but UnboundLocalError."""
     return isinstance(effect, ir.Raise) and effect.exception != "UnboundLocalError"
 
 
 def in_lane(effect: ir.Raise, lane: ir.Operand) -> ir.Raise:
-    """The exception with the number of the lane after its message; lanes of an inner `vmap` follow the lanes of an outer one."""
+    """A new exception with ``(lane N)`` after its message, N the value of ``lane``; if it names lanes already, the new number
+    comes before those of the inner `vmap`."""
     parts, args = list(effect.parts), effect.args
     slot = (len(args), "", "")
     if effect.lanes:
@@ -56,7 +58,8 @@ def _effects(stmt: ir.Call) -> Iterator[ir.Effect]:
 
 
 def _named_call(stmt: ir.Call, lane: ir.Operand) -> ir.Call:
-    """The call with the number of the lane as an argument of every function of its rule; a pullback gets it as a kept value."""
+    """The call with the number of the lane as a last argument, and a parameter for it in every function of its rule; a pullback
+    gets it as a kept value, a further result of the call."""
     rule, at, bars = stmt.custom, len(stmt.args), len(stmt.results)
     fn = _with_lane_at(rule.fn, at)
     if rule.rule == "vjp":
@@ -72,13 +75,16 @@ def _named_call(stmt: ir.Call, lane: ir.Operand) -> ir.Call:
 
 
 def _with_lane_at(fn: ir.Function, at: int) -> ir.Function:
-    """The function with the number of the lane as parameter ``at``, and with exceptions that name it."""
+    """A copy of the function with the number of the lane as a new parameter at position ``at``, and with exceptions that name
+    it."""
     lane = ir.Var("lane", INT)
     fn = Cloner().function(fn)
     return replace(fn, params=(*fn.params[:at], lane, *fn.params[at:]), body=_named_block(fn.body, lane))
 
 
 def _with_lane(routine: Routine) -> Routine:
+    """The routine with the number of the lane as a further last parameter, and with exceptions that name it; built once."""
+
     def body(fn: ir.Function) -> ir.Function:
         return _with_lane_at(fn, len(fn.params))
 
@@ -87,6 +93,8 @@ def _with_lane(routine: Routine) -> Routine:
 
 
 def _named_block(block: ir.Block, lane: ir.Var) -> ir.Block:
+    """The block in which exceptions, also those of called functions, name ``lane``."""
+
     def one(stmt: ir.Stmt) -> ir.Stmt:
         if isinstance(stmt, ir.Raise) and names_lane(stmt):
             return in_lane(stmt, lane)
