@@ -64,8 +64,8 @@ class Modes(Generic[C]):
         self.block(fn.body, None)
 
     def refuse_shared_gaps(self) -> None:
-        """Raises `Differs` for a shared value that may be undefined and flows into a value that differs: an undefined value
-        cannot be broadcast to all lanes."""
+        """Raises `Differs` for a value that lanes share, that may be undefined, and that a branch or loop passes to a value
+        that differs: an undefined value cannot be broadcast to all lanes."""
         for stmt in statements(self.fn.body):
             match stmt:
                 case ir.If():
@@ -79,8 +79,8 @@ class Modes(Generic[C]):
                     raise Differs(op)
 
     def named_sizes(self) -> dict[ir.Var, ir.Var]:
-        """Values that have a size which all lanes share but which is known only once the value exists, each with the variable
-        of this size."""
+        """Maps each value with a size that all lanes share, but that is known only once the value exists, to the variable of
+        this size."""
         found: dict[ir.Var, ir.Var] = {}
         for name, size in self.fn.symbols.items():
             let = self.mapped.made.get(size) if isinstance(size, ir.Var) else None
@@ -97,7 +97,8 @@ class Modes(Generic[C]):
     # ---- single statements
 
     def is_shared(self, stmt: ir.Stmt) -> bool:
-        """Whether nothing in the statement differs between lanes."""
+        """Whether nothing in the statement, or in one nested in it, differs between lanes, so that it runs once for all of
+        them."""
         has = self.mapped.has
         if self.is_common(stmt):
             return False
@@ -112,11 +113,12 @@ class Modes(Generic[C]):
         return True
 
     def is_common(self, stmt: ir.Stmt) -> bool:
-        """Whether lanes meet in the statement: it is, or contains, a collective over their axis."""
+        """Whether all lanes must reach the statement together: it is, or contains, a collective over their axis."""
         return self.axis is not None and self.axis.is_in(stmt)
 
     def is_lane(self, stmt: ir.Stmt) -> bool:
-        """Whether a statement runs lane by lane. Raises `Apart` if lanes must meet in it."""
+        """Whether a statement runs lane by lane; decided once. Raises `Apart` if it does although all lanes must reach it
+        together."""
         found = self.known.get(id(stmt))
         if found is None:
             self.known[id(stmt)] = found = self.decide(stmt)
@@ -125,7 +127,7 @@ class Modes(Generic[C]):
         return found
 
     def decide(self, stmt: ir.Stmt) -> bool:
-        """Whether a statement runs lane by lane, decided for the first time; nested blocks are ordered on the way."""
+        """Whether a statement runs lane by lane, decided anew; blocks nested in it are divided into steps on the way."""
         if id(stmt) in self.forced:
             return True
         if self.is_shared(stmt) or id(stmt) in self.elsewhere:
@@ -139,7 +141,7 @@ class Modes(Generic[C]):
         return self.together and not self.is_common(stmt) and self.prefers(stmt)
 
     def must(self, stmt: ir.Stmt) -> bool:
-        """Whether the statement can only run lane by lane."""
+        """Whether the statement, which is not shared, can only run lane by lane."""
         match stmt:
             case ir.Effect():
                 return True
@@ -167,7 +169,7 @@ class Modes(Generic[C]):
         return False
 
     def can(self, stmt: ir.Let | ir.Alloc) -> bool:
-        """Whether there is a rule for the statement on all lanes at once."""
+        """Whether there is a rule for the statement on all lanes at once, for the operands that differ."""
         name = self.prims[stmt.prim].family
         if name == "place":
             return can_shift(stmt.params["path"], stmt.args[1:], self.mapped.has)
@@ -178,12 +180,14 @@ class Modes(Generic[C]):
         return family is not None and family.can(made, self.mapped.has)
 
     def goes_equally_deep(self, stmt: ir.Call) -> bool:
-        """Whether a call of a kept function can be one call for all lanes: the recursion has the same depth in all of them."""
+        """Whether a call of a kept function can be one call for all lanes: the recursion surely has the same depth in all of
+        them."""
         found = self.mapped.called_as(stmt)
         return not (found.splits or any(found.sizes))
 
     def can_call(self, stmt: ir.Call) -> bool:
-        """Whether a function with a custom rule can be called for all lanes at once: no size in it differs between lanes."""
+        """Whether a function with a custom rule can be called for all lanes at once: no size in it differs between lanes. If
+        so, its functions for all lanes are noted in ``calls``."""
         if any(self.mapped.has_size(v.type) for v in (*stmt.args, *stmt.results)):
             return False
         try:
@@ -193,11 +197,12 @@ class Modes(Generic[C]):
         return True
 
     def holds_effect(self, stmt: ir.Stmt) -> bool:
-        """Whether a nested statement has an effect in single lanes."""
+        """Whether a statement nested in ``stmt`` has an effect, such as a print or an exception, in single lanes."""
         return any(id(s) in self.effects for b in blocks(stmt) for s in statements(b))
 
     def prefers(self, stmt: ir.Stmt) -> bool:
-        """Whether a statement that could be whole runs lane by lane in compiled code."""
+        """Whether a statement that could run for all lanes at once runs lane by lane in compiled code (``together``), where
+        that is faster."""
         if isinstance(stmt, (ir.NewStack, ir.Push, ir.Pop)) or any(v in self.sized for v in defines(stmt)):
             return False
         if isinstance(stmt, (ir.If, ir.For, ir.While)):
@@ -217,14 +222,15 @@ class Modes(Generic[C]):
         return not self.is_dear(stmt)
 
     def is_measured(self, var: ir.Var) -> bool:
-        """Whether a size of the value is known only once the value exists: memory for all lanes cannot be allocated before."""
+        """Whether a size of the value is known only once the value exists, so that memory for all lanes cannot be allocated
+        before."""
         sizes = [self.fn.symbols.get(name) for dim in var.type.dims for name in dim.symbols()]
         made = [self.mapped.made.get(size) for size in sizes if isinstance(size, ir.Var)]
         return any(isinstance(m, ir.Let) and m.prim == "dim" and m.args[0] is var for m in made)
 
     def is_dear(self, stmt: ir.Stmt) -> bool:
-        """Whether the statement is a product that is one call for all lanes, or a draw, whose steps wait for each other in one
-        lane but not across lanes."""
+        """Whether the statement is a product that is one call for all lanes, since lanes share a matrix, or a draw, whose steps
+        wait for each other in one lane but not across lanes; or a call that contains one."""
         if isinstance(stmt, ir.Call):
             return id(stmt) in self.calls and self.calls[id(stmt)].is_dear()
         if not isinstance(stmt, ir.Let) or not self.mapped.has(stmt.var):
@@ -237,8 +243,8 @@ class Modes(Generic[C]):
     # ---- blocks
 
     def block(self, block: ir.Block, owner: ir.Stmt | None) -> None:
-        """Orders a block. If a value that cannot leave a region has to leave the block, its ``owner``, the statement that the
-        block is part of, runs lane by lane. The function's body has the owner None."""
+        """Divides a block into steps, noted in ``steps``. ``owner``: the statement that the block is part of, None for the
+        function's body; it is forced to run lane by lane if a value that cannot leave a region has to leave the block."""
         stmts = block.stmts
         links = Links(self.fn, block, self.together)
         while True:
@@ -259,7 +265,9 @@ class Modes(Generic[C]):
         self.steps[id(block)] = links.order(merged, lane)
 
     def groups(self, block: ir.Block, owner: ir.Stmt | None, lane: list[bool], links: Links) -> list[set[int]] | None:
-        """Sets of statements that must stand in one region; None if the owner of the block runs by lane as a whole."""
+        """Sets of numbers of statements that must stand in one region. None if the ``owner`` of the block must run lane by lane
+        as a whole, which is noted. ``lane``: for each statement whether it runs lane by lane. Raises `Escapes` for a result
+        whose size differs."""
         found: list[set[int]] = []
         out = set(leaves(block))
         for k, stmt in enumerate(block.stmts):
@@ -289,7 +297,8 @@ class Modes(Generic[C]):
         return found
 
     def is_private(self, var: ir.Var, stmt: ir.Stmt) -> bool:
-        """Whether a value that is defined in a region cannot leave it."""
+        """Whether a value that ``stmt`` defines in a region cannot leave it: its size differs, it may be undefined, or it is a
+        stack or a tuple."""
         if self.mapped.has_size(var.type) or var.type.kind != "array" or var in self.maybe:
             return True
         return isinstance(stmt, ir.NewStack)
@@ -310,7 +319,8 @@ class Modes(Generic[C]):
         )
 
     def is_split(self, stack: ir.Var, block: ir.Block, lane: list[bool]) -> bool:
-        """Whether some pushes or pops of a stack are by lane."""
+        """Whether some pushes or pops of a stack are in regions, or the size of its entries differs; it must then be in one
+        region as a whole."""
         if self.mapped.has_size(stack.type):
             return True
         for k, stmt in enumerate(block.stmts):
@@ -321,7 +331,7 @@ class Modes(Generic[C]):
         return False
 
     def is_in_region(self, stmt: ir.Stmt, stack: ir.Var) -> bool:
-        """Whether a region inside a statement that is not by lane touches the stack."""
+        """Whether a region inside ``stmt``, which does not itself run lane by lane, pushes to or pops from the stack."""
         for block in blocks(stmt):
             for step in self.steps.get(id(block), ()):
                 for one in step.stmts:
@@ -332,7 +342,8 @@ class Modes(Generic[C]):
         return False
 
     def refuse_shared_changes(self, block: ir.Block, lane: list[bool]) -> None:
-        """Raises `Differs` for a shared value that is defined or changed in a region: each lane gets its own."""
+        """Raises `Differs` for a value that lanes share but that a region writes, or defines and the rest of the block reads:
+        each lane gets its own. ``lane``: for each statement whether it runs lane by lane."""
         for stmt, by_lane in zip(block.stmts, lane):
             if not by_lane:
                 continue
@@ -353,12 +364,13 @@ class Modes(Generic[C]):
 
 
 def _params(stmt: ir.Stmt) -> Iterator[ir.Var]:
+    """The parameters of the blocks of a statement."""
     for block in blocks(stmt):
         yield from block.params
 
 
 def _maybe_undefined(body: ir.Block) -> set[ir.Var]:
-    """The values that some path leaves undefined."""
+    """The results and carried values that some path leaves undefined."""
     found: set[ir.Var] = set()
 
     def is_open(op: ir.Operand) -> bool:

@@ -21,8 +21,8 @@ from transpile.transform.batching.named_axis import Axis
 
 
 def recording_later(fn: ir.Function, axis: Axis) -> ir.Function | None:
-    """The function in which a statement that fills stacks runs once more after the collectives; None if that is not
-    possible."""
+    """The function in which the first statement that fills stacks, with a collective between it and what empties them, runs
+    once more after the collective, for its pushes; the first run loses them. None if there is no such statement."""
     stmts = fn.body.stmts
     for k, stmt in enumerate(stmts):
         made = {s.var: s for s in stmts[:k] if isinstance(s, ir.NewStack)}
@@ -49,25 +49,27 @@ def recording_later(fn: ir.Function, axis: Axis) -> ir.Function | None:
 
 
 def _inside(stmt: ir.Stmt) -> Iterator[ir.Stmt]:
+    """The statement and all statements nested in it."""
     yield stmt
     for block in blocks(stmt):
         yield from statements(block)
 
 
 def _touches(stmt: ir.Stmt, kind: type, stack: ir.Var) -> bool:
+    """Whether the statement, or a nested one, is of the class ``kind``, `Push` or `Pop`, on this stack."""
     return any(isinstance(s, (ir.Push, ir.Pop)) and isinstance(s, kind) and s.stack is stack for s in _inside(stmt))
 
 
 def _is_only(stmts: list[ir.Stmt], k: int, stack: ir.Var) -> bool:
-    """Whether a stack is filled by statement ``k`` alone and emptied after it."""
+    """Whether, among ``stmts``, the stack is filled by statement ``k`` alone, and emptied only after it."""
     others = [j for j, s in enumerate(stmts) if j != k and _touches(s, ir.Push, stack)]
     pops = [j for j, s in enumerate(stmts) if _touches(s, ir.Pop, stack)]
     return not others and bool(pops) and min(pops) > k
 
 
 def _may_run_again(stmt: ir.Stmt, stacks: list[ir.Var], rest: list[ir.Stmt]) -> bool:
-    """Whether the statement has the same effect when it runs after the statements ``rest``: these change no operand of it, and
-    it changes nothing outside itself but the stacks."""
+    """Whether the statement does the same when it runs after the statements ``rest``: these change no operand of it, it changes
+    nothing outside itself but the ``stacks``, and it neither prints nor raises."""
     own = {*defines(stmt), *(v for b in blocks(stmt) for v in defined(b)), *stacks}
     changed = {root for s in rest for one in _inside(s) if (root := written(one)) is not None}
     for one in _inside(stmt):
@@ -80,6 +82,8 @@ def _may_run_again(stmt: ir.Stmt, stacks: list[ir.Var], rest: list[ir.Stmt]) -> 
 
 
 def _without_pushes(stmt: ir.Stmt, stacks: set[ir.Var]) -> ir.Stmt:
+    """The statement without pushes to these stacks, also in nested blocks."""
+
     def block(old: ir.Block) -> ir.Block:
         kept = [s for s in old.stmts if not (isinstance(s, ir.Push) and s.stack in stacks)]
         return with_stmts(old, [with_blocks(s, block) for s in kept])
@@ -94,5 +98,5 @@ class _Renamed(Cloner):
         return var
 
     def of(self, stmt: ir.Stmt) -> ir.Stmt:
-        """The statement, with other stacks if it pops from one of the renamed ones."""
+        """A copy of the statement with the other stacks, if it pops from one of the renamed ones; else the statement itself."""
         return self.stmt(stmt) if any(_touches(stmt, ir.Pop, s) for s in self.mapping) else stmt

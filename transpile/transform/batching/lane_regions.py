@@ -34,7 +34,8 @@ class Region:
         self.top = ir.Block()
 
     def emit(self) -> None:
-        """Emits memory for the results, the loop over the lanes, and reads of the results."""
+        """Emits memory for all lanes of the results that are read later, the loop over the lanes with the statements of the
+        region, and reads of the results."""
         w, b = self.w, self.b
         with b.at(self.step.stmts[0].loc):
             results = {v: self.memory_of(v, s) for s in self.step.stmts for v in defines(s) if v in self.step.outside}
@@ -55,7 +56,8 @@ class Region:
                 w.alls[var] = b.read(buf, name=var.name).op
 
     def memory_of(self, var: ir.Var, stmt: ir.Stmt) -> ir.Var:
-        """New memory for the values of all lanes of ``var``, a result of the region that ``stmt`` defines."""
+        """New memory, emitted, for the values of all lanes of ``var``, a result of the region that ``stmt`` defines; noted in
+        ``memory`` if ``var`` is a buffer."""
         w = self.w
         type_ = w.batched(var.type)
         reason = stmt.reason if isinstance(stmt, (ir.Let, ir.Alloc, ir.Call)) else ""
@@ -65,8 +67,8 @@ class Region:
         return buf
 
     def name_sizes(self, body: ir.Block) -> None:
-        """Binds the symbols of sizes and integers that differ to the values of this lane; each region has symbols of its
-        own."""
+        """Binds the symbols of sizes and integers that differ between lanes to their values in this lane; a symbol that an
+        earlier region has bound is renamed in ``body``, in place."""
         w, b = self.w, self.b
         renamed: dict[str, Dim] = {}
         of_loops = {name for s in statements(body) for name in index_symbols(s)}  # a mirrored loop may share another's
@@ -90,7 +92,8 @@ class Region:
     # ---- statements of the lane
 
     def operand(self, op: ir.Operand) -> ir.Operand:
-        """The operand of this lane. A value of all lanes is read at the top of the region, once."""
+        """The operand of this lane. A value for all lanes is read at the top of the region, once; the number of the lane is the
+        loop's index."""
         if not isinstance(op, ir.Var) or op in self.own or not self.w.mapped.has(op) or op in self.w.memory:
             return op
         if op in self.w.numbers:
@@ -104,7 +107,8 @@ class Region:
         return self.read[op]
 
     def moved(self, stmt: ir.Stmt) -> list[ir.Stmt]:
-        """The statement of this lane; more than one, or none, if its result is memory for all lanes."""
+        """The statements that do for this lane what ``stmt`` does: one, or two or none for a buffer that has become memory for
+        all lanes."""
         new = map_reads(stmt, self.operand)
         match new:
             case ir.Let() if new.args and new.args[0] in self.w.memory and new.prim in ("index", "dim"):
@@ -133,13 +137,13 @@ class Region:
         return [new]
 
     def inner(self, block: ir.Block) -> ir.Block:
-        """A nested block of this lane."""
+        """A new block that does for this lane what the nested ``block`` does."""
         stmts = [one for s in block.stmts for one in self.moved(s)]
         stop = None if block.stop is None else self.operand(block.stop)
         return ir.Block(block.params, stmts, tuple(self.operand(y) for y in block.yields), stop)
 
     def of_memory(self, stmt: ir.Let) -> ir.Let:
-        """A read of memory for all lanes, at this lane."""
+        """The statement ``stmt``, which reads a buffer or its size, on the buffer's memory for all lanes, at this lane."""
         source, *args = stmt.args
         assert isinstance(source, ir.Var)
         buf, first = self.w.memory[source]
@@ -154,12 +158,12 @@ class Region:
     def place(
         self, source: ir.Var, path: ir.Path, args: tuple[ir.Operand, ...] | list[ir.Operand]
     ) -> tuple[ir.Path, tuple[ir.Operand, ...]]:
-        """The path of this lane in memory for all lanes, and its operands."""
+        """The path of this lane in the memory for all lanes of ``source``, and its operands, the lane's number last."""
         _, first = self.w.memory[source]
         return (*first, *of_lane(path, source.type.rank, len(args))), (*args, self.lane)
 
     def named(self, stmt: ir.Raise) -> ir.Raise:
-        """The exception, naming the lane if the lanes are those of a user's `vmap`."""
+        """The exception; if the lanes are those of a user's `vmap`, not directions, its message names the lane."""
         return in_lane(stmt, self.lane) if self.w.diagonals is None and names_lane(stmt) else stmt
 
 

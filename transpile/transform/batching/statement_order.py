@@ -69,7 +69,7 @@ class Links:
             self.before[k].discard(k)
 
     def symbols(self, stmt: ir.Stmt) -> Iterator[ir.Var]:
-        """The values of the sizes in the types of the variables that a statement defines."""
+        """The variables that hold the sizes in the types of variables defined by the statement or by one nested in it."""
         for var in (*defines(stmt), *(v for b in blocks(stmt) for v in defined(b))):
             for dim in var.type.dims:
                 for name in dim.symbols():
@@ -78,18 +78,20 @@ class Links:
                         yield op
 
     def sized_within(self, k: int) -> Iterator[tuple[ir.Var, int]]:
-        """The sizes of statement ``k`` that are defined inside another statement, each with the number of that statement."""
+        """The variables of the sizes of statement ``k`` that are defined inside another statement of the block, each with that
+        one's number."""
         for symbol in self.symbols(self.block.stmts[k]):
             at = self.within.get(symbol, k)
             if at != k:
                 yield symbol, at
 
     def users(self, var: ir.Var) -> set[int]:
-        """The numbers of the statements that read or write the variable."""
+        """The numbers of the statements of the block that read or write the variable, also by nested statements."""
         return {k for k, own in enumerate(self.own) if var in own}
 
     def merged(self, groups: list[set[int]]) -> list[set[int]]:
-        """The groups, each extended by the statements between its members; groups that depend on each other are merged."""
+        """The groups, each with the statements that must stand between its members; groups that share a member or depend on
+        each other are one. Also new groups of statements that depend on each other by way of a group."""
         node = list(range(len(self.before)))  # for each statement, the first one of its group
         for group in groups:
             first = min(group | {m for k in group for m in range(len(node)) if node[m] == node[k]})
@@ -108,7 +110,8 @@ class Links:
         return [g for n, g in found.items() if len(g) > 1 or n in starts]
 
     def ring(self, node: list[int]) -> set[int] | None:
-        """Nodes that all depend on each other; None if there are none."""
+        """A set of nodes that all depend on each other; None if there is none. ``node``: for each statement, the node that it
+        belongs to."""
         ahead: dict[int, set[int]] = {}
         for k, n in enumerate(node):
             ahead.setdefault(n, set()).update(node[j] for j in self.before[k])
@@ -135,8 +138,8 @@ class Links:
         return None
 
     def order(self, groups: list[set[int]], lane: list[bool]) -> list[Step]:
-        """The statements in an order with few regions: alternately all whole statements that are ready, and all statements that
-        run lane by lane (``lane``) and are ready. Each of ``groups`` stays in one region."""
+        """The statements as steps, with few regions: alternately all whole statements that are ready, one a step, and all that
+        run lane by lane (``lane``) and are ready, in one step. The statements of each of ``groups`` stay in one region."""
         stmts = self.block.stmts
         group_of: dict[int, set[int]] = {k: g for g in groups for k in g}
         done: set[int] = set()
@@ -167,8 +170,8 @@ class Links:
         return steps
 
     def early(self, some: set[int], region: set[int], lane: list[bool]) -> set[int]:
-        """The statements among ``some`` that read memory only for a later region. That region reads the memory itself, which
-        saves an array for all lanes. Empty if the region would consist of nothing else."""
+        """Those of ``some``, numbers of statements of ``region``, that read memory only for a later region. That one reads the
+        memory itself, which saves an array for all lanes. Empty if the region consists of nothing else."""
         found = set()
         for k in some:
             stmt = self.block.stmts[k]
@@ -184,7 +187,8 @@ class Links:
         return found if found < region else set()
 
     def note_outside(self, steps: list[Step]) -> None:
-        """Sets the variables of each region that are read after it."""
+        """Sets ``outside`` of each region in ``steps``: the variables defined in it that other statements, or the yields of the
+        block, read."""
         place = {id(s): k for k, s in enumerate(self.block.stmts)}
         out = {v for v in leaves(self.block) if isinstance(v, ir.Var)}
         for step in steps:
@@ -197,7 +201,7 @@ class Links:
 
 
 def _reach(start: int, ahead: Mapping[int, set[int]]) -> set[int]:
-    """The nodes that can be reached from ``start`` in one step or more; ``ahead`` has the steps from each node."""
+    """The nodes that can be reached from ``start`` in one step or more; ``ahead`` maps each node to those one step away."""
     found: set[int] = set()
     todo = [start]
     while todo:
@@ -209,7 +213,8 @@ def _reach(start: int, ahead: Mapping[int, set[int]]) -> set[int]:
 
 
 def all_reads(stmt: ir.Stmt, fn: ir.Function) -> Iterator[ir.Operand]:
-    """Operands that a statement, and those nested in it, read or write, including the values of sizes."""
+    """The operands that a statement of ``fn``, and those nested in it, read or write: also yields of nested blocks and the
+    values of sizes."""
     for one in (stmt, *(s for b in blocks(stmt) for s in statements(b))):
         yield from reads(one)
         root = written(one)
