@@ -97,7 +97,7 @@ class _Findings:
 
 def _listed(amount: Amount, entries: Formula | int, size: Formula | int) -> Formula:
     """The bytes of a Python list with so many ``entries``, with the objects in it; ``size``: the bytes of the elements of its
-    arrays, if it holds arrays. True and False exist only once, so they take nothing."""
+    arrays, if it holds arrays. True and False exist only once, so only the pointers to them count."""
     type_ = amount.var.type
     each = POINTER + (ARRAY if type_.dims else 0 if type_.is_bool else NUMBER)
     return Formula.of(entries) * each + (size if type_.dims else 0)

@@ -84,8 +84,8 @@ class Sizes:
         return Formula.symbol(name)
 
     def _size(self, var: ir.Var, root: ir.Var, axis: int) -> Formula:
-        """The formula for ``var``, the size of ``root`` along ``axis``: a symbol of its own for a parameter, or for a size
-        known only at run time."""
+        """The formula for ``var``, the size of ``root`` along ``axis``: that of its dim; if that is a symbol which ``var``
+        defines, the symbol, known for a parameter, else to be measured."""
         dim, found = root.type.dims[axis], self.defs.get(root)
         symbol = dim.as_symbol
         if symbol is None or self.core.symbols.get(symbol) not in (var, None):
@@ -157,8 +157,8 @@ class Sizes:
         return Formula.symbol(name)
 
     def span(self, loop: ir.For) -> Formula | None:
-        """The trip count as a formula, if it is not negative: bound minus start, divided by the step. None if the step is no
-        constant."""
+        """The trip count as a formula, if it is not negative: the bound minus the start, divided by the step and rounded up.
+        None if the step is no constant."""
         if not isinstance(loop.step, ir.Const):
             return None
         step = int(loop.step.value)

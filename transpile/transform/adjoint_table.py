@@ -119,8 +119,8 @@ class Adjoints:
         """Whether ``part`` of ``buffer`` is known to be zero since the buffer was created as zeros, so that a contribution can
         be assigned.
 
-        False if the creation is not among the last 40 statements of the current block, or if ``part`` has indices that may
-        repeat.
+        False if the creation is not among the last 40 statements of the current block, or if the path of ``part`` has more than
+        slices and single subscripts.
         """
         if not all(isinstance(step, ir.Index) and step.is_basic for step in part.path):
             return False

@@ -45,6 +45,7 @@ def with_kept_apart(fn: ir.Function) -> ir.Function:
         read |= {o for block in _blocks(fn.body) for o in leaves(block)}
 
         def apart(b: Builder, call: ir.Call, read: set[ir.Operand] = read) -> Sequence[ir.Operand] | None:
+            """The results of a call by ordinary statements, emitted here; None if ``fn`` reads no value that it keeps."""
             rule, count = call.custom, call.custom.outputs
             if rule.rule != "vjp" or read.isdisjoint(call.results[count:]):
                 return None
@@ -72,6 +73,7 @@ def tied(fn: ir.Function, call: ir.Call) -> ir.Function:
     around = fn.params[given : len(call.args)]
 
     def again(stmt: ir.Stmt) -> ir.Stmt:
+        """The statement; a call of the rule's own function as a call with the rule of ``call``."""
         if not is_again(stmt):
             return with_blocks(stmt, block)
         args = (*stmt.args[:given], *around)

@@ -129,8 +129,8 @@ def value_and_pullback(of: Routine) -> Routine:
 
 
 def is_pullback_of(other: Routine, routine: Routine) -> bool:
-    """Whether ``other`` is the pullback of ``routine``; or both are for all lanes, the same arguments differ, and the pullback
-    is so of one lane."""
+    """Whether ``other`` is the pullback of ``routine``; for two routines for all lanes, whether the same arguments differ and
+    it is so for one lane."""
     if other.origin is None:
         return False
     of, key = other.origin

@@ -65,6 +65,8 @@ def with_items(fn: ir.Function) -> ir.Function:
 
 
 def _with_items(block: ir.Block) -> ir.Block:
+    """The block with an ``item`` statement for each result that has none, after the primitive with several results, also in
+    nested blocks."""
     stmts: list[ir.Stmt] = []
     taken = {(s.args[0], s.params["k"]) for s in block.stmts if isinstance(s, ir.Let) and s.prim == "item"}
     for stmt in block.stmts:

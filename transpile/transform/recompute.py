@@ -111,7 +111,8 @@ def _loops_inside(needs: Needs, var: ir.Var, loop: ir.For | ir.While) -> int:
 
 
 def _amount(needs: Needs) -> int:
-    """A rough number of the elements recorded, for comparisons: a loop or an axis of unknown length counts as 50."""
+    """A rough number of the elements recorded, for comparisons: each loop around a value and each axis of unknown length counts
+    as 50."""
     total = 0
     for var in needs.recorded:
         size = 50 ** len(needs.defs[var].loops)
@@ -146,6 +147,7 @@ class _Found:
         own = {self.index, *defined(self.trip)}
 
         def visit(block: ir.Block, level: int) -> bool:
+            """Whether there is such a loop in the block, which is inside ``level`` loops."""
             for stmt in block.stmts:
                 inside = level
                 if isinstance(stmt, (ir.For, ir.While)):
@@ -235,6 +237,7 @@ class _Again:
         mirrors[mirror], sides[linked] = self.loop, self.loop.body
 
         def block(old: ir.Block) -> ir.Block:
+            """The block with the new mirror; the same block if the mirror is not in it."""
             stmts = [stmt(s) for s in old.stmts]
             if all(a is b for a, b in zip(stmts, old.stmts)):
                 return old
@@ -244,6 +247,7 @@ class _Again:
             return new
 
         def stmt(old: ir.Stmt) -> ir.Stmt:
+            """The statement with the new mirror; the same statement if the mirror is not in it."""
             if old is self.mirror:
                 return mirror
             new = old

@@ -60,8 +60,8 @@ def _kept(block: ir.Block, used: set[ir.Operand]) -> None:
 
 def _added_back(stmts: list[ir.Stmt], k: int) -> tuple[int, list[ir.Stmt]] | None:
     """The position of the `Add` that restores what the zeroing at position ``k`` removed, and the statements that add the
-    remainder, [] if it adds no more than that. None if there is no such `Add`, or the buffer is read or stored to in
-    between."""
+    remainder, [] if it adds no more than that. None if there is no such `Add`, the place was not read before, or the buffer is
+    read or stored to in between."""
     zeroing = stmts[k]
     assert isinstance(zeroing, ir.Store)
     taken = _read_before(stmts, k)
@@ -110,8 +110,8 @@ def _first_added(stmts: list[ir.Stmt], k: int) -> int | None:
 
 
 def _read_before(stmts: list[ir.Stmt], k: int) -> ir.Var | None:
-    """The variable that holds the content of the place which the store at ``k`` zeroes, read since the last write to the
-    buffer; None if there is none."""
+    """The variable that holds the content of the place which the store at ``k`` zeroes, read after the last write to the buffer
+    and the last loop or branch; None if there is none."""
     zeroing = stmts[k]
     assert isinstance(zeroing, ir.Store)
     for stmt in reversed(stmts[:k]):

@@ -106,6 +106,7 @@ class Needs:
         return self._free[key]
 
     def _is_free(self, var: ir.Var, dear: bool) -> bool:
+        """Whether the reverse iteration can obtain ``var``, which is defined in a loop; `is_free` remembers the answer."""
         found = self.defs[var]
         if found.kind == "index":
             assert isinstance(found.stmt, ir.For)
@@ -322,7 +323,7 @@ def cost(stmt: ir.Let | ir.Alloc | ir.Call) -> int:
 
 
 def _cost(var: ir.Var) -> int:
-    """The cost of recording ``var``: 50 for each axis, multiplied, up to four; practically infinite for a tuple."""
+    """The cost of recording ``var``: ``50**rank``, with at most four axes counted; practically infinite for a tuple."""
     if var.type.kind == "tuple":
         return INFINITE // 2
     return 50 ** min(var.type.rank, 4)

@@ -81,8 +81,8 @@ class Emit(AllLanes):
         return self.axis.size if not self.checked and isinstance(self.axis.size, ir.Var) else None
 
     def sizes(self) -> None:
-        """Emits the number of lanes, read from the first parameter with a lane axis, and checks that the others have as
-        many."""
+        """Emits the number of lanes, read from the first parameter with a lane axis, and, if ``checked``, checks that the
+        others have as many. In a called function with collectives, it is the parameter for their axis."""
         name = self.lanes.as_symbol
         if self.axis is not None and not self.checked:
             if name is not None:

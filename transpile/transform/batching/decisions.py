@@ -26,7 +26,8 @@ def decided(
     count: int | None = None,
 ) -> Decided:
     """The decisions for ``fn``, where each parameter whose entry in ``given`` is True has a lane axis; None marks the axis of
-    collectives over the lanes. Repeated until they have no contradiction; T605 if lanes reach a collective by different paths.
+    collectives over the lanes. Repeated until they have no contradiction; T605 if lanes reach a collective by different paths,
+    `Escapes` if the size of a result differs.
 
     For ``together``, ``unit`` and ``count`` see `batch`; ``called`` holds the summaries of called functions found so far.
     """

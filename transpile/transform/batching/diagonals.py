@@ -334,9 +334,9 @@ class Diagonals:
         return self.summed(stmt, op, other)
 
     def summed(self, stmt: ir.Let, op: ir.Operand, other: ir.Operand | None) -> Parts | None:
-        """Emits and keeps the result of ``stmt``: in direction i ``value[i]`` of ``op``, which has one part, times row or
-        column i of ``other`` (times 1 if that is None). () if this form exists, else None; before emission, nothing else is
-        done."""
+        """Emits and keeps the result of ``stmt``: in direction i ``value[i]`` of ``op``, which has one part, times the row or
+        column of ``other`` at its element, times 1 if ``other`` is None. () if this form exists, else None; before emission,
+        nothing else is done."""
         parts = self.parts(op)
         if len(parts) != 1 or parts[0].shift != Dim(0) or parts[0].size != self.count:
             return None

@@ -34,8 +34,8 @@ def names_lane(effect: ir.Effect) -> bool:
 
 
 def in_lane(effect: ir.Raise, lane: ir.Operand) -> ir.Raise:
-    """A new exception with ``(lane N)`` after its message, N the value of ``lane``; if it names lanes already, the new number
-    comes before those of the inner `vmap`."""
+    """A new exception with ``(lane N)`` after its message, N the value of ``lane``; if it names lanes already, those of an
+    inner `vmap`, the new number comes before them."""
     parts, args = list(effect.parts), effect.args
     slot = (len(args), "", "")
     if effect.lanes:
