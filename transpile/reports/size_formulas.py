@@ -100,7 +100,8 @@ class Sizes:
         return self.unknown_symbol(name, var)
 
     def of_dim(self, dim: Dim) -> Formula:
-        """A size (a dim) as a formula over the sizes of the arguments."""
+        """A size (a dim) as a formula over the sizes and integers of the arguments; with new symbols for sizes known only at
+        run time."""
         if (least := dim.as_min) is not None:
             return self.one_of("min", *map(self.of_dim, least))
         total = Formula.of(dim.const)

@@ -63,7 +63,8 @@ class Numbering:
         return (stmt.prim, *forms, stmt.var.type, params)
 
     def form(self, operand: ir.Operand) -> Hashable:
-        """The number of an operand: equal for equal constants, and for one variable as `form_of_variable` says."""
+        """The number of an operand, to compare: that of a variable is what `form_of_variable` gives, that of a constant its
+        value and type."""
         if isinstance(operand, ir.Var):
             return self.form_of_variable(operand)
         return repr(getattr(operand, "value", None)), operand.type

@@ -39,7 +39,7 @@ class Pending:
 
 def _both(x: Pending, y: Pending) -> Pending:
     """The sum of two adjoints, as a new `Pending`: with the mask that is true where either mask is; without one if either has
-    none."""
+    none, or if one mask is the negation of the other."""
     if x.mask is not None and y.mask is not None and x.mask.op is y.mask.op:
         return Pending(plus(x.value, y.value), x.mask, x.is_zero and y.is_zero)
     mask = None if x.mask is None or y.mask is None else _either(x.mask, y.mask)

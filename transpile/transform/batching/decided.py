@@ -90,8 +90,8 @@ class Parts:
                     self.pullback = self.adjoint(stmt.custom.pullback, [*known, *bars], dots)
 
     def part(self, fn: ir.Function, given: Flags, outs: Flags, results: Sequence[ir.Var]) -> Part:
-        """The decisions about ``fn``, one function of the call, if the parameters for which ``given`` is true differ; its
-        results for which ``outs`` is true get a lane axis.
+        """The decisions about ``fn``, one function of the call, for parameters that differ between lanes where ``given`` is
+        true; its results for which ``outs`` is true get a lane axis.
 
         Raises `Differs`, with the variable at the same position in ``results``, if another result differs, `Escapes` if the
         size of a result does.
@@ -104,9 +104,9 @@ class Parts:
         return found
 
     def adjoint(self, fn: ir.Function, given: Flags, wanted: Flags) -> Part:
-        """The decisions about ``fn``, a function of the call that gives adjoints, if the parameters for which ``given`` is true
-        differ. An adjoint gets a lane axis where ``wanted`` is true; others that differ are summed over the lanes. A constant
-        0, which means "no adjoint", stays."""
+        """The decisions about ``fn``, a function of the call that gives adjoints, for parameters that differ between lanes
+        where ``given`` is true. An adjoint gets a lane axis where ``wanted`` is true; others that differ are summed over the
+        lanes. A constant 0, which means "no adjoint", stays."""
         found = self.decided(fn, given)
         for k, (y, own) in enumerate(zip(found.yields, wanted)):
             differs = found.found.mapped.has(y)
@@ -116,8 +116,8 @@ class Parts:
         return found
 
     def decided(self, fn: ir.Function, given: Flags) -> Part:
-        """The decisions about a copy of ``fn``, if the parameters for which ``given`` is true differ; lane axes of results are
-        not filled in yet. Raises `Escapes` if the size of a result differs."""
+        """The decisions about a copy of ``fn``, for parameters that differ between lanes where ``given`` is true; lane axes of
+        results are not filled in yet. Raises `Escapes` if the size of a result differs."""
         fn = Cloner().function(fn)
         found = self.decide(fn, given)
         for y in found.fn.body.yields:

@@ -27,7 +27,8 @@ class Axis:
     size: ir.Operand
 
     def has(self, stmt: ir.Stmt) -> bool:
-        """Whether the statement is a collective over this axis, or a call of a function that may contain one."""
+        """Whether the statement is a collective over this axis, or another *let* or a call that gets the axis as an operand, so
+        that it may contain one."""
         if _is_collective(stmt):
             return stmt.args[-1] is self.var
         return isinstance(stmt, (ir.Let, ir.Call)) and self.var in reads(stmt)
