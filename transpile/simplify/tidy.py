@@ -134,8 +134,8 @@ class _Tidy(Numbering):
         return new
 
     def is_known(self, stmt: ir.Let | ir.Call) -> bool:
-        """Whether an earlier visible statement computed the same value, which then replaces the variable from here on. False if
-        both variables have names of the user, except for one size with one name."""
+        """Whether an earlier visible statement computed the same value; its variable, which may take over the name, then
+        replaces this one from here on. False if both variables have names of the user, except for one size with one name."""
         var = stmt.var
         if isinstance(stmt, ir.Let):
             self.note(stmt)

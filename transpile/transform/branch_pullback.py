@@ -36,9 +36,9 @@ class Vjp(Protocol):
 
 
 def by_sides(fn: ir.Function, wrt: Sequence[int], vjp: Vjp, *, value: bool = False, aux: int = 0) -> ir.Function:
-    """The reverse derivative of ``fn``, with the cotangents as parameters: each side of a final branch is differentiated by
-    ``vjp`` on its own, then a branch joins both; without such a branch, ``vjp`` gets the whole function. ``value`` and ``aux``
-    are as for `transpile.transform.vjp.vjp`."""
+    """The reverse derivative of ``fn``, with the cotangents as parameters: ``vjp`` differentiates each side of a final branch
+    on its own, then a branch joins both. Without such a branch, or if the statements before it are not cheap scalars, ``vjp``
+    gets the whole function. ``value`` and ``aux`` are as for `transpile.transform.vjp.vjp`."""
     fn = remove_dead(tidy(own_memory(fn)))
     last = _last_branch(fn)
     if last is None or not _is_split(fn, last):

@@ -29,7 +29,8 @@ def pair(fn: ir.Function) -> None:
 
 
 def _block(block: ir.Block, symbols: Mapping[str, ir.Operand]) -> None:
-    """Merges such pairs of calls in a block and in the blocks nested in it, in place."""
+    """Merges each call of a kept function with a later call of its pullback with the same arguments, in a block and in nested
+    blocks, in place."""
     for stmt in block.stmts:
         for inner in blocks(stmt):
             _block(inner, symbols)
@@ -46,8 +47,8 @@ def _block(block: ir.Block, symbols: Mapping[str, ir.Operand]) -> None:
 def _partner(
     block: ir.Block, at: int, first: ir.Call, symbols: Mapping[str, ir.Operand]
 ) -> tuple[ir.Call, list[ir.Stmt]] | None:
-    """The first later call in the block of the pullback of the function that statement ``at``, the call ``first``, calls, with
-    the same arguments, and the statements between them that must move in front of ``first``; None if there is no such call."""
+    """The first later call in the block, with the same arguments, of the pullback of what ``first`` (the statement at ``at``)
+    calls, and the statements between the two that must move in front of ``first``; None if there is no such call."""
     count = len(first.args)
     for stmt in block.stmts[at + 1 :]:
         if not is_kept(stmt) or not is_pullback_of(stmt.routine, first.routine):

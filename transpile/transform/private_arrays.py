@@ -30,8 +30,8 @@ def privatise(fn: ir.Function) -> ir.Function:
 
 
 def _block(block: ir.Block, form_of: FormOf) -> ir.Block:
-    """The block with such allocations moved into the loops of the block, and so in nested blocks; ``form_of`` gives the linear
-    form of an integer."""
+    """The block in which each allocation of an array that every iteration of a loop fills anew has moved into that loop, also
+    in nested blocks. ``form_of`` gives the linear form of an integer."""
     stmts: list[ir.Stmt | None] = list(block.stmts)
     places = _places(block.stmts)
     for k, alloc in enumerate(block.stmts):

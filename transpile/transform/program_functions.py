@@ -79,8 +79,8 @@ def _free(name: str, taken: set[str]) -> str:
 
 
 def _merged(fn: ir.Function) -> ir.Function:
-    """The kept function that ``fn`` calls, under the name of ``fn``, if ``fn`` does nothing else and has the same arguments and
-    results; else ``fn``."""
+    """The kept function that ``fn`` calls, if ``fn`` does nothing else and has the same arguments and results; it gets the name
+    of ``fn``, its routine in place. Else ``fn``."""
     stmts = [s for s in fn.body.stmts if not (isinstance(s, ir.Let) and s.prim == "dim")]
     call = stmts[0] if len(stmts) == 1 else None
     if not is_kept(call) or call.args != fn.params or call.results != fn.body.yields:

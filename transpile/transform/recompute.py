@@ -147,7 +147,7 @@ class _Found:
         own = {self.index, *defined(self.trip)}
 
         def visit(block: ir.Block, level: int) -> bool:
-            """Whether there is such a loop in the block, which is inside ``level`` loops."""
+            """Whether the block, which is inside ``level`` loops, contains a loop that counts."""
             for stmt in block.stmts:
                 inside = level
                 if isinstance(stmt, (ir.For, ir.While)):

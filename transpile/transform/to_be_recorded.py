@@ -94,8 +94,9 @@ class Needs:
         return not self.defs[operand].loops
 
     def is_free(self, operand: ir.Operand, dear: bool) -> bool:
-        """Whether the reverse iteration can obtain the operand with nothing recorded: it is available, an index, kept in a
-        buffer, or can be recomputed from such operands. With ``dear``, expensive primitives may be recomputed too."""
+        """Whether the reverse iteration can obtain the operand with nothing recorded: it is available, the index of a loop
+        whose start and step are free, kept in a buffer, or can be recomputed from free operands. With ``dear``, expensive
+        primitives may be recomputed too."""
         if self.is_available(operand):
             return True
         assert isinstance(operand, ir.Var)

@@ -19,8 +19,8 @@ from transpile.transform.function_derivatives import derived
 
 
 def named(stmt: ir.Call, lane: ir.Operand) -> ir.Call:
-    """The call of one lane; if the called function may raise, with the number ``lane`` as a further last argument, and of a
-    function whose messages name it."""
+    """``stmt``, a call in one lane; if the called function may raise, a call of a variant of it whose messages name the lane,
+    with ``lane``, its number, as a further last argument."""
     if not any(names_lane(e) for e in _effects(stmt)):
         return stmt
     if isinstance(stmt.function, Routine):
