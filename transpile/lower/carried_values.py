@@ -26,8 +26,8 @@ class Carried(Primitives):
                 self.env[var] = self.in_memory(held, name_of(var))
 
     def settle_outer(self, stmt: ir.Stmt, loop: bool) -> None:
-        """Before a nested statement: gives memory to values that the statement would invalidate. Before a ``loop``, also to
-        those that the loop would recompute in each iteration."""
+        """Before a nested statement: gives memory to values that are still to be read and depend on a buffer that it writes;
+        before a ``loop``, also to those that the loop would recompute in each iteration."""
         changed: dict[ir.Var, None] = {}
         inside: dict[ir.Var, None] = {}
         for inner in blocks(stmt):
@@ -43,7 +43,10 @@ class Carried(Primitives):
     # ---- across blocks
 
     def result(self, y: ir.Operand, taken: set[ir.Var]) -> ir.Operand:
-        """A result, with memory of its own: not that of a result in ``taken``, to which its memory is added."""
+        """The operand that the lowered function returns for ``y``: a scalar, or memory of its own, which is added to ``taken``.
+
+        It is copied if its memory is a parameter's or is in ``taken``, that of an earlier result.
+        """
         held = self.held(y)
         if not isinstance(held, Elements):
             return held
@@ -55,7 +58,8 @@ class Carried(Primitives):
         return var
 
     def pass_on(self, op: ir.Operand) -> ir.Operand:
-        """A value that control flow carries: a scalar, or an array in memory that is never written again."""
+        """An operand that control flow can carry: a scalar, or an array in memory that is never written again, copied if need
+        be."""
         if isinstance(op, ir.Undef):
             return op
         held = self.held(op)
@@ -66,15 +70,18 @@ class Carried(Primitives):
         return held.root
 
     def receive(self, var: ir.Var, new: ir.Var) -> None:
-        """Makes ``new`` the lowered form of a carried value."""
+        """Makes ``new``, a variable of the result, the lowered form of ``var``, a value that control flow carries."""
         if new.type.dims:
             self.env[var] = stored(self.b, new, self.own_sizes(new, known=True))
         else:
             self.env[var] = new
 
     def own_sizes(self, var: ir.Var, known: bool = False) -> tuple[ir.Operand, ...]:
-        """The sizes of an array variable; a size of 1 is a constant. With ``known`` (not a parameter), sizes are constants or
-        existing operands if possible: operands that do not change in a loop let its temporaries move out of it."""
+        """The sizes of an array variable of the result, read from it; a size of 1 is a constant.
+
+        With ``known`` (not for a parameter), sizes are constants or existing operands if possible: operands that do not change
+        in a loop let its temporaries move out of it.
+        """
         sizes: list[ir.Operand] = []
         for k, dim in enumerate(var.type.dims):
             if dim.is_one or (known and dim.is_const):

@@ -50,10 +50,11 @@ class Product:
 def product(
     lw: Lowering, parts: Sequence[tuple[str, Elements]], output: str, axes: Sequence[int] | None = None
 ) -> Product | None:
-    """The product as calls; None if loops are better: no operand is a matrix, a matrix would first have to be computed, or the
-    sizes are small.
+    """The product of two arrays as calls; None if loops are better: no operand is a matrix, a matrix would first have to be
+    computed, or the sizes are small.
 
-    ``axes`` are the axes of the result that the letters of the output stand for, if the result has more.
+    ``parts``: the letters of each array's axes, and the array; ``output``: the letters of the result; ``axes``: the axis of the
+    result for each of these, if the result has more axes.
     """
     (first, x), (second, y) = (_without_ones(lw, s, e) for s, e in parts)
     both, dtype = {*first, *second}, x.dtype
@@ -84,7 +85,7 @@ def product(
 
 
 def _without_ones(lw: Lowering, letters: str, x: Elements) -> tuple[str, Elements]:
-    """The array and its letters without axes of size 1."""
+    """The letters and the array without its axes of size 1."""
     ones = [is_one(s) for s in x.sizes]
     if not any(ones):
         return letters, x
@@ -102,8 +103,8 @@ def _without_ones(lw: Lowering, letters: str, x: Elements) -> tuple[str, Element
 
 
 def _is_small(sizes: Mapping[str, ir.Operand], own: Sequence[str], summed: Sequence[str]) -> bool:
-    """Whether all sizes but one, or all if there are only two, are known to be small; ``own`` and ``summed`` are the letters
-    that count."""
+    """Whether all sizes but one, or all if there are only two, are known to be at most `SMALL`; those of the letters in ``own``
+    and ``summed`` count."""
     small = [isinstance(n, ir.Const) and n.value <= SMALL for n in (sizes[c] for c in (*own, *summed))]
     return len(small) - sum(small) <= (1 if len(small) > 2 else 0)
 
@@ -149,7 +150,8 @@ def _chosen(p: Product, k: int, last: str | None = None) -> str:
 
 
 def _copied(lw: Lowering, view: View, letters: str, order: str, sizes: Mapping[str, ir.Operand]) -> View:
-    """A copy of the view with the axes, whose letters are ``letters``, in another order; the view itself if it has that order."""
+    """A copy of the view with its axes, whose letters are ``letters``, in the order ``order``; the view itself if it is a whole
+    variable in that order."""
     if order == letters and view.is_whole:
         return view
     wanted = tuple(sizes[c] for c in order)
@@ -164,7 +166,7 @@ def _copied(lw: Lowering, view: View, letters: str, order: str, sizes: Mapping[s
 
 
 def position(lw: Lowering, view: View, idx: Sequence[Expr]) -> list[Expr]:
-    """The index in the variable for an index in the view."""
+    """The index in the variable for the index ``idx`` in the view."""
     b, found = lw.b, []
     for axis, part in enumerate(view.parts):
         if isinstance(part, At):
@@ -179,7 +181,7 @@ def position(lw: Lowering, view: View, idx: Sequence[Expr]) -> list[Expr]:
 
 
 def _merged(lw: Lowering, p: Product, groups: Sequence[str]) -> Product:
-    """The product with each group of letters merged into the first letter of the group."""
+    """The product with each group of letters, neighbours in memory, merged into the first letter of the group."""
     sizes = {**p.sizes, **{g[0]: _count(lw, [p.sizes[c] for c in g]) for g in groups}}
     x = _regrouped(lw, p.x, p.letters[0], groups, sizes)
     y = _regrouped(lw, p.y, p.letters[1], groups, sizes)
@@ -205,7 +207,8 @@ def _count(lw: Lowering, sizes: Sequence[ir.Operand]) -> ir.Operand:
 
 
 def _groups(p: Product, target: View) -> list[str]:
-    """Neighbouring letters of the result that are neighbours in whole operands of the product, and in the target, too."""
+    """Letters of the result that can be merged into one: neighbours there, in whole operands of the product and in the
+    target."""
     views = list(zip((p.x, p.y, target), p.letters))
 
     def go_together(pair: str) -> bool:
@@ -262,6 +265,11 @@ Part = Callable[[View, str, str], ir.Operand]
 
 
 def _call(lw: Lowering, p: Product, called: Sequence[str], part: Part, target: View, beta: ir.Operand) -> None:
+    """Emits one call that sums over the last summed letter: ``gemm`` if two letters of the result are ``called``, else
+    ``gemv``.
+
+    ``part(view, letters, wanted)`` gives the slice of a view for the call, with its axes in the order ``wanted``.
+    """
     b, summed = lw.b, p.summed[-1]
     dtype = target.var.type.dtype
     factor = (number(lw, 1.0, dtype) if p.factor is None else p.factor).op

@@ -16,14 +16,14 @@ from transpile.ops.lowering_kinds import Band
 
 
 def filled(lw: Lowering, stmt: Any, how: Any) -> Elements:
-    """``np.full``: every element is the same number."""
+    """``np.full``: an array whose elements are all the same number."""
     check_narrow(lw, stmt.args[0], stmt.var.type.dtype)
     value = lw.compute("cast", [lw.scalar(stmt.args[0])], Type(stmt.var.type.dtype), {})
     return Elements(lw.sizes(stmt.params["dims"]), stmt.var.type.dtype, lambda idx: value, made=Uniform(value))
 
 
 def unwritten(lw: Lowering, stmt: Any, how: Any) -> Elements:
-    """``np.empty``: memory that nothing fills; for a buffer, sizes only."""
+    """``np.empty``: new memory that nothing fills; for the allocation of a buffer, which makes the memory, only sizes."""
     sizes = lw.sizes(stmt.params["dims"])
     return (
         stored(lw.b, lw.memory(stmt.var.name, stmt.var.type.dtype, sizes), sizes)
@@ -37,7 +37,7 @@ def _is_alloc(stmt: Any) -> bool:
 
 
 def counted(lw: Lowering, stmt: Any, how: Any) -> Elements:
-    """``np.arange``."""
+    """``np.arange``: each element is computed from its index."""
     b = lw.b
     result = Type(stmt.var.type.dtype)
     args = [lw.compute("cast", [lw.scalar(a)], result, {}) for a in stmt.args]
@@ -63,7 +63,7 @@ def counted(lw: Lowering, stmt: Any, how: Any) -> Elements:
 
 
 def spaced(lw: Lowering, stmt: Any, how: Any) -> Elements:
-    """``np.linspace``."""
+    """``np.linspace``: each element is computed from its index."""
     b = lw.b
     result = Type(stmt.var.type.dtype)
     start, stop = (lw.compute("cast", [lw.scalar(a)], result, {}) for a in stmt.args[:2])
@@ -80,7 +80,7 @@ def spaced(lw: Lowering, stmt: Any, how: Any) -> Elements:
 
 
 def band(lw: Lowering, stmt: Any, how: Band) -> Elements:
-    """A matrix with 1 where a comparison of its indices is true, else 0."""
+    """A matrix with 1 where the comparison of ``how`` holds for a column index and the row index plus ``k``, else 0."""
     result = Type(stmt.var.type.dtype)
     k = stmt.params.get("k", 0)
 

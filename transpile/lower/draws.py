@@ -32,7 +32,7 @@ def _words(lw: Lowering, keys: Elements, lane: Sequence[Expr]) -> tuple[Expr, Ex
 
 
 def _place(lw: Lowering, idx: Sequence[Expr], sizes: Sequence[ir.Operand]) -> Expr:
-    """The position in C order of the element at ``idx`` in an array of these sizes."""
+    """The position in C order of the element at ``idx`` in an array of these sizes; 0 for a scalar."""
     total = lw.b.expr(0)
     for i, n in zip(idx, sizes):
         if not is_one(n):
@@ -51,7 +51,10 @@ def _each(
 
 
 def drawn(lw: Lowering, stmt: Any, how: Any) -> Elements:
-    """Numbers drawn with a key; one call fills memory if there is one key and the runtime has such a function."""
+    """The numbers that a statement draws with one key, or with each of several; an element is computed where it is read.
+
+    One call fills memory instead if there is one key, the result is an array and the runtime has a function for it.
+    """
     keys, dtype = _keys(lw, stmt), stmt.var.type.dtype
     lead, sizes = keys.sizes[:-1], lw.sizes(stmt.params["dims"])
     entry = entry_of(stmt)
@@ -67,6 +70,7 @@ def drawn(lw: Lowering, stmt: Any, how: Any) -> Elements:
 
 
 def _many(lw: Lowering, stmt: Any, keys: Elements, sizes: tuple[ir.Operand, ...], fn: str) -> Elements:
+    """The numbers drawn with one key in new memory, which one call of the runtime function ``fn`` fills."""
     b, dtype = lw.b, stmt.var.type.dtype
     words = _words(lw, keys, ())
     made = stored(b, lw.memory(stmt.var.name, dtype, sizes), sizes)
@@ -79,7 +83,7 @@ def _many(lw: Lowering, stmt: Any, keys: Elements, sizes: tuple[ir.Operand, ...]
 
 
 def split_keys(lw: Lowering, stmt: Any, how: Any) -> Elements:
-    """New keys split from each key."""
+    """The new keys that a statement splits from each key: the two words of a key are the last axis."""
     keys, entry = _keys(lw, stmt), entry_of(stmt)
     lead, sizes = keys.sizes[:-1], lw.sizes(stmt.params["dims"])
 
@@ -91,7 +95,7 @@ def split_keys(lw: Lowering, stmt: Any, how: Any) -> Elements:
 
 
 def folded_in(lw: Lowering, stmt: Any, how: Any) -> Elements:
-    """Keys that combine each key with an integer."""
+    """The keys that a statement makes of each key and an integer, of which the lower 32 bits count."""
     keys, data, entry = _keys(lw, stmt), lw.steady(lw.elements(stmt.args[1]), "data"), entry_of(stmt)
 
     def at(idx: Sequence[Expr]) -> Expr:
@@ -103,7 +107,8 @@ def folded_in(lw: Lowering, stmt: Any, how: Any) -> Elements:
 
 
 def shaped(lw: Lowering, stmt: Any, how: Any) -> Elements:
-    """Numbers drawn with a key and array parameters."""
+    """The numbers that a statement draws with keys and array parameters, such as gamma variates, computed where they are
+    read."""
     keys, entry = _keys(lw, stmt), entry_of(stmt)
     operands = [lw.steady(lw.elements(a), "a") for a in stmt.args[1:]]
     sizes = operands[0].sizes

@@ -52,11 +52,13 @@ class Elements:
         return False
 
     def formed(self, name: str) -> Elements:
-        """The same array, with elements that can be read."""
+        """The same array, with elements that can be read: itself, unless it is a pending sum, which gets memory with this
+        name."""
         return self
 
     def each(self, at: At, dtype: str = "") -> Elements:
-        """An array of the same sizes, with each element computed by ``at``."""
+        """An array of the same sizes, with each element computed by ``at``, no longer in memory or cheap; dtype "" keeps the
+        dtype."""
         return replace(self, root=None, made=None, cheap=False, at=at, dtype=dtype or self.dtype)
 
     def also(self, *others: Elements) -> Elements:
@@ -96,7 +98,7 @@ def stored(b: Builder, var: ir.Var, sizes: Sequence[ir.Operand], deps: frozenset
 
 
 def loop_order(elements: Elements) -> list[int] | None:
-    """The axes with the contiguous one innermost; None if they are in that order already."""
+    """The axes from the outermost loop to the innermost, the contiguous one last; None for the usual order."""
     if elements.unit is None or elements.unit == elements.rank - 1:
         return None
     return [*(k for k in range(elements.rank) if k != elements.unit), elements.unit]

@@ -17,7 +17,8 @@ DEEPEST = 100  # nested operations in one loop: more are no faster, and emitting
 
 
 def elementwise(lw: Lowering, stmt: Any) -> Elements:
-    """One scalar operation per element; operands have equal dims or are scalars."""
+    """The result of an elementwise primitive: one scalar operation computes an element where it is read. Operands have equal
+    dims or are scalars."""
     operands = [lw.elements(a) for a in stmt.args]
     operands = [lw.in_memory(e, "part") if e.depth >= DEEPEST and e.rank else e for e in operands]
     shaped = max(operands, key=lambda e: e.rank)
@@ -35,13 +36,13 @@ def elementwise(lw: Lowering, stmt: Any) -> Elements:
 
 
 def _unit(operands: Sequence[Elements]) -> int | None:
-    """The axis that is contiguous in most operands; None if none is known to be."""
+    """The axis that is contiguous in most operands that know theirs, the last of several; None if none does."""
     units = [e.unit for e in operands if e.rank and e.unit is not None]
     return max(set(units), key=lambda u: (units.count(u), u)) if units else None
 
 
 def cast(lw: Lowering, stmt: Any, how: Any) -> Elements:
-    """``x.astype(dtype)``, element by element."""
+    """``x.astype(dtype)``: each element is converted where it is read."""
     x = lw.elements(stmt.args[0])
     result = Type(stmt.var.type.dtype)
     return replace(
@@ -50,5 +51,5 @@ def cast(lw: Lowering, stmt: Any, how: Any) -> Elements:
 
 
 def same(lw: Lowering, stmt: Any, how: Any) -> Elements:
-    """The operand itself, also if it is a pending sum of products."""
+    """The operand itself; a pending sum of products that nothing else reads stays pending."""
     return peek(lw, stmt.args[0]) or lw.elements(stmt.args[0])

@@ -19,7 +19,8 @@ from transpile.ops.tables import record_of
 
 
 def not_empty(lw: Lowering, x: Elements, axes: Sequence[int], name: str) -> None:
-    """Emits a check that raises if axes that are folded without a neutral element are empty."""
+    """Emits a check that raises ValueError if the array has no elements along ``axes``; ``name``: the reduction, for the
+    message."""
     b = lw.b
     n = count(lw, x, axes)
     if isinstance(n.op, ir.Const) and n.op.value:
@@ -35,7 +36,8 @@ def is_nan(lw: Lowering, e: Expr) -> Expr:
 
 
 def position(lw: Lowering, stmt: Any, how: Any) -> Elements:
-    """``argmax`` and ``argmin``: the first position of the extremum; NaN counts as the extremum."""
+    """``argmax`` or ``argmin``: the first position of the extremum, in C order if the axis is None; NaN counts as the
+    extremum."""
     greatest = record_of(record_of(stmt).fold).extreme > 0
     b = lw.b
     x = lw.elements(stmt.args[0])

@@ -43,6 +43,7 @@ def factors_of(lw: Lowering, op: ir.Operand) -> tuple[Factors, bool] | None:
 
 
 def _factored(lw: Lowering, x: Elements) -> Factors:
+    """The LU factors of the matrices in ``x``, in new memory; the calls that compute them are emitted."""
     b, dtype = lw.b, x.dtype
     more = (b.expr(x.sizes[-1]) + 1).op
     columns, pivots = lw.memory("lu", dtype, x.sizes), lw.memory("pivots", "int64", (*x.sizes[:-2], more))

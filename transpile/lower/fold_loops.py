@@ -24,7 +24,7 @@ Step = Callable[[list[Expr], Expr], list[Expr]]
 
 
 def wide(dtype: str) -> str:
-    """The dtype in which a sum is carried."""
+    """The dtype in which a sum of this dtype is carried: float64 for narrower floats, else the same."""
     return "float64" if dtype in ("float32", "float16") else dtype
 
 
@@ -54,7 +54,11 @@ def fold_axes(
     final: Callable[[list[Expr]], Expr],
     dtype: str,
 ) -> Elements:
-    """The fold over ``axes``, as elements over the remaining axes."""
+    """The fold of ``x`` over ``axes``, as elements over the remaining axes; with ``keepdims``, the folded axes have size 1.
+
+    ``inits`` are the carried scalars at first, ``step(scalars, element)`` those after an element, ``final(scalars)`` the result
+    of dtype ``dtype``.
+    """
     kept = [k for k in range(x.rank) if k not in axes]
     order = [a for a in axes if a != x.unit] + [a for a in axes if a == x.unit]
     folded = [x.sizes[a] for a in order]
@@ -85,7 +89,7 @@ def fold_axes(
 
 
 def add_up(lw: Lowering, x: Elements, axes: Sequence[int], keepdims: bool, dtype: str, name: str = "total") -> Elements:
-    """The sum over ``axes`` in this dtype; ``name`` is the name of the carried total."""
+    """The sum over ``axes`` in this dtype, as elements; ``name`` is for the memory of the sum if it needs any."""
     carried = wide(dtype)
     kept = [k for k in range(x.rank) if k not in axes]
     product = disguised(lw, x, axes, keepdims, dtype)
@@ -112,6 +116,8 @@ def _sum_in_order(
     dtype: str,
     name: str,
 ) -> Elements:
+    """The sum over ``axes``, in memory named ``name`` of dtype ``carried``: loops in memory order add to it. ``kept``: the
+    other axes."""
     b = lw.b
     sizes = tuple(x.sizes[k] for k in kept)
     var = lw.memory(name, carried, sizes)
@@ -137,7 +143,7 @@ def _sum_in_order(
 
 
 def count(lw: Lowering, x: Elements, axes: Sequence[int]) -> Expr:
-    """The number of elements along ``axes``."""
+    """The number of elements along ``axes``, the product of their sizes."""
     n = lw.b.expr(1)
     for a in axes:
         n = n * lw.b.expr(x.sizes[a])

@@ -83,7 +83,7 @@ def gathered(lw: Lowering, place: Place, step: ir.Index, args: list[ir.Operand])
 
 
 def _positions(lw: Lowering, mask: Elements, sizes: Sequence[ir.Operand]) -> list[Elements]:
-    """The indices at which a mask is true, one array per axis."""
+    """The indices at which a mask is true, one array per axis; emits a check that the mask has these sizes."""
     mask = lw.rooted(mask, "mask")
     check_shape(lw, mask.sizes, sizes)
     found = call(lw, "arrays.nonzero", "int64", 1, flat(lw, mask), name="places")
@@ -97,8 +97,10 @@ def _positions(lw: Lowering, mask: Elements, sizes: Sequence[ir.Operand]) -> lis
 
 
 def _broadcast(lw: Lowering, arrays: dict[int, list[Elements]]) -> list[ir.Operand]:
-    """The sizes that the index arrays broadcast to. The number of true entries of a mask is known only at run time: 1
-    broadcasts, other numbers are checked."""
+    """The sizes that the index arrays broadcast to; ``arrays`` is changed in place where the sizes are known only at run time.
+
+    The number of true entries of a mask is such a size: 1 broadcasts, other numbers are checked.
+    """
     every = [a for found in arrays.values() for a in found]
     rank = max(a.rank for a in every)
     sizes: list[ir.Operand] = [ir.Const(1, INT)] * rank
@@ -128,7 +130,8 @@ def _common(lw: Lowering, sizes: Sequence[ir.Operand]) -> ir.Operand:
 
 
 def _stretched(lw: Lowering, array: Elements, axis: int, size: ir.Operand) -> Elements:
-    """The array as if it had ``size`` entries on an axis on which it may have one."""
+    """The array as if it had ``size`` entries on ``axis`` (negative), on which it may have one; unchanged if it lacks this
+    axis."""
     if array.rank < -axis or is_one(array.sizes[axis]) or array.sizes[axis] == size:
         return array
     b, k = lw.b, array.rank + axis
@@ -141,7 +144,8 @@ def _stretched(lw: Lowering, array: Elements, axis: int, size: ir.Operand) -> El
 
 
 def _entry(lw: Lowering, array: Elements, size: ir.Operand | None, idx: Sequence[Expr]) -> Expr:
-    """An entry of an index array, checked if ``size`` is the size of an axis."""
+    """The entry of an index array at ``idx``, as an int64; if ``size`` is the size of the axis that it indexes, counted from
+    the end where negative, and checked."""
     b = lw.b
     x = array.at(broadcast_index(lw, array, idx))
     x = lw.compute("cast", [x], INT, {}) if x.dtype != "int64" else x
@@ -172,7 +176,7 @@ def masked(lw: Lowering, place: Place, step: ir.Index, args: list[ir.Operand]) -
 
 
 def count_true(lw: Lowering, mask: Elements) -> Expr:
-    """The number of true entries."""
+    """The number of true entries of a mask, counted by loops that are emitted here."""
     b = lw.b
 
     def body(idx: list[Expr], values: list[Expr]) -> list[Expr]:

@@ -26,12 +26,13 @@ LEAST, END = 2.0**-24, 65520.0  # the spacing of the smallest numbers; the least
 
 
 def in_single_precision(fn: ir.Function) -> ir.Function:
-    """The function with float32 in place of float16."""
+    """A copy of the function with float32 in place of float16, each result rounded to float16; the function itself if it has
+    none."""
     return _Singles(fn).function(fn) if has_halves(fn) else fn
 
 
 def has_halves(fn: ir.Function) -> bool:
-    """Whether anything in the function is float16."""
+    """Whether any parameter, result or other operand in the function is float16."""
     if any(o.type.dtype == HALF for o in (*fn.params, *fn.body.yields)):
         return True
     for stmt in statements(fn.body):
@@ -71,7 +72,8 @@ class _Singles(Cloner):
         return ir.Block(params, made.stmts, yields, None if block.stop is None else self.operand(block.stop))
 
     def written(self, stmt: ir.Stmt) -> None:
-        """Emits the statement, and the rounding of its result."""
+        """Emits the copy of a statement, and the rounding of its result if that is float16; T502 for ``+=`` into a float16
+        array."""
         if isinstance(stmt, ir.Add) and stmt.buf.type.dtype == HALF:
             hint = "write x[i] = x[i] + y, or use float32"
             message = "compiled code does not support '+=' on elements of a float16 array"
@@ -103,7 +105,7 @@ class _Singles(Cloner):
         return self.b.cast(self.nearest(x, name), SINGLE)
 
     def nearest(self, x: Expr, name: str = "") -> Expr:
-        """The nearest float16 of a wider float, in the type of the wider float."""
+        """The nearest float16 of a float of a wider dtype, in the wider dtype; infinity beyond the largest."""
         b, like = self.b, Type(x.dtype)
         digits = 13.0 if x.dtype == SINGLE else 42.0  # bits of the significand that float16 lacks
         size = b.elementwise("absolute", b.cast(x, x.type.strong))

@@ -25,7 +25,10 @@ def stretch(k: Expr, start: Expr | None, stride: Expr | None) -> Expr:
 def span(
     lw: Lowering, item: ir.Slice, args: list[ir.Operand], size: ir.Operand
 ) -> tuple[Expr | None, ir.Operand, Expr | None]:
-    """Start, size and stride of a slice on an axis; None for a start of 0 and a stride of 1."""
+    """Start, number of elements and stride of a slice on an axis of this size; None for a start of 0 and a stride of 1.
+
+    They are emitted as Python computes them, from the end for negative ends, clipped to the axis.
+    """
     b = lw.b
     if item.is_full:
         return None, size, None
@@ -51,7 +54,7 @@ def span(
 
 
 def clip(lw: Lowering, x: Expr, n: Expr) -> Expr:
-    """A bound of a slice, counted from the end if negative, clipped to the range from 0 to ``n``."""
+    """A bound of a slice, counted from the end if negative, clipped to the range from 0 to ``n``, the size of the axis."""
     b = lw.b
     form, size = lw.b.form_of(x.op), lw.b.form_of(n.op)
     if form is not None and size is not None and within(lw, form, size + 1):
@@ -65,7 +68,7 @@ def clip(lw: Lowering, x: Expr, n: Expr) -> Expr:
 
 
 def is_not_negative(lw: Lowering, x: Expr) -> bool:
-    """Whether the integer is known to be nonnegative."""
+    """Whether the integer is known to be at least 0, from its form and the ranges of loop indices."""
     form = lw.b.form_of(x.op)
     return form is not None and is_nonnegative(lw.least(form))
 
@@ -80,12 +83,13 @@ def at_least_zero(lw: Lowering, x: Expr) -> Expr:
 
 
 def within(lw: Lowering, form: Dim, size: Dim) -> bool:
-    """Whether ``0 <= form < size`` is known."""
+    """Whether ``0 <= form < size`` is known, for all values of the symbols in them."""
     return is_nonnegative(lw.least(form)) and is_nonnegative(lw.least(size - form - 1))
 
 
 def checked(lw: Lowering, op: ir.Operand, size: ir.Operand) -> Expr:
-    """A point on an axis, counted from the end if negative, after a check that raises IndexError."""
+    """The subscript ``op`` on an axis of this size, counted from the end if negative; a check that raises IndexError is emitted
+    unless it is known to hold."""
     x, n = lw.place(op), lw.b.expr(size)
     form, bound = lw.b.form_of(x.op), lw.b.form_of(n.op)
     if form is not None and bound is not None:

@@ -23,7 +23,8 @@ from transpile.lower.memory_views import NEW, At, Range
 
 
 def place_of(lw: Lowering, path: ir.Path, args: Sequence[ir.Operand], sizes: Sequence[ir.Operand]) -> Place:
-    """The place of a path in a source of ``sizes``."""
+    """The place that a path selects in a source of ``sizes``; ``args`` are the path's operands. Checks of points are
+    emitted."""
     rank = len(sizes)
     place = Place(tuple(sizes), list, unit=rank - 1 if rank else None, identity=True)
     for step in path:
@@ -60,6 +61,7 @@ def _reshape(lw: Lowering, place: Place, step: ir.Reshape, args: list[ir.Operand
 
 
 def _index(lw: Lowering, place: Place, step: ir.Index, args: list[ir.Operand]) -> Place:
+    """The place that a subscript selects in ``place``; its masks and integer arrays make it no view."""
     if any(isinstance(i, ir.Mask) for i in step.items):
         return masked(lw, place, step, args)
     if not step.is_basic:

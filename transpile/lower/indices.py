@@ -60,11 +60,12 @@ def unravel(lw: Lowering, flat: Expr, sizes: Sequence[ir.Operand]) -> list[Expr]
 
 
 def quick(lw: Lowering, prim: str, x: Expr, y: Expr) -> Expr:
-    """Integer division of a nonnegative number by a positive one."""
+    """The quotient or the remainder (``prim``: "quick_div" or "quick_mod") of a nonnegative number by a positive one."""
     return Expr(lw.b, lw.b.bind(ir.SYNTHETIC, INT, prim, (x.op, y.op), {}))
 
 
 def broadcast_index(lw: Lowering, elements: Elements, idx: Sequence[Expr]) -> list[Expr]:
-    """The index in an array that broadcasts, for an index ``idx`` of the result."""
+    """The index in an array that is broadcast, for an index ``idx`` of the result: the end of ``idx``, with 0 where a size is
+    1."""
     tail = list(idx[len(idx) - elements.rank :]) if elements.rank else []
     return [lw.b.expr(0) if is_one(s) else k for k, s in zip(tail, elements.sizes)]

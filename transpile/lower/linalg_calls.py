@@ -36,8 +36,11 @@ class Result:
 
 
 def calls(lw: Lowering, fn: str, given: Given, flags: Sequence[ir.Operand], results: Sequence[Result]) -> list[Any]:
-    """Emits a call of the runtime function ``fn`` for each matrix of a batch, with the arguments ``given`` and the ``flags``;
-    gives its results: elements, or numbers if there is no batch."""
+    """The results of calls of the runtime function ``fn``, emitted, one for each matrix of a batch: for each of ``results`` its
+    `Elements`, or, if there is no batch, a number as an operand.
+
+    ``given(idx)`` are the arguments for the matrix at that index; ``flags`` follow, then the memory to fill.
+    """
     batch = results[0].sizes[: len(results[0].sizes) - results[0].rank]
     made = [lw.memory(r.name, r.dtype, r.sizes) if r.sizes else None for r in results]
     numbers: list[Expr] = []
@@ -60,7 +63,7 @@ def calls(lw: Lowering, fn: str, given: Given, flags: Sequence[ir.Operand], resu
 def _call(
     lw: Lowering, fn: str, args: tuple[ir.Operand, ...], into: tuple[int, ...], results: Sequence[Result]
 ) -> list[Expr]:
-    """Emits the call, which fills the arguments at ``into``; returns the numbers that it gives."""
+    """The numbers among ``results``, as one call gives them; the call is emitted, and fills the arguments at ``into``."""
     b = lw.b
     scalars = [r for r in results if not r.rank]
     if not scalars:
@@ -77,8 +80,10 @@ def _call(
 
 
 def of_matrices(lw: Lowering, stmt: Any, how: Any) -> Any:
-    """Results of a function of matrices: matrices, vectors, numbers or several of these. Uses shared factors if other
-    statements need them too."""
+    """The result of a function of matrices, one call for each matrix of a batch: elements, a number, or a list of these.
+
+    It uses factors that other statements compute too.
+    """
     shared = factors_of(lw, stmt.args[0]) if record_of(stmt).factored else None
     types = stmt.var.type.items if stmt.var.type.kind == "tuple" else [stmt.var.type]
     results = _results(lw, stmt, types, ir.SYNTHETIC if len(types) > 1 else stmt.var.name)
@@ -98,7 +103,7 @@ def _results(lw: Lowering, stmt: Any, types: Sequence[Type], name: str) -> list[
 
 
 def _kept(lw: Lowering, factors: Factors) -> Given:
-    """The factors as operands, by batch index."""
+    """A function that gives, for an index in the batch, the LU factors and the pivots of that matrix as operands."""
 
     def given(idx: Sequence[Expr]) -> list[ir.Operand]:
         own = own_index(lw, factors.batch, idx)
@@ -125,8 +130,11 @@ def system(lw: Lowering, stmt: Any, how: System) -> Elements:
 def _equation(
     lw: Lowering, stmt: Any, fn: str, flags: Sequence[ir.Operand], factors: Factors | None = None
 ) -> Elements:
-    """Emits the calls that solve; with ``factors``, from the kept factors of the matrix. A right side of rank 1 is a matrix
-    with one column."""
+    """The solution, in new memory, by one call of ``fn`` for each matrix of a batch; with ``factors``, from the kept factors of
+    the matrix.
+
+    A right side of rank 1 is a matrix with one column.
+    """
     a, y = (lw.elements(x) for x in stmt.args)
     dtype, sizes = stmt.var.type.dtype, lw.sizes(stmt.var.type.dims)
     first = passed(lw, [a]) if factors is None else _kept(lw, factors)

@@ -26,6 +26,7 @@ CLASSES = """
 def _raise(
     loc: ir.Loc, exception: str, parts: ir.Parts, args: tuple[ir.Operand, ...], dtypes: tuple[str | None, ...] = ()
 ) -> ir.Raise:
+    """The statement that raises the exception; T501 if compiled code cannot. ``parts`` and ``dtypes`` are those of `Raise`."""
     name = exception.rpartition(".")[2]
     if name not in CLASSES:
         hint = "raise a RuntimeError, or call the function without jit"
@@ -80,7 +81,8 @@ def too_deep(loc: ir.Loc) -> ir.Raise:
 
 
 def lower_effect(lw: Lowering, stmt: ir.Print | ir.Raise) -> None:
-    """Lowers ``raise`` and ``print``: the values that the text shows are passed on unchanged, arrays in memory."""
+    """Emits a ``raise`` or ``print`` with its operands lowered: arrays in memory, numbers unchanged. T501 for
+    ``breakpoint()``."""
     if isinstance(stmt, ir.Breakpoint):
         hint = "call it without jit; breakpoint() also stops in the interpreted derivative"
         raise error("T501", "breakpoint() cannot stop in compiled code", stmt.loc, hint)

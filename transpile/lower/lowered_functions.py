@@ -24,7 +24,11 @@ DEPTH = 1000  # nested calls: Python's own limit
 
 
 def functions(core: ir.Function) -> tuple[list[ir.Function], dict[Routine, str]]:
-    """The kept functions of a program, the program itself last, and the name of each routine."""
+    """The functions to lower for a program: the kept functions that it reaches, each with a parameter for the depth, and last
+    the program; and the name of each routine.
+
+    If ``core`` is the body of a kept function, the last one only calls it, and the kept function gets another name.
+    """
     found = reached(core)
     names = {r: r.name for r in found}
     entry = core
@@ -35,13 +39,15 @@ def functions(core: ir.Function) -> tuple[list[ir.Function], dict[Routine, str]]
 
 
 def _free(name: str, taken: set[str]) -> str:
+    """The name, with as many "_" at its end as make it differ from those in ``taken``."""
     while name in taken:
         name += "_"
     return name
 
 
 def _entry(core: ir.Function) -> ir.Function:
-    """A function that only calls the kept function that ``core`` is."""
+    """A function with the parameters and results of ``core``, the body of a kept function, that only calls this kept
+    function."""
     assert core.routine is not None
     params = tuple(ir.Var(p.name, p.type) for p in core.params)
     b = Builder(records(), fn=core)
@@ -60,6 +66,7 @@ def _entry(core: ir.Function) -> ir.Function:
 
 
 def _counted(fn: ir.Function, name: str) -> ir.Function:
+    """A copy of the function with this name and one more parameter, the depth of the calls."""
     return replace(fn, name=name, params=(*fn.params, ir.Var("depth", INT)), arg_tree=None, out_tree=None)
 
 
@@ -67,7 +74,7 @@ def _counted(fn: ir.Function, name: str) -> ir.Function:
 
 
 def check_depth(lw: Lowering, depth: ir.Var) -> None:
-    """Emits the depth check at the start of a kept function."""
+    """Emits a RecursionError for a ``depth`` greater than `DEPTH`."""
     b, loc = lw.b, lw.fn.loc
     with b.at(loc):
         test = ir.Var(ir.SYNTHETIC, BOOL)
@@ -77,7 +84,7 @@ def check_depth(lw: Lowering, depth: ir.Var) -> None:
 
 
 def call(lw: Lowering, stmt: ir.Call) -> list[Any]:
-    """Emits a call; gives its results, each an operand or `Elements`."""
+    """The results of a call of a kept function, which is emitted: a variable for a scalar, `Elements` for an array."""
     b = lw.b
     args: list[ir.Operand] = []
     for a in stmt.args:
@@ -97,7 +104,8 @@ def _whole(type_: Type) -> Type:
 
 
 def _held(lw: Lowering, var: ir.Var, type_: Type) -> Any:
-    """A result in the form that the lowering holds, with its known sizes."""
+    """The result ``var`` of a call as the lowering holds it: a scalar itself, an array as `Elements`, with sizes from the dims
+    of ``type_``, its type in the source, if these are known here, else read from the array."""
     if not type_.dims:
         return var
     lw.owned.add(var)

@@ -54,6 +54,11 @@ class Lowering(Nests):
     # ---- where buffers are written for the last time
 
     def _number(self, block: ir.Block, around: list[ir.Stmt]) -> None:
+        """Numbers the statements of a block, nested ones included, in textual order, and notes where each buffer is written
+        last.
+
+        A write in a loop counts at the end of the outermost loop into which the buffer comes from outside.
+        """
         for stmt in block.stmts:
             self.position[id(stmt)] = len(self.position) + 1
             root = written(stmt)
@@ -71,18 +76,23 @@ class Lowering(Nests):
                         self.last_write[v] = max(self.last_write.get(v, 0), end)
 
     def is_stable(self, buf: ir.Var) -> bool:
-        """Whether the buffer is not written from here on."""
+        """Whether no statement after the current one writes ``buf``, a buffer of the source."""
         return self.last_write.get(buf, 0) <= self.now
 
     def deps_of(self, var: ir.Var) -> frozenset[ir.Var]:
-        """The buffer (of the source) that a variable of the result stands for, if it may still be written."""
+        """The buffer of the source whose memory ``var`` is, a variable of the result, as a set of one; empty if it has none or
+        if that is not written any more."""
         buf = self.origin.get(var)
         return frozenset((buf,)) if buf is not None and not self.is_stable(buf) else frozenset()
 
     # ---- operands and sizes
 
     def held(self, op: ir.Operand) -> Held:
-        """The lowered form of an operand."""
+        """The lowered form of an operand of the source: `Elements` for an array, an operand of the result for a scalar or a
+        stack, a list for a value with several items.
+
+        An undefined array becomes new memory of size 0 on each axis. T502 for an integer constant that does not fit.
+        """
         if isinstance(op, ir.Undef) and op.type.dims:
             sizes = tuple(ir.Const(0, INT) for _ in op.type.dims)
             return stored(self.b, self.memory("none", op.type.dtype, sizes), sizes)
@@ -95,12 +105,13 @@ class Lowering(Nests):
         return found
 
     def use(self, op: ir.Operand) -> None:
-        """Notes one read of an operand."""
+        """Counts one read of an operand: ``left``, the number of its reads that are still to come, goes down by 1."""
         if isinstance(op, ir.Var):
             self.left[op] -= 1
 
     def scalar(self, op: ir.Operand) -> Expr:
-        """A scalar operand, as an expression of the result."""
+        """A scalar operand of the source, as an expression of the result; of an array of rank 0, its element, which is read
+        here."""
         held = self.held(op)
         if isinstance(held, Elements):
             return held.at(())
@@ -112,7 +123,10 @@ class Lowering(Nests):
         return self.b.cast(x, "int64") if x.dtype != "int64" else x
 
     def elements(self, op: ir.Operand) -> Elements:
-        """An operand as an array; a scalar has rank 0."""
+        """An operand as an array whose elements can be read; a scalar has rank 0.
+
+        The products of a pending sum are computed into memory here, and later readers get these elements too.
+        """
         held = self.held(op)
         if isinstance(held, Elements):
             found = held.formed(name_of(op))
@@ -122,19 +136,21 @@ class Lowering(Nests):
         return Elements((), op.type.dtype, lambda idx: self.b.expr(held))
 
     def dim(self, dim: Dim) -> ir.Operand:
-        """The run-time value of a dimension, in the result."""
+        """The run-time value of a dimension, as an operand of the result; its arithmetic is emitted. KeyError if a symbol has
+        no value here."""
         b = self.b
         b.symbols.update({s: self.symbol(s) for s in dim.symbols()})
         return b.dim(dim).op
 
     def name_sizes(self, sizes: Sequence[ir.Operand], dims: Sequence[Dim]) -> None:
-        """Binds sizes without a known form to their dims in the source."""
+        """Records, for each of ``sizes`` (operands of the result) without a known form, that its form is the dim of the
+        source."""
         for size, dim in zip(sizes, dims):
             if self.b.form_of(size) is None:
                 self.b.learn(size, dim)
 
     def are_equal(self, a: ir.Operand, b: ir.Operand) -> bool:
-        """Whether two sizes are known to be equal."""
+        """Whether two sizes are known to be equal: the same operand, or variables with the same form."""
         if a == b:
             return True
         form = self.b.form_of(a)
@@ -154,7 +170,7 @@ class Lowering(Nests):
         raise KeyError(f"the size {name} is not known here")
 
     def is_known(self, name: str) -> bool:
-        """Whether a symbol has a value here."""
+        """Whether a symbol of dims has a value here, so that `symbol` finds it."""
         try:
             self.symbol(name)
         except KeyError:
@@ -162,11 +178,12 @@ class Lowering(Nests):
         return True
 
     def sizes(self, dims: Sequence[Dim]) -> tuple[ir.Operand, ...]:
-        """The run-time values of dims."""
+        """The run-time values of dims, as operands of the result; their arithmetic is emitted."""
         return tuple(self.dim(d) for d in dims)
 
     def least(self, form: Dim) -> Dim:
-        """A lower bound of a form, from the ranges of the loop indices in it."""
+        """A lower bound of a form, as a form: loop indices are replaced by the ends of their ranges as far as these are
+        known."""
         for _ in range(4):  # a range may be bounded by an outer index
             total, changed = Dim(form.const), False
             for atom, coef in form.terms:

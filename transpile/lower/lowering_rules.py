@@ -83,7 +83,7 @@ RULES: dict[type[kinds.LoweringKind], Rule] = {
 
 
 def by_rule(lw: Lowering, stmt: ir.Let | ir.Alloc) -> Any:
-    """The result of the rule for the statement's kind."""
+    """The result of the rule for the statement's kind, emitted; T501 if there is none."""
     how = record_of(stmt).lowering
     rule = RULES.get(type(how))  # type: ignore[arg-type]
     if rule is None:
@@ -96,7 +96,8 @@ class Primitives(Lowering):
     """Lowers the statements that compute values."""
 
     def keep(self, elements: Elements, var: ir.Var) -> Elements:
-        """The form in which an array value is held: its elements, or memory if it is read more than once and not cheap."""
+        """The form in which an array value is held: new memory if it is read more than once, not cheap and not in memory, else
+        unchanged."""
         if elements.cheap or elements.root is not None or self.total[var] <= 1:
             if elements.deps or not elements.cheap:
                 self.snapshots[var] = None
@@ -104,7 +105,7 @@ class Primitives(Lowering):
         return self.in_memory(elements, name_of(var))
 
     def array(self, stmt: ir.Let | ir.Alloc) -> Elements:
-        """The elements of the result of an array primitive."""
+        """The elements of the result of an array primitive; its sizes, if the user computed them, are checked first."""
         if self.b.prims[stmt.prim].elementwise:
             return linear_sum(self, stmt) or elementwise.elementwise(self, stmt)
         if stmt.prim != "index":  # it clips its bounds
@@ -112,7 +113,7 @@ class Primitives(Lowering):
         return _with_ones(by_rule(self, stmt), stmt.var.type.dims)
 
     def called(self, stmt: ir.Call) -> None:
-        """Lowers a call of a kept function."""
+        """Emits a call of a kept function and records its results in ``env``."""
         for var, found in zip(stmt.results, lowered_functions.call(self, stmt)):
             if isinstance(found, Elements):
                 self.env[var] = self.keep(_with_ones(found, var.type.dims), var)
@@ -120,7 +121,7 @@ class Primitives(Lowering):
                 self.env[var] = self.named(Expr(self.b, found), var)
 
     def number(self, stmt: ir.Let) -> ir.Operand:
-        """The scalar result of a primitive."""
+        """The scalar result of a primitive, as an operand of the result."""
         prim = self.b.prims[stmt.prim]
         if prim.elementwise or stmt.prim == "cast":
             if prim.elementwise and any(o.type.dims for o in stmt.args):
@@ -133,13 +134,14 @@ class Primitives(Lowering):
         return self.named(value, stmt.var)
 
     def named(self, value: Expr, var: ir.Var) -> ir.Operand:
-        """The value, with the user's name if it has none yet."""
+        """The value's operand; if it is a variable without a name, or named "total", it gets the name of ``var``, the
+        user's."""
         if isinstance(value.op, ir.Var) and value.op.name in (ir.SYNTHETIC, "total") and var.name != ir.SYNTHETIC:
             value.op.name = var.name
         return value.op
 
     def several(self, stmt: ir.Let) -> list[Held]:
-        """The results of a primitive with several."""
+        """The results of a primitive with several, in order: elements or operands."""
         found: list[Held] = by_rule(self, stmt)
         return found
 

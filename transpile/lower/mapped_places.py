@@ -36,7 +36,11 @@ class Place:
     moves: tuple[Move, ...] | None = ()  # view operations from the source to the place; None if it is no view
 
     def then(self, sizes: Sequence[ir.Operand], inner: Map, unit: int | None = None, **more: Any) -> Place:
-        """The place followed by another map. ``unit``: the new axis that is contiguous, if any."""
+        """The part of this place that has the given sizes and in which ``inner`` maps an index to an index here; no view any
+        more.
+
+        ``unit``: its axis that is contiguous, if any; ``more``: other fields.
+        """
         outer = self.at
         return replace(
             self, sizes=tuple(sizes), at=lambda idx: outer(inner(idx)), unit=unit, identity=False, moves=None, **more
@@ -51,7 +55,8 @@ class Place:
         return replace(source, source=name)
 
     def each(self, lw: Lowering, body: Callable[[list[Expr]], None], order: Sequence[int] | None = None) -> None:
-        """Emits ``body`` for each index of the place."""
+        """Emits ``body(index)`` for all indices of the place, in loops; ``order`` is as in `Nests.nest`, and is ignored for a
+        mask."""
         if self.mask is None:
             lw.nest(self.sizes, body, order)
         else:
@@ -59,7 +64,8 @@ class Place:
 
 
 def put(lw: Lowering, stmt: ir.Store | ir.Add, place: Place, value: Elements) -> None:
-    """Stores or adds, as the statement does, elements that do not depend on elements written before them."""
+    """Emits loops that store or add ``value`` in the place, as the statement does; its elements do not depend on those just
+    written."""
     var = lw.buffers[stmt.buf]
     adds = isinstance(stmt, ir.Add)
 

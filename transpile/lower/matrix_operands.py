@@ -18,13 +18,13 @@ Given = Callable[[Sequence[Expr]], list[ir.Operand]]  # from the index of a matr
 
 
 def passed(lw: Lowering, matrices: Sequence[Elements]) -> Given:
-    """A function from the index of a matrix in the batch to the operands."""
+    """A function that gives, for the index of a matrix in the batch, one operand for each of ``matrices``."""
     views = [stacked(lw, x) for x in matrices]
     return lambda idx: [matrix(lw, v, x, idx) for v, x in zip(views, matrices)]
 
 
 def stacked(lw: Lowering, x: Elements) -> View:
-    """The view of the matrices of an array; they get memory of their own if they are not a view."""
+    """The array as a view without factor whose last two axes are those of each matrix; it gets memory if it is no such view."""
     view = lying(x)
     if view is None or view.factor is not None or (x.rank == 1 and not _is_row(view)):
         view = view_of(lw.in_memory(x, "a"))
@@ -39,7 +39,10 @@ def _is_row(view: View) -> bool:
 
 
 def matrix(lw: Lowering, view: View, x: Elements, idx: Sequence[Expr]) -> ir.Operand:
-    """The matrix at a batch index. If the array has fewer batch axes than ``idx``, its own index is the end of ``idx``."""
+    """The operand for the matrix at index ``idx`` of the batch; a vector is a matrix with one column.
+
+    ``view`` is the view of ``x``. If ``x`` has fewer batch axes than ``idx``, its own index is the end of ``idx``.
+    """
     if x.rank == 1:
         return column(lw, operand(lw, view), x.sizes[0])
     own = own_index(lw, x.sizes[:-2], idx)
@@ -47,7 +50,8 @@ def matrix(lw: Lowering, view: View, x: Elements, idx: Sequence[Expr]) -> ir.Ope
 
 
 def own_index(lw: Lowering, batch: Sequence[ir.Operand], idx: Sequence[Expr]) -> list[Expr]:
-    """The index in a batch whose axes broadcast to those that ``idx`` counts."""
+    """The index in a batch of sizes ``batch`` that broadcasts to the batch of ``idx``: the end of ``idx``, with 0 where a size
+    is 1."""
     zero = lw.b.expr(0)
     return [zero if is_one(s) else k for s, k in zip(batch, idx[len(idx) - len(batch) :])]
 
@@ -58,10 +62,10 @@ def whole(var: ir.Var, sizes: Sequence[ir.Operand]) -> View:
 
 
 def part(lw: Lowering, view: View, idx: Sequence[Expr]) -> ir.Operand:
-    """The operand for the member ``idx`` of the batch, from an array with one entry for each."""
+    """The operand for the member ``idx`` of the batch: ``view`` with ``idx`` on its first axes and the other axes whole."""
     return operand(lw, view.indexed(lw.b, [*(At(k.op) for k in idx), *[None] * (len(view.order) - len(idx))]))
 
 
 def column(lw: Lowering, vector: ir.Operand, size: ir.Operand) -> ir.Operand:
-    """A vector as a matrix with one column."""
+    """A vector as an operand that is a matrix with one column; ``size`` is the vector's size."""
     return in_sizes(lw.b, ir.SYNTHETIC, Type(vector.type.dtype, (ANY, ANY)), vector, (size, ir.Const(1, INT)))

@@ -20,14 +20,14 @@ from transpile.ops.tables import record_of
 
 
 def view_of(x: Elements) -> View | None:
-    """The array as a view of memory, perhaps with a factor; None if it is none."""
+    """The array as a view of the memory that holds its elements, perhaps up to a factor; None if no memory does."""
     if x.root is not None:
         return View(x.root, tuple(Range(None, s) for s in x.sizes), tuple(range(x.rank)))
     return x.made if isinstance(x.made, View) else None
 
 
 def repeated(x: Elements, lead: int) -> View | None:
-    """The array, as a view, repeated along ``lead`` new axes in front and along its axes of size 1; None if it is no view."""
+    """The array as a view, repeated along ``lead`` new axes in front and along its axes of size 1; None if it is no view."""
     view = view_of(x)
     if view is None:
         return None
@@ -42,13 +42,17 @@ def _first(part: At | Range) -> ir.Operand:
 
 
 def lying(x: Elements) -> View | None:
-    """The same as `view_of`, but None also if the array is repeated along an axis."""
+    """The array as a view of memory, perhaps with a factor, as `view_of` gives it; None if it is none or is repeated along an
+    axis."""
     view = view_of(x)
     return None if view is None or None in view.order else view
 
 
 def made_by(lw: Lowering, prim: str, operands: Sequence[Elements]) -> Made | None:
-    """The view, or product of views, that the result of an elementwise primitive is; None if it is neither."""
+    """What the result of an elementwise primitive is without being computed: a `View`, the product of two (`Times`), or None.
+
+    Only of floats: a negation, or a product of two views or of a view and a number, which becomes a factor of the view.
+    """
     arrays = [x for x in operands if uniform(x) is None]
     if (
         not (record_of(prim).multiplies or record_of(prim).is_opposite)
@@ -70,7 +74,7 @@ def made_by(lw: Lowering, prim: str, operands: Sequence[Elements]) -> Made | Non
 
 
 def uniform(x: Elements) -> Expr | None:
-    """The number that all elements are equal to; None if none is known."""
+    """The number that all elements are equal to, for a scalar its value; None if none is known."""
     if not x.rank:
         return x.at(())
     return x.made.value if isinstance(x.made, Uniform) else None
@@ -82,7 +86,7 @@ def number(lw: Lowering, value: float, dtype: str) -> Expr:
 
 
 def scaled(lw: Lowering, a: Expr | None, b: Expr | None) -> Expr | None:
-    """The product of two factors; None stands for 1."""
+    """The product of two factors, emitted unless both are constants; None stands for 1."""
     if a is None or b is None:
         return b if a is None else a
     if isinstance(a.op, ir.Const) and isinstance(b.op, ir.Const):
@@ -94,7 +98,10 @@ def scaled(lw: Lowering, a: Expr | None, b: Expr | None) -> Expr | None:
 
 
 def operand(lw: Lowering, view: View) -> ir.Operand:
-    """The view as an operand of a call. Its axes are in memory order; two axes may be swapped."""
+    """The view, without its factor, as an operand of a call: the variable itself, or a new one for a part or a transpose of it.
+
+    The axes of the view are in memory order, unless it has two: these may be swapped.
+    """
     b, dtype = lw.b, view.var.type.dtype
     found = view.var
     if not view.is_full:
@@ -120,6 +127,6 @@ def operand(lw: Lowering, view: View) -> ir.Operand:
 
 
 def reshaped(lw: Lowering, view: View, sizes: Sequence[ir.Operand]) -> View:
-    """A whole variable under other sizes, as a view."""
+    """The memory of ``view``, which is a whole variable, under other sizes, as a new view without a factor."""
     var = in_sizes(lw.b, ir.SYNTHETIC, Type(view.var.type.dtype, (ANY,) * len(sizes)), view.var, sizes)
     return View(var, tuple(Range(None, s) for s in sizes), tuple(range(len(sizes))))

@@ -39,17 +39,18 @@ class View:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the view is the whole variable, with its axes in order and no factor."""
+        """Whether the view is the whole variable, with its axes in order, none repeated, and no factor."""
         return self.order == tuple(range(len(self.parts))) and self.is_full and self.factor is None
 
     @property
     def is_full(self) -> bool:
-        """Whether the view covers the whole variable."""
+        """Whether the view takes all indices of each axis of the variable; in any order of axes, with any factor."""
         return all(isinstance(p, Range) and p.start is None for p in self.parts)
 
     @property
     def close(self) -> int | None:
-        """The axis that is contiguous in memory; None if there is none."""
+        """The axis of the view that is contiguous in memory, as the last axis of the variable; None if the view has no such
+        axis."""
         last = len(self.parts) - 1
         return self.order.index(last) if last in self.order else None
 
@@ -58,12 +59,12 @@ class View:
         return replace(self, factor=None)
 
     def permuted(self, axes: Sequence[int]) -> View:
-        """The transpose of the view."""
+        """The view whose axis k is axis ``axes[k]`` of this one."""
         return replace(self, order=tuple(self.order[a] for a in axes), source=None)
 
     def indexed(self, b: Builder, items: Sequence[Item]) -> View:
-        """The view of a subscript with one item per axis: an `At`, a `Range`, None for the whole axis, or `NEW` for a new
-        axis."""
+        """The view of a subscript with one item per axis: an `At`, a `Range`, None for the whole axis, or `NEW` for a new axis.
+        ``b`` emits the sums of the starts."""
         parts: list[At | Range] = list(self.parts)
         order: list[int | None] = []
         axes = iter(self.order)
@@ -106,4 +107,5 @@ Item = At | Range | None | str
 
 
 def _plus(b: Builder, start: ir.Operand | None, index: ir.Operand) -> ir.Operand:
+    """The sum of a start, None for 0, and an index, emitted."""
     return index if start is None else (b.expr(start) + b.expr(index)).op

@@ -30,14 +30,17 @@ class Nests:
         return var
 
     def check_dtype(self, dtype: str) -> None:
-        """Raises for float16, which Numba lacks."""
+        """T502 for float16, which Numba lacks."""
         if dtype == "float16":
             raise error("T502", "Numba has no float16", self.b.loc, hint="use float32")
 
     def nest(
         self, sizes: Sequence[ir.Operand], body: Callable[[list[Expr]], None], order: Sequence[int] | None = None
     ) -> None:
-        """Emits loops over all indices of ``sizes``; ``order`` lists the axes from the outermost loop to the innermost."""
+        """Emits loops over all indices of ``sizes`` and in them ``body(index)``; an axis of size 1 gets index 0 and no loop.
+
+        ``order`` lists the axes from the outermost loop to the innermost; None: as they are.
+        """
         order = list(range(len(sizes))) if order is None else list(order)
         indices: list[Expr | None] = [None] * len(sizes)
 
@@ -66,8 +69,10 @@ class Nests:
         body: Callable[[list[Expr], list[Expr]], Sequence[Expr]],
         names: Sequence[str] = ("total",),
     ) -> list[Expr]:
-        """Emits loops over all indices of ``sizes`` that carry scalars, from ``inits`` on: ``body(indices, values)`` gives the
-        new values. Returns the last ones."""
+        """The final values of scalars that loops over all indices of ``sizes`` carry, first ``inits``; the loops are emitted.
+
+        ``body(index, values)`` gives the values after an iteration; ``names`` are the names of their variables.
+        """
         b = self.b
 
         def level(k: int, indices: list[Expr], values: list[Expr]) -> list[Expr]:
@@ -89,38 +94,42 @@ class Nests:
         return level(0, [], list(inits))
 
     def materialise(self, elements: Elements, name: str) -> ir.Var:
-        """New memory that holds the elements."""
+        """A new variable that holds the elements; its allocation and their computation are emitted."""
         var = self.memory(name, elements.dtype, elements.sizes)
         self.fill(var, elements)
         return var
 
     def fill(self, var: ir.Var, elements: Elements) -> None:
-        """Emits the computation of the elements into ``var``."""
+        """Emits the computation of the elements into ``var``, memory of their sizes, in the loop order that suits them."""
         if not elements.put_into(var):
             order = loop_order(elements)
             self.nest(elements.sizes, lambda idx: write(self.b, var, idx, elements.at(idx)), order)
 
     def rooted(self, elements: Elements, name: str) -> Elements:
-        """The same elements, in memory."""
+        """The same elements, in memory: unchanged if they have some, else in new memory with this name."""
         if elements.root is not None:
             return elements
         return self.in_memory(elements, name)
 
     def in_memory(self, elements: Elements, name: str) -> Elements:
-        """The same elements, in new memory."""
+        """The same elements, computed here into new memory with this name."""
         var = self.materialise(elements, name)
         return stored(self.b, var, elements.sizes)
 
     def steady(self, elements: Elements, name: str) -> Elements:
-        """The same elements, cheap to read any number of times."""
+        """The elements unchanged if they are cheap to read any number of times, else in new memory with this name."""
         return elements if elements.cheap else self.in_memory(elements, name)
 
     def in_memory_if_array(self, elements: Elements, name: str) -> Elements:
-        """The same elements, in memory unless they are a scalar."""
+        """The same elements, in memory; a scalar (rank 0) is unchanged."""
         return self.rooted(elements, name) if elements.rank else elements
 
     def compute(self, prim: str, args: Sequence[Expr], var: ir.Var | Type, params: Any) -> Expr:
-        """One scalar operation with exactly this result type."""
+        """The result of one scalar operation, emitted, with the dtype and the weakness of ``var``, and its name if it is a
+        variable.
+
+        A cast to the dtype that the argument has gives the argument itself.
+        """
         name, type_ = (ir.SYNTHETIC, var) if isinstance(var, Type) else (var.name, var.type)
         type_ = Type(type_.dtype, (), type_.weak)
         self.check_dtype(type_.dtype)

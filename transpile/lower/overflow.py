@@ -28,7 +28,8 @@ Rule = Callable[["Lowering", ir.Let, Sequence[Expr]], "Expr | None"]
 
 
 def compute(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> Expr:
-    """The result of a scalar operation of the user's, after the checks that it needs."""
+    """The result of a scalar operation of the user's, emitted after the checks that it needs; ``args`` are the lowered
+    operands."""
     rule = _RULES.get(record_of(stmt).fits)
     found = None if rule is None else rule(lw, stmt, args)
     return lw.compute(stmt.prim, args, stmt.var, stmt.params) if found is None else found
@@ -54,8 +55,7 @@ def _refuse(lw: Lowering, test: Expr, exception: str, text: str) -> None:
 
 
 def check_range(lw: Lowering, start: ir.Operand, bound: ir.Operand, step: ir.Operand) -> None:
-    """Checks the ends of a range whose step is known only at run time: Numba computes their difference, which must fit in 64
-    bits."""
+    """Emits a check that ``bound - start`` fits in 64 bits if the step is known only at run time: Numba computes it."""
     if not isinstance(step, ir.Const):
         test = _test(lw, "overflows_sub", bound, start)
         _refuse(lw, test, "OverflowError", "the length of the range does not fit in the int64 of compiled code")
@@ -70,7 +70,8 @@ def _is(lw: Lowering, x: Expr, value: int) -> Expr:
 
 
 def _both(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> None:
-    """The check by ``overflows_*`` of `transpile_runtime.compiled.intmath`."""
+    """Emits the check, by ``overflows_*`` of `transpile_runtime.compiled.intmath`, that a result that is a Python integer
+    fits."""
     if is_weak(stmt.var.type):
         _ask(lw, _test(lw, f"overflows_{stmt.prim}", *args), stmt.prim)
 
@@ -86,6 +87,7 @@ def _quotient(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> None:
 
 
 def _power(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> None:
+    """Emits the checks of a power of Python integers: the exponent is not negative, and the result fits."""
     if is_weak(stmt.var.type):
         text = (
             "an integer to a negative power is a float in Python, but an integer in compiled code: write float(x) ** n"
@@ -105,6 +107,8 @@ def _shift(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> None:
 
 
 def _cast(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> Expr | None:
+    """The result of a cast of a factorial or the like to a float, computed in floats; None for other casts, after their
+    checks."""
     (x,) = args
     if is_weak(stmt.var.type) and x.type.is_float:
         _whole(lw, stmt, args)
@@ -124,7 +128,8 @@ def _cast(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> Expr | None:
 
 
 def check_narrow(lw: Lowering, op: ir.Operand, dtype: str) -> None:
-    """Checks that a Python integer fits in a narrower type, as NumPy does."""
+    """Emits checks that a Python integer fits in the integer dtype ``dtype``, as NumPy does; nothing for constants and other
+    types."""
     if isinstance(op, ir.Const) or not is_weak(op.type) or "int" not in dtype or dtype == "int64":
         return
     x, ends = lw.scalar(op), np.iinfo(dtype)
@@ -135,7 +140,8 @@ def check_narrow(lw: Lowering, op: ir.Operand, dtype: str) -> None:
 
 
 def _check_place(lw: Lowering, x: Expr, dtype: str) -> None:
-    """Checks a NumPy number that is stored in an entry of an array of signed integers."""
+    """Emits checks that a NumPy number, a float or an integer, fits in an entry of an array of the signed integers
+    ``dtype``."""
     ends = np.iinfo(dtype)
     if x.type.is_float:
         _refuse(lw, _test(lw, "isnan", x), "ValueError", "cannot convert float NaN to integer")
@@ -154,7 +160,7 @@ def _check_place(lw: Lowering, x: Expr, dtype: str) -> None:
 
 
 def _whole(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> None:
-    """Checks a float that becomes an integer."""
+    """Emits checks that a float that becomes a Python integer is finite and fits in 64 bits; nothing for other results."""
     (x,) = args
     if not is_weak(stmt.var.type) or not x.type.is_float:
         return
@@ -170,6 +176,8 @@ def _whole(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> None:
 
 
 def _count(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> Expr | None:
+    """Emits the check that a factorial or the like fits in 64 bits, and gives None; no check, and an undefined value, if only
+    floats read it."""
     if stmt.var in lw.counted:
         return lw.b.expr(ir.Undef(INT))  # computed where it is converted to a float
     if len(args) == 1:
@@ -180,7 +188,7 @@ def _count(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> Expr | None:
 
 
 def _divide(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> Expr | None:
-    """``a / b`` for integers: Python rounds once. None if an operand is no Python integer."""
+    """The quotient of two Python integers, rounded once as in Python; None if an operand is none."""
     if not stmt.params.get("whole") or stmt.var.type.dims:
         return None
     found = [_integer(lw, a) for a in stmt.args]
@@ -190,7 +198,8 @@ def _divide(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> Expr | None:
 
 
 def _compare(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> Expr | None:
-    """A comparison of a Python integer with a float, which is exact; None for other comparisons."""
+    """The exact comparison of a Python integer, converted to a float before, with a float. None if no operand is such an
+    integer, if both are, or if the float is a constant below 2**53, for which the usual comparison is exact."""
     if not all(a.type.weak and a.type.dtype == "float64" for a in stmt.args):
         return None
     made = [lw.integers.get(a) if isinstance(a, ir.Var) else None for a in stmt.args]
@@ -210,7 +219,7 @@ def _compare(lw: Lowering, stmt: ir.Let, args: Sequence[Expr]) -> Expr | None:
 
 
 def _integer(lw: Lowering, op: ir.Operand) -> Expr | None:
-    """The integer that a float was converted from; None if there is none."""
+    """The integer that a float was converted from, or that a constant float is equal to; None if there is none."""
     if isinstance(op, ir.Const):
         return lw.b.expr(int(op.value)) if abs(op.value) <= MOST and op.value == int(op.value) else None
     let = lw.integers.get(op) if isinstance(op, ir.Var) else None

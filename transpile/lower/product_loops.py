@@ -22,8 +22,10 @@ from transpile.ops.lowering_kinds import Contraction, Convolution
 
 
 def contract(lw: Lowering, parts: Sequence[tuple[str, Elements]], output: str, dtype: str, name: str) -> Elements:
-    """``einsum`` as loops: the parts, each an array with its letters, are multiplied and summed over the letters that
-    ``output`` lacks."""
+    """The elements of an ``einsum``, by loops: the parts are multiplied and summed over the letters that ``output`` lacks.
+
+    ``parts``: the letters of each array's axes, and the array; ``name`` is for the memory that is needed.
+    """
     steady = [(s, lw.steady(x, f"{name or 't'}_{k}")) for k, (s, x) in enumerate(parts)]
     sizes: dict[str, ir.Operand] = {}
     for s, x in steady:
@@ -51,7 +53,8 @@ def contract(lw: Lowering, parts: Sequence[tuple[str, Elements]], output: str, d
 
 
 def _unit(parts: Sequence[tuple[str, Elements]], letters: Sequence[str]) -> int | None:
-    """The position of the letter that most parts have contiguous, weighted by their ranks; None if there is none."""
+    """The position in ``letters`` of the letter that most parts have contiguous, weighted by their ranks; None if there is
+    none."""
     votes: dict[str, int] = {}
     for s, x in parts:
         if x.unit is not None and x.rank and s.count(s[x.unit]) == 1 and not is_one(x.sizes[x.unit]):
@@ -105,7 +108,7 @@ def contraction(lw: Lowering, stmt: Any, how: Contraction) -> Elements:
 
 
 def cross_product(lw: Lowering, stmt: Any, how: Any) -> Elements:
-    """``np.cross`` of vectors with three components."""
+    """``np.cross`` of vectors with three components along the last axis, in new memory."""
     b = lw.b
     x, y = (lw.steady(lw.elements(a), f"{stmt.var.label}_{k}") for k, a in enumerate(stmt.args))
     dtype = stmt.var.type.dtype
@@ -126,7 +129,7 @@ def cross_product(lw: Lowering, stmt: Any, how: Any) -> Elements:
 
 
 def convolution(lw: Lowering, stmt: Any, how: Convolution) -> Elements:
-    """``np.convolve`` and ``np.correlate``."""
+    """``np.convolve`` or, if ``how`` says so, ``np.correlate`` of two vectors; ValueError at run time if one is empty."""
     b, dtype = lw.b, stmt.var.type.dtype
     x, y = (lw.steady(lw.elements(a), f"{stmt.var.label}_{k}") for k, a in enumerate(stmt.args))
     n, m = b.expr(x.sizes[0]), b.expr(y.sizes[0])

@@ -19,7 +19,8 @@ from transpile.ops.shape import NOTHING_TO_PAD
 
 
 def joined(lw: Lowering, stmt: Any, how: Joined) -> Elements:
-    """``concatenate`` and ``stack``: each part is written after the one before it."""
+    """``concatenate`` or, if ``how`` says so, ``stack``: new memory, into which each part is written after the one before
+    it."""
     b, axis = lw.b, stmt.params["axis"]
     parts = [lw.elements(a) for a in stmt.args]
     inner = parts[0].sizes
@@ -49,7 +50,7 @@ def _moved(
 
 
 def reversed_axes(lw: Lowering, stmt: Any, how: Any) -> Elements:
-    """``np.flip``."""
+    """``np.flip`` along the statement's axes: the operand's elements, read at other indices."""
     x = lw.elements(stmt.args[0])
     axes = stmt.params["axes"]
     tops = {k: lw.b.expr(x.sizes[k]) - 1 for k in axes}
@@ -59,7 +60,7 @@ def reversed_axes(lw: Lowering, stmt: Any, how: Any) -> Elements:
 
 
 def rotated(lw: Lowering, stmt: Any, how: Any) -> Elements:
-    """``np.roll``."""
+    """``np.roll`` along the statement's axes: the operand's elements, read at other indices."""
     sizes = lw.elements(stmt.args[0]).sizes
     shifts = {k: _turn(lw, lw.scalar(a), sizes[k]) for k, a in zip(stmt.params["axes"], stmt.args[1:])}
 
@@ -70,7 +71,7 @@ def rotated(lw: Lowering, stmt: Any, how: Any) -> Elements:
 
 
 def _turn(lw: Lowering, shift: Expr, size: ir.Operand) -> Expr:
-    """The shift of a roll: unchanged if it is a constant, else reduced to the range from 0 to the size."""
+    """The shift of a roll along an axis: unchanged if it is a constant, else reduced to 0, ..., ``size - 1``."""
     if isinstance(shift.op, ir.Const):
         return shift
     return _wrapped(lw, shift, lw.b.bind(ir.SYNTHETIC, INT, "maximum", (size, ir.Const(1, INT)), {"py": True}))
@@ -82,7 +83,7 @@ def _wrapped(lw: Lowering, i: Expr, size: ir.Operand) -> Expr:
 
 
 def tiled(lw: Lowering, stmt: Any, how: Any) -> Elements:
-    """``np.tile``."""
+    """``np.tile``: the operand's elements, read at other indices."""
     inner = lw.elements(stmt.args[0]).sizes
     return _moved(
         lw,
@@ -93,7 +94,7 @@ def tiled(lw: Lowering, stmt: Any, how: Any) -> Elements:
 
 
 def repeated(lw: Lowering, stmt: Any, how: Any) -> Elements:
-    """``np.repeat`` with one count."""
+    """``np.repeat`` along an axis with one count for all: the operand's elements, read at other indices."""
     axis, times = stmt.params["axis"], lw.scalar(stmt.args[1])
     return _moved(
         lw,
@@ -138,7 +139,7 @@ def padded(lw: Lowering, stmt: Any, how: Any) -> Elements:
 
 
 def triangle(lw: Lowering, stmt: Any, how: Triangle) -> Elements:
-    """``np.tril`` and ``np.triu``."""
+    """``np.tril`` or ``np.triu``, as ``how`` says: an element outside the triangle is 0, and is not computed."""
     x = lw.elements(stmt.args[0])
     zero = ir.Const(0.0 if stmt.var.type.is_float else 0, Type(stmt.var.type.dtype))
     k = stmt.params["k"]
@@ -161,7 +162,7 @@ def _choose(lw: Lowering, test: Expr, then: Callable[[], Expr], otherwise: Expr,
 
 
 def diagonal(lw: Lowering, stmt: Any, how: Any) -> Elements:
-    """``np.diagonal``."""
+    """``np.diagonal`` of two axes: the operand's elements, read at other indices; the diagonal is the last axis."""
     x = lw.steady(lw.elements(stmt.args[0]), name_of(stmt.args[0]))
     first, second = stmt.params["axes"]
     offset = stmt.params["offset"]
@@ -184,7 +185,7 @@ def diagonal(lw: Lowering, stmt: Any, how: Any) -> Elements:
 
 
 def diagonal_matrix(lw: Lowering, stmt: Any, how: Any) -> Elements:
-    """``np.diag`` of a vector."""
+    """``np.diag`` of a vector: new memory with the vector on one diagonal and 0 elsewhere."""
     x = lw.elements(stmt.args[0])
     b, offset = lw.b, stmt.params["offset"]
     size = (b.expr(x.sizes[0]) + abs(offset)).op

@@ -20,7 +20,7 @@ from transpile.ops.tables import neutral_of, record_of
 
 
 def sum_of(lw: Lowering, stmt: Any, how: Sum) -> Elements:
-    """The sum of each element's contribution, followed by the division or root that the record asks for."""
+    """The sum over the statement's axes of what each element contributes, divided or with a root taken as ``how`` says."""
     if how == Sum():
         return _plain(lw, stmt)
     axes, keepdims, dtype = stmt.params["axes"], stmt.params["keepdims"], stmt.var.type.dtype
@@ -45,6 +45,7 @@ def sum_of(lw: Lowering, stmt: Any, how: Sum) -> Elements:
 
 
 def _plain(lw: Lowering, stmt: Any) -> Elements:
+    """The sum of the elements themselves: pending calls of BLAS if the operand is a product of matrices, else a loop."""
     axes, keepdims, dtype = stmt.params["axes"], stmt.params["keepdims"], stmt.var.type.dtype
     waiting = peek(lw, stmt.args[0])
     product = None if waiting is None or waiting.dtype != dtype else summed(lw, waiting, axes, keepdims)
@@ -56,6 +57,7 @@ def _plain(lw: Lowering, stmt: Any) -> Elements:
 
 
 def _about_mean(lw: Lowering, x: Elements, axes: Sequence[int], n: Expr, carried: str) -> Elements:
+    """The elements less their mean along ``axes``, in the dtype ``carried``; ``n`` is the number of elements along them."""
     total = add_up(lw, x, axes, False, carried)
     mean = lw.in_memory_if_array(total.each(lambda idx: op(lw, "div", total.at(idx), n)), "mean")
     kept = [k for k in range(x.rank) if k not in axes]
@@ -63,7 +65,8 @@ def _about_mean(lw: Lowering, x: Elements, axes: Sequence[int], n: Expr, carried
 
 
 def _divisor(lw: Lowering, stmt: Any, x: Elements, n: Expr | None) -> Elements:
-    """The number of elements that contribute (``n`` None: those that are not NaN), less the delta degrees of freedom."""
+    """The number of elements that contribute (``n`` None: those that are not NaN), less the delta degrees of freedom, at least
+    0."""
     if n is None:
         return add_up(lw, _is_number(lw, x), stmt.params["axes"], stmt.params["keepdims"], "float64")
     if "ddof" in stmt.params:
@@ -86,12 +89,14 @@ def _truth(lw: Lowering, x: Elements, carried: str) -> Elements:
 
 
 def _is_number(lw: Lowering, x: Elements) -> Elements:
+    """1.0 for each element that is not NaN, else 0.0."""
     return x.each(
         lambda idx: cast(lw, op(lw, "logical_not", is_nan(lw, x.at(idx)), dtype="bool"), "float64"), "float64"
     )
 
 
 def _without_nan(lw: Lowering, x: Elements, carried: str) -> Elements:
+    """The elements with 0 in place of NaN."""
     if np.dtype(x.dtype).kind != "f":
         return x
 
@@ -107,7 +112,7 @@ _CONTRIBUTED = {"square": _square, "truth": _truth, "number": _without_nan}
 
 
 def diagonal_sum(lw: Lowering, stmt: Any, how: Any) -> Elements:
-    """The trace of a matrix."""
+    """The sum of the main diagonal of a matrix."""
     x = lw.elements(stmt.args[0])
     b, dtype = lw.b, stmt.var.type.dtype
     m, n = x.sizes
@@ -117,7 +122,7 @@ def diagonal_sum(lw: Lowering, stmt: Any, how: Any) -> Elements:
 
 
 def operand_sum(lw: Lowering, stmt: Any, how: Any) -> Elements:
-    """The sum of a vector, or of scalars that are stored in one, rounded once."""
+    """The sum of a vector, or of scalar operands stored in one, in float64 and rounded only once, as a scalar."""
     if stmt.args[0].type.dims:
         terms = lw.rooted(lw.elements(stmt.args[0]), "terms").root
     else:
@@ -130,7 +135,8 @@ def operand_sum(lw: Lowering, stmt: Any, how: Any) -> Elements:
 
 
 def folded(lw: Lowering, stmt: Any, how: Any) -> Elements:
-    """A fold by the record's primitive, starting from its neutral element."""
+    """The fold over the statement's axes by the record's primitive, from its neutral element; ValueError at run time for a
+    maximum or minimum of nothing without ``initial``."""
     x = lw.elements(stmt.args[0])
     prim, dtype = record_of(stmt).fold, stmt.var.type.dtype
     by = record_of(prim)
@@ -151,7 +157,7 @@ def folded(lw: Lowering, stmt: Any, how: Any) -> Elements:
 
 
 def scanned(lw: Lowering, stmt: Any, how: Any) -> Elements:
-    """The cumulative fold: each element is the fold of the elements up to it."""
+    """The cumulative fold along one axis, in new memory: each element is the fold of the elements up to it."""
     b, axis, dtype = lw.b, stmt.params["axis"], stmt.var.type.dtype
     prim = record_of(stmt).fold
     x = lw.elements(stmt.args[0])

@@ -20,7 +20,8 @@ from transpile.lower.runtime_calls import in_sizes
 
 
 def broadcast(lw: Lowering, stmt: Any, how: Any) -> Elements:
-    """``np.broadcast_to``; an array with a single element that is not cheap is computed once."""
+    """``np.broadcast_to``: the operand's elements, read at other indices. If it has one element, this is computed once, unless
+    it is cheap."""
     x = lw.elements(stmt.args[0])
     dims = stmt.params["dims"]
     own = stmt.args[0].type.dims
@@ -39,7 +40,8 @@ def broadcast(lw: Lowering, stmt: Any, how: Any) -> Elements:
 
 
 def stretched(lw: Lowering, stmt: Any, how: Any) -> Elements:
-    """Broadcasts an axis that has size 1 or already the wanted size: indices are clipped to its last entry."""
+    """The operand with one axis, of size 1 or already of the size wanted, broadcast to that size: indices are clipped to its
+    last entry."""
     x = lw.steady(lw.elements(stmt.args[0]), name_of(stmt.args[0]))
     axis, b = stmt.params["axis"], lw.b
     size = lw.dim(stmt.params["dims"][axis])
@@ -132,7 +134,7 @@ def _has_gather(path: Any) -> bool:
 
 
 def taken_along(lw: Lowering, stmt: Any, how: Any) -> Elements:
-    """``np.take_along_axis``, with its indices checked."""
+    """``np.take_along_axis``: elements read where the index array says; each index is checked when it is read."""
     axis = stmt.params["axis"]
     x = lw.steady(lw.elements(stmt.args[0]), name_of(stmt.args[0]))
     places = lw.elements(stmt.args[1])

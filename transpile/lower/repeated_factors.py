@@ -27,7 +27,8 @@ class Matrices:
         self.keys: dict[ir.Operand, ir.Var] = {}
 
     def base(self, op: ir.Operand) -> tuple[ir.Operand, bool]:
-        """The variable that holds the matrix, and whether the matrix is its transpose."""
+        """The variable that holds the matrix, looking through copies and transposes, and whether the matrix is its
+        transpose."""
         turned = False
         while isinstance(op, ir.Var) and op in self.lets:
             let = self.lets[op]
@@ -52,8 +53,8 @@ class Matrices:
         return None if lower is None else lower != turned
 
     def key(self, op: ir.Operand) -> ir.Var:
-        """The variable under which the factors of a matrix are stored in the environment: they go out of scope with the block
-        of this variable."""
+        """The variable under which the factors of the matrix ``op`` are stored in the environment, the same one at each call:
+        they go out of scope with the block of this variable."""
         return self.keys.setdefault(op, ir.Var("factors", Type("float64")))
 
 

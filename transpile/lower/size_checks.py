@@ -45,7 +45,8 @@ def check_given(lw: Lowering, dims: Sequence[Dim], args: Sequence[Any] = ()) -> 
 
 
 def _given(lw: Lowering, dim: Dim) -> Iterator[Atom]:
-    """The numbers of unknown sign in a dimension, except those clipped at 0 and sizes of arrays."""
+    """The user's numbers in a dimension, those of unknown sign, also in products; sizes of arrays, and numbers inside ``max(a,
+    0)`` or a quotient, are left out."""
     for atom, _ in dim.terms:
         if atom.kind == "int" and atom.name not in lw.measured:
             yield atom
@@ -63,7 +64,7 @@ def _wraps_to_negative(lw: Lowering, dim: Dim) -> bool:
 
 
 def _count(lw: Lowering, dim: Dim) -> Expr:
-    """An upper bound of the size, and of all intermediate results, in floating point, where nothing wraps."""
+    """An upper bound of the magnitude of a size, and of all intermediate results, in float64, where nothing wraps."""
     b = lw.b
     parts = [b.expr(ir.Const(float(abs(dim.const)), FLOAT64))] if dim.const or not dim.terms else []
     for atom, factor in dim.terms:

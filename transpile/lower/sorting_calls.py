@@ -20,7 +20,8 @@ from transpile.ops.lowering_kinds import CallEach, CallWhole
 
 
 def along_last(lw: Lowering, x: Elements, axis: int) -> tuple[ir.Operand, Callable[[Elements], Elements]]:
-    """The array as a matrix of rows along ``axis``, and the function that gives a result of that form the original axes."""
+    """The array as an operand that is a matrix whose rows lie along ``axis``, and the function that gives a result of that form
+    the original axes."""
     b = lw.b
     order = [*(k for k in range(x.rank) if k != axis), axis]
     where = {a: k for k, a in enumerate(order)}
@@ -52,7 +53,7 @@ def along_last(lw: Lowering, x: Elements, axis: int) -> tuple[ir.Operand, Callab
 
 
 def by_rows(lw: Lowering, stmt: Any, how: Any) -> Elements:
-    """A call that works row by row along an axis."""
+    """The result of a runtime function that takes a matrix and works row by row, such as a sort along the statement's axis."""
     x = lw.elements(stmt.args[0])
     rows, back = along_last(lw, x, stmt.params["axis"] % x.rank)
     return back(call(lw, entry_of(stmt), stmt.var.type.dtype, 2, rows, name=stmt.var.name))
@@ -62,7 +63,8 @@ def by_rows(lw: Lowering, stmt: Any, how: Any) -> Elements:
 
 
 def by_element(lw: Lowering, stmt: Any, how: CallEach) -> Elements:
-    """A call for each element of one operand; the other operands are whole arrays."""
+    """The result of a call for each element of operand ``how.of``, where it is read; the other operands are passed whole,
+    sorted if ``how.ordered``."""
     names = iter(how.names)
     operands = [lw.elements(a) if k == how.of else _whole(lw, a, next(names)) for k, a in enumerate(stmt.args)]
     x = operands[how.of]
@@ -83,7 +85,7 @@ def _whole(lw: Lowering, op: ir.Operand, name: str) -> Elements:
 
 
 def _ordered(lw: Lowering, x: Elements) -> ir.Operand:
-    """All entries as a sorted vector."""
+    """All entries of an array as a new sorted vector."""
     if not x.rank:
         one = lw.memory(ir.SYNTHETIC, x.dtype, (ir.Const(1, INT),))
         write(lw.b, one, (lw.b.expr(0),), x.at(()))
@@ -100,7 +102,8 @@ def _count(lw: Lowering, x: Elements) -> ir.Operand:
 
 
 def of_vectors(lw: Lowering, stmt: Any, how: CallWhole) -> Elements:
-    """A call that takes vectors and returns a new one."""
+    """The vector that one call of a runtime function makes of the operands, vectors in memory, and of a size or further
+    scalars."""
     args: list[ir.Operand] = [
         _as(lw, lw.elements(a), dtype, name).memory for a, dtype, name in zip(stmt.args, how.dtypes, how.names)
     ]
@@ -126,7 +129,7 @@ def _casting(lw: Lowering, x: Elements, dtype: str) -> Callable[[Sequence[Expr]]
 
 
 def non_zero(lw: Lowering, stmt: Any, how: Any) -> list[Any]:
-    """``np.nonzero``: one array of indices per axis."""
+    """``np.nonzero``: a list with one array of indices for each axis."""
     x = lw.rooted(lw.elements(stmt.args[0]), ir.SYNTHETIC)
     found = call(lw, entry_of(stmt), "int64", 1, flat(lw, x))
     lw.name_sizes(found.sizes, stmt.var.type.items[0].dims)
@@ -138,7 +141,7 @@ def non_zero(lw: Lowering, stmt: Any, how: Any) -> list[Any]:
 
 
 def unravelled(lw: Lowering, stmt: Any, how: Any) -> list[Any]:
-    """``np.unravel_index``: one index per axis, arrays or scalars."""
+    """``np.unravel_index``: a list with one index for each axis, elements or, for a scalar operand, operands."""
     x = lw.steady(lw.elements(stmt.args[0]), ir.SYNTHETIC)
     sizes = [lw.scalar(a).op for a in stmt.args[1:]]
     if not x.rank:
@@ -170,7 +173,7 @@ def unique(lw: Lowering, stmt: Any, how: Any) -> Any:
 
 
 def lexical_order(lw: Lowering, stmt: Any, how: Any) -> Elements:
-    """``lexsort``, in which the last key counts first: stable sorts, from the first key to the last."""
+    """``lexsort``, the order in which the last key counts first, as indices: stable sorts, from the first key to the last."""
     order = None
     for a in stmt.args:
         key = lw.rooted(lw.elements(a), "key")

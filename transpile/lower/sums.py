@@ -37,7 +37,7 @@ class Pending(Elements):
         return found if self.rest is None else _plus(self.lw, "add", found, self.rest)
 
     def put_into(self, var: ir.Var) -> bool:
-        """Computes the whole sum into new memory; always True."""
+        """Emits the computation of the whole sum into ``var``, new memory of its sizes; always True."""
         lw, whole = self.lw, view_of(stored(self.lw.b, var, self.sizes))
         assert whole is not None
         if self.rest is not None:
@@ -57,8 +57,11 @@ def pending(
     sizes: Sequence[ir.Operand],
     axes: Sequence[int] | None = None,
 ) -> Pending | None:
-    """The product of two arrays, computed later at its destination; None if loops are better. ``sizes``: those of the result;
-    for the others see `product`."""
+    """The product of two arrays, computed later at its destination; None if loops are better.
+
+    ``parts``: the letters of each array's axes, and the array; ``output``: those of the result; ``sizes``: of the result;
+    ``axes``: as in `product`.
+    """
     found = product(lw, parts, output, axes)
     if found is None:
         return None
@@ -88,20 +91,21 @@ def disguised(lw: Lowering, x: Elements, axes: Sequence[int], keepdims: bool, dt
 
 
 def peek(lw: Lowering, op: ir.Operand) -> Pending | None:
-    """The sum of products that the operand stands for, if it is still pending and has no other reader; else None."""
+    """The sum of products that the operand stands for, if it is still pending and the operand is read only once; else None."""
     held = lw.held(op) if isinstance(op, ir.Var) and op.type.dims else None
     return held if isinstance(held, Pending) and lw.total[op] <= 1 else None  # type: ignore[index]
 
 
 def accumulate(lw: Lowering, x: Pending, target: View, beta: ir.Operand) -> None:
-    """Emits ``target = products + beta * target``."""
+    """Emits ``target = products + beta * target`` for the products of ``x``; its ``rest`` is left out."""
     for p in x.products:
         emit(lw, p, target, beta)
         beta = number(lw, 1.0, x.dtype).op
 
 
 def summed(lw: Lowering, x: Pending, axes: Sequence[int], keepdims: bool) -> Pending | None:
-    """The sum over batch axes: the calls for the matrices of the batch add to one result. None if that is not possible."""
+    """The sum of ``x`` over ``axes``, pending too: the calls for the matrices of a batch add to one result. None if an axis is
+    no batch axis of all products, if there is a ``rest``, or if no axis remains."""
     kept = [k for k in range(x.rank) if k not in axes]
     found = []
     for p in x.products:
@@ -122,7 +126,8 @@ def summed(lw: Lowering, x: Pending, axes: Sequence[int], keepdims: bool) -> Pen
 
 
 def linear(lw: Lowering, stmt: Any) -> Pending | None:
-    """The sum, difference or multiple of pending sums of products, itself pending; None for other statements."""
+    """The result of a sum, difference, negation or multiple of pending sums of products, itself pending; None if the statement
+    is something else, or no operand is pending."""
     record = record_of(stmt)
     if not record.is_polynomial:
         return None
@@ -151,12 +156,14 @@ def linear(lw: Lowering, stmt: Any) -> Pending | None:
 
 
 def _times(lw: Lowering, x: Pending, factor: Expr) -> Pending:
+    """The pending sum with all products and the rest multiplied by a number."""
     products = tuple(replace(p, factor=scaled(lw, factor, p.factor)) for p in x.products)
     rest = None if x.rest is None else _multiple(lw, x.rest, factor)
     return replace(x, products=products, rest=rest)
 
 
 def _multiple(lw: Lowering, x: Elements, factor: Expr) -> Elements:
+    """The elements of ``x`` times a number; a view too, if ``x`` is one."""
     result = Type(x.dtype)
 
     def at(idx: Sequence[Expr]) -> Expr:
@@ -172,6 +179,8 @@ def _multiple(lw: Lowering, x: Elements, factor: Expr) -> Elements:
 def _sum(
     lw: Lowering, prim: str, a: Elements | None, b: Elements | None, sizes: Sequence[ir.Operand]
 ) -> Elements | None:
+    """The elements of ``a + b`` or, if ``prim`` is a difference, ``a - b``, where None stands for 0; None if both are None. A
+    scalar that is left alone gets these sizes."""
     if a is None or b is None:
         x = b if a is None else a
         if x is not None and a is None and record_of(prim).is_difference:
@@ -186,6 +195,7 @@ def _spread(x: Elements, sizes: Sequence[ir.Operand]) -> Elements:
 
 
 def _plus(lw: Lowering, prim: str, a: Elements, b: Elements) -> Elements:
+    """The elements of the sum or difference (``prim``) of ``a`` and ``b``; one of them may be a scalar."""
     shaped = a if a.rank >= b.rank else b
     result = Type(shaped.dtype)
 
@@ -201,7 +211,8 @@ def _plus(lw: Lowering, prim: str, a: Elements, b: Elements) -> Elements:
 
 
 def write(lw: Lowering, stmt: ir.Store | ir.Add, x: Pending, place: Place) -> bool:
-    """Stores or adds a pending sum by calls that accumulate in the place; False if the place does not allow it."""
+    """Whether the statement, a store or an addition of ``x``, was emitted: as calls that accumulate in the place. False, and
+    nothing emitted, if the place is no view of the same dtype, or a product reads the buffer."""
     target = place.view(lw, view_of(lw.env[stmt.buf]), (stmt.buf, stmt.path, stmt.args))
     if target is None or place.mask is not None or target.var.type.dtype != x.dtype:
         return False
@@ -232,8 +243,10 @@ def _own(rest: Elements, target: View) -> View | None:
 
 
 def _beta(lw: Lowering, own: View, target: View) -> ir.Operand:
-    """The factor of the target's old content in ``own``, a multiple of the target; if the factor may be 0, NaN must still
-    propagate."""
+    """The factor with which a call keeps the target's old content, where ``own`` is a multiple of the target.
+
+    A factor that may be 0 is tested at run time: then NaN in the target stays.
+    """
     if own.factor is None:
         return number(lw, 1.0, target.var.type.dtype).op
     if isinstance(own.factor.op, ir.Const) and own.factor.op.value != 0:

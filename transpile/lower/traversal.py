@@ -32,7 +32,7 @@ class Traversal(Carried):
     """Lowers a function, statement by statement."""
 
     def run(self) -> ir.Function:
-        """The lowered function."""
+        """The function in loop core, with new parameters of the same names and types, and no symbols."""
         fn, b = self.fn, self.b
         params = []
         for p in fn.params:
@@ -57,7 +57,7 @@ class Traversal(Carried):
     # ---- statements
 
     def block(self, block: ir.Block) -> None:
-        """Lowers the statements of a block into the current block."""
+        """Emits the lowered statements of a block of the source into the current block."""
         outside = set(self.shapes)
         for stmt in block.stmts:
             self.now = self.position[id(stmt)]
@@ -70,7 +70,7 @@ class Traversal(Carried):
 
     @singledispatchmethod
     def stmt(self, stmt: ir.Stmt) -> None:
-        """Lowers a statement."""
+        """Emits the lowered form of a statement; ``env`` gets the lowered form of each variable that it defines."""
         raise TypeError(stmt)
 
     @stmt.register
@@ -118,7 +118,7 @@ class Traversal(Carried):
         self.define(stmt.var, var, source.sizes)
 
     def define(self, buf: ir.Var, var: ir.Var, sizes: Sequence[ir.Operand]) -> None:
-        """Makes ``var`` the memory of a buffer of the source."""
+        """Makes ``var``, memory in the result, the memory of ``buf``, a buffer of the source."""
         self.buffers[buf], self.origin[var] = var, buf
         self.env[buf] = stored(self.b, var, sizes)
 
@@ -158,7 +158,7 @@ class Traversal(Carried):
             self.receive(r, new)
 
     def body(self, block: ir.Block, params: Sequence[ir.Var]) -> ir.Block:
-        """A lowered nested block with these parameters."""
+        """The lowered form of a nested block of the source, with ``params``, variables of the result, for its parameters."""
         saved = dict(self.env)
         with self.b.into(ir.Block(tuple(params))) as new:
             for p, q in zip(block.params, params):
@@ -188,7 +188,8 @@ class Traversal(Carried):
     def note_range(
         self, index: ir.Var, symbol: Dim | None, start: ir.Operand, bound: ir.Operand, step: ir.Operand
     ) -> None:
-        """Remembers the range of a loop index, for index checks, under its size symbol, or under a new one."""
+        """Records the range of a loop index for index checks, under its symbol, or under a new one if this is None or taken. No
+        range if the step is known only at run time."""
         if symbol is None or symbol.as_symbol is None or symbol.as_symbol in self.ranges:
             symbol = Dim.integer(f"{index.name}@{len(self.ranges)}")
         name = str(symbol)
@@ -211,7 +212,8 @@ class Traversal(Carried):
         self.finish(stmt, replace(stmt, inits=inits, test=test, body=body))
 
     def finish(self, stmt: ir.For | ir.While, new: ir.For | ir.While) -> None:
-        """Emits a lowered loop and binds its results."""
+        """Emits ``new``, the lowered form of the loop ``stmt``, with results and trip count, to which those of ``stmt`` are
+        bound."""
         new.results = tuple(_twin(r) for r in stmt.results)
         if stmt.trips is not None:
             new.trips = _twin(stmt.trips)

@@ -21,7 +21,8 @@ def is_weak(type_: Type) -> bool:
 
 
 def check_constant(op: ir.Operand, loc: Loc) -> None:
-    """Raises for a Python integer that does not fit in its type."""
+    """Raises T502 for an integer constant that does not fit in its dtype, a Python integer in int64; nothing for other
+    operands."""
     if isinstance(op, ir.Const) and "int" in op.type.dtype and op.type.dtype != "int64" and not op.type.dims:
         ends = np.iinfo(op.type.dtype)
         if not ends.min <= op.value <= ends.max:
@@ -36,7 +37,8 @@ def check_constant(op: ir.Operand, loc: Loc) -> None:
 
 
 def only_floats(fn: ir.Function) -> dict[ir.Var, ir.Let]:
-    """The factorials and similar integers that are read only as floats, each with its statement."""
+    """The factorials and other integers of kind "counted" that are read only by casts to float scalars, each with the statement
+    that computes it."""
     found = {s.var: s for s in statements(fn.body) if isinstance(s, ir.Let) and record_of(s).fits == "counted"}
     if not found:
         return {}
@@ -50,7 +52,7 @@ def only_floats(fn: ir.Function) -> dict[ir.Var, ir.Let]:
 
 
 def integers_as_floats(fn: ir.Function) -> dict[ir.Var, ir.Let]:
-    """The casts of Python integers to floats, by their result."""
+    """The casts of Python integers to Python floats, as statements, by the variable that they define."""
     return {
         s.var: s
         for s in statements(fn.body)
