@@ -134,7 +134,8 @@ class Expr:
 
 
 def constant(value: Any) -> ir.Const:
-    """The constant operand of a Python or NumPy scalar."""
+    """The constant operand of a Python or NumPy scalar, weak if it is Python's; `NotReal` for a complex number, `NotANumber`
+    for anything else."""
     if isinstance(value, np.generic) and value.dtype.kind != "c":
         return ir.Const(value.item(), Type(value.dtype.name))
     if isinstance(value, bool):
@@ -194,7 +195,7 @@ class Builder:
     # ---- operands and expressions
 
     def expr(self, value: Any) -> Expr:
-        """The `Expr` for an `Expr`, an operand or a Python scalar."""
+        """The `Expr` for an operand or a Python or NumPy scalar; an `Expr` itself."""
         if isinstance(value, Expr):
             return value
         if isinstance(value, (ir.Var, ir.Const, ir.Undef)):
@@ -210,7 +211,8 @@ class Builder:
     # ---- lets
 
     def let(self, prim: str, *args: Any, name: str = "", **params: Any) -> Expr:
-        """``prim(args)``: infers the type, folds constants and simplifies."""
+        """The result of ``prim(args)``, with the type that its type rule gives: emitted, or a simpler operand if there is
+        one."""
         operands = tuple(self.operand(a) for a in args)
         entry = self.prims[prim]
         simpler = simplify(self, prim, operands, params)
@@ -230,8 +232,11 @@ class Builder:
         dtype_of: Callable[[list[Type]], str],
         kept: Collection[str] = (),
     ) -> None:
-        """Records the dtypes that a result has on other paths, where its operands have other dtypes; operands of a dtype in
-        ``kept`` pass theirs on unchanged."""
+        """Records in ``others`` the dtypes that a result has on other paths, where its operands have other dtypes.
+
+        ``dtype_of`` gives the dtype of the result for types of the operands; operands of a dtype in ``kept`` pass theirs on
+        unchanged.
+        """
         if result.op in operands or not isinstance(result.op, ir.Var):
             return
         found = self.other_dtypes(operands, dtype_of, kept) - {result.dtype}
@@ -242,8 +247,11 @@ class Builder:
     def other_dtypes(
         self, operands: Sequence[ir.Operand], dtype_of: Callable[[list[Type]], str], kept: Collection[str] = ()
     ) -> frozenset[str]:
-        """The dtypes that something made of the operands has on some path; none if each operand has one dtype. An operand whose
-        dtype is in ``kept`` contributes all its dtypes."""
+        """The dtypes, by ``dtype_of``, that something made of the operands has on some path; none if each operand has one
+        dtype.
+
+        An operand whose dtype is in ``kept`` contributes all its dtypes.
+        """
         several = {o: (o.type.dtype, *self.others[o]) for o in operands if isinstance(o, ir.Var) and o in self.others}
         if not several:
             return frozenset()
@@ -275,23 +283,23 @@ class Builder:
         return var
 
     def surely_of_dtype(self, x: Expr) -> Expr:
-        """``x`` with its current dtype on every path: a cast is emitted if ``x`` has other dtypes on some paths."""
+        """``x`` with its dtype on every path: itself, or a cast if ``others`` says that it has other dtypes on some."""
         if not isinstance(x.op, ir.Var) or x.op not in self.others:
             return x
         return self._anew(x)
 
     def _anew(self, x: Expr) -> Expr:
-        """The value as a variable of its own."""
+        """A new variable with the value, name and type of ``x``, by a cast that is emitted."""
         params = {"dtype": x.dtype, "weak": x.type.weak}
         return Expr(self, self.bind(getattr(x.op, "name", ir.SYNTHETIC), x.type, "cast", (x.op,), params))
 
     def like(self, result: Expr, source: Expr) -> Expr:
-        """``result``, noted to have the dtype of ``source`` on other paths too."""
+        """``result``, noted to have on other paths the dtypes that ``source`` has there; a constant becomes a new variable."""
         others = self.others.get(source.op) if isinstance(source.op, ir.Var) else None
         return self.with_others(result, others) if others else result
 
     def with_others(self, x: Expr, dtypes: Collection[str]) -> Expr:
-        """The value, noted to have one of ``dtypes`` on some paths; a constant gets a variable for this."""
+        """``x``, noted to have one of ``dtypes`` on some paths; a constant becomes a new variable."""
         x = x if isinstance(x.op, ir.Var) else self._anew(x)
         found = frozenset(dtypes) - {x.dtype}
         if found:
@@ -299,7 +307,7 @@ class Builder:
         return x
 
     def floating(self, x: Expr) -> Expr:
-        """The value in floats: integers and truth values become float64."""
+        """``x`` itself if it is a float, else cast to float64; its dtypes on other paths change likewise."""
         made = x if x.type.is_float else self.cast(x, "float64")
         if isinstance(x.op, ir.Var) and x.op in self.others:
             dtypes = {d if Type(d).is_float else "float64" for d in (x.dtype, *self.others[x.op])} - {made.dtype}
@@ -308,7 +316,8 @@ class Builder:
         return made
 
     def _canonical(self, type_: Type, params: Mapping[str, Any]) -> tuple[Type, Mapping[str, Any]]:
-        """The type and the ``dims`` with each size in the canonical form of all sizes equal to it."""
+        """The type and the params with each size, also in ``params["dims"]``, in the canonical form of all sizes known to be
+        equal to it."""
         if type_.dims:
             type_ = type_.with_dims(tuple(self.canonical(d) for d in type_.dims))
         if type_.items:
@@ -354,7 +363,8 @@ class Builder:
         return self._strengthen(result) if strong and result.type.weak else result
 
     def _bare_constants(self, operands: list[ir.Operand]) -> list[ir.Operand]:
-        """The operands with broadcast constants replaced by the constants, as long as another operand has the full rank."""
+        """The operands with the constant itself in place of a broadcast constant, as long as another operand has the full
+        rank."""
         made = [definition(self, o) for o in operands]
         bare = [m is not None and m.prim == "broadcast" and isinstance(m.args[0], ir.Const) for m in made]
         if not any(bare):
@@ -365,13 +375,15 @@ class Builder:
         return [m.args[0] if c and m is not None else o for o, m, c in zip(operands, made, bare)]
 
     def _strengthen(self, x: Expr) -> Expr:
+        """``x`` without the weak mark: the statement emitted last gets the other type in place; otherwise a cast is emitted."""
         if isinstance(x.op, ir.Var) and self.block.stmts and getattr(self.block.stmts[-1], "var", None) is x.op:
             x.op.type = x.op.type.strong  # the let was emitted just now, so its type can still be changed
             return x
         return self.cast(x, x.type.strong)
 
     def cast(self, value: Any, to: Type | str) -> Expr:
-        """``value`` with the dtype of ``to`` and, for scalars, its weakness."""
+        """``value`` with the dtype and, if it is a scalar, the weakness of ``to``; a dtype as ``to`` is not weak. Itself if it
+        has them."""
         x = self.expr(value)
         dtype, weak = (to, False) if isinstance(to, str) else (to.dtype, to.weak)
         weak = weak and not x.dims
@@ -421,7 +433,7 @@ class Builder:
         return self.let("broadcast", x, dims=tuple(dims))
 
     def stretched(self, x: Expr, dims: tuple[Dim, ...]) -> Expr:
-        """``x`` with each axis that may be 1 at run time broadcast to its size in ``dims``."""
+        """``x`` with each axis that may be 1 at run time broadcast to its size in ``dims``; unchanged if there is none."""
         lead = len(dims) - x.rank
         for axis, wanted in enumerate(dims[lead:] if lead >= 0 else ()):
             if parts := self.parts(x.dims[axis], wanted):
@@ -434,38 +446,40 @@ class Builder:
         return a == b or self.unify(a, b) is not None
 
     def surely(self, a: Dim, b: Dim) -> bool:
-        """Whether two sizes are known to be equal. If it is False they may still be equal, so the caller's code for unequal
-        sizes must be right for equal ones too."""
+        """Whether two sizes are known to be equal. False also if it is not known, so the caller's code for unequal sizes must
+        be right for equal ones too."""
         return bool(self.decide(a, b, False))
 
     # ---- dims and integers
 
     def form(self, value: Any) -> Dim:
-        """The linear form of an integer scalar; an integer without one gets a new symbol."""
+        """The linear form of an integer scalar; a variable without one gets a new symbol as its form."""
         op = self.operand(value)
         found = self.form_of(op)
         return self.own_symbol(op) if found is None else found
 
     def bind_symbol(self, symbol: Dim, op: ir.Operand) -> None:
-        """Makes the symbol stand for the operand from here on."""
+        """Makes ``op`` the operand of the symbol in ``symbols``, and the symbol the form of ``op``."""
         self.symbols[str(symbol)] = op
         self.learn(op, symbol)
 
     def own_symbol(self, op: ir.Operand, like: Dim | None = None) -> Dim:
-        """A new symbol for an integer, even if its form is known; of a size if ``like`` is the symbol of a size."""
+        """A new symbol bound to ``op``, an integer variable, even if its form is known; a symbol of a size if ``like`` is one,
+        else of any integer."""
         assert isinstance(op, ir.Var), op
         symbol = Dim.alike(self._fresh_name(op.label), like)
         self.bind_symbol(symbol, op)
         return symbol
 
     def dim(self, dim: Dim) -> Expr:
-        """The run-time value of a dimension, as an integer."""
+        """The run-time value of a dimension, as an integer whose form is known; its arithmetic is emitted."""
         found = self._dim(dim)
         if self.form_of(found.op) is None:
             self.learn(found.op, dim)
         return found
 
     def _dim(self, dim: Dim) -> Expr:
+        """The run-time value of a dimension: the terms with positive coefficients first, then the others, all emitted."""
         if least := dim.as_min:
             return self.elementwise("minimum", self.dim(least[0]), self.dim(least[1]), py=True)
         terms = sorted(dim.terms, key=lambda t: t[1] < 0)  # positive terms first, so that no sum begins with a minus
@@ -495,36 +509,40 @@ class Builder:
         return total
 
     def _divisor(self, dim: Dim) -> Expr:
-        """The value of a divisor; at least 1 for a size that may be 0, since the division is computed before a check refuses
-        the size."""
+        """The run-time value of a divisor; at least 1 for a size that may be 0, since the division is computed before a check
+        refuses it."""
         found = self.dim(dim)
         return self.elementwise("maximum", found, 1, py=True) if dim.is_size and not dim.const else found
 
     def size(self, dims: Sequence[Dim]) -> Expr:
-        """The product of dimensions, as an integer."""
+        """The product of dimensions at run time, as an integer; its arithmetic is emitted."""
         return self.dim(product(dims))
 
     # ---- memory
 
     def alloc(self, name: str, type_: Type, prim: str, *args: Any, reason: str = "", **params: Any) -> ir.Var:
-        """A new buffer that holds ``prim(args)``; ``reason``: why it is recorded, if it is, for `transpile.report`."""
+        """A new buffer, not weak, that holds ``prim(args)``; ``reason``: why it is recorded, if it is, for
+        `transpile.report`."""
         var = ir.Var(name, type_.strong, buffer=True)
         self.emit(ir.Alloc(var, prim, tuple(self.operand(a) for a in args), params, self.loc, reason))
         return var
 
     def zeros(self, name: str, type_: Type, reason: str = "") -> ir.Var:
-        """A new buffer of zeros; ``reason`` is as for `alloc`."""
+        """A new buffer of this type, filled with zeros; ``reason`` is as for `alloc`."""
         return self.alloc(
             name, type_, "full", 0.0 if type_.is_float else 0, reason=reason, dims=type_.dims, dtype=type_.dtype
         )
 
     def copy(self, name: str, source: Any) -> ir.Var:
-        """A new buffer that holds a copy of ``source``."""
+        """A new buffer with this name that holds a copy of ``source``."""
         x = self.expr(source)
         return self.alloc(name, x.type, "copy", x)
 
     def read(self, source: Any, path: ir.Path = (), args: Sequence[Any] = (), name: str = "") -> Expr:
-        """The current contents of the place in ``source``, as a value. For a value and an empty path, the value itself."""
+        """The current contents of the place in ``source``, as a new value; for a value and an empty path, the value itself.
+
+        A size that is known only at run time gets a new symbol.
+        """
         x = self.expr(source)
         if not path:
             return self.let("index", x, path=path, name=name) if isinstance(x.op, ir.Var) and x.op.buffer else x
@@ -537,7 +555,7 @@ class Builder:
         return result
 
     def measure(self, result: Expr, fresh: Mapping[int, Dim]) -> None:
-        """Binds each symbol of ``fresh`` to the size of ``result`` on its axis."""
+        """Binds each symbol of ``fresh`` (axis -> symbol) to the size of ``result`` on that axis, which is read."""
         for k, symbol in fresh.items():
             self.symbols[str(symbol)] = self.let("dim", result, axis=k).op
 
@@ -565,7 +583,7 @@ class Builder:
 
     @contextmanager
     def into(self, block: ir.Block) -> Iterator[ir.Block]:
-        """A context in which statements are emitted into ``block``."""
+        """A context in which statements are emitted into ``block``, which it yields."""
         saved, self.block = self.block, block
         self.open.append(block)
         try:
@@ -602,8 +620,10 @@ def _no_parts(a: Dim, b: Dim) -> tuple[Dim, ...]:
 
 
 def unify_any(a: Dim, b: Dim) -> Dim | None:
-    """The `unify` of transforms: dims that meet in a derived function met, and were checked, in the original one, perhaps under
-    other names. Only two different constants do not unify."""
+    """The form that transforms take for two dims that meet, a constant if one is; None only for two different constants.
+
+    In a derived function no more is asked: the dims met, and were checked, in the original one, perhaps under other names.
+    """
     if a.is_const and b.is_const:
         return a if a == b else None
     return b if b.is_const else a

@@ -14,7 +14,11 @@ from transpile.errors import RuleError
 
 
 def cast_constant(const: ir.Const, dtype: str, weak: bool = False) -> ir.Const:
-    """The constant that NumPy's cast to ``dtype`` gives; with ``weak`` as a Python number."""
+    """The constant that NumPy's cast to ``dtype`` gives, weak if ``weak``; a Python number becomes an integer of any size
+    unchanged.
+
+    T201 for a Python NaN or infinity cast to an integer.
+    """
     value, kind = const.value, np.dtype(dtype).kind
     if kind in "iu" and const.type.weak:  # Python integers do not wrap: one that does not fit is refused elsewhere
         if isinstance(value, float) and not np.isfinite(value):

@@ -46,7 +46,7 @@ class Atom:
 
     @property
     def is_size(self) -> bool:
-        """Whether the atom is known to be nonnegative."""
+        """Whether the atom is known to be nonnegative: a size, ``max(a, 0)``, or a product or quotient of such forms."""
         if self.kind in ("symbol", "max0"):
             return True
         return bool(self.operands) and all(d.is_size for d in self.operands)
@@ -61,6 +61,7 @@ class Dim(Form[Atom, int]):
 
     @staticmethod
     def of(value: int | Dim) -> Dim:
+        """The dimension itself, or that of an int."""
         return value if isinstance(value, Dim) else Dim(int(value))
 
     @staticmethod
@@ -87,7 +88,7 @@ class Dim(Form[Atom, int]):
 
     @property
     def as_symbol(self) -> str | None:
-        """The name of the symbol that this dimension is; None if it is not a single symbol."""
+        """The name of the symbol that this dimension is, of a size or of any integer; None if it is not a single symbol."""
         atom = self.as_atom
         return atom.name if atom is not None and atom.kind in ("symbol", "int") else None
 
@@ -104,7 +105,7 @@ class Dim(Form[Atom, int]):
 
     @property
     def is_size(self) -> bool:
-        """Whether the form is known to be nonnegative."""
+        """Whether the form is known to be nonnegative: no coefficient is negative, and all its atoms are sizes."""
         return self.const >= 0 and all(c > 0 and a.is_size for a, c in self.terms)
 
     @property
@@ -135,7 +136,7 @@ class Dim(Form[Atom, int]):
         return atom.operands[0] if atom is not None and atom.kind == "max0" else self
 
     def clip(self) -> Dim:
-        """``max(self, 0)``: the size of a slice that may be empty."""
+        """``max(self, 0)``, the size of a slice that may be empty; itself if it is known to be nonnegative."""
         if self.is_const:
             return Dim(max(self.const, 0))
         if self.is_size:
@@ -143,7 +144,7 @@ class Dim(Form[Atom, int]):
         return Dim.atom(Atom("max0", operands=(self,)))
 
     def symbols(self) -> tuple[str, ...]:
-        """The names of its symbols, in order of appearance."""
+        """The names of its symbols, those inside operations too, each once, in order of appearance."""
         found: dict[str, None] = {}
         for atom, _ in self.terms:
             if atom.kind in ("symbol", "int"):
@@ -194,7 +195,7 @@ def _substitute_atom(atom: Atom, lookup: Callable[[str], Dim | None]) -> Dim:
 
 
 def product(dims: Iterable[Dim]) -> Dim:
-    """The number of elements of an array with these sizes."""
+    """The product of the dims: the number of elements of an array with these sizes; 1 for none."""
     return reduce(operator.mul, dims, Dim(1))
 
 

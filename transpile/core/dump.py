@@ -30,12 +30,12 @@ def dump(fn: ir.Function, *, locs: bool = False) -> str:
 
 
 def dump_all(fn: ir.Function) -> str:
-    """The text of a function, preceded by the texts of its kept functions."""
+    """The text of a function, preceded by the texts of the kept functions that it reaches, with empty lines between."""
     return "\n\n".join(dump(one) for one in (*(r.body for r in helpers(fn)), fn))
 
 
 def dump_block(block: ir.Block) -> str:
-    """The text of a single block."""
+    """The text of a single block; variables defined outside are shown by name only."""
     return "\n".join(_Printer(False).block(block, 0))
 
 
@@ -51,7 +51,7 @@ class _Printer:
         self.counts: dict[str, int] = {}
 
     def name(self, var: ir.Var) -> str:
-        """The variable's name, with a number if another variable has the same name."""
+        """The variable's name, with a number from the second variable of this name on (``x``, ``x.2``)."""
         if var not in self.names:
             count = self.counts[var.label] = self.counts.get(var.label, 0) + 1
             self.names[var] = var.label if count == 1 else f"{var.label}.{count}"
@@ -122,6 +122,7 @@ class _Printer:
         return lines
 
     def stmt(self, stmt: ir.Stmt, depth: int) -> list[str]:
+        """The lines of a statement, nested blocks included, indented by ``depth`` levels."""
         lines = list(_STMTS[type(stmt)](self, stmt, depth))
         pad = "  " * depth
         loc = f"  # {stmt.loc.line}" if self.locs and stmt.loc.line else ""

@@ -25,8 +25,11 @@ Run = Callable[[str, list[Any], Mapping[str, Any], list[Type]], Any]
 
 
 def evaluate(fn: ir.Function, args: Sequence[Any], run: Run, strict: bool = False) -> tuple[Any, ...]:
-    """The results of ``fn``, one for each yield. Buffer parameters are written in place. ``strict``: NumPy's warnings are
-    raised."""
+    """The results of ``fn`` for ``args``, one value for each yield. Buffer parameters are written in place.
+
+    ``run`` computes primitives. With ``strict``, divisions by 0 and invalid values raise FloatingPointError; else there are no
+    warnings.
+    """
     machine = _Machine(fn.symbols, run, "raise" if strict else "ignore")
     if len(args) != len(fn.params):
         raise TypeError(f"{fn.name} takes {len(fn.params)} leaves, got {len(args)}")
@@ -42,6 +45,8 @@ class _Machine:
         self.env: dict[ir.Var, Any] = {}
 
     def value(self, operand: ir.Operand) -> Any:
+        """The value of an operand: a Python scalar for a weak constant, a NumPy scalar for another one; 0 or None if
+        undefined."""
         if isinstance(operand, ir.Const):
             plain = operand.type.weak or not isinstance(operand.value, (bool, int, float, complex))
             return operand.value if plain else np.dtype(operand.type.dtype).type(operand.value)
@@ -58,7 +63,7 @@ class _Machine:
         return found
 
     def known(self, dim: Dim) -> int | None:
-        """The size, or None if one of its symbols has no value yet."""
+        """The size that a dimension has now, or None if one of its symbols has no value yet."""
 
         def lookup(name: str) -> Dim | None:
             operand = self.symbols.get(name)
@@ -73,6 +78,8 @@ class _Machine:
         self.env[var] = self.checked(var, _typed(value, var.type))
 
     def checked(self, var: ir.Var, value: Any) -> Any:
+        """The value itself; AssertionError if its dtype, its rank, or a size that is known now is not that of the variable's
+        type."""
         if var.type.kind != "array" or value is None:  # None: undefined, never read
             return value
         if type(value) is int and var.type.is_int and var.type.weak:  # Python integers are unbounded
@@ -126,7 +133,7 @@ class _Machine:
         self.env[stmt.buf][at] = self.value(stmt.value)[mask]
 
     def lanes(self, stmt: ir.PacketRead | ir.PacketStore, lanes: int) -> tuple[tuple[Any, ...], np.ndarray]:
-        """The subscripts of the lanes where the mask is true, and the mask."""
+        """The subscripts of the lanes where the mask is true, one array per axis, and the mask; all true if there is none."""
         mask = np.full(lanes, True) if stmt.mask is None else self.value(stmt.mask)
         at = [np.broadcast_to(v, lanes) for v in self.values(stmt.args)]
         if not any(a.type.lanes for a in stmt.args):
@@ -144,7 +151,8 @@ class _Machine:
         np.add.at(flat, places, self.value(stmt.value))
 
     def places(self, stmt: ir.Store | ir.Add) -> tuple[Any, np.ndarray]:
-        """The positions in the buffer's flat memory that the path selects, and that memory."""
+        """The positions in the buffer's flat memory that the statement's path selects, and that memory, as an array of rank
+        1."""
         buf = self.env[stmt.buf]
         flat = buf.reshape(-1)
         assert buf.size == 0 or np.shares_memory(flat, buf), "a buffer is contiguous"
@@ -187,6 +195,8 @@ class _Machine:
         self.finish(stmt, carried, done)
 
     def trip(self, body: ir.Block, carried: list[Any]) -> tuple[list[Any], bool]:
+        """The values that an iteration hands on, and whether the loop stops after it; what the last iteration defined is
+        forgotten."""
         for var in defined(body):  # the values and sizes of the last iteration are gone
             self.env.pop(var, None)
         for var, value in zip(body.params, carried):
@@ -195,6 +205,7 @@ class _Machine:
         return self.values(body.yields), body.stop is not None and bool(self.value(body.stop))
 
     def finish(self, stmt: ir.For | ir.While, carried: list[Any], done: int) -> None:
+        """Defines the results and the trip count of a loop."""
         for var, value in zip(stmt.results, carried):
             self.define(var, value)
         if stmt.trips is not None:
@@ -227,6 +238,7 @@ class _Machine:
     def prim(
         self, name: str, values: list[Any], params: Mapping[str, Any], args: Sequence[ir.Operand], type_: Type
     ) -> Any:
+        """The result of a primitive for these values; `run` computes all but those of memory, places and sizes."""
         special = _SPECIAL.get(name)
         with np.errstate(divide=self.errors, invalid=self.errors, over="ignore", under="ignore"):
             if special is not None:
@@ -234,7 +246,7 @@ class _Machine:
             return self.run(name, values, self.sized(params), [a.type for a in args])
 
     def sized(self, params: Mapping[str, Any]) -> Mapping[str, Any]:
-        """The params with sizes as numbers, as far as they are known before the primitive runs."""
+        """A copy of the params with numbers for the sizes in ``dims`` that are known before the primitive runs."""
         if "dims" not in params:
             return params
         sizes = [self.known(d) for d in params["dims"]]
@@ -245,6 +257,8 @@ _CONVERSIONS: dict[str, Callable[[Any], str]] = {"r": repr, "s": str, "a": ascii
 
 
 def _message(parts: Sequence[Any], values: Sequence[Any]) -> str:
+    """The text of a message, with the values at its slots converted and formatted as in an f-string."""
+
     def text(part: Any) -> str:
         if isinstance(part, str):
             return part
@@ -264,7 +278,7 @@ def _undefined(type_: Type) -> Any:
 
 
 def _typed(value: Any, type_: Type) -> Any:
-    """The value in its declared kind: a Python scalar if the type is weak."""
+    """The value as a Python scalar if the type is weak, as a NumPy scalar for other types of rank 0; arrays unchanged."""
     if type_.kind == "array" and type_.weak and isinstance(value, (np.generic, np.ndarray)):
         return value.item()
     if type_.kind == "array" and not type_.dims and not type_.weak and isinstance(value, (bool, int, float, complex)):
@@ -276,7 +290,7 @@ def _typed(value: Any, type_: Type) -> Any:
 
 
 def subscript(x: Any, path: ir.Path, args: Sequence[Any]) -> Any:
-    """``x[path]``, as NumPy evaluates it."""
+    """``x[path]``, as NumPy evaluates it: a view where NumPy gives one; ``args`` are the values of the path's operands."""
     for step in path:
         match step:
             case ir.Permute():
@@ -309,6 +323,8 @@ def _subscript_item(item: Any, args: Sequence[Any]) -> Any:
 
 
 def _combined(machine: _Machine, stmt: ir.Let, values: list[Any]) -> Any:
+    """All lanes reduced to one number by the primitive ``params["combiner"]``: one half combined with the other, again and
+    again."""
     found = values[0]
     while len(found) > 1:
         half = len(found) // 2

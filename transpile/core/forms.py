@@ -42,8 +42,8 @@ class Form(Generic[A, N]):
         return cls(0, ((atom, 1),))
 
     def made(self: F, const: Any, terms: Iterable[tuple[Any, Any]], *others: F) -> F:
-        """A form of this class from terms, without zero coefficients; ``others`` are the other forms that the new form comes
-        from."""
+        """A form of this class from a constant and terms, of which those with coefficient 0 are left out; ``others`` are the
+        other forms that the new form comes from."""
         return type(self)(const, tuple([t for t in terms if t[1]]))
 
     def with_const(self: F, const: Any) -> F:
@@ -66,7 +66,7 @@ class Form(Generic[A, N]):
     # ---- arithmetic
 
     def plus(self: F, other: F | int | Fraction, times: int | Fraction = 1) -> F:
-        """The sum with ``times`` the form or number ``other``."""
+        """The form plus ``times * other``, where ``other`` is a form or a number."""
         if not isinstance(other, Form):
             return self.with_const(self.const + times * other)
         found = dict(self.terms)
@@ -104,7 +104,7 @@ class Form(Generic[A, N]):
         return self.times(other)
 
     def product(self: F, other: F) -> F:
-        """The product of two nonconstant forms; a subclass may define it."""
+        """The product of two nonconstant forms: `NotLinear`, unless a subclass defines it."""
         raise NotLinear
 
     # ---- what is in it
@@ -132,7 +132,7 @@ class Form(Generic[A, N]):
         return self.made(self.const, [t for t in self.terms if t[0] != atom])
 
     def replaced(self: F, atom: Hashable, by: F) -> F:
-        """The form with an atom replaced by a form."""
+        """The form with ``by``, a form, in place of an atom, times the atom's coefficient."""
         coefficient = self.coefficient(atom)
         return self.without(atom).plus(by, coefficient) if coefficient else self
 
@@ -142,8 +142,11 @@ class NotLinear(ArithmeticError):
 
 
 def of_operation(record: Operation, forms: Sequence[F]) -> F | None:
-    """The form of an integer computed by this primitive from integers with these forms: a sum, a product, or the operand
-    itself; None for other primitives."""
+    """The form of an integer that this primitive computes from integers with these forms: a sum, a product, or the operand
+    itself.
+
+    None for other primitives, and for a product that is not linear.
+    """
     if record.same:
         return forms[0]
     if not record.signs and not record.multiplies:

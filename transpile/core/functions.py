@@ -47,7 +47,7 @@ def computes(stmt: object) -> TypeGuard[ir.Let | ir.Call]:
 
 
 def invoked(block: ir.Block) -> Iterator[Routine]:
-    """The routines that a block calls, each once, in textual order."""
+    """The routines that a block calls itself, also in nested blocks, each once, in textual order."""
     seen: set[Routine] = set()
     for stmt in statements(block):
         found = routine_of(stmt)
@@ -78,13 +78,13 @@ def helpers(fn: ir.Function) -> tuple[Routine, ...]:
 
 
 def prints(routine: Routine) -> bool:
-    """Whether a call of the routine may print."""
+    """Whether a call of the routine may print; routines that it calls count, those without a body yet do not."""
     return _has_effect(routine, lambda effect: isinstance(effect, ir.Print))
 
 
 def must_run(stmt: object) -> bool:
-    """Whether a statement calls a function that prints, or that raises an exception of the user's. Such a call is never
-    dead."""
+    """Whether a statement calls a function that prints, or that raises an exception of the user's (not a size check of the
+    compiler's). Such a call is never dead."""
     if is_custom(stmt):
         return any(
             must_run(s) or isinstance(s, ir.Effect) and not is_size_check(s) for s in statements(stmt.custom.fn.body)
@@ -94,7 +94,7 @@ def must_run(stmt: object) -> bool:
 
 
 def is_size_check(effect: ir.Effect) -> bool:
-    """Whether the effect is a raise that the compiler inserted."""
+    """Whether the effect is a raise that the compiler inserted, not the user's."""
     return isinstance(effect, ir.Raise) and effect.is_check
 
 
@@ -119,8 +119,11 @@ def _has_effect(routine: Routine, wanted: Callable[[ir.Effect], bool]) -> bool:
 
 
 def known_sizes(b: Builder, params: Sequence[ir.Var], args: Sequence[ir.Operand], form_of: FormOf) -> dict[str, Dim]:
-    """Maps symbols of a signature to their forms at a call, as far as the arguments determine them. ``form_of`` gives the
-    linear forms of the parameters."""
+    """The forms at a call of the symbols in the types of ``params``, and of parameters that are symbols themselves, by name, as
+    far as the ``args`` determine them.
+
+    ``form_of`` gives the linear forms of the parameters.
+    """
     found: dict[str, Dim] = {}
     for param, arg in zip(params, args):
         for mine, theirs in zip(param.type.dims, arg.type.dims):
@@ -135,7 +138,8 @@ def known_sizes(b: Builder, params: Sequence[ir.Var], args: Sequence[ir.Operand]
 def result_sizes(
     b: Builder, params: Sequence[ir.Var], results: Sequence[Type], args: Sequence[ir.Operand], form_of: FormOf
 ) -> list[list[Dim | None]]:
-    """The sizes of the results at a call; None for one that is known only at run time."""
+    """For each type in ``results``, the types of a signature, the sizes at a call with ``args``; None for one that is known
+    only at run time."""
     sizes = known_sizes(b, params, args, form_of)
 
     def size(dim: Dim) -> Dim | None:
@@ -145,7 +149,7 @@ def result_sizes(
 
 
 def invoke(b: Builder, routine: Routine, args: Sequence[ir.Operand], types: Sequence[Type]) -> list[Expr]:
-    """Emits a call whose results have these types; returns the results."""
+    """The results of a call of the routine, which is emitted; ``types`` are their types at this call."""
     results = tuple(ir.Var(ir.SYNTHETIC, t) for t in types)
     b.emit(ir.Call(routine, tuple(args), results, loc=b.loc))
     return [b.expr(r) for r in results]
@@ -159,8 +163,8 @@ def invoke_anew(
     results: Sequence[Type],
     form_of: FormOf,
 ) -> list[Expr]:
-    """Emits a call of ``routine`` with the signature ``params`` and ``results``; returns the results. A size that is known only
-    at run time gets a new symbol."""
+    """The results of a call of ``routine``, which is emitted; ``params`` and ``results`` are its signature. A size that is
+    known only at run time gets a new symbol."""
     fresh: list[tuple[int, int, Dim]] = []
     types: list[Type] = []
     for k, (type_, dims) in enumerate(zip(results, result_sizes(b, params, results, args, form_of))):

@@ -12,7 +12,8 @@ from transpile.core.walk import Cloner
 
 
 def splice(b: Builder, fn: ir.Function, args: Sequence[ir.Operand]) -> tuple[ir.Operand, ...]:
-    """Emits the body of ``fn`` with ``args`` in place of its parameters; returns the results."""
+    """The results of ``fn`` with ``args`` in place of its parameters; a copy of its body is emitted, without checks of sizes
+    that the caller knows to be equal."""
     mapping: dict[ir.Var, ir.Operand] = dict(zip(fn.params, args))
     dims: dict[str, Dim] = {}
     for param, arg in zip(fn.params, args):
@@ -33,8 +34,8 @@ def splice(b: Builder, fn: ir.Function, args: Sequence[ir.Operand]) -> tuple[ir.
 
 
 def _known_sizes(b: Builder, fn: ir.Function, mapping: dict[ir.Var, ir.Operand]) -> set[int]:
-    """The ids of statements that read a parameter's size which the caller knows; ``mapping`` gets the caller's operand for
-    each."""
+    """The ids of statements of ``fn`` that read a parameter's size for which the caller has an operand; ``mapping`` gets this
+    operand for each result."""
     found: set[int] = set()
     for stmt in fn.body.stmts:
         if (
@@ -51,7 +52,7 @@ def _known_sizes(b: Builder, fn: ir.Function, mapping: dict[ir.Var, ir.Operand])
 
 
 def _without_settled_checks(b: Builder, stmts: Sequence[ir.Stmt]) -> list[ir.Stmt]:
-    """The statements without checks that compare a size with itself."""
+    """The statements without branches that only raise if a size differs from itself."""
     settled = {s.var for s in stmts if isinstance(s, ir.Let) and _is_settled(b, s)}
     return [
         s for s in stmts if not (isinstance(s, ir.If) and s.test in settled and not s.results and not s.orelse.stmts)
@@ -67,7 +68,11 @@ def _is_settled(b: Builder, test: ir.Let) -> bool:
 
 
 def _own(b: Builder, name: str, fn: ir.Function, renamed: dict[str, Dim]) -> Dim | None:
-    """A new name for a symbol that is not the size of a parameter; None if the function does not define it."""
+    """The new symbol for a symbol that is not the size of a parameter, the same one each time; None if the function does not
+    define it.
+
+    ``renamed`` holds the symbols renamed so far, and gets the new one.
+    """
     if name not in fn.symbols:
         return None
     if name not in renamed:

@@ -49,12 +49,12 @@ class Integers:
         self.is_bound = is_bound or bool
 
     def learn(self, op: ir.Operand, form: Dim) -> None:
-        """Records the form of an integer; constants are skipped."""
+        """Records ``form`` as the form of an integer variable; other operands are skipped."""
         if isinstance(op, ir.Var):
             self.known[op] = form
 
     def of(self, op: ir.Operand) -> Dim | None:
-        """The form of an integer scalar; None if it is not known."""
+        """The form of an integer scalar; None if it is not known, or for a float constant."""
         if isinstance(op, ir.Const):
             return None if isinstance(op.value, float) else Dim(int(op.value))
         if not isinstance(op, ir.Var):
@@ -69,12 +69,14 @@ class Integers:
     def include(
         self, block: ir.Block, symbols: Mapping[str, ir.Operand] = MappingProxyType({}), params: Sequence[ir.Var] = ()
     ) -> None:
-        """Adds code that was built elsewhere, with the symbols that it defines."""
+        """Adds code that was built elsewhere, with the operands of its symbols by name; it is read when a form is next asked
+        for."""
         self.waiting.append((block, symbols, params))
 
     # ---- what a function says
 
     def _read(self) -> None:
+        """Notes, in the code that was added, the *lets* of integers and the symbols of loop indices and of operands."""
         parts, self.waiting = self.waiting, []
         for block, symbols, params in parts:
             for stmt in statements(block):
@@ -86,7 +88,8 @@ class Integers:
             self._name(block, symbols, params)
 
     def _name(self, block: ir.Block, symbols: Mapping[str, ir.Operand], params: Sequence[ir.Var]) -> None:
-        """Records each symbol's operand as that symbol."""
+        """Records as the form of each symbol's operand that symbol: of a size if it is a ``dim``, or as the types in the block
+        say."""
         kinds: dict[str, Dim] | None = None
         for name, op in symbols.items():
             if not isinstance(op, ir.Var) or op in self.known:
@@ -99,6 +102,7 @@ class Integers:
             self.known[op] = kinds.get(name, Dim.integer(name))
 
     def _computed(self, let: ir.Let) -> Dim | None:
+        """The form of the integer that the *let* computes, from the forms of its operands; None if it is not known."""
         if let.prim == "dim":
             size = let.args[0].type.dims[let.params["axis"]]
             return size if all(map(self.is_bound, size.symbols())) else None
@@ -112,8 +116,11 @@ class Integers:
 
 
 def is_exact(type_: Type, prim: str, args: Sequence[ir.Operand]) -> bool:
-    """Whether the integer result is exact: arithmetic on narrow integers may wrap, and gives False. Casting a Python integer to
-    a narrow dtype raises if it does not fit, so it is exact."""
+    """Whether an integer scalar that ``prim`` computes, of type ``type_``, is exact: all operands are integer scalars, and
+    nothing wraps.
+
+    Arithmetic on dtypes other than int64 may wrap. A cast of a Python integer to one raises if it does not fit, so it is exact.
+    """
     if not (type_.is_int and not type_.dims and type_.kind == "array"):
         return False
     if type_.dtype != "int64" and not (prim == "cast" and args[0].type.weak):
@@ -122,7 +129,8 @@ def is_exact(type_: Type, prim: str, args: Sequence[ir.Operand]) -> bool:
 
 
 def computed(record: Operation, args: Sequence[ir.Operand], form_of: FormOf) -> Dim | None:
-    """The form of a sum, a product, ``max(x, 0)``, or a primitive that returns its operand unchanged; None for others."""
+    """The form of an integer that the primitive computes: of a sum, a product, ``max(x, 0)``, or an operand returned unchanged;
+    None for other primitives, or if the form of an operand is not known."""
     if record.extreme > 0 and any(ir.is_literal(a, 0) for a in args):
         form = form_of(next((a for a in args if not ir.is_literal(a, 0)), args[0]))
         return None if form is None else form.clip()
@@ -133,15 +141,17 @@ def computed(record: Operation, args: Sequence[ir.Operand], form_of: FormOf) -> 
 
 
 def _of_sizes(record: Operation, a: Dim, b: Dim) -> Dim | None:
-    """The form of a quotient, or of the smaller of two sizes; None if there is none. Only for finished functions: while code is
-    built, such an integer is the user's and gets a symbol, by which dims name it."""
+    """The form of ``a // b``, or of ``min(a, b)`` if both are sizes; None if there is none.
+
+    Only for finished functions: while code is built, such an integer is the user's and gets a symbol, by which dims name it.
+    """
     if record.division:
         return a // b if record.division == "//" else None
     return a - (a - b).clip() if a.is_size and b.is_size else None
 
 
 def _symbols(variables: Iterable[ir.Var]) -> dict[str, Dim]:
-    """Maps the names of symbols in types to their forms, of sizes or of any integers."""
+    """The form of each symbol in the types of the variables, by name: of a size or of any integer."""
     found: dict[str, Dim] = {}
 
     def look(dim: Dim) -> None:

@@ -23,7 +23,7 @@ ACROSS = frozenset((SPLAT, NUMBERS, ANY, ALL, COMBINED))
 
 
 def has_lanes(let: Let) -> bool:
-    """Whether the statement reads or defines a packet."""
+    """Whether the result or an operand of the statement is a packet."""
     return is_packet(let.var.type) or any(is_packet(a.type) for a in let.args)
 
 

@@ -78,23 +78,24 @@ class Chain:
             raise WrongOrder(f"at the end there does not hold: {', '.join(missing)}")
 
     def passes(self) -> Iterator[Pass]:
-        """All passes in order; a pass that stands here twice is given twice."""
+        """All passes in order, those in groups included; a pass that stands here twice is given twice."""
         return _passes(self.steps)
 
     def ends(self) -> frozenset[Property]:
-        """The properties that hold after the last pass."""
+        """The properties that surely hold after the last pass; raises `WrongOrder` if a pass requires one that does not
+        hold."""
         return _after(self.steps, frozenset(self.begins))
 
     def run(self, fn: ir.Function, settings: Any = None) -> ir.Function:
-        """The function after all passes; these take what they need from the attributes of ``settings``."""
+        """The function after all passes; ``settings`` has an attribute for each name in a pass's ``given`` and ``when``."""
         return _run(self.steps, fn, self.dialect, settings)
 
     def without(self, name: str) -> Chain:
-        """The chain without a pass; raises `WrongOrder` if another pass needs it."""
+        """A copy of the chain without the passes of this name; raises `WrongOrder` if another pass needs one."""
         return replace(self, steps=_mapped(self.steps, lambda one: None if one.name == name else one))
 
     def instead(self, name: str, run: Callable[..., ir.Function]) -> Chain:
-        """The chain with ``run`` in place of the pass ``name``."""
+        """A copy of the chain with ``run`` as the function of the passes of this name."""
         return replace(self, steps=_mapped(self.steps, lambda one: replace(one, run=run) if one.name == name else one))
 
 
@@ -108,7 +109,8 @@ def _passes(steps: Sequence[Step]) -> Iterator[Pass]:
 
 
 def _after(steps: Sequence[Step], held: frozenset[Property]) -> frozenset[Property]:
-    """The properties that hold after the steps, ``held`` before, whether or not optional steps ran."""
+    """The properties that hold after the steps if ``held`` hold before, whether or not optional steps ran; raises `WrongOrder`
+    if a step requires one that does not hold."""
     for step in steps:
         if isinstance(step, Group):
             held = _unchanged(step.passes, held) & _after((*step.passes, *step.after), held)
@@ -121,7 +123,7 @@ def _after(steps: Sequence[Step], held: frozenset[Property]) -> frozenset[Proper
 
 
 def _unchanged(steps: Sequence[Step], held: frozenset[Property]) -> frozenset[Property]:
-    """The properties that hold after steps that changed nothing, ``held`` before: also the properties that the steps ensure,
+    """The properties that hold after steps that changed nothing if ``held`` hold before: also those that the steps ensure,
     since what they would remove was absent."""
     for step in steps:
         if isinstance(step, Group):
@@ -132,6 +134,8 @@ def _unchanged(steps: Sequence[Step], held: frozenset[Property]) -> frozenset[Pr
 
 
 def _run(steps: Sequence[Step], fn: ir.Function, dialect: str, settings: Any) -> ir.Function:
+    """The function after the steps. What comes ``after`` in a group runs only if a pass of the group gave another object; a
+    pass with ``when`` only if that setting is true."""
     for step in steps:
         if isinstance(step, Group):
             new = _run(step.passes, fn, dialect, settings)

@@ -33,8 +33,11 @@ Operands = tuple[ir.Operand, ...]
 
 
 def identity(record: Record, args: Operands, signed: bool = True) -> ir.Operand | None:
-    """The operand that equals the result of the primitive for all values, including NaN and infinity; None if there is none.
-    The caller must check that its type fits. Unless ``signed``, 0.0 counts as equal to -0.0."""
+    """The operand, or new boolean constant, that equals the result of the primitive for all values, including NaN and infinity;
+    None if there is none.
+
+    The caller must check that its type fits. Unless ``signed``, 0.0 counts as equal to -0.0.
+    """
     found = _decided(record, args)
     return _with_unit(record, args, signed) if found is None else found
 
@@ -72,6 +75,8 @@ def _decided(record: Record, args: Operands) -> ir.Operand | None:
 
 
 def _joined_tests(record: Record, a: ir.Operand, b: ir.Operand) -> ir.Operand | None:
+    """The operand or constant that a logical and or or (``record``) of two tests is, if one is constant or both are the same;
+    else None."""
     assert record.neutral is not None
     neutral = record.neutral("bool")
     for one, other in ((a, b), (b, a)):
@@ -81,7 +86,7 @@ def _joined_tests(record: Record, a: ir.Operand, b: ir.Operand) -> ir.Operand | 
 
 
 def is_const(operand: ir.Operand, value: Any) -> bool:
-    """Whether the operand is this constant number; booleans do not count."""
+    """Whether the operand is a constant number equal to ``value``; booleans do not count."""
     return isinstance(operand, ir.Const) and not isinstance(operand.value, bool) and operand.value == value
 
 
@@ -98,7 +103,8 @@ def definition(b: Emitting, operand: ir.Operand) -> ir.Let | None:
 
 
 def _fold_integers(record: Record, ops: Operands) -> ir.Const | None:
-    """The result for constant Python integers, or for NumPy int64 constants if it does not overflow; else None."""
+    """The result as a constant for operands that are all Python integers, or NumPy int64 constants if it does not overflow;
+    else None."""
     known = [o for o in ops if isinstance(o, ir.Const) and type(o.value) is int]
     if record.integers is None or len(known) < len(ops):
         return None
@@ -114,8 +120,8 @@ def _fold_integers(record: Record, ops: Operands) -> ir.Const | None:
 
 
 def fold_floats(record: Record, ops: Operands) -> ir.Const | None:
-    """The result for two float64 constants if its text is hardly longer than theirs (``0.5 * 0.05`` becomes 0.025); else None
-    (``1 / 3`` stays)."""
+    """The result of an arithmetic operation on two float64 constants if its text is hardly longer than theirs (``0.5 * 0.05``
+    becomes 0.025); else None (``1 / 3`` stays)."""
     if len(ops) != 2 or not record.is_arithmetic or record.operator is None:
         return None
     x, y = ops
@@ -133,13 +139,14 @@ def fold_floats(record: Record, ops: Operands) -> ir.Const | None:
 
 
 def _unsigned(b: Emitting, operand: ir.Operand) -> ir.Operand | None:
-    """``x`` if the operand is ``-x``; else None."""
+    """``x`` if the operand is defined nearby as ``-x``; else None."""
     d = definition(b, operand)
     return d.args[0] if d is not None and b.prims[d.prim].is_opposite else None
 
 
 def _sum(b: Emitting, record: Record, ops: Operands) -> Any:
-    """The simpler form of a sum or difference: ``x + -y`` becomes a difference and ``x - -y`` a sum; else None."""
+    """A simpler form of a sum or difference, emitted: ``x - y`` for ``x + -y``, ``x + y`` for ``x - -y``; None if there is
+    none."""
     x, y = ops
     if (other := _unsigned(b, y)) is not None:
         return b.let("sub" if record.commutes else "add", x, other)
@@ -149,7 +156,8 @@ def _sum(b: Emitting, record: Record, ops: Operands) -> Any:
 
 
 def _product(b: Emitting, record: Record, ops: Operands) -> Any:
-    """The product or quotient with a sign moved out, ``-(a * b)`` for ``(-a) * b``; None if it has none."""
+    """A product or quotient with a sign moved out, emitted: ``-(a * b)`` for ``(-a) * b``, ``-a`` for ``a * -1``; None if it
+    has none."""
     for k, op in enumerate(ops if record.multiplies else ops[:1]):
         other = ops[1 - k]
         if record.multiplies and is_const(op, -1) and other.type.is_float and _keeps(other, op):
@@ -160,6 +168,7 @@ def _product(b: Emitting, record: Record, ops: Operands) -> Any:
 
 
 def _opposite(b: Emitting, record: Record, ops: Operands) -> Any:
+    """The negated constant for ``-c``, or the broadcast of a negated scalar for the negative of a broadcast; else None."""
     (x,) = ops
     if isinstance(x, ir.Const) and (type(x.value) is float or (type(x.value) is int and x.type.weak)):
         return ir.Const(-x.value, x.type)
@@ -170,7 +179,7 @@ def _opposite(b: Emitting, record: Record, ops: Operands) -> Any:
 
 
 def _keeps(result: ir.Operand, other: ir.Operand) -> bool:
-    """Whether the operand ``result`` has the type of an operation's result, given the operand ``other`` that is dropped."""
+    """Whether ``result``, the operand that is left, has the dtype of an operation on it and ``other``, and is no constant."""
     return result.type.dtype == other.type.dtype and not isinstance(result, ir.Const)
 
 
@@ -178,7 +187,7 @@ def _keeps(result: ir.Operand, other: ir.Operand) -> bool:
 
 
 def simplify(b: Emitting, prim: str, operands: Operands, params: Mapping[str, Any]) -> Any:
-    """A simpler operand or `Expr` for ``prim(operands)``; None if there is none."""
+    """A simpler operand or `Expr` for ``prim(operands)``, perhaps of statements that are emitted; None if there is none."""
     rule = _OF_PLACES.get(prim)
     if rule is not None:
         return rule(b, operands, params)
@@ -206,6 +215,7 @@ def _constant(record: Record, ops: Operands) -> ir.Const | None:
 
 
 def _by_signs(b: Emitting, record: Record, ops: Operands) -> Any:
+    """A simpler form of a sum, product, quotient or negation, or of an operation that undoes itself; None if there is none."""
     if len(record.signs) == 2:
         return _sum(b, record, ops)
     if record.multiplies or record.divides:
@@ -219,6 +229,7 @@ def _by_signs(b: Emitting, record: Record, ops: Operands) -> Any:
 
 
 def _cast(b: Emitting, ops: Operands, params: Mapping[str, Any]) -> Any:
+    """The operand of a cast to its own type, or ``x`` for a cast of ``x`` to a wider dtype and back; else None."""
     (x,) = ops
     target = Type(params["dtype"], x.type.dims, params.get("weak", False))
     if x.type == target:

@@ -28,10 +28,10 @@ def place_dims(
     form_of: FormOf,
     least: Least = _itself,
 ) -> MaybeDims:
-    """The dims of ``source[path]`` for a source of shape ``dims``; ``args`` are the operands of the path, ``form_of`` gives the
-    linear forms of integers.
+    """The dims of ``source[path]`` for a source of shape ``dims``, None for a size that is known only at run time.
 
-    ``least(form)`` is a lower bound of a form, from the ranges of loop indices (``n - i - 1`` is at least 0).
+    ``args`` are the operands of the path; ``form_of`` gives the linear forms of integers; ``least(form)`` is a lower bound of a
+    form, from the ranges of loop indices (``n - i - 1`` is at least 0).
     """
     current: MaybeDims = list(dims)
     for step in path:
@@ -53,12 +53,12 @@ def may_repeat(path: ir.Path) -> bool:
 
 
 def is_basic(path: ir.Path) -> bool:
-    """Whether NumPy returns a view for the path."""
+    """Whether NumPy returns a view for the path: it has no mask and no integer array."""
     return all(step.is_basic for step in path if isinstance(step, ir.Index))
 
 
 def consumed(item: object, args: Sequence[ir.Operand]) -> int:
-    """The number of axes of the source that an item of an index covers."""
+    """The number of axes of the source that an item of an index covers: 0 for a new axis, the rank of a mask, else 1."""
     if isinstance(item, ir.NewAxis):
         return 0
     return args[item.arg].type.rank if isinstance(item, ir.Mask) else 1
@@ -67,6 +67,7 @@ def consumed(item: object, args: Sequence[ir.Operand]) -> int:
 def _index_dims(
     dims: MaybeDims, step: ir.Index, args: Sequence[ir.Operand], form_of: FormOf, least: Least
 ) -> MaybeDims:
+    """The dims that a subscript leaves of ``dims``; None for a size that is known only at run time."""
     advanced: list[Sequence[Dim | None]] = []
     out: list[Dim | None] = []
     where: list[int] = []  # positions of advanced items; beside those, points count as advanced
@@ -94,6 +95,7 @@ def _index_dims(
 
 
 def _broadcast(shapes: list[Sequence[Dim | None]]) -> MaybeDims:
+    """The dims that index arrays of these shapes broadcast to; None where a mask's number of entries decides."""
     rank = max(len(s) for s in shapes)
     dims: MaybeDims = []
     for k in range(rank):
@@ -109,6 +111,7 @@ def is_nonnegative(dim: Dim | None) -> bool:
 
 
 def _slice_dim(n: Dim | None, item: ir.Slice, args: Sequence[ir.Operand], form_of: FormOf, least: Least) -> Dim | None:
+    """The number of elements of a slice of an axis of size ``n``; None if it is known only at run time."""
     if item.is_full:
         return n
     step = 1 if item.step is None else _const(args[item.step])
@@ -132,8 +135,10 @@ def _slice_dim(n: Dim | None, item: ir.Slice, args: Sequence[ir.Operand], form_o
 def _backward_dim(
     n: Dim, item: ir.Slice, args: Sequence[ir.Operand], form_of: FormOf, least: Least, step: int
 ) -> Dim | None:
-    """The size of ``start:stop:-step``, which starts at ``n - 1`` at most and stops before ``stop``, at least -1; None if the
-    sign of an end is not known."""
+    """The number of elements of ``start:stop:-step``, clipped as in Python; None if the sign of an end is not known.
+
+    The slice starts at ``n - 1`` at most and stops before ``stop``, at least -1.
+    """
     start = n - 1 if item.start is None else _from_above(form_of(args[item.start]), n, least)
     stop = Dim(-1) if item.stop is None else _down_to(form_of(args[item.stop]), n, least)
     if start is None or stop is None:
@@ -192,7 +197,7 @@ def _const(operand: ir.Operand) -> int | None:
 
 
 def compact(path: ir.Path, args: tuple[ir.Operand, ...]) -> tuple[ir.Path, tuple[ir.Operand, ...]]:
-    """The path with its slots renumbered in order of use; unused operands are left out."""
+    """The path with its slots renumbered 0, 1, ... in order of use, and the operands in that order, without unused ones."""
     used: list[ir.Operand] = []
 
     def slot(old: int) -> int:

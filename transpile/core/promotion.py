@@ -14,12 +14,14 @@ def _truths(types: Sequence[Type]) -> list[Type]:
 
 
 def _arith(types: Sequence[Type]) -> list[Type]:
+    """The common promoted type for each operand; int64 for Python booleans alone."""
     common = promote(*types)
     return [INT if common.dtype == "bool" and common.weak else common] * len(types)
 
 
 def _compare(types: Sequence[Type]) -> list[Type]:
-    """Python integers are compared as int64, with narrow integers too."""
+    """The types of the operands of a comparison: int64 for all if one is a Python integer and the others are integers but
+    uint64, so that the Python integer is not cast to a narrow dtype; else those of `_arith`."""
     ready = _arith(types)
     if any(t.weak and t.is_int for t in types) and ready[0].is_int and ready[0].dtype != "uint64" and not ready[0].weak:
         return [Type("int64")] * len(types)
@@ -27,6 +29,7 @@ def _compare(types: Sequence[Type]) -> list[Type]:
 
 
 def _int8(types: Sequence[Type]) -> list[Type]:
+    """The types of `_arith`, with int8 in place of NumPy's bool."""
     ready = _arith(types)
     return [Type("int8") if t.dtype == "bool" else t for t in ready]
 
@@ -35,6 +38,8 @@ _FLOAT_OF = {"bool": "float16", "int8": "float16", "uint8": "float16", "int16": 
 
 
 def _float(types: Sequence[Type]) -> list[Type]:
+    """A float type for all operands: their common one, or, for integers and booleans, the smallest that NumPy's ufuncs take for
+    them."""
     common = promote(*types)
     if not common.is_float:
         known = [_FLOAT_OF.get(t.dtype, "float64") for t in types if not t.weak]
@@ -45,19 +50,21 @@ def _float(types: Sequence[Type]) -> list[Type]:
 
 
 def _div(types: Sequence[Type]) -> list[Type]:
+    """The common float type for all operands; float64 if they are integers or booleans."""
     common = promote(*types)
     return [common if common.is_float else Type("float64", (), common.weak)] * len(types)
 
 
 def _special(types: Sequence[Type]) -> list[Type]:
-    """SciPy ufuncs whose first loop is for float64: float32 only if all operands are float32."""
+    """The type for all operands of a SciPy ufunc whose first loop is for float64: float32 only if all operands are float32."""
     common = promote(*types)
     single = all(t.dtype == "float32" and not t.weak for t in types)
     return [common if single else Type("float64", (), common.weak)] * len(types)
 
 
 def _special_single(types: Sequence[Type]) -> list[Type]:
-    """SciPy ufuncs whose first loop is for float32: float32 if every operand fits it."""
+    """The type for all operands of a SciPy ufunc whose first loop is for float32: float32 if their common type fits it, else
+    float64."""
     common = promote(*types)
     single = common.dtype in ("float16", "float32", "bool", "int8", "uint8", "int16", "uint16") and not common.weak
     return [Type("float32") if single else Type("float64", (), common.weak)] * len(types)
@@ -68,6 +75,7 @@ def _logical(types: Sequence[Type]) -> list[Type]:
 
 
 def _where(types: Sequence[Type]) -> list[Type]:
+    """Bool for the test, and the common promoted type for the other two operands."""
     return [Type("bool", (), types[0].weak), *([promote(*types[1:])] * 2)]
 
 

@@ -10,7 +10,7 @@ from transpile.core.walk import map_operands
 
 
 def with_body(fn: ir.Function, body: ir.Block) -> ir.Function:
-    """The function with another body."""
+    """The function with another body, itself if it is the same object; parameters and trees are kept."""
     return fn if body is fn.body else replace(fn, body=body)
 
 
@@ -20,8 +20,11 @@ def with_results(fn: ir.Function, results: Sequence[ir.Operand]) -> ir.Function:
 
 
 def of_outputs(fn: ir.Function, at: int, count: int) -> ir.Function:
-    """The function with its first ``count`` results turned into parameters, inserted at position ``at``. It computes from these
-    parameters whatever it computed from the floating-point results, and returns the remaining results."""
+    """A copy of the function in which its first ``count`` results are parameters, inserted at position ``at``; it returns the
+    others.
+
+    What it computed from the floating-point results it computes from these parameters.
+    """
     outs = [ir.Var(getattr(y, "name", ir.SYNTHETIC), y.type) for y in fn.body.yields[:count]]
     given: dict[ir.Operand, ir.Operand] = {}
     for y, out in zip(fn.body.yields, outs):
@@ -37,14 +40,14 @@ def of_outputs(fn: ir.Function, at: int, count: int) -> ir.Function:
 
 
 def with_stmts(block: ir.Block, stmts: Sequence[ir.Stmt]) -> ir.Block:
-    """The block with other statements."""
+    """The block with other statements, itself if all are the same objects."""
     if len(stmts) == len(block.stmts) and all(a is b for a, b in zip(stmts, block.stmts)):
         return block
     return replace(block, stmts=list(stmts))
 
 
 def with_blocks(stmt: ir.Stmt, f: Callable[[ir.Block], ir.Block]) -> ir.Stmt:
-    """The statement with ``f`` applied to each of its blocks."""
+    """The statement with ``f(block)`` for each of its blocks, itself if all are the same objects."""
     match stmt:
         case ir.If():
             then, orelse = f(stmt.then), f(stmt.orelse)
@@ -59,7 +62,8 @@ def with_blocks(stmt: ir.Stmt, f: Callable[[ir.Block], ir.Block]) -> ir.Stmt:
 
 
 def own_arguments(fn: ir.Function) -> ir.Function:
-    """The function with each written parameter copied first, so that a derivative changes no argument."""
+    """The function with each parameter that it writes copied first, so that a derivative changes no argument; itself if there
+    is none."""
     if not any(p.buffer for p in fn.params):
         return fn
     params, copies = [], []

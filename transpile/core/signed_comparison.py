@@ -25,7 +25,8 @@ class Building(Protocol):
 
 
 def of_two_signs(b: Building, prim: str, operands: list[ir.Operand]) -> Any:
-    """The comparison, if one operand is uint64 and the other may be negative; else None."""
+    """The comparison by ``prim`` as an `Expr`, emitted, if one operand is uint64 and the other a signed integer that may be
+    negative; None in all other cases."""
     if sum(o.type.dtype == "uint64" for o in operands) != 1:
         return None
     k = int(operands[0].type.dtype == "uint64")

@@ -30,7 +30,8 @@ PLAIN = frozenset((str, int, float, bool, complex, bytes, type(None)))
 
 
 def digest(*values: object) -> str:
-    """A hash of the structure, equal in every process. Raises TypeError for a value that has none."""
+    """A hash of the `structure` of the values, as hexadecimal text that is equal in every process. TypeError for a value that
+    has none."""
     return hashlib.sha256(repr(structure(*values)).encode()).hexdigest()
 
 
@@ -47,6 +48,7 @@ class _Reader:
         self.shared: dict[Any, int] = {}  # locations and types, which many nodes share
 
     def of(self, value: Any) -> Any:
+        """The structure of one value; a variable, location or type that was seen before is only its number."""
         kind = type(value)
         if kind in PLAIN:
             return value

@@ -23,12 +23,13 @@ class Taken:
     where: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
     def with_outside(self, kept: Sequence[int]) -> Taken:
-        """The same facts after all captured parameters but those numbered ``kept`` were dropped."""
+        """The same facts after all captured parameters but ``kept`` were dropped: ``kept[k]``, an old number, becomes number
+        k."""
         where = {n: (p if p >= 0 else -1 - kept.index(-1 - p), axis) for n, (p, axis) in self.where.items()}
         return replace(self, where=where)
 
     def holds(self, own: Sequence[tuple[int, ...]], outside: Sequence[tuple[int, ...]] = ()) -> bool:
-        """Whether the facts hold for parameters of the shapes ``own``; ``outside`` are the shapes of captured ones."""
+        """Whether the facts hold for parameters of the shapes ``own``, and captured ones of the shapes ``outside``."""
         sizes: dict[str, int] = {}
         for name, (param, axis) in self.where.items():
             shape = own[param] if param >= 0 else outside[-1 - param]

@@ -48,7 +48,7 @@ class Type:
 
     @property
     def is_float(self) -> bool:
-        """Whether values of the type can carry a derivative."""
+        """Whether the dtype is a float: only such values can carry a derivative."""
         return self.dtype.startswith("float")
 
     @property
@@ -60,16 +60,16 @@ class Type:
         return self.dtype == "bool"
 
     def with_dims(self, dims: tuple[Dim, ...]) -> Type:
-        """The type with other dims; an array is never weak."""
+        """The type with other dims, weak only if it was and there are none: an array is never weak."""
         return replace(self, dims=tuple(dims), weak=self.weak and not dims)
 
     def with_dtype(self, dtype: str) -> Type:
-        """The type with another dtype, no longer weak."""
+        """The type with another dtype and the same dims, not weak."""
         return replace(self, dtype=dtype, weak=False)
 
     @property
     def strong(self) -> Type:
-        """The type without the weak mark."""
+        """The type without the weak mark, itself if it has none."""
         return replace(self, weak=False) if self.weak else self
 
     def __str__(self) -> str:
@@ -123,6 +123,7 @@ def computes_alike(a: Type, b: Type) -> bool:
 
 
 def _promote_weak(dtype: str, kind: str) -> str:
+    """The dtype that an array or NumPy scalar of ``dtype`` gives with a Python number of the kind "b", "i" or "f"."""
     python = {"b": bool, "i": int, "f": float}[kind]
     if kind == "b":
         return dtype

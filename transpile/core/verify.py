@@ -80,7 +80,7 @@ class Verifying:
 
 
 def _parts(fn: ir.Function) -> tuple[int, ...]:
-    """The identities of the objects that a function consists of: others if a statement, or a field of one, is another object."""
+    """The ids of the objects that a function consists of; they differ if a statement, or a field of one, is another object."""
     found = [id(fn), *(id(o) for o in fn.body.yields)]
     for stmt in statements(fn.body):
         kind: Any = type(stmt)

@@ -64,6 +64,7 @@ class ArrayForm(Scopes):
         self.trees()
 
     def trees(self) -> None:
+        """Checks that ``arg_tree`` and ``out_tree`` name only parameters and results that exist."""
         fn = self.fn
         if fn.out_tree is not None:
             numbers = leaf_numbers(fn.out_tree)
@@ -93,7 +94,8 @@ class ArrayForm(Scopes):
         self.made(s)
 
     def made(self, s: ir.Let | ir.Alloc) -> None:
-        """Checks that the operands fit the primitive, and that the variable has the type that its rule gives."""
+        """Checks that the operands fit the primitive, and that the variable has the type that the type rule gives, the weak
+        mark aside."""
         prim = self.prims.get(s.prim)
         if prim is None:
             self.fail(f"{s.prim!r} is not a primitive")
@@ -110,6 +112,7 @@ class ArrayForm(Scopes):
             self.fail(f"{s.var} should be {wanted}")
 
     def elementwise(self, s: ir.Let | ir.Alloc, dtype_rule: str) -> None:
+        """Checks that each operand is a constant or has the dims of the result, and that the dtypes agree."""
         dims = s.var.type.dims
         for operand in s.args:
             if not isinstance(operand, ir.Const) and not self.is_one_shape(operand.type.dims, dims):
@@ -119,7 +122,7 @@ class ArrayForm(Scopes):
         super().elementwise(s, dtype_rule)
 
     def is_one_shape(self, a: tuple[Dim, ...], b: tuple[Dim, ...]) -> bool:
-        """Whether the dims are equal; two symbols that are known only at run time may name one size."""
+        """Whether the dims are equal, or may be: some symbol in them is no parameter's size, and they do not surely differ."""
         if a == b or len(a) != len(b):
             return a == b
         given = {d.as_symbol for p in self.fn.params for d in p.type.dims}
@@ -127,11 +130,11 @@ class ArrayForm(Scopes):
         return of_the_run and not any(map(self.differ, a, b))
 
     def is_same(self, a: Type, b: Type) -> bool:
-        """Whether two types may be equal, the weak mark aside."""
+        """Whether two types may be equal: same dtype, kind and rank, and no dims that differ; the weak mark is ignored."""
         return (a.dtype, a.kind, a.rank) == (b.dtype, b.kind, b.rank) and not any(map(self.differ, a.dims, b.dims))
 
     def differ(self, a: Dim, b: Dim) -> bool:
-        """Whether two dims are unequal. Forms that can be compared only at run time are assumed to agree; a form and 1 do so
+        """Whether two dims surely differ. Forms that can be compared only at run time are assumed to agree; a form and 1 do so
         only if the function has checked that the form is 1."""
         return is_apart(a, b) or a.is_one != b.is_one and not {a, b} & self.ones
 
@@ -184,6 +187,7 @@ class ArrayForm(Scopes):
         self.ends(s)
 
     def body(self, block: ir.Block, s: ir.For | ir.While) -> None:
+        """Checks the body of a loop: its parameters, statements, yields and stop."""
         for param in block.params:
             self.check(not param.buffer, f"buffer {param} is carried by a loop")
             self.define(param)
@@ -260,6 +264,8 @@ class ArrayForm(Scopes):
         self.check(operand.type.is_bool and not operand.type.dims, f"the {what} is {operand.type}, not a flag")
 
     def carried(self, given: Sequence[ir.Operand], taken: Sequence[ir.Var], of: str, to: str, use: bool = True) -> None:
+        """Checks that the operands ``given`` for the variables ``taken`` agree with them in number and type; ``of`` and ``to``
+        name the two in messages."""
         self.check(len(given) == len(taken), f"{len(given)} {of} for {len(taken)} {to}")
         for operand, var in zip(given, taken):
             if use:

@@ -26,8 +26,11 @@ def repeated(old: ir.Function, new: ir.Function, after: str) -> None:
 
 
 def effects(block: ir.Block, with_rules: bool = False) -> Effects:
-    """For each of the user's prints, the largest number of times that it occurs on a path through the block; loop bodies count
-    once. ``with_rules`` adds the prints in user-defined derivatives."""
+    """For each place of a print in the user's code, the largest number of times that it occurs on a path through the block;
+    loop bodies count once.
+
+    ``with_rules`` adds the prints in user-defined derivatives.
+    """
     found: Effects = Counter()
     for stmt in block.stmts:
         if isinstance(stmt, ir.Print):
@@ -43,6 +46,7 @@ def effects(block: ir.Block, with_rules: bool = False) -> Effects:
 
 
 def _called(stmt: ir.Call, with_rules: bool) -> Effects:
+    """The number of prints in a called function, by their place; ``with_rules`` adds those of a user-defined derivative."""
     found: Effects = Counter()
     if isinstance(stmt.function, ir.Custom):
         rule = (stmt.custom.derivative, stmt.custom.pullback) if with_rules else ()

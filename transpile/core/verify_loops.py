@@ -35,6 +35,7 @@ class LoopForm(Scopes):
         self.whole: dict[ir.Operand, ir.Operand] = {}  # a view -> the array that it views
 
     def number(self, op: ir.Operand, what: str) -> None:
+        """Checks that an operand is an int64 scalar or packet without dims; ``what`` names it in the message."""
         self.use(op)
         if op.type.dtype != "int64" or op.type.dims:
             self.fail(f"{what} is {op.type}")
@@ -54,6 +55,7 @@ class LoopForm(Scopes):
             self.check(y not in self.frame, f"{y} of the frame is returned")
 
     def carried(self, given: Sequence[ir.Operand], taken: Sequence[ir.Var], what: str) -> None:
+        """Checks that the operands ``given`` for the variables ``taken`` agree with them in number, dtype, rank and kind."""
         self.check(len(given) == len(taken), f"{len(given)} {what} for {len(taken)}")
         for op, var in zip(given, taken):
             self.use(op, undef=True)
@@ -177,6 +179,8 @@ class LoopForm(Scopes):
         self.fail(f"a view by {s.step}")
 
     def slots(self, item: ir.Item) -> tuple[int, ...]:
+        """The slots of an item of a view: one for a point, start and stop for a slice, none for a full one; other items are
+        refused."""
         match item:
             case ir.Point(arg):
                 return (arg,)
@@ -187,6 +191,7 @@ class LoopForm(Scopes):
         self.fail(f"{item} in a view")
 
     def access(self, root: ir.Operand, indices: Sequence[ir.Operand], path: Any) -> None:
+        """Checks an access of one element: the path is one integer for each axis of the variable ``root``."""
         self.use(root)
         self.check(isinstance(root, ir.Var), "what is accessed is no variable")
         self.check(len(indices) == root.type.rank, f"{len(indices)} subscripts of rank {root.type.rank}")
@@ -239,7 +244,8 @@ class LoopForm(Scopes):
             self.body(s)
 
     def at_once(self, s: ir.For) -> None:
-        """Checks that the iterations can run concurrently: they are counted, and none needs another."""
+        """Checks that the iterations of a parallel or vector loop can run concurrently: they count up by 1, and none needs
+        another."""
         self.check(ir.is_literal(s.step, 1) and not s.backwards, f"a {s.kind} loop that does not count up by 1")
         self.check(s.body.stop is None and s.trips is None, f"a {s.kind} loop that may stop")
         if s.kind == "parallel":
@@ -252,7 +258,8 @@ class LoopForm(Scopes):
             self.check(self.is_combined(s.body, k, prim), f"{s.body.params[k]} is not only combined by {prim}")
 
     def is_combined(self, body: ir.Block, k: int, prim: str) -> bool:
-        """Whether an iteration only combines something by ``prim`` into the ``k``-th carried value and passes it on."""
+        """Whether an iteration only combines something by ``prim`` into the carried value number ``k`` and passes it on,
+        without any other use."""
         held: set[ir.Operand] = {body.params[k]}
         for stmt in body.stmts:
             mine = [o for o in uses(ir.Block((), [stmt])) if o in held]
@@ -264,8 +271,8 @@ class LoopForm(Scopes):
         return body.yields[k] in held and not any(y in held for j, y in enumerate(body.yields) if j != k)
 
     def is_combining(self, let: ir.Let, prim: str, held: Set[ir.Operand]) -> bool:
-        """Whether the *let* combines by ``prim``, or subtracts from a carried value (``held``), which is then the first
-        operand."""
+        """Whether the *let* combines by ``prim``, or subtracts from its first operand, which is then in ``held``, the carried
+        value so far."""
         if let.params.get("vector", let.prim) == prim:
             return True
         record = self.prims.get(let.prim)
@@ -284,6 +291,7 @@ class LoopForm(Scopes):
             self.body(s)
 
     def body(self, s: ir.For | ir.While) -> None:
+        """Checks the body of a loop: its parameters, statements, yields and stop, and the types of the loop's results."""
         for p in s.body.params:
             self.define(p)
         self.statements(s.body)

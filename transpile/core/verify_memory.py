@@ -12,7 +12,7 @@ TAPE = "_tape"  # suffix of the names of recorded stacks and arrays; their tange
 
 
 def reasons(fn: ir.Function, after: str = "") -> None:
-    """Raises `InternalError`, which names the pass ``after``, if a stack is recorded onto without a reason."""
+    """Raises `InternalError`, which names the pass ``after``, if a stack with the name of a tape has no reason."""
     for stmt in statements(fn.body):
         if isinstance(stmt, ir.NewStack) and _is_tape(stmt):
             refuse(fn, after, f"{stmt.var} is recorded without a reason", stmt)
@@ -57,6 +57,8 @@ def apart(fn: ir.Function, is_array: bool, after: str = "") -> None:
 
 
 def _apart(fn: ir.Function, loop: ir.For, after: str) -> None:
+    """Raises `InternalError` if an iteration of this loop hands something on, or touches memory that others write at a place
+    that does not depend on the iteration."""
     # lanes of a reverse sweep may carry sums: they run one after the other
     hands_on = loop.kind == "parallel" and (loop.inits or loop.results)
     if hands_on or loop.body.stop is not None:
@@ -75,6 +77,7 @@ def _apart(fn: ir.Function, loop: ir.For, after: str) -> None:
 
 
 def _touched(stmt: ir.Stmt) -> Iterator[tuple[ir.Operand, tuple[ir.Operand, ...]]]:
+    """The buffer and the subscripts of a store, an addition or a read of an element; nothing for other statements."""
     if isinstance(stmt, (ir.Store, ir.Add)):
         yield stmt.buf, stmt.args
     elif isinstance(stmt, ir.Let) and stmt.prim == "index":
@@ -82,7 +85,7 @@ def _touched(stmt: ir.Stmt) -> Iterator[tuple[ir.Operand, tuple[ir.Operand, ...]
 
 
 def _depending(loop: ir.For) -> set[ir.Operand]:
-    """The operands that may differ between iterations: the index, and what is computed from it."""
+    """The operands that may differ between iterations: the loop's index, and the *lets* and inner indices computed from it."""
     found: set[ir.Operand] = {loop.index}
 
     def visit(block: ir.Block) -> None:

@@ -29,6 +29,7 @@ def let(form: Scopes, s: ir.Let) -> None:
 
 
 def _across(form: Scopes, s: ir.Let) -> None:
+    """Checks one of the primitives that only packets have: `SPLAT`, `NUMBERS`, `ANY`, `ALL`, `COMBINED`."""
     made, given = s.var.type, [a.type for a in s.args]
     match s.prim:
         case "splat":
@@ -52,6 +53,7 @@ def _kinds(types: Sequence[Type]) -> list[str]:
 
 
 def _lanes(form: Scopes, type_: Type) -> int:
+    """The number of lanes of a type, after a check that it is that of a packet: a power of 2, at most 64."""
     n = type_.lanes
     form.check(is_packet(type_) and not type_.dims, f"{type_} is no packet")
     form.check(1 < n <= _MOST and n & (n - 1) == 0, f"a packet of {n} lanes")
@@ -71,6 +73,7 @@ def store(form: Scopes, s: ir.PacketStore) -> None:
 
 
 def _place(form: Scopes, s: ir.PacketRead | ir.PacketStore, type_: Type) -> None:
+    """Checks the subscripts and the mask of a read or store of a packet of type ``type_``."""
     lanes = _lanes(form, type_)
     form.use(s.buf)
     form.check(s.buf.type.rank > 0, f"lanes of {s.buf}")

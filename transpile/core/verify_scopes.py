@@ -40,6 +40,7 @@ class Scopes:
             self.fail(message)
 
     def define(self, var: ir.Var) -> None:
+        """Checks that a variable is defined for the first time, and makes it visible until the scope ends."""
         if var in self.seen:
             self.fail(f"{var} is defined twice")
         self.seen.add(var)
@@ -47,6 +48,7 @@ class Scopes:
         self.inside.append(var)
 
     def use(self, operand: ir.Operand, undef: bool = False) -> None:
+        """Checks that an operand is visible, or a constant without dims; `Undef` only if ``undef``."""
         if isinstance(operand, ir.Var):
             if operand not in self.visible:
                 outside = "outside the block that defines it" if operand in self.seen else "before it is defined"
@@ -60,12 +62,13 @@ class Scopes:
             self.fail("Undef is read")
 
     def combines(self, prim: str) -> bool:
-        """Whether the primitive may combine the values of several iterations or lanes in any order."""
+        """Whether the primitive may combine the values of several iterations or lanes in any order, such as a sum or a
+        maximum."""
         record = self.prims.get(prim)
         return prim == ir.JOINED or record is not None and record.folds == prim
 
     def elementwise(self, s: ir.Let | ir.Alloc, dtype_rule: str) -> None:
-        """Checks that the dtypes of the operands agree as the dtype rule requires."""
+        """Checks that the operands have one dtype, or that they are bool where ``dtype_rule`` says so."""
         groups = {"where": s.args[1:], "as_is": (), "logical": ()}.get(dtype_rule, s.args)
         dtypes = sorted({o.type.dtype for o in groups})
         self.check(len(dtypes) <= 1, f"operands of different dtypes: {', '.join(dtypes)}")
@@ -81,6 +84,7 @@ class Scopes:
         self.inside = around
 
     def statements(self, block: ir.Block) -> None:
+        """Checks the statements of a block in order, each by its handler, and defines their variables."""
         for stmt in block.stmts:
             self.stmt = stmt
             handler = self.handlers.get(type(stmt))

@@ -21,11 +21,12 @@ Paths = Counter[tuple[str, ...]]  # the control around a push or pop -> count
 
 
 def pair(fn: ir.Function, after: str = "") -> None:
-    """Raises `InternalError`, which names the pass ``after``, if a stack is not popped as it was pushed."""
+    """Raises `InternalError`, which names the pass ``after``, if the pops of a stack do not mirror its pushes."""
     _block(fn, fn.body, after)
 
 
 def _block(fn: ir.Function, block: ir.Block, after: str) -> None:
+    """Raises `InternalError` if a stack made in the block, or in a nested one, is not popped as it is pushed."""
     for stmt in block.stmts:
         if isinstance(stmt, ir.NewStack):
             pushed, popped = (_paths(block, stmt.var, kind) for kind in (ir.Push, ir.Pop))
@@ -37,18 +38,22 @@ def _block(fn: ir.Function, block: ir.Block, after: str) -> None:
 
 
 def _is_known_once(pushed: Paths, popped: Paths) -> bool:
-    """Whether only one of the two, pushes or pops, knows the trip count of a loop."""
+    """Whether the pushes and pops that have no counterpart stand in a loop of unknown trip count on exactly one side."""
     left, right = pushed - popped, popped - pushed
     return any("loop" in path for path in left) != any("loop" in path for path in right)
 
 
 def _mirrors(block: ir.Block, stack: ir.Var) -> bool:
-    """Whether pushes and pops stand in the same loops and branches, trip counts aside."""
+    """Whether pushes and pops of the stack stand in the same loops and branches and as often, trip counts aside."""
     pushed, popped = (_paths(block, stack, kind, False) for kind in (ir.Push, ir.Pop))
     return pushed == popped
 
 
 def _paths(block: ir.Block, stack: ir.Var, kind: type[ir.Push] | type[ir.Pop], counted: bool = True) -> Paths:
+    """How often the block pushes onto the stack or pops from it (``kind``), by the loops and branches around it.
+
+    Unless ``counted``, each loop counts as one of unknown trip count.
+    """
     found: Paths = Counter()
     for stmt in block.stmts:
         if isinstance(stmt, kind) and stmt.stack is stack:
@@ -62,6 +67,7 @@ def _paths(block: ir.Block, stack: ir.Var, kind: type[ir.Push] | type[ir.Pop], c
 
 
 def _sides(then: Paths, orelse: Paths) -> Paths:
+    """The counts of a branch: what both sides have in common counts without the branch, the rest under "then" and "else"."""
     both = then & orelse
     found = Counter(both)
     for name, side in (("then", then - both), ("else", orelse - both)):
@@ -70,6 +76,7 @@ def _sides(then: Paths, orelse: Paths) -> Paths:
 
 
 def _repeated(loop: ir.For | ir.While, inside: Paths, counted: bool) -> Paths:
+    """The counts of a loop, from those of one iteration: multiplied by a known trip count, else under "loop"."""
     trips = known_trips(loop) if counted else None
     if trips is not None:
         return Counter({path: trips * count for path, count in inside.items() if trips})
@@ -77,7 +84,7 @@ def _repeated(loop: ir.For | ir.While, inside: Paths, counted: bool) -> Paths:
 
 
 def known_trips(loop: ir.For | ir.While) -> int | None:
-    """The trip count of a loop with constant bounds; None otherwise."""
+    """The trip count of a `For` with constant start, bound and step and without a stop; None otherwise."""
     if not isinstance(loop, ir.For) or loop.body.stop is not None:
         return None
     ends = (loop.start, loop.bound, loop.step)

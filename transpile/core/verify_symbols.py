@@ -62,6 +62,8 @@ class _Bound:
         self.around = around
 
     def type(self, var: ir.Var, stmt: ir.Stmt | None) -> None:
+        """Raises `InternalError` if the type of ``var`` names the index of a loop that is not around it, or a symbol without a
+        value."""
         if var.type.kind == "stack":
             return
         for name in type_symbols(var.type):
@@ -73,7 +75,8 @@ class _Bound:
                 refuse(self.fn, self.after, f"{var} names {name}, which has no value there", stmt)
 
     def has(self, name: str, var: ir.Var) -> bool:
-        """Whether the operand of the symbol is visible, or is a size of a visible value or of the variable itself."""
+        """Whether the operand of a symbol is visible, or is a size of a visible value or of ``var`` itself; True also if there
+        is none."""
         holder = self.fn.symbols.get(name)
         if not isinstance(holder, ir.Var) or holder in self.visible:
             return True

@@ -57,8 +57,8 @@ def reads(stmt: ir.Stmt) -> tuple[ir.Operand, ...]:
 
 
 def dim_symbols(stmt: ir.Stmt) -> tuple[str, ...]:
-    """The symbols of dims that the statement needs at run time. The dims of an ``index`` only describe its result, and do not
-    count."""
+    """The symbols in the params of a *let* or an allocation, which it needs at run time; empty for an ``index``, whose dims
+    only describe its result."""
     if not isinstance(stmt, (ir.Let, ir.Alloc)) or stmt.prim == "index":
         return ()
     found: dict[str, None] = {}
@@ -70,14 +70,15 @@ def dim_symbols(stmt: ir.Stmt) -> tuple[str, ...]:
 
 
 def type_symbols(type_: Type) -> Iterator[str]:
-    """The symbols in the dims of a type."""
+    """The symbols in the dims of a type, or of the types of its items; one may be repeated."""
     for part in (type_, *type_.items):
         for dim in part.dims:
             yield from dim.symbols()
 
 
 def symbols(block: ir.Block) -> tuple[str, ...]:
-    """The symbols that occur in a block: in the types and params of its definitions and as loop indices."""
+    """The symbols that occur in a block, nested blocks included, each once: in types and params of definitions and as loop
+    indices."""
     found: dict[str, None] = {}
     for var in defined(block):
         found.update(dict.fromkeys(type_symbols(var.type)))
@@ -87,12 +88,12 @@ def symbols(block: ir.Block) -> tuple[str, ...]:
 
 
 def index_symbols(stmt: ir.Stmt) -> tuple[str, ...]:
-    """The symbols that stand for a loop's index."""
+    """The symbols that stand for the index of the statement, if it is a loop that has one; else empty."""
     return stmt.symbol.symbols() if isinstance(stmt, ir.For) and stmt.symbol is not None else ()
 
 
 def symbols_of(fn: ir.Function) -> set[str]:
-    """The symbols that occur in a function, including those without an operand."""
+    """The symbols that occur in a function or in the types of its parameters, including those without an operand."""
     return {*fn.symbols, *symbols(fn.body), *(name for p in fn.params for name in type_symbols(p.type))}
 
 
@@ -128,7 +129,7 @@ _BLOCKS: dict[
 
 
 def blocks(stmt: ir.Stmt) -> tuple[ir.Block, ...]:
-    """The blocks nested directly in the statement."""
+    """The blocks nested directly in the statement, in order; empty for one that is neither a branch nor a loop."""
     found = _BLOCKS.get(type(stmt))
     return () if found is None else found(stmt)
 
@@ -148,7 +149,7 @@ def statements(block: ir.Block) -> Iterator[ir.Stmt]:
 
 
 def uses(block: ir.Block) -> Iterator[ir.Operand]:
-    """Every operand read anywhere in a block, including nested blocks and yields."""
+    """Every operand read anywhere in a block, nested blocks and all yields and stops included, as often as it is read."""
     for stmt in statements(block):
         yield from reads(stmt)
         for inner in blocks(stmt):
@@ -157,7 +158,7 @@ def uses(block: ir.Block) -> Iterator[ir.Operand]:
 
 
 def defined(block: ir.Block) -> Iterator[ir.Var]:
-    """Every variable defined anywhere in a block, including parameters, loop indices and results."""
+    """Every variable defined anywhere in a block: parameters, loop indices and results, nested blocks included."""
     yield from block.params
     for stmt in block.stmts:
         if isinstance(stmt, ir.For):
@@ -185,7 +186,8 @@ def free(block: ir.Block) -> tuple[ir.Var, ...]:
 
 
 def written_in(block: ir.Block) -> tuple[ir.Var, ...]:
-    """The buffers and stacks written anywhere in a block, including its own."""
+    """The buffers and stacks that statements in a block write, nested ones included, each once, also those defined in the
+    block."""
     found: dict[ir.Var, None] = {}
     for stmt in statements(block):
         root = written(stmt)
@@ -200,8 +202,8 @@ def written_in(block: ir.Block) -> tuple[ir.Var, ...]:
 def map_reads(
     stmt: ir.Stmt, f: Callable[[ir.Operand], ir.Operand], root: Callable[[ir.Var], ir.Var] = lambda v: v
 ) -> ir.Stmt:
-    """The statement with each operand that it reads itself replaced by ``f``, and each written buffer by ``root``; nested
-    blocks are unchanged."""
+    """A copy of the statement with ``f(operand)`` for each operand that it reads itself and ``root(buffer)`` for a buffer or
+    stack that it writes or a packet reads; nested blocks are unchanged."""
 
     def many(operands: tuple[ir.Operand, ...]) -> tuple[ir.Operand, ...]:
         return tuple(f(o) for o in operands)
@@ -240,8 +242,8 @@ def map_reads(
 def map_operands(
     stmt: ir.Stmt, f: Callable[[ir.Operand], ir.Operand], root: Callable[[ir.Var], ir.Var] = lambda v: v
 ) -> ir.Stmt:
-    """The statement with every operand replaced by ``f(operand)``, in nested blocks too, and every written buffer by
-    ``root(buffer)``."""
+    """A copy of the statement with ``f(operand)`` for every operand, in nested blocks too, and ``root(buffer)`` for every
+    written buffer or stack; what it defines is unchanged."""
 
     def block(b: ir.Block) -> ir.Block:
         return ir.Block(
@@ -279,7 +281,7 @@ class Cloner:
         return type_ if self.dims is None else resized(type_, self.dims)
 
     def fresh(self, var: ir.Var) -> ir.Var:
-        """A new variable that replaces ``var`` from here on."""
+        """A new variable that replaces ``var`` from here on, of the same name and its type with the symbols replaced."""
         new = ir.Var(var.name, self.type(var.type), var.buffer)
         self.mapping[var] = new
         return new
@@ -304,6 +306,7 @@ class Cloner:
         return ir.Block(params, stmts, yields, None if block.stop is None else self.operand(block.stop))
 
     def stmt(self, stmt: ir.Stmt) -> ir.Stmt:
+        """A copy of the statement with the operands replaced and with new variables for those that it defines."""
         new = map_reads(stmt, self.operand, self.root)
         match new:
             case ir.Let() | ir.Alloc():
@@ -330,6 +333,7 @@ class Cloner:
         return new
 
     def function(self, fn: ir.Function) -> ir.Function:
+        """A copy of the function with new parameters and variables."""
         params = tuple(self.fresh(v) for v in fn.params)
         body = self.block(fn.body)
         symbols = {k: self.operand(v) for k, v in fn.symbols.items()}
@@ -345,7 +349,8 @@ def _map_dims(value, dims):  # type: ignore[no-untyped-def]
 
 
 def resize(block: ir.Block, sizes: Mapping[str, Dim]) -> None:
-    """Replaces symbols of sizes by other forms, in place: in the types of all variables that a block defines and in params."""
+    """Replaces symbols of sizes by the forms in ``sizes``, in place: in the types of all variables that a block defines, in
+    params and in the symbols of loops."""
     for var in defined(block):
         var.type = resized(var.type, sizes.get)
     for stmt in statements(block):
@@ -356,12 +361,13 @@ def resize(block: ir.Block, sizes: Mapping[str, Dim]) -> None:
 
 
 def substituted(symbol: Dim | None, dims: Callable[[str], Dim | None]) -> Dim | None:
-    """The symbol of a loop after substitution of its symbols by ``dims``; None stays None."""
+    """The symbol of a loop with each symbol in it replaced by ``dims(name)``, or kept where that is None; None stays None."""
     return None if symbol is None else symbol.substitute(dims)
 
 
 def resized(type_: Type, dims: Callable[[str], Dim | None]) -> Type:
-    """The type with each symbol replaced by ``dims(symbol)``, or kept where that is None."""
+    """The type with each symbol in its dims, or in those of its items, replaced by ``dims(name)``, or kept where that is
+    None."""
     if type_.items:
         return replace(type_, items=tuple(resized(t, dims) for t in type_.items))
     return type_.with_dims(tuple(d.substitute(dims) for d in type_.dims)) if type_.dims else type_

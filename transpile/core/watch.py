@@ -41,7 +41,7 @@ class Done:
 
     @functools.cached_property
     def has_changed(self) -> bool:
-        """Whether the code differs: some passes rebuild it without a change."""
+        """Whether the text of the code changed (some passes rebuild it without a change); True if the input is None."""
         return self.old is not self.new and (self.old is None or dump(self.old) != dump(self.new))
 
 
@@ -52,7 +52,7 @@ class Watcher(Protocol):
 
 
 def watch(watcher: Watcher) -> None:
-    """Registers a watcher."""
+    """Registers a watcher for good, and sets `ON`."""
     global ON
     _WATCHERS.append(watcher)
     ON = True
@@ -60,7 +60,7 @@ def watch(watcher: Watcher) -> None:
 
 @contextmanager
 def watching(watcher: Watcher) -> Iterator[None]:
-    """A context in which the watcher is registered."""
+    """A context in which the watcher is registered; only this one is removed at its end."""
     watch(watcher)
     try:
         yield
@@ -71,7 +71,7 @@ def watching(watcher: Watcher) -> Iterator[None]:
 
 @contextmanager
 def left_out(*names: str) -> Iterator[None]:
-    """A context in which the passes of these names do not run."""
+    """A context in which the passes of these names, of lists, return their input."""
     global ON
     before = set(_LEFT_OUT)
     _LEFT_OUT.update(names)
@@ -93,8 +93,8 @@ def _settle() -> None:
 
 
 def run(step: Any, fn: ir.Function, given: Sequence[Any], dialect: str) -> ir.Function:
-    """The function after a pass (``step``) of a list, with the settings ``given``; reported to the watchers. A pass that is
-    left out changes nothing."""
+    """The result of ``step.run(fn, *given)``, a pass of a list; the watchers are told. A pass that is left out returns
+    ``fn``."""
     if step.name in _LEFT_OUT:
         return fn
     new, seconds = _timed(lambda: step.run(fn, *given))
@@ -103,8 +103,11 @@ def run(step: Any, fn: ir.Function, given: Sequence[Any], dialect: str) -> ir.Fu
 
 
 def station(name: str, dialect: str = "array") -> Callable[[Callable[P, ir.Function]], Callable[P, ir.Function]]:
-    """Decorator for a function that returns core and is not a pass of a list: it is reported to the watchers as ``name``, in
-    this dialect. Its first argument, if it is core, is reported as the input."""
+    """A decorator for functions that return core and are not passes of a list: if `ON`, watchers are told of each call, as
+    ``name``, in this dialect.
+
+    The first argument, if it is a core function, is reported as the input.
+    """
 
     def mark(make: Callable[P, ir.Function]) -> Callable[P, ir.Function]:
         @functools.wraps(make)
@@ -125,7 +128,7 @@ _INSIDE: list[float] = []  # for each running call: the seconds spent in nested 
 
 
 def _timed(make: Callable[[], ir.Function]) -> tuple[ir.Function, float]:
-    """The result of ``make()`` and its time in seconds, without the time of nested timed calls."""
+    """The result of ``make()`` and its time in seconds, without the time of timed calls inside it."""
     _INSIDE.append(0.0)
     start = time.perf_counter()
     try:
@@ -169,7 +172,7 @@ class Timing:
         self.found[done.dialect, done.name] = count + 1, seconds + done.seconds
 
     def table(self) -> str:
-        """One line for each pass, in the order in which they first ran."""
+        """The text of a table: milliseconds and number of runs of each pass, in the order in which they first ran."""
         lines = [f"{'ms':>10} {'runs':>6}  pass"]
         lines += [f"{1000 * s:10.2f} {k:6}  {dialect}: {name}" for (dialect, name), (k, s) in self.found.items()]
         return "\n".join(lines)
