@@ -294,7 +294,8 @@ class Builder:
         return Expr(self, self.bind(getattr(x.op, "name", ir.SYNTHETIC), x.type, "cast", (x.op,), params))
 
     def like(self, result: Expr, source: Expr) -> Expr:
-        """``result``, noted to have on other paths the dtypes that ``source`` has there; a constant becomes a new variable."""
+        """``result``, noted to have on other paths the dtypes that ``source`` has there; unchanged if ``source`` has one
+        dtype."""
         others = self.others.get(source.op) if isinstance(source.op, ir.Var) else None
         return self.with_others(result, others) if others else result
 
@@ -307,7 +308,8 @@ class Builder:
         return x
 
     def floating(self, x: Expr) -> Expr:
-        """``x`` itself if it is a float, else cast to float64; its dtypes on other paths change likewise."""
+        """``x`` itself if it is a float, else cast to float64. If it has other dtypes on some paths, a new variable, noted to
+        have the float dtypes of these."""
         made = x if x.type.is_float else self.cast(x, "float64")
         if isinstance(x.op, ir.Var) and x.op in self.others:
             dtypes = {d if Type(d).is_float else "float64" for d in (x.dtype, *self.others[x.op])} - {made.dtype}
@@ -620,7 +622,8 @@ def _no_parts(a: Dim, b: Dim) -> tuple[Dim, ...]:
 
 
 def unify_any(a: Dim, b: Dim) -> Dim | None:
-    """The form that transforms take for two dims that meet, a constant if one is; None only for two different constants.
+    """The form that transforms take for two dims that meet: a constant if one is, else the first; None only for two different
+    constants.
 
     In a derived function no more is asked: the dims met, and were checked, in the original one, perhaps under other names.
     """

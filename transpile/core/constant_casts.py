@@ -14,10 +14,9 @@ from transpile.errors import RuleError
 
 
 def cast_constant(const: ir.Const, dtype: str, weak: bool = False) -> ir.Const:
-    """The constant that NumPy's cast to ``dtype`` gives, weak if ``weak``; a Python number becomes an integer of any size
-    unchanged.
+    """The constant that NumPy's cast to ``dtype`` gives, weak if ``weak``.
 
-    T201 for a Python NaN or infinity cast to an integer.
+    A Python number cast to an integer dtype is truncated, not wrapped if it does not fit; T201 for NaN and infinity.
     """
     value, kind = const.value, np.dtype(dtype).kind
     if kind in "iu" and const.type.weak:  # Python integers do not wrap: one that does not fit is refused elsewhere

@@ -105,7 +105,8 @@ class Dim(Form[Atom, int]):
 
     @property
     def is_size(self) -> bool:
-        """Whether the form is known to be nonnegative: no coefficient is negative, and all its atoms are sizes."""
+        """Whether the form is known to be nonnegative: neither the constant nor a coefficient is negative, and all its atoms
+        are sizes."""
         return self.const >= 0 and all(c > 0 and a.is_size for a, c in self.terms)
 
     @property

@@ -238,7 +238,7 @@ class _Machine:
     def prim(
         self, name: str, values: list[Any], params: Mapping[str, Any], args: Sequence[ir.Operand], type_: Type
     ) -> Any:
-        """The result of a primitive for these values; `run` computes all but those of memory, places and sizes."""
+        """The result of a primitive for these values: computed here if it is in `_SPECIAL`, else by the caller's ``run``."""
         special = _SPECIAL.get(name)
         with np.errstate(divide=self.errors, invalid=self.errors, over="ignore", under="ignore"):
             if special is not None:

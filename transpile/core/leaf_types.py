@@ -14,8 +14,8 @@ from transpile.errors import NO_COMPLEX, error
 
 
 def leaf_type(value: Any, number: int, what: Callable[[], str] = lambda: "an argument") -> Any:
-    """The core type of a leaf, a number or an array: weak for Python's; each size other than 1 is a new symbol, named by
-    ``number``.
+    """The core type of a leaf, a number or an array: weak for a Python int or float; each size other than 1 is a new symbol,
+    named by ``number``.
 
     T311 or T409 for a dtype that core lacks; ``what()`` names the leaf in the message.
     """

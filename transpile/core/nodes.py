@@ -74,7 +74,7 @@ Operand = Var | Const | Undef
 
 
 def is_literal(op: Operand, value: object) -> bool:
-    """Whether the operand is a constant equal to ``value``."""
+    """Whether the operand is a constant whose value is equal to ``value``, whatever its dtype."""
     return isinstance(op, Const) and op.value == value
 
 
@@ -205,7 +205,7 @@ def view(var: Var, base: Operand, step: Step, args: tuple[Operand, ...] = (), lo
 
 
 def reshape(rank: int) -> Reshape:
-    """The `Reshape` step whose sizes are all its operands, in order."""
+    """The `Reshape` step to ``rank`` axes, whose sizes are the operands 0, 1, ... of the path."""
     return Reshape(tuple(range(rank)))
 
 
@@ -572,7 +572,7 @@ class Call:
 
     @property
     def var(self) -> Var:
-        """The result of a call with exactly one."""
+        """The result of a call that has exactly one."""
         (found,) = self.results
         return found
 

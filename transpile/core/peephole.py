@@ -103,8 +103,8 @@ def definition(b: Emitting, operand: ir.Operand) -> ir.Let | None:
 
 
 def _fold_integers(record: Record, ops: Operands) -> ir.Const | None:
-    """The result as a constant for operands that are all Python integers, or NumPy int64 constants if it does not overflow;
-    else None."""
+    """The result as a constant if all operands are integer constants: Python's, or NumPy's int64 if it does not overflow; else
+    None."""
     known = [o for o in ops if isinstance(o, ir.Const) and type(o.value) is int]
     if record.integers is None or len(known) < len(ops):
         return None
@@ -145,8 +145,8 @@ def _unsigned(b: Emitting, operand: ir.Operand) -> ir.Operand | None:
 
 
 def _sum(b: Emitting, record: Record, ops: Operands) -> Any:
-    """A simpler form of a sum or difference, emitted: ``x - y`` for ``x + -y``, ``x + y`` for ``x - -y``; None if there is
-    none."""
+    """A simpler form of a sum or difference, emitted: ``x - y`` for ``x + -y``, ``y - x`` for ``-x + y``, ``x + y`` for ``x -
+    -y``; None if there is none."""
     x, y = ops
     if (other := _unsigned(b, y)) is not None:
         return b.let("sub" if record.commutes else "add", x, other)
@@ -179,7 +179,8 @@ def _opposite(b: Emitting, record: Record, ops: Operands) -> Any:
 
 
 def _keeps(result: ir.Operand, other: ir.Operand) -> bool:
-    """Whether ``result``, the operand that is left, has the dtype of an operation on it and ``other``, and is no constant."""
+    """Whether ``result`` has the dtype of ``other``, the operand that is dropped, so that it can replace the operation; not if
+    it is a constant."""
     return result.type.dtype == other.type.dtype and not isinstance(result, ir.Const)
 
 

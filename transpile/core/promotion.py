@@ -20,8 +20,8 @@ def _arith(types: Sequence[Type]) -> list[Type]:
 
 
 def _compare(types: Sequence[Type]) -> list[Type]:
-    """The types of the operands of a comparison: int64 for all if one is a Python integer and the others are integers but
-    uint64, so that the Python integer is not cast to a narrow dtype; else those of `_arith`."""
+    """The types of the operands of a comparison: those of `_arith`, but int64 if one is a Python integer and the common type is
+    a NumPy integer other than uint64."""
     ready = _arith(types)
     if any(t.weak and t.is_int for t in types) and ready[0].is_int and ready[0].dtype != "uint64" and not ready[0].weak:
         return [Type("int64")] * len(types)

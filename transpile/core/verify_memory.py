@@ -57,8 +57,8 @@ def apart(fn: ir.Function, is_array: bool, after: str = "") -> None:
 
 
 def _apart(fn: ir.Function, loop: ir.For, after: str) -> None:
-    """Raises `InternalError` if an iteration of this loop hands something on, or touches memory that others write at a place
-    that does not depend on the iteration."""
+    """Raises `InternalError` if this loop may stop early, if it is parallel and carries values, or if an iteration accesses
+    memory that the loop writes at a place that does not depend on the iteration."""
     # lanes of a reverse sweep may carry sums: they run one after the other
     hands_on = loop.kind == "parallel" and (loop.inits or loop.results)
     if hands_on or loop.body.stop is not None:

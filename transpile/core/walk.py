@@ -202,8 +202,8 @@ def written_in(block: ir.Block) -> tuple[ir.Var, ...]:
 def map_reads(
     stmt: ir.Stmt, f: Callable[[ir.Operand], ir.Operand], root: Callable[[ir.Var], ir.Var] = lambda v: v
 ) -> ir.Stmt:
-    """A copy of the statement with ``f(operand)`` for each operand that it reads itself and ``root(buffer)`` for a buffer or
-    stack that it writes or a packet reads; nested blocks are unchanged."""
+    """The statement with ``f(operand)`` for each operand that it reads itself and ``root(buffer)`` for a buffer or stack that
+    it writes or a packet reads; nested blocks are unchanged."""
 
     def many(operands: tuple[ir.Operand, ...]) -> tuple[ir.Operand, ...]:
         return tuple(f(o) for o in operands)
@@ -242,8 +242,8 @@ def map_reads(
 def map_operands(
     stmt: ir.Stmt, f: Callable[[ir.Operand], ir.Operand], root: Callable[[ir.Var], ir.Var] = lambda v: v
 ) -> ir.Stmt:
-    """A copy of the statement with ``f(operand)`` for every operand, in nested blocks too, and ``root(buffer)`` for every
-    written buffer or stack; what it defines is unchanged."""
+    """The statement with ``f(operand)`` for every operand, in nested blocks too, and ``root(buffer)`` for every written buffer
+    or stack; what it defines is unchanged."""
 
     def block(b: ir.Block) -> ir.Block:
         return ir.Block(

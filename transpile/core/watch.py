@@ -60,7 +60,7 @@ def watch(watcher: Watcher) -> None:
 
 @contextmanager
 def watching(watcher: Watcher) -> Iterator[None]:
-    """A context in which the watcher is registered; only this one is removed at its end."""
+    """A context in which the watcher is registered."""
     watch(watcher)
     try:
         yield
