@@ -184,6 +184,7 @@ class Dim(Form[Atom, int]):
 
 
 def _substitute_atom(atom: Atom, lookup: Callable[[str], Dim | None]) -> Dim:
+    """The atom as a form, with each symbol in it replaced by ``lookup(name)``, or kept if ``lookup`` gives None."""
     if atom.kind in ("symbol", "int"):
         found = lookup(atom.name)
         return Dim.atom(atom) if found is None else found

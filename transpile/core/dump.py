@@ -61,6 +61,7 @@ class _Printer:
         return f"{'buffer ' if var.buffer else ''}{self.name(var)}: {var.type}"
 
     def operand(self, operand: ir.Operand | None) -> str:
+        """The text of an operand: a variable's name, a constant with its dtype unless it is weak, "undef", or "none"."""
         match operand:
             case ir.Var():
                 return self.name(operand)
@@ -80,6 +81,8 @@ class _Printer:
         return self.operand(root) + ("".join(self.step(s, args) for s in path) or "[...]")
 
     def step(self, step: Any, args: Sequence[ir.Operand]) -> str:
+        """The text of one step of a path, as it follows the source: ``[i, :]``, ``.permute(1, 0)``; ``args`` are the path's
+        operands."""
         match step:
             case ir.Index():
                 return f"[{', '.join(self.item(i, args) for i in step.items)}]"
@@ -92,6 +95,7 @@ class _Printer:
         return f".{step}"
 
     def item(self, item: Any, args: Sequence[ir.Operand]) -> str:
+        """The text of one item of a subscript; ``args`` are the operands of its path."""
         match item:
             case ir.Point():
                 return self.operand(args[item.arg])
@@ -113,6 +117,7 @@ class _Printer:
     # ---- statements
 
     def block(self, block: ir.Block, depth: int) -> list[str]:
+        """The lines of a block, with its yields and its stop, indented by ``depth`` levels."""
         lines = [line for stmt in block.stmts for line in self.stmt(stmt, depth)]
         pad = "  " * depth
         if block.yields:

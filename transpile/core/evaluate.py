@@ -309,6 +309,7 @@ def _copied(x: Any) -> Any:
 
 
 def _subscript_item(item: Any, args: Sequence[Any]) -> Any:
+    """The Python object that stands for an item in a NumPy subscript; ``args`` are the values of the path's operands."""
     match item:
         case ir.Point(k) | ir.Gather(k) | ir.Mask(k):
             return args[k]

@@ -248,6 +248,7 @@ def _widens(narrow: str, wide: str) -> bool:
 
 
 def _broadcast(b: Emitting, ops: Operands, params: Mapping[str, Any]) -> Any:
+    """The operand of a broadcast to its own dims, or one broadcast in place of two; None if there is none."""
     (x,) = ops
     if isinstance(x, ir.Var) and x.type.dims == tuple(params["dims"]):
         return x
@@ -265,6 +266,7 @@ def _index(b: Emitting, ops: Operands, params: Mapping[str, Any]) -> Any:
 
 
 def _transpose(b: Emitting, ops: Operands, params: Mapping[str, Any]) -> Any:
+    """The operand of a transpose that moves no axis, or one transpose in place of two; None if there is none."""
     axes = tuple(params["axes"])
     if axes == tuple(range(len(axes))):
         return ops[0]

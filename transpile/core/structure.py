@@ -77,6 +77,7 @@ class _Reader:
         return ("s", number, self.other(value))
 
     def other(self, value: Any) -> Any:
+        """A node, container or NumPy scalar as a tuple that begins with its kind; TypeError for anything else."""
         names = _names(value.__class__)
         if names is not None:
             return (type(value).__name__, *[self.of(getattr(value, name)) for name in names])

@@ -76,6 +76,7 @@ class ArrayForm(Scopes):
     # ---- statements: each method checks operands and results
 
     def let(self, s: ir.Let) -> None:
+        """Checks a *let*: operands are values, but ``index`` and ``dim`` may read a buffer."""
         self.check(not s.var.buffer, "a let defines a buffer")
         for k, operand in enumerate(s.args):
             if k == 0 and s.prim in READERS:
@@ -85,6 +86,7 @@ class ArrayForm(Scopes):
         self.made(s)
 
     def alloc(self, s: ir.Alloc) -> None:
+        """Checks an allocation: operands are values, but a copy may be of a buffer."""
         self.check(s.var.buffer, "an alloc defines a value")
         for operand in s.args:
             if s.prim == "copy":
@@ -139,6 +141,7 @@ class ArrayForm(Scopes):
         return is_apart(a, b) or a.is_one != b.is_one and not {a, b} & self.ones
 
     def store(self, s: ir.Store | ir.Add) -> None:
+        """Checks a store or addition: the buffer may be written, and the value has the dims and the dtype of the place."""
         self.use(s.buf)
         self.check(s.buf.buffer, f"{s.buf} is written but is no buffer")
         for operand in s.args:
@@ -152,6 +155,7 @@ class ArrayForm(Scopes):
         self.check(s.value.type.dtype == source.dtype, f"a value of {s.value.type} is stored in {source}")
 
     def branch(self, s: ir.If) -> None:
+        """Checks a branch: both blocks, and that their yields agree with the results."""
         self.flag(s.test, "test")
         for name, block in (("then", s.then), ("else", s.orelse)):
             self.check(not block.params and block.stop is None, f"the {name} block has parameters or a stop")
@@ -161,6 +165,7 @@ class ArrayForm(Scopes):
                 self.carried(block.yields, s.results, f"{name} yields", "results")
 
     def loop(self, s: ir.For) -> None:
+        """Checks a `For`: its bounds, inits, body and results."""
         for name, operand in (("start", s.start), ("bound", s.bound), ("step", s.step)):
             self.value(operand)
             self.check(is_int_scalar(operand.type), f"the {name} of a loop is {operand.type}")
@@ -173,6 +178,7 @@ class ArrayForm(Scopes):
         self.ends(s)
 
     def repeat(self, s: ir.While) -> None:
+        """Checks a `While`: its inits, test, body and results."""
         self.carried(s.inits, s.test.params, "inits", "parameters of the test")
         self.carried(s.inits, s.body.params, "inits", "parameters")
         with self.scope():
@@ -224,6 +230,7 @@ class ArrayForm(Scopes):
         self.check(fits, f"an element of {stack} cannot be {value}")
 
     def effect(self, s: ir.Print | ir.Raise) -> None:
+        """Checks a print or raise: operands are values, and the message names only operands that exist."""
         for operand in s.args:
             self.value(operand)
         shown = s.parts if isinstance(s, ir.Raise) else [part for parts in s.parts for part in parts]
@@ -233,6 +240,7 @@ class ArrayForm(Scopes):
         )
 
     def call(self, s: ir.Call) -> None:
+        """Checks a call of a custom rule, whose functions are checked too, or of a routine."""
         for operand in reads(s):
             self.value(operand)
         self.check(not any(r.buffer for r in s.results), "a call defines a buffer")

@@ -73,6 +73,7 @@ class LoopForm(Scopes):
     # ---- statements
 
     def let(self, s: ir.Let) -> None:
+        """Checks a *let*: a primitive of loop core on numbers, a read of an element, a size or an item, or one of packets."""
         for a in s.args:
             self.use(a)
         if has_lanes(s):
@@ -112,6 +113,7 @@ class LoopForm(Scopes):
             self.memory.add(s.var)
 
     def call(self, s: ir.Call) -> None:
+        """Checks a call of a runtime function or of a kept function: what it fills may be written and is no other argument."""
         for a in s.args:
             self.use(a)
         match s.function:
@@ -149,6 +151,7 @@ class LoopForm(Scopes):
         return isinstance(a, ir.Var) and (a is b or self.whole.get(a) is b or self.whole.get(b) is a)
 
     def view(self, s: ir.View) -> None:
+        """Checks a view: its step fits its base. It may be written, or is gone with the frame, if its base is."""
         for a in s.args:
             self.use(a)
         for a in s.args[1:]:
@@ -202,6 +205,7 @@ class LoopForm(Scopes):
             self.number(i, "a subscript")
 
     def alloc(self, s: ir.Alloc) -> None:
+        """Checks an allocation: empty memory, a size for each axis, constant sizes in the frame."""
         self.check(s.prim == "empty" and s.var.buffer, "memory that is not empty")
         self.check(len(s.args) == s.var.type.rank, f"{len(s.args)} sizes of rank {s.var.type.rank}")
         for a in s.args:
@@ -234,6 +238,7 @@ class LoopForm(Scopes):
                 self.carried(side.yields, s.results, "yields")
 
     def loop(self, s: ir.For) -> None:
+        """Checks a `For`: its bounds, inits, body and results, and `at_once` if its kind is not "serial"."""
         for op, what in ((s.start, "start"), (s.bound, "bound"), (s.step, "step")):
             self.number(op, f"the {what}")
         self.carried(s.inits, s.body.params, "inits")
@@ -279,6 +284,7 @@ class LoopForm(Scopes):
         return record is not None and record.folds == prim and let.args[0] in held
 
     def repeat(self, s: ir.While) -> None:
+        """Checks a `While`: its inits, test, body and results."""
         self.carried(s.inits, s.body.params, "inits")
         self.carried(s.inits, s.test.params, "inits")
         with self.scope():

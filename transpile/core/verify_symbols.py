@@ -39,6 +39,7 @@ class _Bound:
         self.block(self.fn.body)
 
     def block(self, block: ir.Block) -> None:
+        """Checks the types of parameters and definitions in a block, which are not visible after it."""
         inside = list(block.params)
         for param in block.params:
             self.type(param, None)
@@ -52,6 +53,7 @@ class _Bound:
         self.visible.difference_update(inside)
 
     def inner(self, stmt: ir.Stmt, block: ir.Block) -> None:
+        """Checks a block of ``stmt``, inside which a loop's index and its symbol are visible."""
         self.visible.update(block.params)
         if not isinstance(stmt, ir.For):
             return self.block(block)

@@ -288,7 +288,8 @@ def _call(lw: Lowering, p: Product, called: Sequence[str], part: Part, target: V
 
 
 def _scale(lw: Lowering, target: View, sizes: Sequence[ir.Operand], beta: ir.Operand) -> None:
-    """Emits a multiplication of the target by ``beta``; if that is 0, the target is not read."""
+    """Emits loops that multiply the target, of these sizes, by ``beta``: nothing if that is 1, and without reading if it is
+    0."""
     if isinstance(beta, ir.Const) and beta.value == 1:
         return
     b, dtype = lw.b, target.var.type.dtype

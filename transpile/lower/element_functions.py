@@ -42,7 +42,7 @@ class Elements:
 
     @property
     def memory(self) -> ir.Var:
-        """The root, which must exist."""
+        """The variable that holds the array, ``root``; the array must have one."""
         assert self.root is not None
         return self.root
 

@@ -35,7 +35,7 @@ def number(lw: Lowering, value: Any, dtype: str) -> Expr:
 
 
 def cast(lw: Lowering, x: Expr, dtype: str) -> Expr:
-    """The scalar in another dtype."""
+    """The scalar in this dtype, cast if it has another."""
     return lw.compute("cast", [x], Type(dtype), {})
 
 

@@ -63,6 +63,7 @@ class _Singles(Cloner):
         return {**params, "dtype": SINGLE} if params.get("dtype") == HALF else params
 
     def block(self, block: ir.Block) -> ir.Block:
+        """A copy of the block, with float32 in place of float16."""
         params = tuple(self.fresh(v) for v in block.params)
         with self.b.into(ir.Block()) as made:
             for stmt in block.stmts:
@@ -94,7 +95,8 @@ class _Singles(Cloner):
             self.b.emit(self.stmt(stmt))
 
     def rounded(self, x: Expr, was: Type, name: str = "") -> Expr:
-        """A number whose type was ``was``, rounded to float16 and held in float32; NumPy integers pass through float32."""
+        """A number whose type was ``was``, rounded to float16 and held in float32; itself if ``was`` is float16. NumPy integers
+        pass through float32."""
         if was.dtype == HALF:
             return x
         if isinstance(x.op, ir.Const):

@@ -33,6 +33,7 @@ def place_of(lw: Lowering, path: ir.Path, args: Sequence[ir.Operand], sizes: Seq
 
 
 def _permute(lw: Lowering, place: Place, step: ir.Permute, args: list[ir.Operand]) -> Place:
+    """The place with its axes in the order of the step, still a view if ``place`` is one."""
     axes = step.axes
 
     def inner(idx: Sequence[Expr]) -> list[Expr]:

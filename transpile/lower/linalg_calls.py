@@ -113,8 +113,8 @@ def _kept(lw: Lowering, factors: Factors) -> Given:
 
 
 def system(lw: Lowering, stmt: Any, how: System) -> Elements:
-    """The solution of a linear system: by substitution if the matrix is known to be triangular, by shared factors if other
-    statements need them too."""
+    """The solution of a linear system, in new memory: by substitution if the matrix is known to be triangular, by shared
+    factors if other statements need them too, else by the record's runtime function."""
     record = record_of(stmt)
     lower = lw.matrices.triangle(stmt.args[0]) if record.factored else None
     if lower is not None:

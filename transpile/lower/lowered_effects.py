@@ -35,7 +35,8 @@ def _raise(
 
 
 def _with_line(loc: ir.Loc, parts: ir.Parts) -> ir.Parts:
-    """The message with the user's line, which is not part of the text shown."""
+    """The message with the user's line, which its text does not show; unchanged if it has its place already or no file is
+    known."""
     known = any(isinstance(p, tuple) and p[0] == "at" for p in parts)
     return (*parts, ("line", loc.file, loc.line, loc.col)) if loc.file and not known else parts
 
@@ -65,7 +66,8 @@ def mismatch(loc: ir.Loc, given: Expr, size: Expr) -> ir.Raise:
 
 
 def in_size(loc: ir.Loc, value: Expr, parts: ir.Parts = ("an array cannot have the size ", 0)) -> ir.BoundsCheck:
-    """A check that raises ValueError, with the message of ``parts``, if a number of the user's cannot be a size."""
+    """A check that raises ValueError, with the message of ``parts``, if a number of the user's is below 0 or above `LONGEST`,
+    and so cannot be a size."""
     shown = _with_line(loc, (*place(loc), *parts))
     return ir.BoundsCheck(value.op, ir.Const(LONGEST + 1, INT), value.op, True, "ValueError", shown, loc=loc)
 

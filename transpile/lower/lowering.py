@@ -157,8 +157,8 @@ class Lowering(Nests):
         return isinstance(a, ir.Var) and isinstance(b, ir.Var) and form is not None and form == self.b.form_of(b)
 
     def symbol(self, name: str) -> ir.Operand:
-        """The value of a symbol: its own operand, or, if this was dead code, the size of an array that has the symbol. Raises
-        KeyError."""
+        """The value of a symbol of dims: its own operand, or, if this was dead code, the size of an array that has the symbol.
+        KeyError if it has neither."""
         op = self.fn.symbols.get(name)
         if op is not None and (not isinstance(op, ir.Var) or op in self.env):
             return self.place(op).op

@@ -37,7 +37,8 @@ class Nests:
     def nest(
         self, sizes: Sequence[ir.Operand], body: Callable[[list[Expr]], None], order: Sequence[int] | None = None
     ) -> None:
-        """Emits loops over all indices of ``sizes`` and in them ``body(index)``; an axis of size 1 gets index 0 and no loop.
+        """Emits loops over all indices of ``sizes`` and in them ``body(index)``, one number for each axis; an axis of size 1
+        gets index 0 and no loop.
 
         ``order`` lists the axes from the outermost loop to the innermost; None: as they are.
         """

@@ -100,7 +100,8 @@ def _pair(parts: Sequence[tuple[str, Elements]], output: str) -> tuple[int, int]
 
 
 def contraction(lw: Lowering, stmt: Any, how: Contraction) -> Elements:
-    """The contraction of a statement's operands, by the letters that its record gives."""
+    """The contraction of a statement's operands, by the letters that ``how`` gives: by loops if ``how.in_loops``, else as
+    `einsum`."""
     operands = [lw.elements(a) for a in stmt.args]
     inputs, output = how.letters([x.rank for x in operands], stmt.params).split("->")
     parts = list(zip(inputs.split(","), operands))

@@ -109,7 +109,10 @@ def _is_positive(size: ir.Operand) -> bool:
 
 
 def padded(lw: Lowering, stmt: Any, how: Any) -> Elements:
-    """``np.pad``; raises at run time if a width is negative or an empty axis has nothing to repeat."""
+    """``np.pad``: new memory for a constant, else the operand's elements, read at other indices.
+
+    ValueError at run time if a width is negative or an empty axis has nothing to repeat.
+    """
     b, mode = lw.b, stmt.params["mode"]
     x = lw.elements(stmt.args[0])
     before, after = ([lw.scalar(stmt.args[2 * k + side]) for k in range(x.rank)] for side in (1, 2))

@@ -20,8 +20,8 @@ from transpile.lower.runtime_calls import in_sizes
 
 
 def broadcast(lw: Lowering, stmt: Any, how: Any) -> Elements:
-    """``np.broadcast_to``: the operand's elements, read at other indices. If it has one element, this is computed once, unless
-    it is cheap."""
+    """``np.broadcast_to``: the operand's elements, read at other indices. If it has one element, this is computed once, except
+    for a cheap array."""
     x = lw.elements(stmt.args[0])
     dims = stmt.params["dims"]
     own = stmt.args[0].type.dims
@@ -55,7 +55,7 @@ def stretched(lw: Lowering, stmt: Any, how: Any) -> Elements:
 
 
 def transposed(lw: Lowering, stmt: Any, how: Any) -> Elements:
-    """``np.transpose``, a view if the operand is one."""
+    """``np.transpose``: the operand's elements, read at other indices; a view if the operand is one."""
     x = lw.elements(stmt.args[0])
     axes = tuple(stmt.params["axes"])
     where = {a: k for k, a in enumerate(axes)}
@@ -73,7 +73,8 @@ def transposed(lw: Lowering, stmt: Any, how: Any) -> Elements:
 
 
 def in_other_sizes(lw: Lowering, stmt: Any, how: Any) -> Elements:
-    """``np.reshape``: an index map if the operand has no memory and only axes of size 1 change, else a view of memory."""
+    """``np.reshape``: an index map if only axes of size 1 change and the operand has no memory, or the result is a scalar; else
+    a view of memory, into which an operand without memory is computed."""
     x = lw.elements(stmt.args[0])
     sizes = lw.sizes(stmt.params["dims"])
     if _only_ones(lw, x.sizes, sizes):

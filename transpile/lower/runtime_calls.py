@@ -75,7 +75,7 @@ def items(lw: Lowering, fn: str, types: Sequence[tuple[str, int]], *args: ir.Ope
 
 
 def flat(lw: Lowering, x: Elements, name: str = "flat") -> ir.Operand:
-    """The array as a variable of rank 1, in C order."""
+    """The array as a variable of rank 1, in C order; an array without memory gets memory with this name."""
     x = lw.rooted(x, name)
     if x.rank == 1:
         return x.root  # type: ignore[return-value]
