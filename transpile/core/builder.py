@@ -329,7 +329,8 @@ class Builder:
         return type_, params
 
     def elementwise(self, prim: str, *args: Any, strong: bool = False, name: str = "", **params: Any) -> Expr:
-        """An elementwise primitive, with NumPy's promotion and broadcasting made explicit.
+        """The result of an elementwise primitive, with NumPy's promotion and broadcasting as casts and broadcasts of the
+        operands, all emitted; `RuleError` if shapes do not fit.
 
         ``strong``: the result of scalars is a NumPy scalar (``np.exp(1.0)``), not a Python one.
         """

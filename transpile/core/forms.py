@@ -93,7 +93,7 @@ class Form(Generic[A, N]):
         return self.times(-1)
 
     def __mul__(self: F, other: F | int | Fraction) -> F:
-        """The product with a number or with a constant form; two other forms need `product`."""
+        """The product with a number or a form; that of two nonconstant forms is `product`."""
         if not isinstance(other, Form):
             return self.times(other)
         if self.terms and other.terms:
@@ -132,7 +132,7 @@ class Form(Generic[A, N]):
         return self.made(self.const, [t for t in self.terms if t[0] != atom])
 
     def replaced(self: F, atom: Hashable, by: F) -> F:
-        """The form with ``by``, a form, in place of an atom, times the atom's coefficient."""
+        """The form with ``by``, a form, substituted for the atom."""
         coefficient = self.coefficient(atom)
         return self.without(atom).plus(by, coefficient) if coefficient else self
 

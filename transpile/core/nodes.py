@@ -461,7 +461,7 @@ class BoundsCheck(Effect):
 
     @property
     def operands(self) -> tuple[Operand, ...]:
-        """The operands that it reads."""
+        """The operands that it reads: ``at``, ``size``, ``given``, and the guard if it has one."""
         return (self.at, self.size, self.given, *(() if self.guard is None else (self.guard,)))
 
 
@@ -560,13 +560,13 @@ class Call:
 
     @property
     def custom(self) -> Custom:
-        """The called function, which has a derivative of the user's own."""
+        """The called function with a derivative of the user's own; AssertionError for other calls."""
         assert isinstance(self.function, Custom)
         return self.function
 
     @property
     def routine(self) -> Routine:
-        """The called function, a routine of array core."""
+        """The called routine of array core; AssertionError for other calls."""
         assert isinstance(self.function, Routine)
         return self.function
 

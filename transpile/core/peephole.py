@@ -59,8 +59,8 @@ def _with_unit(record: Record, args: Operands, signed: bool) -> ir.Operand | Non
 
 
 def _decided(record: Record, args: Operands) -> ir.Operand | None:
-    """The result of a selection or logical operation whose test, or one of whose operands, is constant; None if it is not
-    decided."""
+    """The result of a selection or logical operation if its test or an operand is constant, or its two operands are the same;
+    else None."""
     if record.name == "where":
         test, x, y = args
         if isinstance(test, ir.Const):

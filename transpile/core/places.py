@@ -167,7 +167,8 @@ def _down_to(bound: Dim | None, n: Dim, least: Least) -> Dim | None:
 
 
 def _lower(bound: Dim | None, n: Dim, least: Least) -> Dim | None:
-    """The start of a slice, at least 0 (a start beyond ``n`` counts as ``n``); None if the sign of the bound is not known."""
+    """The start of a slice, at least 0 (a start beyond ``n`` counts as ``n``); None if the sign of the bound is not known.
+    ``least`` gives a lower bound of a form."""
     if bound is None:
         return None
     if bound.is_const and bound.const < 0:

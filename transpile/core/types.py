@@ -116,8 +116,8 @@ def promote(*types: Type) -> Type:
 
 
 def computes_alike(a: Type, b: Type) -> bool:
-    """Whether arithmetic gives equal values in both types. It does not if only one of them is NumPy's bool, whose values are no
-    numbers, or an integer other than int64, which wraps elsewhere."""
+    """Whether arithmetic gives equal values in both types: they have one dtype, or neither is NumPy's bool, whose values are no
+    numbers, or a NumPy integer other than int64, which wraps elsewhere."""
     narrow = any(not t.weak and (t.is_bool or (t.is_int and t.dtype != "int64")) for t in (a, b))
     return a.dtype == b.dtype or not narrow
 

@@ -272,8 +272,8 @@ class ArrayForm(Scopes):
         self.check(operand.type.is_bool and not operand.type.dims, f"the {what} is {operand.type}, not a flag")
 
     def carried(self, given: Sequence[ir.Operand], taken: Sequence[ir.Var], of: str, to: str, use: bool = True) -> None:
-        """Checks that the operands ``given`` for the variables ``taken`` agree with them in number and type; ``of`` and ``to``
-        name the two in messages."""
+        """Checks that the operands ``given`` for the variables ``taken`` agree with them in number and type and, with ``use``,
+        are visible values; ``of`` and ``to`` name the two in messages."""
         self.check(len(given) == len(taken), f"{len(given)} {of} for {len(taken)} {to}")
         for operand, var in zip(given, taken):
             if use:

@@ -57,8 +57,11 @@ def apart(fn: ir.Function, is_array: bool, after: str = "") -> None:
 
 
 def _apart(fn: ir.Function, loop: ir.For, after: str) -> None:
-    """Raises `InternalError` if this loop may stop early, if it is parallel and carries values, or if an iteration accesses
-    memory that the loop writes at a place that does not depend on the iteration."""
+    """Raises `InternalError` if this loop may stop early, if it is parallel and carries values, or if an iteration writes
+    memory from outside at a place that does not depend on the iteration.
+
+    In a loop over lanes, reads of memory that the loop stores to count too; memory that it only adds to may be shared.
+    """
     # lanes of a reverse sweep may carry sums: they run one after the other
     hands_on = loop.kind == "parallel" and (loop.inits or loop.results)
     if hands_on or loop.body.stop is not None:

@@ -169,7 +169,7 @@ def defined(block: ir.Block) -> Iterator[ir.Var]:
 
 
 def free(block: ir.Block) -> tuple[ir.Var, ...]:
-    """The variables that a block reads or writes without defining them, in order of first use."""
+    """The variables that a block, nested blocks included, reads or writes without defining them, each once."""
     own = set(defined(block))
     found: dict[ir.Var, None] = {}
     for stmt in statements(block):
