@@ -71,7 +71,7 @@ class At:
 
 
 def _updating(name: str) -> Callable[..., NDArray[Any]]:
-    """The method of `Part` that combines the part with values by a ufunc."""
+    """The method ``name`` of `Part`: it combines the part with values by the ufunc of that name in `update_methods.UFUNCS`."""
 
     def method(self: Part, values: ArrayLike, *, indices_are_sorted: bool = False, unique_indices: bool = False,
                mode: Mode | None = None, wrap_negative_indices: bool = True) -> NDArray[Any]:  # fmt: skip
@@ -95,7 +95,8 @@ class Part:
 
     def get(self, *, indices_are_sorted: bool = False, unique_indices: bool = False, mode: Mode | None = None,
             fill_value: Any = None, wrap_negative_indices: bool = True) -> Any:  # fmt: skip
-        """A copy of the part; see `at`."""
+        """A copy of the part; where the index is out of range, the nearest element, or ``fill_value`` in the modes "drop" and
+        "fill"."""
         found = Place(self.array.shape, self.index, wrap_negative_indices)
         x = found.within(self.array)
         part = x[found.clipped]
@@ -126,6 +127,8 @@ class Part:
         return self._changed(func, (), mode, unique_indices, wrap_negative_indices)
 
     def _changed(self, function: Any, values: tuple[Any, ...], mode: Any, unique: bool, wraps: bool) -> NDArray[Any]:
+        """A copy of the array with ``function(part, *values)`` in the place of the part: at once for ``unique`` indices, else
+        once for each index. It has the array's dtype, float64 if integers are divided."""
         of, divides = self.array.dtype, function is np.divide
         out = self.array.astype(update_methods.computed_in(of, values, divides))
         found = Place(out.shape, self.index, wraps)
@@ -172,6 +175,7 @@ def _fitted(out: NDArray[Any], found: Place, value: Any) -> Any:
 
 
 def _is_dropping(mode: Any, reading: bool = False) -> bool:
+    """True if indices out of range are not clipped in this mode, for a read or a write; T131 for an unknown mode."""
     if mode is not None and mode not in update_methods.MODES:
         raise error("T131", update_methods.unknown_mode(mode), hint=update_methods.MODE_HINT)
     return update_methods.is_dropping(mode, reading)

@@ -39,7 +39,8 @@ class Custom:
         return self if instance is None else types.MethodType(self, instance)
 
     def rules(self) -> tuple[Any, ...]:
-        """The user's functions that make up the derivative; T307 if they have not been set."""
+        """The user's functions that make up the derivative, in the order of the attributes in `RULES`; T307 if they have not
+        been set."""
         raise NotImplementedError
 
 
@@ -98,6 +99,7 @@ def _name(fn: Any) -> str:
 
 
 def _several(given: Any, kind: type) -> tuple[Any, ...]:
+    """``given`` as a tuple: () for None, a single value alone; T505 unless all values are of ``kind``, int or str."""
     found = () if given is None else tuple(given) if isinstance(given, (tuple, list)) else (given,)
     if not all(isinstance(k, kind) for k in found):
         option, what = ("nondiff_argnums", "an int") if kind is int else ("nondiff_argnames", "a str")
@@ -107,7 +109,7 @@ def _several(given: Any, kind: type) -> tuple[Any, ...]:
 
 
 def _numbers(fn: Callable[..., Any], names: tuple[str, ...]) -> tuple[int, ...]:
-    """The positions of the parameters with these names; T505 if there is none."""
+    """The positions of the parameters with these names; T505 if a name is not a parameter."""
     known = list(inspect.signature(fn).parameters) if names else []
     missing = [name for name in names if name not in known]
     if missing:

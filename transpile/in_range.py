@@ -21,6 +21,8 @@ class Place:
     """
 
     def __init__(self, shape: tuple[int, ...], index: Any, wraps: bool = True) -> None:
+        """With ``wraps``, negative indices down to minus the size count from the end; else they are out of range. T207 for an
+        invalid index."""
         self.inside: Any = True
         clipped: list[Any] = []
         axis = 0
@@ -42,6 +44,7 @@ class Place:
         self._meet(clipped)
 
     def _clip(self, part: Any, n: int, wraps: bool) -> Any:
+        """The index ``part``, an int or an array, clipped to an axis of size ``n``; updates ``inside``."""
         low = -n if wraps else 0
         self.inside = self.inside & ((part >= low) & (part < n))
         return min(max(part, low), n - 1) if isinstance(part, int) else np.clip(part, low, n - 1)
@@ -112,6 +115,7 @@ def _covered(part: Any) -> int:
 
 
 def _common_shape(shapes: list[tuple[int, ...]]) -> tuple[int, ...]:
+    """The shape to which index arrays of these shapes broadcast; T202 if there is none."""
     try:
         return np.broadcast_shapes(*shapes)
     except ValueError:
@@ -125,6 +129,8 @@ def _is_mask(part: Any) -> bool:
 
 
 def _item(part: Any) -> Any:
+    """One item of an index: None, an ellipsis and slices unchanged, a bool, an int, or an array of integers or booleans; T207
+    for others."""
     if part is None or part is ... or isinstance(part, slice):
         return part
     found = np.asarray(part)
@@ -144,6 +150,8 @@ def _item(part: Any) -> Any:
 
 
 def _places(mask: NDArray[Any], shape: tuple[int, ...], axis: int) -> list[NDArray[Any]]:
+    """The index arrays of the true elements of a mask, one for each axis; T207 if it has not the shape of the axes from
+    ``axis`` on."""
     if mask.shape != shape:
         message = f"a mask of shape {mask.shape} does not fit axes of shape {shape}, from axis {axis} on"
         raise error("T207", message, hint="make the mask from the array that it indexes")

@@ -24,8 +24,9 @@ Axis = int | None
 
 
 def axes_tree(given: Any, what: str) -> Axes:
-    """The user's axes, the argument named ``what``, as a tree; T601 if they are no tree of ints and None. A list counts as a
-    tuple. The auxiliary data of a registered class are no axes."""
+    """The user's axes as a tree; a tree (from transformed code) is returned unchanged. T601, in which ``what`` names the
+    argument, unless ``given`` consists of ints and None in containers. A list becomes a tuple. The auxiliary data of a
+    registered class are no axes."""
     if isinstance(given, (Static, Node)):  # from transformed code
         return given
     if given is None or type(given) is Meta:
@@ -51,7 +52,8 @@ def axes_text(axes: Axes) -> str:
 
 
 def of_arguments(axes: Axes, args: Sequence[Tree]) -> list[Axis]:
-    """The axis of each leaf of the positional arguments."""
+    """The axis of each leaf of the positional arguments ``args``, in one list. A single int or None applies to all of them; a
+    container must be a tuple with one entry for each argument (T601)."""
     if isinstance(axes, Node) and (axes.kind != "tuple" or len(axes.children) != len(args)):
         count = f"{len(args)} argument{'s' * (len(args) != 1)}"
         what = f"in_axes={axes_text(axes)}"
@@ -69,8 +71,8 @@ def of_arguments(axes: Axes, args: Sequence[Tree]) -> list[Axis]:
 
 
 def spread(axes: Axes, tree: Tree, where: str, loc: Loc = NOWHERE) -> list[Axis]:
-    """The axis of each leaf of a tree; the tree of the axes is a prefix of it, else T601 with ``where``, the name of the axes.
-    ``loc`` is the source of the tree."""
+    """The axis of each leaf of ``tree``, in order; each int or None in ``axes`` applies to the whole subtree there. T601 at
+    ``loc`` if ``axes`` is no prefix of the tree; ``where`` names the axes in the message."""
     if isinstance(axes, Static):
         return [axes.value for _ in walk_leaves(tree)]
     if not isinstance(tree, Node) or not _fits(axes, tree):
@@ -88,6 +90,8 @@ def spread(axes: Axes, tree: Tree, where: str, loc: Loc = NOWHERE) -> list[Axis]
 
 
 def _fits(axes: Node, tree: Node) -> bool:
+    """True if a container of axes fits the container ``tree``: the same class and size, of dicts the same keys in any order.
+    Tuples and lists fit each other."""
     if tree.kind == "dict":
         return axes.kind == "dict" and set(axes.keys) == set(tree.keys)
     plain = ("tuple", "list")

@@ -27,7 +27,8 @@ class NamedAxis:
 
     @property
     def label(self) -> str:
-        """The name of the symbol for the number of lanes."""
+        """The name of the symbol for the number of lanes: the axis's own if it is an identifier of two or more characters, else
+        "batch"."""
         name = self.name
         return name if isinstance(name, str) and name.isidentifier() and len(name) > 1 else "batch"
 
@@ -42,7 +43,7 @@ def bound() -> tuple[NamedAxis, ...]:
 
 @contextmanager
 def binding(axis: NamedAxis | None) -> Iterator[None]:
-    """A context in which the axis has its name."""
+    """A context in which ``axis`` is the innermost of the axes in `bound`; with None nothing changes."""
     token = _bound.set((*_bound.get(), axis) if axis is not None else _bound.get())
     try:
         yield
@@ -57,6 +58,6 @@ def unbound(name: Any, known: tuple[NamedAxis, ...] = ()) -> tuple[str, str]:
 
 
 def failed(name: Any) -> Exception:
-    """The error of a collective in a plain run, where no axis has a name."""
+    """The T604 error (not raised here) of a collective in a plain run, where no axis has a name."""
     message, hint = unbound(name)
     return error("T604", message, hint=hint)

@@ -15,7 +15,8 @@ STARTED = time.time()  # source files of ours that are newer are not the code th
 
 
 def find_runtime(folder: Path) -> None:
-    """Imports the runtime from ``folder``, if it is there. ImportError if another runtime is imported already."""
+    """Imports the runtime from ``folder`` if it is there and not imported yet. ImportError if another runtime is imported
+    already."""
     start = folder / NAME / "__init__.py"
     if not start.is_file():
         return

@@ -33,7 +33,7 @@ class Place:
         return Place(root.kind, root.holder, root.name, captured.steps)
 
     def read(self) -> Any:
-        """The value that the place has now."""
+        """The value that the place has now, taken from the holder by ``steps``; raises what the lookup raises if it is gone."""
         value = self.holder
         if self.kind == "global":
             value = value[self.name]
@@ -44,7 +44,7 @@ class Place:
         return value
 
     def key(self) -> tuple[Any, ...]:
-        """Equal keys mean the same place."""
+        """A hashable tuple; equal keys mean the same place."""
         return (self.kind, id(self.holder), self.name if self.kind == "global" else "", self.steps)
 
     def __eq__(self, other: object) -> bool:
@@ -55,8 +55,8 @@ class Place:
 
 
 def reader(places: Sequence[Place]) -> Callable[[], list[Any]] | None:
-    """A function that returns the current values, in order, and raises `Stale` if one no longer has its present type; None if
-    there are no places."""
+    """A function without arguments that returns the current values, in order; None if there are no places. It raises `Stale` if
+    a value is gone or no longer has the structure and types that it has now."""
     if not places:
         return None
     expected = _key_of([_read(p) for p in places])
@@ -95,7 +95,7 @@ HOLDERS = _Holders()
 
 
 def _read(place: Place) -> Any:
-    """The current value of a place; inside `holding`, the value when it was first read there."""
+    """The current value of a place; inside `holding`, the value when it was first read there, of an array a copy."""
     held = _held.get()
     if held is None:
         return place.read()
@@ -107,8 +107,8 @@ def _read(place: Place) -> Any:
 
 @contextmanager
 def holding(held: dict[Any, Any]) -> Iterator[None]:
-    """A context in which captured values are those in ``held``. A value read for the first time is added to ``held``, an array
-    as a copy."""
+    """A context in which captured values are read from ``held``, which maps each `Place` to its value. A value read for the
+    first time is added to ``held``, an array as a copy."""
     token = _held.set(held)
     HOLDERS.open += 1
     try:

@@ -17,7 +17,8 @@ _taken: dict[tuple[str, str], None] = {}
 
 
 def take(carried: Iterable[tuple[str, str]]) -> None:
-    """Registers texts from another process, each with the name of its file or cell."""
+    """Registers pairs (file or cell name, text) from another process, also with `linecache` unless it has lines for that
+    name."""
     for file, text in carried:
         _taken[file, text] = None
         if not linecache.getlines(file):  # diagnostics read its lines there
@@ -25,7 +26,8 @@ def take(carried: Iterable[tuple[str, str]]) -> None:
 
 
 def texts(fn: types.FunctionType) -> Iterator[tuple[str, str]]:
-    """The texts in which a carried function may be defined, the latest first, each with the name of its file."""
+    """The pairs (file name, text) in which a carried function may be defined: those that were taken, the latest first, and then
+    the file of its ``__main__``, if code of cloudpickle names one that exists here."""
     yield from reversed(_taken)
     file = fn.__globals__.get("__file__")  # cloudpickle carries it: the script, if it is the same machine
     if fn.__code__.co_filename == DYNAMIC and isinstance(file, str) and os.path.isfile(file):
@@ -34,7 +36,8 @@ def texts(fn: types.FunctionType) -> Iterator[tuple[str, str]]:
 
 
 def is_by_value(frame: types.FrameType | None) -> bool:
-    """Whether cloudpickle, or a copy of it in another package, is pickling here; it finds nothing by name in ``__main__``."""
+    """True if ``frame`` or a caller of it is a method ``dump`` of cloudpickle, or of a copy of it in another package; such a
+    pickler finds nothing by name in ``__main__``."""
     while frame is not None:
         pickler = frame.f_locals.get("self") if frame.f_code.co_name == "dump" else None
         if any(cls.__module__.endswith("cloudpickle") for cls in type(pickler).__mro__):

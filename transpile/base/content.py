@@ -52,11 +52,13 @@ _ATOMS = frozenset(
 
 
 def content(value: Any) -> Any:
-    """The content of a value, hashable and comparable."""
+    """A hashable object, equal for two values if and only if they have the same type and the same content (see the module)."""
     return _content(value, {})
 
 
 def _content(value: Any, around: dict[int, int]) -> Any:
+    """As `content`; ``around`` maps the ids of the containers around the value to their depth, for values that contain
+    themselves."""
     cls = type(value)
     if cls in _ATOMS:
         return (cls, value)
@@ -72,6 +74,7 @@ def _content(value: Any, around: dict[int, int]) -> Any:
 
 
 def _inside(value: Any, around: dict[int, int]) -> Any:
+    """The content of a value that is no atom, without its type; `Itself` for an object without parts or hash."""
     if isinstance(value, np.generic):
         return (value.dtype, value.tobytes())
     if type(value) is np.ndarray and not value.dtype.hasobject:
@@ -93,11 +96,13 @@ def is_hashed(value: Any) -> bool:
 
 
 def lasts(value: Any) -> bool:
-    """Whether the value is deeply immutable, so that the same object always has the same content."""
+    """True if the value is deeply immutable, or compared by its own hash, so that the same object always has the same
+    content."""
     return _lasts(value, set())
 
 
 def _lasts(value: Any, around: set[int]) -> bool:
+    """As `lasts`; ``around`` has the ids of the containers around the value: one that contains itself does not last."""
     if type(value) in _ATOMS or isinstance(value, (float, complex, np.generic)):
         return True
     found = parts(value)
@@ -109,7 +114,8 @@ def _lasts(value: Any, around: set[int]) -> bool:
 
 
 def copied(value: Any) -> Any:
-    """A deep copy with the same content, safe from later changes; the value itself if nothing in it can change."""
+    """A deep copy with the same content, safe from later changes; the value itself if nothing in it can change. Objects that
+    are compared by identity or by their own hash are shared, not copied."""
     return _copied(value, set())
 
 
@@ -179,7 +185,8 @@ _PARTS: dict[type, Callable[[Any], Parts]] = {
 
 
 def is_compared_by_state(cls: type) -> bool:
-    """Whether a class is written in Python, defines ``__eq__``, and has no state but attributes."""
+    """True if a class is written in Python, has an ``__eq__`` written in Python, and no state but attributes; False for classes
+    of `transpile.frontend`."""
     known = _BY_STATE.get(cls)
     if known is None:
         own = isinstance(cls.__eq__, FunctionType) and not cls.__module__.startswith("transpile.frontend")
@@ -199,14 +206,14 @@ _HEAP = 1 << 9  # Py_TPFLAGS_HEAPTYPE
 
 
 def state(value: Any) -> dict[str, Any]:
-    """The attributes that an object holds itself, without cached properties."""
+    """A new dict of the attributes that an object holds itself, in its ``__dict__`` or in slots, without cached properties."""
     return {
         n: v for n, v in attributes(value).items() if not isinstance(getattr(type(value), n, None), cached_property)
     }
 
 
 def attributes(value: Any) -> dict[str, Any]:
-    """The attributes that an object holds itself, including those in slots."""
+    """A new dict of the attributes that an object holds itself, in its ``__dict__`` or in slots."""
     found: dict[str, Any] = {}
     for cls in reversed(type(value).__mro__):
         for name, member in vars(cls).items():
@@ -219,7 +226,7 @@ def attributes(value: Any) -> dict[str, Any]:
 
 
 def with_state(cls: type, held: Mapping[str, Any]) -> Any:
-    """An object of a class with these attributes; no code of the class runs."""
+    """A new object of a class with the attributes ``held``; no code of the class runs."""
     made: Any = object.__new__(cls)
     for name, value in held.items():
         object.__setattr__(made, name, value)
@@ -227,6 +234,8 @@ def with_state(cls: type, held: Mapping[str, Any]) -> Any:
 
 
 def _of_object(value: Any) -> Parts:
+    """The parts of an object that is compared by state: the tuple of its sorted attribute names, then the values in that
+    order."""
     held, cls = state(value), type(value)
     names = sorted(held)
     is_frozen = dataclasses.is_dataclass(cls) and cls.__dataclass_params__.frozen  # type: ignore[attr-defined]

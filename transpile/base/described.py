@@ -35,8 +35,8 @@ class Signature:
 
 
 def docstring(fn: Any) -> str | None:
-    """What a transformed function returns, and the docstring of the function at the bottom of the stack; None if there is
-    neither."""
+    """A sentence that says what a transformed function returns, above the docstring of the function at the bottom of the stack;
+    None if there is neither."""
     inner = fn
     while level_of(inner) is not None or isinstance(inner, functools.partial):
         inner = inner.func if isinstance(inner, functools.partial) else inner.__wrapped__
@@ -46,13 +46,15 @@ def docstring(fn: Any) -> str | None:
 
 
 def _sentence(fn: Any) -> str | None:
-    """None of a function that returns what the function at the bottom of the stack returns."""
+    """The sentence that says what a transformed function returns; None if that is what the function at the bottom returns."""
     text = phrase(fn)
     return f"{text[0].upper()}{text[1:]}." if text.startswith("the ") else None
 
 
 def signature(fn: Any) -> inspect.Signature:
-    """How a transformed function is called. Raises ValueError where the function does not say how it is."""
+    """The signature of a transformed function: of a pushforward ``(primals, tangents)``, of a pullback ``(primals,
+    cotangent)``, else that of the wrapped function, without its return annotation if the level changes the result. ValueError
+    if `inspect` finds none."""
     level, inner = level_of(fn), fn.__wrapped__
     if isinstance(level, (Pushforward, Pullback)):
         names = ("primals", "tangents" if isinstance(level, Pushforward) else "cotangent")
@@ -63,7 +65,8 @@ def signature(fn: Any) -> inspect.Signature:
 
 
 def phrase(fn: Any) -> str:
-    """What a function returns, as a part of a sentence: ``the gradient of loss with respect to w``."""
+    """What a function returns, as a part of a sentence: ``the gradient of loss with respect to w``. For a function without a
+    transform, and with only `Jit`, it is the name."""
     level = level_of(fn)
     if level is None:
         named = fn.func if isinstance(fn, functools.partial) else fn
@@ -105,7 +108,8 @@ def _argument(level: Any) -> tuple[Any, Any]:
 
 
 def _arguments(level: Any, inner: Any) -> str:
-    """The names of the arguments that a derivative is taken with respect to; their positions where they have no names."""
+    """The names of the arguments that a derivative is taken with respect to, joined by commas and "and"; ``argument 0`` for one
+    whose name in ``inner`` is not known."""
     numbers, names = _argument(level)
     numbers = () if numbers is None else numbers if isinstance(numbers, tuple) else (numbers,)
     names = () if names is None else (names,) if isinstance(names, str) else names

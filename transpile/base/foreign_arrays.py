@@ -28,8 +28,8 @@ class Foreign(Exception):
 
 
 def is_foreign(cls: type) -> bool:
-    """Whether objects of a class are arrays of another library: they support DLPack, or have ``__array__``, a dtype and a
-    shape."""
+    """True if objects of a class, which is none of NumPy's, are arrays: they support DLPack, or have ``__array__``, a dtype and
+    a shape."""
     if cls not in _KNOWN:
         numpys = issubclass(cls, (np.ndarray, np.generic))
         protocol = hasattr(cls, "__dlpack__") or all(hasattr(cls, name) for name in ("__array__", "dtype", "shape"))
@@ -41,7 +41,7 @@ _KNOWN: WeakKeyDictionary[type, bool] = WeakKeyDictionary()
 
 
 def as_arrays(value: Any) -> Any:
-    """The value with NumPy arrays in place of arrays of other libraries."""
+    """The value with NumPy arrays in place of arrays of other libraries, in containers too; the same object if it has none."""
     opened = open_node(value)
     if opened is not None:
         kind, children, keys, cls = opened
@@ -53,7 +53,7 @@ def as_arrays(value: Any) -> Any:
 
 
 def as_array(value: Any) -> np.ndarray:
-    """The array as NumPy's; T409 if it is on another device, or if NumPy cannot convert it."""
+    """An array of another library as NumPy's; T409 if it is on another device, or if NumPy cannot convert it."""
     shown = f"{type(value).__module__.partition('.')[0]}.{type(value).__name__}"
     device = getattr(value, "__dlpack_device__", lambda: ON_THE_HOST)()
     if device[0] not in ON_THE_HOST:

@@ -17,7 +17,8 @@ _last: dict[int, tuple[weakref.ref[np.ndarray], weakref.ref[np.ndarray]]] = {}  
 
 
 def copy_of(array: np.ndarray) -> np.ndarray:
-    """A copy of the array that nobody writes; it may be shared with earlier callers."""
+    """A copy of the array, for reading only: if it is large and has not changed since its last copy, that copy is returned
+    again."""
     if array.nbytes < _SMALL or type(array) is not np.ndarray or not array.flags.c_contiguous or array.dtype.hasobject:
         return array.copy()
     original, copy = (ref() for ref in _last.get(id(array), (_nothing, _nothing)))
@@ -34,12 +35,13 @@ def _nothing() -> None:
 
 
 def _forget(number: int, gone: weakref.ref[np.ndarray]) -> None:
+    """Drops the entry of the array with id ``number`` if its copy is the one that ``gone`` referred to."""
     if number in _last and _last[number][1] is gone:
         del _last[number]
 
 
 def _same(a: np.ndarray, b: np.ndarray) -> bool:
-    """Whether two arrays in C order are equal bit for bit."""
+    """True if two arrays in C order have the same dtype, shape and bits."""
     if (a.dtype, a.shape) != (b.dtype, b.shape):
         return False
     x, y = a.reshape(-1).view(np.uint8), b.reshape(-1).view(np.uint8)

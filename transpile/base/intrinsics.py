@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 def stop_gradient(x: T) -> T:
-    """``x``, treated as a constant by every derivative; arrays and containers are copies, which may be written.
+    """``x``, treated as a constant by every derivative; an array or container is a copy, which may be written.
 
     >>> import transpile as tp
     >>> tp.grad(lambda x: x * tp.stop_gradient(x))(3.0)
@@ -27,10 +27,10 @@ def stop_gradient(x: T) -> T:
 
 
 def jvp(f: Callable[..., Any], primals: Sequence[Any], tangents: Sequence[Any]) -> tuple[Any, Any]:
-    """`transpile.jvp`, for source that is only lifted."""
+    """Stands for `transpile.jvp` in source that is only lifted; NotImplementedError if it runs."""
     raise NotImplementedError
 
 
 def vjp(f: Callable[..., Any], *primals: Any) -> tuple[Any, Callable[[Any], Any]]:
-    """`transpile.vjp`, for source that is only lifted."""
+    """Stands for `transpile.vjp` in source that is only lifted; NotImplementedError if it runs."""
     raise NotImplementedError

@@ -57,8 +57,8 @@ _INSTEAD = {
 
 
 def way_out(module: str, name: str, has: Iterable[str] = ()) -> str:
-    """The hint for a name that one of our modules lacks: the replacement, or the closest of the names that the module ``has``;
-    "" if there is none."""
+    """The hint for a name that a module, one of ours, NumPy or SciPy, lacks: the replacement, or the closest of the names that
+    it ``has``; "correct the name" if there is neither."""
     known = _INSTEAD.get(module, {}).get(name)
     if known is not None:
         return known
@@ -91,6 +91,6 @@ def _public(module: str) -> frozenset[str]:
 
 
 def missing(module: str, name: str) -> AttributeError:
-    """The AttributeError for a name that one of our modules lacks."""
+    """The AttributeError (not raised here) for a name that one of our modules lacks, with the hint."""
     hint = way_out(module, name, getattr(sys.modules[module], "__all__", ()))
     return AttributeError(f"module {module!r} has no attribute {name!r}" + f": {hint}" * bool(hint))

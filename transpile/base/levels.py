@@ -166,7 +166,7 @@ def level_of(target: Any) -> Level | None:
 
 
 def is_derivative(target: Any) -> bool:
-    """Whether any level of the stack differentiates."""
+    """True if any level of the stack of transforms ``target`` differentiates; False for a plain function."""
     while (level := level_of(target)) is not None:
         if level.is_derivative:
             return True
@@ -175,15 +175,15 @@ def is_derivative(target: Any) -> bool:
 
 
 def may_write(target: Any) -> bool:
-    """Whether the function under the stack may write into the caller's arguments. It cannot if a derivative gives it copies;
-    under `Vmap` it may write to arguments that the lanes share."""
+    """True if a call of the stack may write into the caller's arguments: if it has a `Jit` and no derivative, which would pass
+    copies, or a `Vmap` inside all derivatives, for arguments that the lanes share."""
     levels, _ = peeled(target)
     last = max((k for k, level in enumerate(levels) if level.is_derivative), default=-1)
     return any(isinstance(level, Vmap) or last < 0 and isinstance(level, Jit) for level in levels[last + 1 :])
 
 
 def jit_level(target: Any) -> Any:
-    """The outermost `Jit` of the stack, or None: any function around it is then compiled too."""
+    """The outermost `Jit` of the stack, at any depth, or None."""
     while (level := level_of(target)) is not None:
         if isinstance(level, Jit):
             return level
@@ -192,7 +192,7 @@ def jit_level(target: Any) -> Any:
 
 
 def peeled(target: Any) -> tuple[list[Level], Any]:
-    """The levels of the stack, from the outside in, and the function under all of them."""
+    """The levels of the stack, from the outside in, and the function under all of them. A method ends the stack."""
     levels: list[Level] = []
     while not isinstance(target, MethodType) and (level := level_of(target)) is not None:
         levels.append(level)

@@ -27,8 +27,8 @@ def load(
     namespace: Mapping[str, Any] | None = None,
     raises: Mapping[int, Raised] | None = None,
 ) -> Any:
-    """The function ``name`` of the module ``text``; ``lines`` maps its lines to the user's, ``raises`` to the errors raised
-    there."""
+    """The function ``name`` of the module ``text``, which is executed with ``namespace`` as further globals. ``lines`` maps its
+    lines to the user's, ``raises`` to the errors raised there."""
     file = f"<transpile {name} {hashlib.sha256(text.encode()).hexdigest()[:12]}>"
     register(file, text, lines)
     _RAISES[file] = raises or {}
@@ -45,7 +45,8 @@ def register(file: str, text: str, lines: Mapping[int, Loc]) -> None:
 
 
 def register_later(file: str, lines: bytes) -> None:
-    """As `register`, for a file on disk: the line map stays pickled until an exception needs it."""
+    """As `register`, for a file on disk with its pickled line map, which is loaded when an exception needs it; nothing if it is
+    registered."""
     if file not in _LINES:
         _LATER[file] = lines
 
@@ -58,7 +59,7 @@ def generated_lines(file: str) -> Mapping[int, Loc] | None:
 
 
 def generated_raises(file: str) -> Mapping[int, Raised]:
-    """For generated text, the errors that its lines raise."""
+    """For generated text, the errors that its lines raise, by line; empty for any other file."""
     return _RAISES.get(file, {})
 
 

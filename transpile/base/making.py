@@ -26,12 +26,13 @@ def is_generated(cls: type, name: str) -> bool:
 
 
 def owner(cls: type, name: str) -> type:
-    """The class in the method resolution order that defines the member."""
+    """The first class in the method resolution order of ``cls`` that defines the member."""
     return next(c for c in cls.__mro__ if name in vars(c))
 
 
 def unusual(cls: type) -> str | None:
-    """The user's special method that keeps instances from being built from their fields, or None."""
+    """The name of a special method in the user's class that keeps instances from being built from their fields, or "a metaclass
+    with __call__"; None if there is none."""
     for c in cls.__mro__:
         if c not in (object, tuple):
             for name in (*MAKING, "__init__") if issubclass(cls, tuple) else MAKING:
@@ -41,7 +42,8 @@ def unusual(cls: type) -> str | None:
 
 
 def is_descriptor(cls: Any, name: str) -> bool:
-    """Whether reading this attribute of an instance may run Python code of its class, such as a property."""
+    """True if the class defines ``name`` so that reading it from an instance does not give the stored field: by a property or
+    another data descriptor, and in a subclass of tuple by any member. Slots and fields of named tuples do not count."""
     place = next((c for c in getattr(cls, "__mro__", ()) if name in vars(c)), None)
     if place is None or type(vars(place)[name]).__name__ in ("_tuplegetter", "member_descriptor", "getset_descriptor"):
         return False
@@ -51,7 +53,8 @@ def is_descriptor(cls: Any, name: str) -> bool:
 
 
 def is_made_by_keywords(cls: Any, keys: Iterable[str]) -> bool:
-    """Whether ``cls(**fields)`` gives the instance with exactly these fields, and runs no other code."""
+    """True if ``cls(**fields)`` gives the instance with exactly the fields ``keys``, and runs no other code; also for a class
+    that is not executed."""
     if not isinstance(cls, type):  # a class in a module that is not executed
         return True
     if unusual(cls) is not None or any(is_descriptor(cls, k) for k in keys):
@@ -65,10 +68,11 @@ def is_made_by_keywords(cls: Any, keys: Iterable[str]) -> bool:
 
 
 def is_instance_field(field: Any) -> bool:
-    """Whether a field of a dataclass is one of its instances, not a ``ClassVar`` or an ``InitVar``."""
+    """True if a field of a dataclass (`dataclasses.Field`) is one of its instances, not a ``ClassVar`` or an ``InitVar``."""
     return field._field_type is dataclasses._FIELD  # type: ignore[attr-defined]
 
 
 def is_init_variable(field: Any) -> bool:
-    """Whether a field of a dataclass is an ``InitVar``, which ``__init__`` passes to ``__post_init__``."""
+    """True if a field of a dataclass (`dataclasses.Field`) is an ``InitVar``, which ``__init__`` passes to
+    ``__post_init__``."""
     return field._field_type is dataclasses._FIELD_INITVAR  # type: ignore[attr-defined]

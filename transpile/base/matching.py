@@ -24,8 +24,8 @@ def call_trees(specs: Sequence[ArgSpec], count: int) -> tuple[list[Tree], dict[s
 
 
 def leaf_sources(specs: Sequence[ArgSpec], args: Sequence[Tree], kwargs: Mapping[str, Tree]) -> dict[int, int]:
-    """For each parameter of a core function, the number of its leaf in the call; leaves that the function does not read are
-    left out."""
+    """Maps the number of each parameter, a leaf in ``specs``, to the number of its leaf in the call ``args``, ``kwargs``;
+    leaves of the call that are no parameters are left out."""
     positional, named = call_trees(specs, len(args))
     found: dict[int, int] = {}
     for mine, given in zip(positional, args):
@@ -36,6 +36,7 @@ def leaf_sources(specs: Sequence[ArgSpec], args: Sequence[Tree], kwargs: Mapping
 
 
 def _align(mine: Tree, given: Tree, found: dict[int, int]) -> None:
+    """Adds to ``found`` the number of each leaf of ``mine`` with that of the leaf at the same place of ``given``."""
     if isinstance(mine, Leaf):
         assert isinstance(given, Leaf), given
         found[mine.k] = given.k

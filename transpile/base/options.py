@@ -45,6 +45,8 @@ def hessian(argnums: Any = FIRST, argnames: Any = None, has_aux: bool = False) -
 
 
 def vmap(in_axes: Any = 0, out_axes: Any = 0, axis_name: Any = None, axis_size: int | None = None) -> Levels:
+    """The level of `transpile.vmap`, alone in a tuple; T601 for a name that is not hashable, a size that is no int, or invalid
+    axes."""
     try:
         hash(axis_name)
     except TypeError:
@@ -63,6 +65,8 @@ def jit(
     fastmath: Any = ("contract", "reassoc"),
     cache: bool = True,
 ) -> Levels:
+    """The level of `transpile.jit`, alone in a tuple, with flags sorted and static arguments as tuples; T505 for an unknown
+    target or flag."""
     if target != "cpu":
         raise error("T505", f"unknown target {target!r}", hint="the only target is 'cpu'")
     several = isinstance(fastmath, (set, frozenset, tuple, list))
@@ -83,8 +87,8 @@ BY_NAME = {f.__name__: f for f in (grad, value_and_grad, jacfwd, jacrev, hessian
 
 
 def which(argnums: Any, argnames: Any) -> tuple[Any, Any]:
-    """The normalised argnums and argnames. As in JAX, argnames alone mean only those; with neither, it is the first
-    argument."""
+    """The normalised argnums (int, tuple or None; T306) and argnames. As in JAX, argnames alone mean only those; with neither,
+    it is the first argument."""
     if argnums is FIRST:
         argnums = 0 if argnames is None else None
     return _numbers(argnums), _names(argnames)
@@ -97,6 +101,7 @@ def _numbers(argnums: Any) -> Any:
 
 
 def _index(k: Any, what: str = "argnums") -> int:
+    """``k`` as an int; if it is none, T306 for ``what`` "argnums", else T601."""
     try:
         return operator.index(k)
     except TypeError:

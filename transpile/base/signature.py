@@ -24,7 +24,8 @@ ndarray = np.ndarray
 
 
 def collect(values: Iterable[Any], leaves: list[Any], key: list[Any]) -> None:
-    """Appends the leaves of ``values`` to ``leaves`` and their part of the key to ``key``."""
+    """Appends the leaves of ``values`` to ``leaves`` and their part of the key to ``key``; raises `Foreign` for an array of
+    another library."""
     for v in values:
         t = type(v)
         if t is ndarray:
@@ -40,6 +41,7 @@ def collect(values: Iterable[Any], leaves: list[Any], key: list[Any]) -> None:
 
 
 def _collect_other(v: Any, t: type, leaves: list[Any], key: list[Any]) -> None:
+    """As `collect`, for one value ``v`` of type ``t`` that is neither exactly an ndarray, nor a float or an int."""
     if isinstance(v, np.generic) or t is complex:
         leaves.append(v)
         key.append(t)
@@ -72,7 +74,8 @@ _MEANING = (
 
 
 def plain_array(v: Any) -> np.ndarray:
-    """An instance of a subclass of ndarray as a plain array; T409 if its class redefines operators."""
+    """An instance of a subclass of ndarray as a plain array, ``v`` itself if it is one; T409 if its class redefines
+    operators."""
     if type(v) is ndarray:
         return v
     if any(getattr(type(v), name) is not getattr(ndarray, name) for name in _MEANING):

@@ -57,14 +57,14 @@ class TreeDef:
         return subtrees(self, tree)
 
     def compose(self, inner: TreeDef) -> TreeDef:
-        """This structure with the structure ``inner`` in place of each leaf."""
+        """A structure like this one, with the structure ``inner`` in place of each leaf."""
         if self.kind == "leaf":
             return inner
         return TreeDef(self.kind, [c.compose(inner) for c in self.children], self.keys, self.cls, self.order)
 
     @property
     def num_nodes(self) -> int:
-        """The number of containers and leaves, counting each None."""
+        """The number of containers and leaves, counting each None, but not the static parts."""
         return (self.kind != "meta") + sum([c.num_nodes for c in self.children])
 
     def __eq__(self, other: object) -> bool:
@@ -87,7 +87,7 @@ LEAF, NONE = TreeDef("leaf"), TreeDef("none")
 
 
 def _same_keys(a: TreeDef, b: TreeDef) -> bool:
-    """Whether two containers have the same keys; auxiliary data may also be equal by their own class's ``==``."""
+    """True if two containers of one kind have the same keys; auxiliary data may also be equal by their own class's ``==``."""
     if a.kind in ("registered", "meta"):
         return a.keys == b.keys or _are_equal(a.keys[0].value, b.keys[0].value)
     return a.keys == b.keys
@@ -101,7 +101,7 @@ def _are_equal(a: Any, b: Any) -> bool:
 
 
 def _rough(value: Any) -> Any:
-    """A hash that agrees for equal values; a value without a hash counts by its type."""
+    """A hash that agrees for equal values; a value without a hash, or not equal to itself, counts by its type."""
     value = value.value if isinstance(value, Content) else value
     if type(value) is tuple:
         return hash(tuple(map(_rough, value)))
@@ -154,8 +154,8 @@ def key_of(kind: str, keys: Sequence[Any], k: int) -> Any:
 
 
 def in_order(keys: Iterable[Any], cls: Any = None) -> tuple[Any, ...]:
-    """The keys of a dict in the order of its leaves: sorted, grouped by type if the types differ. With a class, OrderedDict, in
-    the order they are in."""
+    """The keys of a dict in the order of its leaves: sorted, grouped by type if the types differ; keys of one type without an
+    order stay as they are. If ``cls`` is not None, for an OrderedDict, all stay as they are."""
     if cls is not None:
         return tuple(keys)
     try:
@@ -175,8 +175,8 @@ PLAIN = frozenset((float, int, bool, complex, str, np.ndarray, np.float64, np.fl
 
 
 def flatten(value: Any, is_leaf: Any, found: list[Any]) -> TreeDef:
-    """The structure of a value; its leaves are appended to ``found``. Lists, tuples and dicts, the bulk of most trees, are
-    handled inline."""
+    """The structure of a value; its leaves are appended to ``found``. If ``is_leaf`` is not None, a value for which it is true
+    is a leaf."""
     if is_leaf is not None and is_leaf(value):
         found.append(value)
         return LEAF
@@ -199,6 +199,7 @@ def flatten(value: Any, is_leaf: Any, found: list[Any]) -> TreeDef:
 
 
 def _flat_items(items: Sequence[Any], is_leaf: Any, found: list[Any]) -> list[TreeDef]:
+    """The structures of the items, in order, as `flatten` gives them; their leaves are appended to ``found``."""
     parts = []
     for item in items:
         if is_leaf is None and type(item) in PLAIN:
@@ -226,7 +227,7 @@ def opened(value: Any) -> tuple[TreeDef, tuple[Any, ...]] | None:
 
 
 def closed(shape: TreeDef, children: Sequence[Any]) -> Any:
-    """The container with this outermost structure and these children."""
+    """A container with this outermost structure and these children, which stand in the order of the leaves."""
     if shape.kind == "tuple":
         return tuple(children)
     if shape.kind == "dict":
@@ -238,7 +239,7 @@ def closed(shape: TreeDef, children: Sequence[Any]) -> Any:
 
 
 def filled(shape: TreeDef, leaves: Iterable[Any]) -> Any:
-    """The tree of this structure with these leaves; T203 if their number is wrong."""
+    """A new tree of this structure with these leaves; T203 if their number is wrong."""
     given = list(leaves)
     if len(given) != shape.num_leaves:
         raise wrong_number(shape, len(given))
@@ -246,11 +247,13 @@ def filled(shape: TreeDef, leaves: Iterable[Any]) -> Any:
 
 
 def wrong_number(shape: TreeDef, count: int) -> TranspileError:
+    """The T203 error (not raised here) for ``count`` leaves where the structure has another number."""
     message = f"{count} leaves for a structure with {shape.num_leaves}: {text(shape)}"
     return error("T203", message, hint="pass one leaf for each star of the structure")
 
 
 def _filled(shape: TreeDef, leaves: Any) -> Any:
+    """As `filled`, with an iterator of leaves; takes as many as the structure has."""
     if shape.kind == "leaf":
         return next(leaves)
     if shape.kind == "none":
@@ -304,15 +307,16 @@ def _same_container(shape: TreeDef, tree: Any) -> Sequence[Any] | None:
 
 
 def alike(a: TreeDef, b: TreeDef) -> bool:
-    """Whether two containers have the same kind, number of children and keys."""
+    """True if two containers have the same kind, class, number of children, keys and static parts; other children are not
+    compared."""
     if (a.kind, a.cls, len(a.children)) != (b.kind, b.cls, len(b.children)) or not _same_keys(a, b):
         return False
     return all(x == y for x, y in zip(a.children, b.children) if y.kind == "meta")
 
 
 def mismatch(shape: TreeDef, other: TreeDef | None, at: str = "") -> TranspileError:
-    """The error for two trees of different structure, with both structures at the first place where they differ, ``at``.
-    ``other`` None is a leaf."""
+    """The T203 error (not raised here) for two trees of different structure, with both structures at the first place where they
+    differ, ``at``. ``other`` None is a leaf."""
     where = f" at tree{at}" if at else ""
     return error("T203", f"trees of different structure: {text(shape)} and {text(other or LEAF)}{where}",
                  hint="give both trees the same containers, keys and lengths")  # fmt: skip
@@ -371,7 +375,8 @@ def has_registered(shape: TreeDef) -> bool:
 
 
 def keyed(value: Any, shape: TreeDef) -> list[Any]:
-    """The keys of the children of a container with this structure, as they stand in a path."""
+    """The keys of the children of a container with this structure, as they stand in a path; those of a registered class come
+    from its own function, if it has one."""
     registered = REGISTERED.get(type(value))
     if registered is not None and registered.with_keys is not None:
         return [key for key, _ in registered.with_keys(value)[0]]

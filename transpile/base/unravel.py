@@ -11,7 +11,8 @@ from transpile.base.treedef import TreeDef
 
 
 def unravelled(treedef: TreeDef, shapes: Any, dtypes: Any, flat: Any) -> Any:
-    """The tree of a flat array, whose leaves have these shapes and dtypes, in order; transformed code contains these lines."""
+    """The tree of a flat array, whose leaves have these shapes and dtypes, in order. ValueError for another size; if the dtypes
+    differ, TypeError unless ``flat`` has their common dtype. Transformed code contains these lines."""
     size = sum([math.prod(shape) for shape in shapes])
     if np.shape(flat) != (size,):
         raise ValueError(f"unravel takes an array of shape {(size,)}, not {np.shape(flat)}")

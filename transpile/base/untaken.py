@@ -21,8 +21,9 @@ _passed: set[Any] = set()
 
 
 def structures(sides: Sequence[Side], make: Any) -> list[Any]:
-    """The result structure of each function, with its number. Empty if functions and arguments of these kinds have `passed`
-    before; functions that the compiler cannot read are left out."""
+    """Pairs of the number of a function in ``sides`` and the structure of its result, with ``make(shape, dtype, is_weak)`` for
+    each leaf. Empty if functions and arguments of these kinds have `passed` before; functions that the compiler cannot read are
+    left out."""
     key = _key(sides)
     if inspect is None or key is None or key in _passed:
         return []
@@ -43,7 +44,7 @@ def _called(f: Any) -> Any:
 
 
 def passed(sides: Sequence[Side]) -> None:
-    """Records that the results of these functions have the same structure."""
+    """Records that the results of these functions, for arguments of these kinds, have the same structure."""
     key = _key(sides)
     if key is not None:
         if len(_passed) >= _MANY:
@@ -61,7 +62,7 @@ def _key(sides: Sequence[Side]) -> Any:
 
 
 def _kind(value: Any) -> Any:
-    """Everything in an argument or function on which the structure and types of a result may depend."""
+    """A value equal for those functions or arguments with which a result has the same structure and types."""
     kind = type(value)
     if kind in _NUMBERS:
         return kind

@@ -6,7 +6,7 @@ import math
 
 
 def are_one(a: object, b: object) -> bool:
-    """Whether two values are equal, including the signs of zeros."""
+    """True if two values are the same object, or equal including the signs of zeros."""
     return a is b or bool(a == b and is_minus_zero(a) == is_minus_zero(b))
 
 
