@@ -104,6 +104,8 @@ class Static:
 
 
 def _identity(value: Any) -> Any:
+    """What a static value is compared by, besides its type: NaN equals NaN, -0.0 differs from 0.0, items of tuples and sets
+    count with their types; an unhashable object, or one of a class with its own ``__eq__``, equals only itself."""
     if type(value) in (float, complex):
         return repr(value)  # -0.0 is not 0.0, nan is nan
     if isinstance(value, np.generic):
@@ -247,7 +249,8 @@ NUMBERS = (int, float, complex)
 
 
 def is_leaf(value: Any) -> bool:
-    """True for arrays and numbers; a Python bool is a flag and an enum member a name, so they are static."""
+    """True for arrays, NumPy scalars (``np.bool_`` too) and Python's int, float and complex; a Python bool is a flag and an
+    enum member a name, so they are static."""
     return type(value) in NUMBERS or isinstance(value, (np.ndarray, np.generic))
 
 
@@ -258,6 +261,7 @@ def flatten(value: Any) -> tuple[list[Any], Tree]:
 
 
 def _flatten(value: Any, leaves: list[Any]) -> Tree:
+    """The structure of a value; its leaves are appended to ``leaves`` and numbered by their positions there."""
     if is_leaf(value):
         leaves.append(value)
         return Leaf(len(leaves) - 1)
@@ -271,7 +275,8 @@ def _flatten(value: Any, leaves: list[Any]) -> Tree:
 
 
 def open_node(value: Any) -> tuple[str, Iterable[Any], tuple[Any, ...], type | None] | None:
-    """``(kind, children, keys, cls)`` of a container; None if the value is not a node."""
+    """``(kind, children, keys, cls)`` of a container, one level deep, with the meaning of the fields of `Node`; None if the
+    value is none."""
     cls = type(value)
     opener = _OPENERS.get(cls)
     if opener is not None:
@@ -296,7 +301,8 @@ def _by_fields(value: Any, fields: tuple[str, ...], meta: tuple[str, ...] = ()) 
 
 
 def overriding(value: Any, fields: Sequence[str]) -> tuple[str, ...]:
-    """The instance attributes, apart from the fields, that hide an attribute of the class."""
+    """The names of the instance attributes, apart from ``fields`` and cached properties, that hide an attribute of the
+    class."""
     held = getattr(value, "__dict__", ())
     if len(held) <= len(fields):
         return ()
@@ -323,7 +329,7 @@ _OPENERS: dict[type, Callable[[Any], Any]] = {
 
 
 def unflatten(tree: Tree, leaves: Sequence[Any]) -> Any:
-    """The value with this structure and these leaves; the inverse of `flatten`."""
+    """The value with this structure and these leaves, the inverse of `flatten`; static values are not copied."""
     if isinstance(tree, Leaf):
         return leaves[tree.k]
     if isinstance(tree, Static):
@@ -333,7 +339,7 @@ def unflatten(tree: Tree, leaves: Sequence[Any]) -> Any:
 
 
 def close_node(node: Node, children: Sequence[Any]) -> Any:
-    """The container of this node with these children."""
+    """A new container of this node with these children. Dataclasses are made without calling ``__init__``."""
     return _CLOSERS[node.kind](node, children)
 
 
@@ -397,7 +403,7 @@ def walk_leaves(tree: Tree) -> Iterator[Leaf | ArgLeaf]:
 
 
 def has_content(tree: Tree) -> bool:
-    """True if a node of the tree has auxiliary data."""
+    """True if the tree has auxiliary data: a node of a registered class, or a field that belongs to the structure."""
     if isinstance(tree, Node):
         return tree.kind == "registered" or any(map(has_content, tree.children))
     return isinstance(tree, Content)
@@ -413,7 +419,8 @@ def map_leaves(tree: Tree, f: Callable[[Any], Any]) -> Any:
 
 
 def number_leaves(trees: Sequence[Tree], start: int = 0) -> tuple[list[Tree], list[Any]]:
-    """The trees with their leaves replaced by `Leaf` numbers from ``start``, and the list of the old leaves."""
+    """The trees with their leaves replaced by `Leaf` numbers from ``start``, counted through all trees, and the list of the old
+    leaves."""
     old: list[Any] = []
 
     def number(leaf: Any) -> Leaf:
@@ -438,7 +445,8 @@ def leaf_paths(tree: Tree, name: str) -> Iterator[tuple[str, Any]]:
 
 
 def part_text(tree: Node, k: int) -> str:
-    """The Python text that reads child ``k``: ``["w"]``, ``[0]``, ``.w``."""
+    """The Python text that reads child ``k``: ``["w"]``, ``[0]``, ``.w``; for a registered class ``.<0>``, which is not
+    Python."""
     if tree.kind == "dict":
         key = tree.keys[k]
         return f'["{key}"]' if isinstance(key, str) and '"' not in key else f"[{key!r}]"

@@ -124,7 +124,7 @@ def _short(value: Any) -> str:
 
 
 def _transform(fn: Any, levels: options.Levels) -> Any:
-    """The function under these levels; without a function, a decorator."""
+    """The function under these levels, the first one outermost; without a function, a decorator."""
     if fn is None:
         return lambda f: _transform(f, levels)
     for level in reversed(levels):
@@ -291,7 +291,8 @@ def _of_gradient(f: Any, argnums: Any) -> Any:
 
 
 def _all_of_float(primals: Sequence[Any]) -> Any:
-    """The position or positions of the primals with a floating-point leaf; all positions if none has one."""
+    """The position of the only primal with a floating-point or complex leaf, or a tuple of the positions; those of all primals
+    if none has one."""
     floats = [k for k, x in enumerate(primals) if any(np.result_type(v).kind in "fc" for v in flatten(as_arrays(x))[0])]
     chosen = tuple(floats or range(len(primals)))
     return chosen[0] if len(chosen) == 1 else chosen
@@ -395,7 +396,8 @@ def linear_transpose(f: Callable[..., Any], *primals: Any) -> Callable[[Any], tu
 
 
 def _pulled(f: Callable[..., Any], given: tuple[Any, ...], level: Pullback, which: str) -> tuple[Any, ...]:
-    """The value, the pullback, and the auxiliary output if there is one; ``which`` is the public function, for messages."""
+    """``(value, pullback)`` of ``f`` at the primals ``given``, then the auxiliary output if the level has one; ``which`` is the
+    public function, for messages."""
     primals = own(given)
     pull = _made(f, level)
     held: dict[Any, Any] = {}
@@ -418,7 +420,8 @@ def _pulled(f: Callable[..., Any], given: tuple[Any, ...], level: Pullback, whic
 
 
 def _now(f: Any, primals: tuple[Any, ...]) -> tuple[Any, Callable[[], bool]]:
-    """The value of ``f``, and a test whether what ``f`` reads from outside, except arrays and numbers, is still the same."""
+    """The value of ``f``, and a function that tells whether what ``f`` reads from outside, except arrays and numbers, is still
+    the same."""
     run = _made(f, Level())
     return run(*primals), run._specializer.since(primals)
 
@@ -431,6 +434,8 @@ def _check_since(f: Any, unchanged: Callable[[], bool], which: str) -> None:
 
 
 def _tuples(primals: Any, tangents: Any) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """Primals and tangents as tuples, the tangents fitted to the primals; T309 if they are no tuples or lists, or do not
+    match."""
     for name, given in (("primals", primals), ("tangents", tangents)):
         if not isinstance(given, (tuple, list)):
             hint = "write (x,) for one argument"
@@ -447,9 +452,9 @@ def _tuples(primals: Any, tangents: Any) -> tuple[tuple[Any, ...], tuple[Any, ..
 
 
 def called(f: Any, args: Sequence[Any], kwargs: Any, asks: str) -> tuple[Any, Sequence[Any], Any]:
-    """The transformed function that a call of ``f`` runs, and its arguments, if ``f`` is `jvp`, `vjp`, `linear_transpose`,
-    `linearize` or `hvp`; otherwise the arguments unchanged. ``asks`` is the name of the calling function, for messages.
-    """
+    """``(function, args, kwargs)``: if ``f`` is `jvp`, `vjp`, `linear_transpose`, `linearize` or `hvp`, the transformed
+    function that such a call runs, and its arguments; otherwise the three as they are. ``asks`` is the name of the calling
+    function, for messages."""
     if f not in (jvp, vjp, linear_transpose, linearize, hvp):
         return f, args, kwargs
     name = f.__name__
@@ -644,7 +649,8 @@ def _made(fn: Any, level: Level) -> Any:
 
 @functools.lru_cache(maxsize=512)
 def _kept(fn: Static, level: Level) -> Transformed:
-    """The transformed function, cached by function and level, so that ``grad(f)(x)`` in a loop generates code only once."""
+    """The transformed function, one object for each function and level (of the last 512), so that ``grad(f)(x)`` in a loop
+    generates code only once."""
     return Transformed(fn.value, level)
 
 

@@ -64,18 +64,20 @@ class _Tolerance:
         self.given, self.eps = (atol, rtol), eps
 
     def of(self, dtype: np.dtype) -> tuple[float, float]:
+        """``(atol, rtol)`` for a dtype."""
         usual = 1e-5 if dtype.itemsize >= 8 else 2e-2
         atol, rtol = (usual if t is None else t for t in self.given)
         return atol, rtol
 
     def step(self, leaves: Sequence[np.ndarray]) -> float:
+        """The step of the differences: ``eps`` times the largest magnitude among the leaves, at least 1."""
         narrow = any(v.dtype.itemsize < 8 for v in leaves)
         eps = (5e-3 if narrow else 6e-6) if self.eps is None else self.eps
         return eps * max([1.0, *(float(np.max(np.abs(v), initial=0.0)) for v in leaves)])
 
 
 def names_of(f: Any, args: Sequence[Any]) -> list[str]:
-    """The names of the arguments for messages."""
+    """The names of the positional arguments for messages; ``argument 0`` and so on if ``f`` does not take them by name."""
     try:
         bound = inspect.signature(f).bind(*args).arguments
     except (TypeError, ValueError):
@@ -90,6 +92,8 @@ def names_of(f: Any, args: Sequence[Any]) -> list[str]:
 def _check(
     f: Any, args: tuple[Any, ...], order: int, modes: Sequence[str], tolerance: _Tolerance, names: list[str], after: str
 ) -> None:
+    """Compares the derivatives of ``f`` from order 1 to ``order``, each order with the modes applied to derivatives by each
+    mode. ``after`` names the modes applied so far, for messages; AssertionError if one is wrong."""
     if order < 1:
         return
     rng = np.random.default_rng(0)
@@ -142,7 +146,8 @@ def _direction(leaf: Any, rng: np.random.Generator) -> Any:
 
 
 def _directions(args: tuple[Any, ...], rng: np.random.Generator) -> Iterator[tuple[int, tuple[Any, ...]]]:
-    """For each argument with a floating-point leaf, its position and a direction that moves this argument only."""
+    """For each argument with a floating-point leaf, its position and a tuple of directions, one for each argument, zero for the
+    others."""
     for k, value in enumerate(args):
         if any(_is_float(leaf) for leaf in flatten(value)[0]):
             yield k, tuple(_along(x, rng) if j == k else _scaled(x, 0.0) for j, x in enumerate(args))
@@ -168,7 +173,8 @@ def _forward(f: Any, args: tuple[Any, ...], moved: tuple[Any, ...]) -> list[np.n
 
 
 def _reverse(f: Any, args: tuple[Any, ...], moved: tuple[Any, ...], line: _Line) -> list[np.ndarray]:
-    """The derivative along the line, in the direction ``moved``, of the results weighted by a random cotangent, as one number."""
+    """The derivative along the line, in the direction ``moved``, of the results weighted by a random cotangent: a list of one
+    number."""
     value, pull = vjp(f, *own(args))
     bars = pull(line.cotangent(value))
     total = 0.0
@@ -188,6 +194,7 @@ class _Line:
         self.weights: list[np.ndarray] | None = None
 
     def at(self, t: float) -> list[np.ndarray]:
+        """The floating-point leaves of the result, as float64 arrays, at ``args + t * moved``."""
         leaves, tree = flatten(own(self.args))
         steps, _ = flatten(self.moved)
         moved = [_moved(v, d, t) if _is_float(v) else v for v, d in zip(leaves, steps)]
@@ -195,6 +202,7 @@ class _Line:
             return [v.astype(float) for v in _floats(self.f(*unflatten(tree, moved)))]
 
     def cotangent(self, value: Any) -> Any:
+        """A random cotangent with the structure of ``value``; its weights are kept for `folded`."""
         found = _along(value, np.random.default_rng(1))
         self.weights = [v.astype(float) for v in _floats(found)]
         return found
@@ -209,14 +217,17 @@ class _Line:
         return right, left, [(4 * b - a) / 3 for a, b in zip(whole, half)]
 
     def folded(self, parts: list[np.ndarray], sums: bool) -> list[np.ndarray]:
-        """The parts, or with ``sums`` their inner product with the cotangent."""
+        """The parts, one for each leaf of the result, or with ``sums`` a list of one number: their inner product with the
+        cotangent."""
         if not sums:
             return parts
         assert self.weights is not None
         return [np.asarray(sum(float(np.sum(w * p)) for w, p in zip(self.weights, parts)))]
 
     def compare(self, found: list[np.ndarray], how: str, name: str) -> bool:
-        """Raises AssertionError if ``found`` differs from the slopes; returns False at a kink, where no derivative exists."""
+        """True if the derivatives ``found`` agree with the differences, False (with a UserWarning) at a kink, where no
+        derivative exists; AssertionError otherwise. ``how`` names the modes, such as "fwd, then rev", and ``name`` the
+        argument, for messages."""
         sums = how.endswith("rev")
         right, left, central = (self.folded(p, sums) for p in self.slopes(self.h))
         atol, rtol = self.tolerance.of(np.result_type(*_floats(self.args)))

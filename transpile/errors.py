@@ -157,6 +157,7 @@ class Diagnostic:
         return "\n".join(self._lines(severity))
 
     def _lines(self, severity: str) -> list[str]:
+        """The lines of the text: position and message, the source line with carets, the notes, the hint."""
         lines = [f"{position(self.loc)}{severity}[{self.code}]: {self.message}"]
         gutter = " " * (len(str(self.loc.line)) + 1)
         excerpt, at = around(source_line(self.loc), self.loc)
@@ -256,6 +257,7 @@ class Findings:
             self.fail()
 
     def fail(self) -> NoReturn:
+        """Raises one `TranspileError` with all diagnostics found so far, in the order of their places."""
         raise TranspileError(sorted(self.diagnostics, key=lambda d: (d.loc.file, d.loc.line, d.loc.col)))
 
 
@@ -282,7 +284,7 @@ def short_path(file: str) -> str:
 
 
 def cell(file: str) -> str:
-    """IPython's name of the cell with this file name, ``In[3]``; empty if the file is not a cell."""
+    """IPython's name, such as ``In[3]``, of the cell with this file name; empty if the file is not a cell."""
     module = sys.modules.get("IPython")
     shell = module.get_ipython() if module is not None and hasattr(module, "get_ipython") else None
     named = getattr(getattr(shell, "compile", None), "format_code_name", None)
@@ -309,7 +311,8 @@ _LONGEST = 200  # columns of a line of source that are shown
 
 
 def around(line: str, loc: Loc) -> tuple[str, Loc]:
-    """The line, or, of a long one, the part around ``loc``; and where ``loc`` is in it.
+    """``(line, loc)``, or, for a long line, the part around ``loc`` with dots at its ends, and ``loc`` with its columns in that
+    part.
 
     >>> text, at = around("a" * 300 + "b" + "c" * 300, Loc("f.py", 1, 301, 1, 302))
     >>> text[:5], text[-5:], text[at.col - 1], len(text)
@@ -327,7 +330,8 @@ def around(line: str, loc: Loc) -> tuple[str, Loc]:
 
 
 def carets(line: str, loc: Loc) -> str:
-    """Carets under the columns of ``loc`` in ``line``; for a span of several lines, up to the end of the first."""
+    """Carets under the columns of ``loc`` in ``line``, for a span of several lines up to the end of the first; empty if ``loc``
+    has no column in the line."""
     if loc.col < 1 or loc.col > len(line) + 1:
         return ""
     text = line.rstrip()
@@ -345,7 +349,8 @@ def _width(char: str) -> int:
 
 
 def call_chain(loc: Loc, context: str = "") -> list[str]:
-    """One note for each call that led to ``loc``, innermost first; the last one ends with the context."""
+    """One note for each call that led to ``loc``, innermost first, without the middle of a long chain. The last one ends with
+    the context; without calls the context is the only note, if there is one."""
     steps: list[str] = []
     here = loc
     while here.caller is not None:

@@ -254,6 +254,8 @@ def register_dataclass(
 
 
 def _register(cls: type, how: Registered) -> None:
+    """Adds the class to `REGISTERED` with its registration ``how``; T411 if it is no class, ValueError if it is there
+    already."""
     if not isinstance(cls, type):
         raise error("T411", f"expected a class, got {type(cls).__name__}", hint="pass the class, not an instance")
     if cls in REGISTERED:

@@ -106,5 +106,6 @@ class Algebra:
         return bool(self.signs) or self.multiplies
 
     def degree(self, degrees: Sequence[int]) -> int:
-        """The degree of the result as a polynomial, from the degrees of the operands."""
+        """The degree of a polynomial primitive's result: of a product the sum of the operands' ``degrees``, else their
+        maximum."""
         return sum(degrees) if self.multiplies else max(degrees)

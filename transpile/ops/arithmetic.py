@@ -33,19 +33,21 @@ from transpile.ops.traits import (
 
 
 def same(types, params) -> Type:  # type: ignore[no-untyped-def]
-    """The common type of the operands, which agree in dtype; its dims are those of the operand with the most axes."""
+    """The common type of the operands, which agree in dtype; its dims are those of the first operand with the most axes. It is
+    weak if all operands are weak and it is a scalar."""
     best = max(types, key=lambda t: t.rank)
     return Type(best.dtype, best.dims, all(t.weak for t in types) and not best.dims)
 
 
 def boolean(types, params) -> Type:  # type: ignore[no-untyped-def]
-    """The type of a boolean result, with the dims of the operand of highest rank."""
+    """The type of a boolean result, with the dims of the operand of highest rank; weak if all operands are weak and it is a
+    scalar."""
     best = max(types, key=lambda t: t.rank)
     return Type("bool", best.dims, all(t.weak for t in types) and not best.dims)
 
 
 def no_bool(types, params) -> Type:  # type: ignore[no-untyped-def]
-    """As `same`, but refuses NumPy's booleans, as NumPy does; Python's booleans count as integers."""
+    """As `same`, but refuses NumPy's booleans (T201), as NumPy does; Python's booleans count as integers."""
     if types[0].is_bool and not all(t.weak for t in types):
         message = "NumPy does not support this operation on booleans"
         raise RuleError(message, "T201", "use np.logical_not, ^ or .astype(int)")
@@ -53,7 +55,7 @@ def no_bool(types, params) -> Type:  # type: ignore[no-untyped-def]
 
 
 def whole(types, params) -> Type:  # type: ignore[no-untyped-def]
-    """As `same`, for integers and booleans only."""
+    """As `same`, for integers and booleans only (else T201)."""
     if types[0].is_float:
         raise RuleError(
             f"bitwise operators take integers or truth values, not {types[0]}", "T201", "convert it with int(...)"
@@ -81,11 +83,12 @@ def _cast_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
 
 
 def is_number(x) -> bool:  # type: ignore[no-untyped-def]
-    """Whether the operand is a literal."""
+    """True if the operand is a literal number."""
     return isinstance(getattr(x.op, "value", None), (int, float))
 
 
 def _pow_base(y, x, p):  # type: ignore[no-untyped-def]
+    """The derivative of ``y = x ** p`` in ``x``; 0 where both are 0."""
     if is_number(p):
         value = p.op.value
         if value == 0:
@@ -103,8 +106,8 @@ def _pow_exponent(y, x, p):  # type: ignore[no-untyped-def]
 
 
 def _steep_power(x, p):  # type: ignore[no-untyped-def]
-    """Where the base is 0 and the slope infinite: None if a literal exponent is 0, 1 or more, or negative (then the value is
-    infinite)."""
+    """The mask where the base ``x`` is 0 and the slope may be infinite; None if a literal exponent is not between 0 and 1, or
+    another exponent is an integer."""
     can_be = 0 < p.op.value < 1 if is_number(p) else p.type.is_float
     return x.eq(0) if can_be else None
 
@@ -142,7 +145,7 @@ def always(types, values) -> bool:  # type: ignore[no-untyped-def]
 
 
 def _by_another(types, values) -> bool:  # type: ignore[no-untyped-def]
-    """Whether the divisor is a known number other than 0."""
+    """True if the divisor, the second operand, is a known number other than 0."""
     return bool(values[1])
 
 
@@ -172,7 +175,7 @@ def _chosen(name: str) -> Any:
 
 def binary(name: str, sign: str, token: str, method: str, *partials: Any, **more: Any) -> Op:
     """The record of a binary operator of Python; ``sign``, ``token`` and ``method`` are as in `Operator`. ``partials``: the
-    derivatives by the operands; ``more``: other fields of the record."""
+    derivatives by the first and the second operand; ``more``: other fields of the record."""
     more.setdefault("element", infix(sign))
     more.setdefault("names", (name,))
     more.setdefault("type_rule", same)

@@ -56,8 +56,8 @@ class Computation:
     in_floats: str = ""
 
     def element_of(self, types: Sequence[Type], result: Type, params: Mapping[str, Any]) -> Element | None:
-        """The expression of one element for operands of these types; None if the primitive is not computed element by
-        element."""
+        """The expression of one element for operands of these types; the vector function named by ``params["vector"]``, if
+        given. None if the primitive is not computed element by element."""
         if "vector" in params:
             return applied(f"vector.{params['vector']}", len(types))
         if self.of_truths is not None and all(t.is_bool for t in types):
@@ -85,5 +85,5 @@ class Computation:
 
     @property
     def is_instruction(self) -> bool:
-        """Whether LLVM vectorises it by itself."""
+        """True if LLVM vectorises the element by itself; False if the element depends on the types."""
         return self.element is not None and not callable(self.element) and all(map(is_instruction, parts(self.element)))

@@ -35,7 +35,7 @@ def bilinear(prim: str) -> Any:
 
 
 def wide(shapes: Sequence[Sequence[Dim]]) -> tuple[Dim, ...]:
-    """The broadcast of batch dims that are known to be compatible."""
+    """The broadcast of batch dims that are known to be compatible: in each place the first size that is not 1."""
     rank = max(len(s) for s in shapes)
     dims = [Dim(1)] * rank
     for shape in shapes:
@@ -56,7 +56,8 @@ def _matmul_type(types, params) -> Type:  # type: ignore[no-untyped-def]
 
 
 def outer(x: Expr, y: Expr) -> Expr:
-    """The outer product of two vectors; if all elements of one are equal, it is a product with a number."""
+    """The outer product of two vectors; if all elements of one are known to equal one number, the broadcast product with that
+    number."""
     dims = (*x.dims, *y.dims)
     if (c := number_of(x)) is not None:
         return m.broadcast(c * y, dims)
@@ -74,7 +75,7 @@ def number_of(x: Expr) -> Expr | None:
 
 
 def _summed(x: Expr, axis: int) -> Expr:
-    """Sum over one axis; looks through a transpose."""
+    """The sum over one axis; of a transposed matrix, the sum of the matrix itself over its other axis."""
     let = definition(x.b, x.op)
     if let is not None and let.prim == "transpose" and let.params["axes"] == (1, 0):
         return m.sum(x.b.expr(let.args[0]), (1 - axis,))
@@ -90,7 +91,8 @@ def inner(x: Expr, y: Expr, keepdims: bool = False) -> Expr:
 
 
 def product(x: Expr, y: Expr) -> Expr:
-    """The matrix product for an adjoint rule; with a constant matrix it becomes a sum."""
+    """The matrix product for an adjoint rule; up to rank 2, if all elements of one factor are known to equal one number, the
+    other factor is summed instead."""
     if x.rank > 2 or y.rank > 2:
         return m.matmul(x, y)
     dims = (*x.dims[:-1], *y.dims[1:])
@@ -268,7 +270,7 @@ def _cross_vjp(z, z_bar, args, wants, params) -> Any:  # type: ignore[no-untyped
 
 
 def convolved_size(n: Dim, k: Dim, mode: str) -> Dim:
-    """The length of the convolution of vectors of lengths ``n`` and ``k``."""
+    """The length of the convolution of vectors of lengths ``n`` and ``k`` in mode "full", "same" or "valid"."""
     if mode == "full":
         return n + k - 1
     return larger(n, k) if mode == "same" else larger(n, k) - smaller(n, k) + 1
@@ -280,7 +282,7 @@ def _convolve_type(types, params) -> Type:  # type: ignore[no-untyped-def]
 
 
 def _middle(x: Expr, y: Expr, mode: str) -> Dim:
-    """The offset of the result in the full convolution, of which ``same`` and ``valid`` are the middle part."""
+    """The offset of the result of mode "same" or "valid" in the full convolution, of which it is the middle part."""
     short = smaller(x.dims[0], y.dims[0])
     return short - 1 if mode == "valid" else (short - 1) // 2
 
@@ -296,7 +298,8 @@ def _whole(z_bar: Expr, x: Expr, y: Expr, before: Dim) -> Expr:
 
 
 def _convolve_vjp(z, z_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
-    """Each adjoint is the valid part of the convolution of the full adjoint with the other operand reversed."""
+    """Each adjoint is the valid part of the convolution of the full adjoint with the other operand reversed. In mode "valid"
+    with ``y`` not longer than ``x`` it is computed from ``z_bar`` itself."""
     x, y = args
     mode = params["mode"]
     if mode == "valid" and at_most(y.dims[0], x.dims[0]):
@@ -336,8 +339,8 @@ def _reversed(x: Expr) -> Expr:
 
 
 def _einsum_place(let: ir.Let, are_equal: Any) -> Any:
-    """The place of a one-operand ``einsum`` that is a view (``ii->i``): diagonals of repeated letters, then a permutation. None
-    if it sums."""
+    """The path and (no) operands of a one-operand ``einsum`` that is a view (``ii->i``): diagonals of repeated letters, then a
+    permutation. None if it sums."""
     letters, _, output = let.params["subscripts"].partition("->")
     if len(let.args) != 1 or set(letters) != set(output):
         return None
@@ -380,6 +383,7 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 def _matmul_letters(ranks: Sequence[int], params: Mapping[str, Any]) -> str:
+    """The einsum subscripts of a matrix product of operands of these two ranks."""
     batches = [max(r - 2, 0) for r in ranks]
     batch = "abcdefgh"[: max(batches)]
     first, second = (batch[len(batch) - n :] for n in batches)
@@ -388,6 +392,7 @@ def _matmul_letters(ranks: Sequence[int], params: Mapping[str, Any]) -> str:
 
 
 def _tensordot_letters(ranks: Sequence[int], params: Mapping[str, Any]) -> str:
+    """The einsum subscripts of a ``tensordot`` over ``params["axes"]`` of operands of these two ranks."""
     first, second = params["axes"]
     left, right = list(_LETTERS[: ranks[0]]), list(_LETTERS[ranks[0] : sum(ranks)])
     for a, c in zip(first, second):

@@ -38,7 +38,7 @@ def _positions(y) -> m.Expr:  # type: ignore[no-untyped-def]
 
 
 def _arange_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
-    """The tangent of ``start + k * step``; the end of the range has none."""
+    """The tangent of ``start + k * step``; the end of the range has none. None if neither varies."""
     if len(args) == 1:
         return None
     start = None if dots[0] is None else m.broadcast(y.b.cast(dots[0], y.dtype), y.dims)
@@ -66,7 +66,7 @@ def _linspace_spelling(params, types) -> str:  # type: ignore[no-untyped-def]
 
 
 def _shares(y, args, params) -> m.Expr:  # type: ignore[no-untyped-def]
-    """The weight of ``stop`` in each point."""
+    """The weight of ``stop``, from 0 to at most 1, in each point of ``linspace``."""
     count = args[2] - 1 if params["endpoint"] else args[2]
     return _positions(y) / m.maximum(count, 1, py=True)
 

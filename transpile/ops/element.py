@@ -78,7 +78,7 @@ NOT = Prefix("not", Arg(0))
 
 
 def slots(count: int) -> tuple[Element, ...]:
-    """All operands, in order."""
+    """The first ``count`` operands, in order."""
     return tuple(Arg(k) for k in range(count))
 
 
@@ -91,7 +91,7 @@ def prefix(sign: str) -> Prefix:
 
 
 def applied(function: str, count: int, *more: Any) -> Apply:
-    """A function of all operands; ``more`` are constants after them."""
+    """The call of ``function`` with the first ``count`` operands; ``more`` are constants after them."""
     return Apply(function, (*slots(count), *map(Number, more)))
 
 
@@ -101,7 +101,8 @@ def with_params(function: str, count: int, *names: str) -> ByType:
 
 
 def by_kind(count: int, integers: str | Element, floats: str) -> ByType:
-    """The function ``integers`` (or an element) for integer results, ``floats`` for others; ``count`` operands."""
+    """A function of types: the call of ``integers`` (or that element) for integer results, of ``floats`` for others; ``count``
+    operands."""
 
     def element(types: Sequence[Type], result: Type, params: Mapping[str, Any]) -> Element:
         wanted = integers if result.is_int else floats
@@ -111,13 +112,14 @@ def by_kind(count: int, integers: str | Element, floats: str) -> ByType:
 
 
 def by_sign(count: int, signed: str, unsigned: str) -> ByType:
-    """The function ``signed`` for signed integers, ``unsigned`` for unsigned ones; ``count`` operands."""
+    """A function of types: the call of ``signed`` for signed integer results, of ``unsigned`` for unsigned ones; ``count``
+    operands."""
     return lambda types, result, params: applied(unsigned if result.dtype.startswith("u") else signed, count)
 
 
 def as_python(count: int, name: str, integers: str = "", floats: str = "") -> ByType:
-    """A function whose version for Python's numbers, named ``..._python``, raises where Python does. ``integers`` and
-    ``floats`` are suffixes of its name for each kind."""
+    """A function of types: the call of ``name``, with the suffix ``floats`` or ``integers`` by the kind of the result, and
+    ``_python`` if the result is weak; this version raises where Python does."""
 
     def element(types: Sequence[Type], result: Type, params: Mapping[str, Any]) -> Element:
         ending = floats if result.is_float else integers

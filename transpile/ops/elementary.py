@@ -76,13 +76,13 @@ def _whole_numbers(types, params) -> Type:  # type: ignore[no-untyped-def]
 
 
 def test(name: str, **more: Any) -> Op:
-    """The record of a boolean property of one number."""
+    """The record of a boolean property of one number that NumPy has under this name."""
     vector = Vector(name, alone=True)
     return smooth(name, ZERO, 1, type_rule=boolean, dtype_rule="as_is", quiet=True, vector=vector, **more)
 
 
 def step(name: str, **more: Any) -> Op:
-    """The record of a function that rounds to a whole number."""
+    """The record of a function that rounds to a whole number and that NumPy has under this name; its derivative is zero."""
     vector = Vector(name, alone=True)
     return smooth(name, ZERO, 1, dtype_rule=_STEP, quiet=True, vector=vector, **more)
 
@@ -125,6 +125,7 @@ def _value(params) -> float:  # type: ignore[no-untyped-def]
 
 
 def _sinc(y, x):  # type: ignore[no-untyped-def]
+    """The derivative of ``sinc``, accurate at and near 0."""
     # (cos(pi x) - y) / x cancels near 0 (and is 0/0 there): a series in x*x up to |x| = 0.3, where it ends below 1e-17
     near = absolute(x) < 0.3
     z = where(near, x * x, 0.0)

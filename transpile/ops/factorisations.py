@@ -33,7 +33,7 @@ def _same_type(types, params) -> Type:  # type: ignore[no-untyped-def]
 
 
 def half_lower(x: Expr) -> Expr:
-    """The lower triangle with half the diagonal (Murray's Phi)."""
+    """The lower triangle of each matrix, with half the diagonal (Murray's Phi)."""
     halves = 0.5 * as_diagonal(diagonal(x))
     if halves.dims != x.dims:  # ``min(n, 2)`` rows: the sizes of the diagonal matrix have another symbolic form
         return 0.5 * (m.call("tril", x, k=0) + m.call("tril", x, k=-1))
@@ -134,6 +134,7 @@ def _qr_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-de
 
 
 def _qr_square(q: Expr, r: Expr, q_bar: Expr | None, r_bar: Expr | None) -> Expr:
+    """The adjoint of a matrix with at least as many rows as columns, from those of its factors, one of which may be None."""
     inner = None if r_bar is None else m.matmul(r, t(r_bar))
     if q_bar is not None:
         part = m.matmul(t(q_bar), q)
@@ -160,7 +161,7 @@ def _eigh_call(params, types) -> str:  # type: ignore[no-untyped-def]
 
 
 def _inverse_differences(w: Expr) -> Expr:
-    """1 / (w_j - w_i), and 0 where the two coincide."""
+    """1 / (w_j - w_i) at row i, column j, and 0 where the two coincide."""
     gap = new_axis(w, w.rank - 1) - new_axis(w, w.rank)
     equal = gap.eq(0)
     return m.where(equal, 0.0, 1 / m.where(equal, 1.0, gap))

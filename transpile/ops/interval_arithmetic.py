@@ -87,7 +87,7 @@ def any_bits(a: Interval, b: Interval) -> Interval | None:
 
 
 def left(a: Interval, b: Interval) -> Interval | None:
-    """The interval of ``a << b``; None if ``b`` may exceed 64."""
+    """The interval of ``a << b``, where negative shifts count as 0; None if ``b`` may exceed 64."""
     return _corners(lambda x, y: x << y, a, (max(b[0], 0), max(b[1], 0))) if b[1] <= 64 else None
 
 
@@ -97,7 +97,7 @@ def right(a: Interval, b: Interval) -> Interval:
 
 
 def power(a: Interval, b: Interval) -> Interval | None:
-    """The interval of ``a ** b``; None if the exponent may exceed 64 or be negative."""
+    """The interval of ``a ** b``; None if the exponent may exceed 64, or may be negative while ``a`` may differ from 0."""
     most = absolute(a)[1]
     if b[1] > 64 or (b[0] < 0 and most > 0):
         return None
@@ -146,7 +146,7 @@ def as_it_is(a: Interval) -> Interval:
 
 
 def within(place: Interval, size: Interval) -> Interval:
-    """The interval of an index that is clipped or wrapped to between 0 and a size."""
+    """The interval of an index ``place`` that is clipped or wrapped to between 0 and ``size``."""
     return 0, max(size[1], 0)
 
 

@@ -35,8 +35,8 @@ def _scattered_type(types, params) -> Type:  # type: ignore[no-untyped-def]
 
 
 def _linear(prim: str, transpose: str) -> dict[str, Any]:
-    """The derivatives of the collective ``prim``, a sum over the lanes or a part of such a sum; its transpose is the collective
-    ``transpose``."""
+    """The fields of a record with the derivatives of the collective ``prim``, a sum over the lanes or a part of such a sum; its
+    transpose is the collective ``transpose``."""
 
     def jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
         return None if dots[0] is None else m.call(prim, dots[0], args[-1], **params)
@@ -57,8 +57,9 @@ def _permute_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyp
 
 
 def _extreme(is_behind: str) -> dict[str, Any]:
-    """The derivatives of a maximum or minimum over the lanes, as `transpile.ops.reduction` has them for ``max`` and ``min``:
-    the lanes that attain it share the derivative; where the result is NaN, all derivatives are NaN."""
+    """The fields of a record with the derivatives of a maximum or minimum over the lanes, as for ``max`` and ``min``: the lanes
+    that attain it share the derivative; where the result is NaN, all derivatives are NaN. ``is_behind`` is the comparison of a
+    lane that does not attain it with the result."""
 
     def shares(y: Expr, x: Expr, axis: Expr) -> tuple[Expr, Expr]:
         hits = m.logical_not(y.b.elementwise(is_behind, x, y))

@@ -60,12 +60,14 @@ def elementwise(prim: str, *args: Any, **params: Any) -> Expr:
 
 
 def chosen(x: Expr, value: float) -> Expr:
-    """The value that a derivative has by convention at ``x``, where it does not exist; its own derivative is NaN."""
+    """The number ``value``, which a derivative has by convention at ``x``, where it does not exist; its own derivative is
+    NaN."""
     return elementwise("chosen", x, value=value)
 
 
 def flat(x: Expr, value: float) -> Expr:
-    """A number in place of a function of ``x`` whose derivative is 0 by convention and whose second derivative is NaN."""
+    """The number ``value`` in place of a function of ``x`` whose derivative is 0 by convention and whose second derivative is
+    NaN."""
     return elementwise("flat", x, value=value)
 
 
@@ -80,7 +82,7 @@ def call(prim: str, *args: Any, **params: Any) -> Expr:
 
 
 def sum(x: Expr, axes: Sequence[int] | None = None, keepdims: bool = False) -> Expr:
-    """The sum over ``axes`` (None: all)."""
+    """The sum over ``axes`` (None: all; negative ones count from the end)."""
     axes = tuple(range(x.rank)) if axes is None else tuple(sorted(a % x.rank for a in axes))
     return x.b.let("sum", x, axes=axes, keepdims=keepdims)
 
@@ -126,5 +128,5 @@ def index(x: Expr, path: Any, *args: Any) -> Expr:
 
 
 def size(x: Expr, axes: Sequence[int] | None = None) -> Expr:
-    """The number of elements along ``axes`` (None: all), an integer."""
+    """The number of elements along ``axes`` (None: all), as an integer scalar."""
     return x.b.size([d for k, d in enumerate(x.dims) if axes is None or k in axes])

@@ -90,8 +90,8 @@ class Signature:
     results: tuple[Slot, ...]
 
     def __call__(self, types: Sequence[Type], params: Mapping[str, Any]) -> Type:
-        """The types of the results, as the items of a tuple; raises `RuleError` if the operands do not fit, or if others are filled
-        than ``params["written"]`` says."""
+        """The types of the results, as the items of a tuple type; `RuleError` if the operands do not fit, or if others are
+        filled than ``params["written"]`` says. Sizes of the results are not known."""
         open_: dict[str, str] = {}
         if len(types) != len(self.operands):
             raise RuleError(f"{len(types)} operands for {len(self.operands)}")
@@ -107,12 +107,13 @@ class Signature:
 
 @cache
 def of_name(name: str) -> Signature:
-    """The signature of a function of the table."""
+    """The signature of a function of the table; KeyError for another name."""
     return _signatures()[name]
 
 
 @cache
 def _signatures() -> dict[str, Signature]:
+    """The signatures by name, read from `TABLE`."""
     found = {}
     for line in TABLE.strip().splitlines():
         name, *words = line.split()

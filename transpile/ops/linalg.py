@@ -25,7 +25,7 @@ from transpile.ops.structural import unbroadcast
 
 
 def t(x: Expr) -> Expr:
-    """The transpose of each matrix."""
+    """The transpose of each matrix of a stack."""
     return m.swap_last(x)
 
 
@@ -38,7 +38,7 @@ def solve(x: Expr, y: Expr) -> Expr:
 
 
 def eye(x: Expr, axis: int = -1) -> Expr:
-    """The identity matrix of the size of an axis of ``x``."""
+    """The identity matrix of the size of an axis of ``x``, in its dtype."""
     n = x.dims[axis]
     size = x.b.dim(n)
     return x.b.let("eye", size, size, dims=(n, n), k=0, dtype=x.dtype)
@@ -122,8 +122,8 @@ def _det_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-d
 
 
 def _cofactors(a: Expr, det: Expr) -> Expr:
-    """The derivative of the determinant: ``det * inv(a).T``, or from the singular value decomposition if any matrix is
-    singular."""
+    """The derivative of the determinant: ``det * inv(a).T``; if any matrix of the stack is singular, for all of them from the
+    singular value decomposition."""
     b = a.b
     zero = det.eq(0)
     singular = m.call("any", zero, axes=tuple(range(zero.rank)), keepdims=False) if zero.rank else zero
@@ -194,7 +194,7 @@ def _lstsq_type(types, params) -> Type:  # type: ignore[no-untyped-def]
 
 
 def _again(params) -> Any:  # type: ignore[no-untyped-def]
-    """Least squares with the same ``rcond``, so that the same singular values count as 0."""
+    """A function ``(a, b)`` that gives least squares with the same ``rcond``, so that the same singular values count as 0."""
     return lambda a, b: m.call("lstsq", a, b, **params)
 
 

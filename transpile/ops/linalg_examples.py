@@ -17,7 +17,7 @@ def several(*shapes: tuple[int, ...]) -> Any:
 
 
 def _regular(*shape: int) -> Any:
-    """Square matrices that are far from singular."""
+    """An array ``[*shape, n]`` of square matrices that are far from singular, where ``n`` is the last entry of ``shape``."""
     n = shape[-1]
     return _normal((*shape, n)) + 2.5 * np.eye(n)
 
@@ -27,13 +27,15 @@ def matrices() -> tuple[Any, ...]:
 
 
 def systems() -> tuple[Any, ...]:
-    """Square matrices with right-hand sides: one vector, several, stacks that broadcast."""
+    """Examples, each a function that returns a matrix and a right-hand side, and params: one vector, several, stacks that
+    broadcast."""
     shapes = [((3,), (3,)), ((3,), (3, 2)), ((2, 3), (2, 3, 2)), ((2, 3), (3, 2)), ((3,), (2, 3, 2))]
     return tuple((lambda a=a, b=b: (_regular(*a), _normal(b, 1)), {}) for a, b in shapes)
 
 
 def definite(*shape: int) -> Any:
-    """A function that returns positive definite matrices."""
+    """A function that returns a tuple of one array ``[*shape, n]`` of positive definite matrices, where ``n`` is the last of
+    ``shape``."""
 
     def args() -> Any:
         x = _normal((*shape, shape[-1]))

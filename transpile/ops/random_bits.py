@@ -37,6 +37,7 @@ def _draw_type(types, params) -> Type:  # type: ignore[no-untyped-def]
 
 
 def _draw(name: str) -> Op:
+    """The record of the draw ``name``, such as ``random_normal``, in the dtype of its params."""
     def entry(params: Mapping[str, Any], operands: int) -> str:
         """The runtime function that draws one number, such as ``random.normal64``."""
         return f"random.{name.removeprefix('random_')}{8 * np.dtype(params['dtype']).itemsize}"
@@ -48,7 +49,8 @@ def _draw(name: str) -> Op:
 
 
 def log_gamma_slope(y, a):  # type: ignore[no-untyped-def]
-    """The derivative in ``a`` of the logarithm ``y`` of a gamma variable, with ``P`` held constant.
+    """The derivative in ``a`` of the logarithm ``y`` of a gamma variable, with ``P``, the distribution function at it, held
+    constant.
 
     Near 0, ``P = x**a / gamma(a + 1)`` to all digits; there the general quotient would divide numbers that underflow.
     """

@@ -179,6 +179,8 @@ class Op(Algebra, Computation):
     examples: tuple[Any, ...] = field(default=(), compare=False)  # for the rule walk: see tests/ops/test_rules.py
 
     def __post_init__(self) -> None:
+        """Sets ``family`` of elementwise primitives and ``lowering`` by kind, if missing; ValueError for an unknown kind,
+        family or collective, or if a field is missing that the kind needs."""
         if self.kind == "elementwise" and not self.family:
             object.__setattr__(self, "family", "elementwise")
         if self.lowering is None:
@@ -238,7 +240,8 @@ class Op(Algebra, Computation):
 
     @property
     def is_zero(self) -> bool:
-        """Whether every derivative is zero, so that asking for one is no error."""
+        """True if every derivative is zero (the forward rule, for primitives that are not elementwise), so that asking for one
+        is no error."""
         if self.elementwise:
             return all(p is ZERO for p in self.partials)
         return self.jvp is ZERO

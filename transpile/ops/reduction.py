@@ -26,12 +26,12 @@ from transpile.ops.structural import reduced_dims
 
 
 def reduced_type(types, params) -> Type:  # type: ignore[no-untyped-def]
-    """The type of a reduction in the dtype of its operand."""
+    """The type of a reduction over ``params["axes"]`` in the dtype of its operand."""
     return Type(types[0].dtype, reduced_dims(types[0].dims, params["axes"], params["keepdims"]))
 
 
 def _summed_type(types, params) -> Type:  # type: ignore[no-untyped-def]
-    """The type of a sum or product: narrow integers are widened to 64 bits."""
+    """The type of a sum or product over axes: booleans and narrow integers are widened to 64 bits."""
     dtype = types[0].dtype
     if dtype in ("bool", "int8", "int16", "int32"):
         dtype = "int64"
@@ -90,8 +90,8 @@ def _shares(y: Expr, x: Expr, axes: tuple[int, ...], keepdims: bool) -> tuple[Ex
 
 
 def _attained(is_behind: str, name: str) -> tuple[Any, Any]:
-    """The derivatives of ``max`` and ``min``. An element that ``is_behind`` the result has no share. Nothing is behind a NaN:
-    then all elements share, and each share is NaN."""
+    """The forward and the reverse rule of ``max`` or ``min``. ``is_behind`` is the comparison of an element that has no share
+    with the result, ``name`` names the mask. Nothing is behind a NaN: then all elements share, and each share is NaN."""
 
     def shares(y: Expr, x: Expr, params: Any) -> tuple[Expr, Expr]:
         behind = y.b.elementwise(is_behind, x, m.expand(y, params["axes"], x.dims))
@@ -146,7 +146,8 @@ def _extremum_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-unty
 
 
 def _as(count: Expr, like: Expr) -> Expr:
-    """Counts in the dtype of the numbers that they divide: float32 / int64 would be float64."""
+    """Counts in the dtype of ``like``, the numbers that they divide: float32 / int64 would be float64. Python's numbers are
+    unchanged."""
     return count if count.type.weak else count.b.cast(count, like.dtype)
 
 
@@ -176,7 +177,7 @@ def _others_on_axis(x: Expr, axis: int) -> Expr:
 
 
 def _exclusive(x: Expr, axis: int) -> Expr:
-    """The cumulative product up to, but without, the element itself."""
+    """The cumulative product along the axis up to, but without, the element itself."""
     one = x.b.let("full", 1.0, dims=tuple(Dim(1) if k == axis else d for k, d in enumerate(x.dims)), dtype=x.dtype)
     n = x.dims[axis]
     lead = m.call("concatenate", one, x, axis=axis)
@@ -204,7 +205,7 @@ def _centred(x: Expr, axes: tuple[int, ...]) -> Expr:
 
 
 def _freedom(x: Expr, params) -> Expr:  # type: ignore[no-untyped-def]
-    """The divisor of the sum of squares: the number of elements minus ``ddof``."""
+    """The divisor of the sum of squares: the number of elements along the axes minus ``ddof``."""
     n = m.size(x, params["axes"])
     return n - params["ddof"] if params["ddof"] else n
 
@@ -310,6 +311,8 @@ def _zero_reduction(name: str, call: str, type_rule: Any, fold: str, **more: Any
 
 
 def _arg(name: str, fold: str, said: str = "") -> Op:
+    """The record of the position of an extreme value, NumPy's function ``name``; ``fold`` and ``said`` are fields of the
+    record."""
     choose = Spelling(lambda params, types: f"np.{name}({{0}}{keywords(params, **_POSITION)})")
     return Op(
         name,
@@ -339,7 +342,8 @@ def _with(values: Any) -> Any:
 
 
 def _cases(*more: Any, **params: Any) -> tuple[Any, ...]:
-    """One array for each way to reduce, then special values."""
+    """Examples, each a function that returns a tuple of one array, and params: one for each way to reduce, then special values
+    from ``more``, pairs of such a function and axes."""
     ways = [((5,), (0,)), ((3, 4), (0,)), ((3, 4), (1,)), ((3, 4), (0, 1)), ((2, 3, 4), (0, 2))]
     found = [
         (sample(*shape), {"axes": axes, "keepdims": keep, **params}) for shape, axes in ways for keep in (False, True)

@@ -15,7 +15,7 @@ from transpile.ops.tables import prims
 
 
 def run(name: str, values: Sequence[Any], params: Mapping[str, Any], types: Sequence[Type]) -> Any:
-    """The result of the primitive of this name on these values."""
+    """The result of the primitive of this name on these NumPy values, computed by its spelling."""
     return run_spelling(prims()[name].render, values, params, types)
 
 
@@ -27,7 +27,7 @@ def run_spelling(render: Any, values: Sequence[Any], params: Mapping[str, Any], 
 
 
 def spelling(render: Any, names: Sequence[str], params: Mapping[str, Any], types: Sequence[Type]) -> str:
-    """The text of a primitive's NumPy spelling for operands of these names."""
+    """The text of a primitive's NumPy spelling (``render`` of its record) for operands of these names."""
     if isinstance(render, Spelling):
         return render.choose(params, types).format(*names, **params)
     if callable(render):
@@ -49,6 +49,7 @@ def _compiled(text: str) -> Any:
 
 @cache
 def _modules() -> dict[str, Any]:
+    """The modules to which spellings refer, by name."""
     import math
 
     import scipy

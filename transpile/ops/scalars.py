@@ -22,7 +22,7 @@ def scalar(name: str, element: Element | ByType, result: Type, **more: Any) -> O
 
 
 def overflows(prim: str) -> Op:
-    """The record of the test whether the integer result of a primitive exceeds 64 bits."""
+    """The record of the test whether the integer result of the binary primitive ``prim`` exceeds 64 bits."""
     return scalar(f"overflows_{prim}", applied(f"intmath.overflows_{prim}", 2), BOOL, asks=prim)
 
 
@@ -34,7 +34,7 @@ def as_float(prim: str, operands: int) -> Op:
 
 
 def exact(relation: Relation) -> Op:
-    """The record of a comparison of an integer and a float that rounds neither."""
+    """The record of the comparison ``relation`` of an integer and a float that rounds neither."""
     return scalar(f"exact_{relation.name}", applied(f"intmath.exact_{relation.name}", 2), BOOL, in_floats=relation.name)
 
 
@@ -51,8 +51,9 @@ CODES = {"i": "int64", "u": "uint32", "U": "uint64", "f": "float32", "d": "float
 
 
 def signature(text: str) -> Callable[[Sequence[Type], Mapping[str, Any]], Type]:
-    """The type rule of a function of numbers, as a letter of `CODES` for each operand and for the result, "x" for any float and
-    "n" for any number, the same in all places. A result "ii" is a tuple of two integers.
+    """A type rule of a function of numbers from ``text``: a letter of `CODES` for each operand and for the result, "x" for any
+    float and "n" for any number, the same in all places. A result "ii" is a tuple of two integers. The rule raises `RuleError`
+    for other operands.
 
     >>> str(signature("ib->d")([INT, BOOL], {}))
     'float64'
@@ -79,8 +80,8 @@ def number(name: str, types: str, **more: Any) -> Op:
 
 
 def draw(name: str, types: str, filling: str = "") -> list[Op]:
-    """The records of the function that draws a random number from the distribution ``name``, and of its version with vector
-    instructions."""
+    """A list of two records: the function that draws a random number from the distribution ``name``, and its version with
+    vector instructions. ``filling`` is a field of the first."""
     in_vectors = f"vector.random_{name}"
     return [number(f"random.{name}", types, in_vectors=in_vectors, filling=filling), number(in_vectors, types)]
 

@@ -181,7 +181,8 @@ def _triangle_vjp(prim: str) -> Any:
 
 
 def diagonal_size(n: Dim, width: Dim, offset: int) -> Dim:
-    """The length of a diagonal of an ``n`` by ``width`` matrix."""
+    """The length of a diagonal of an ``n`` by ``width`` matrix, at least 0; a positive ``offset`` is above the main
+    diagonal."""
     rows, columns = (n, width - offset) if offset >= 0 else (n + offset, width)
     return smaller(rows, columns).clip()
 
@@ -232,7 +233,8 @@ def _diag_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-
 
 
 def _diagonal_place(let: ir.Let, are_equal: Any) -> Any:
-    """The place of the main diagonal of two equal axes, moved to the end; None if the axes may differ."""
+    """The path and (no) operands of the main diagonal of two axes, moved to the end; None for another diagonal, or if the sizes
+    of the axes may differ."""
     dims, axes = let.args[0].type.dims, let.params["axes"]
     if let.params.get("offset", 0) != 0 or not are_equal(dims[axes[0]], dims[axes[1]]):
         return None

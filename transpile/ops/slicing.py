@@ -14,7 +14,7 @@ from transpile.errors import RuleError
 
 
 def on_axis(rank: int, axis: int, item: ir.Item) -> tuple[ir.Index, ...]:
-    """The path that applies ``item`` to one axis and keeps all others."""
+    """The path, of one index, that applies ``item`` to one axis and keeps all others."""
     return (ir.Index(tuple(item if k == axis else ir.Slice() for k in range(rank))),)
 
 
@@ -38,7 +38,7 @@ def at_least(
 
 
 def vector(type_: Type) -> Type:
-    """The type itself if it is a vector, else an error: NumPy takes a vector only."""
+    """The type itself if it is a vector, else `RuleError` T202: NumPy takes a vector only."""
     if type_.rank == 1:
         return type_
     depth = "too deep" if type_.rank else "of too small depth"
@@ -46,7 +46,8 @@ def vector(type_: Type) -> Type:
 
 
 def raise_if(test: Expr, exception: str, message: str, *values: Expr) -> None:
-    """Emits a check that raises ``exception`` if ``test`` holds; ``message`` has ``{}`` for each of the values, if any."""
+    """Emits a check that raises ``exception`` if ``test`` holds; nothing if it is known not to. ``message`` has ``{}`` for each
+    of the values, if any."""
     if isinstance(test.op, ir.Const) and not test.op.value:
         return
     texts = message.split("{}") if values else [message]
@@ -94,7 +95,7 @@ def point(x: Expr, axis: int, k: Any) -> Expr:
 
 
 def gather(x: Expr, axis: int, indices: Expr) -> Expr:
-    """``x[..., indices, ...]`` for an integer array."""
+    """``x[..., indices, ...]`` for an integer array; its axes take the place of ``axis``."""
     axis %= x.rank
     dims = (*x.dims[:axis], *indices.dims, *x.dims[axis + 1 :])
     return x.b.let("index", x, indices, path=on_axis(x.rank, axis, ir.Gather(0)), dims=dims)
@@ -106,7 +107,7 @@ def new_axis(x: Expr, axis: int) -> Expr:
 
 
 def along(b: Builder, dims: Sequence[Dim], axis: int) -> Expr:
-    """``0, 1, ...`` along an axis, in a shape that broadcasts with an array of ``dims``."""
+    """``0, 1, ...`` along an axis, as an int64 array in a shape that broadcasts with an array of ``dims``."""
     count = arange(b, dims[axis])
     if len(dims) == 1:
         return count
@@ -115,7 +116,7 @@ def along(b: Builder, dims: Sequence[Dim], axis: int) -> Expr:
 
 
 def arange(b: Builder, n: Dim) -> Expr:
-    """``np.arange(n)``."""
+    """``np.arange(n)``, of int64."""
     return b.let("arange", b.dim(n), dims=(n,), dtype="int64")
 
 
@@ -132,7 +133,7 @@ def settle_size(b: Builder, x: Expr, axis: int, symbol: Dim) -> Expr:
 
 
 def at_most(a: Dim, b: Dim) -> bool:
-    """Whether ``a <= b`` is known to hold."""
+    """True if ``a <= b`` is known to hold."""
     return is_nonnegative(b - a)
 
 

@@ -30,7 +30,8 @@ def take_along(x: Expr, indices: Expr, axis: int) -> Expr:
 
 
 def scatter_along_axis(x: Expr, indices: Expr, axis: int, value: Expr) -> Scatter:
-    """The transpose of ``take_along_axis``: each value is added where it was taken."""
+    """The transpose of ``take_along_axis`` from ``x``, as a `Scatter`: each element of ``value`` is added where it was
+    taken."""
     if x.rank == 1:
         return Scatter((ir.Index((ir.Gather(0),)),), (indices,), value)
     args = [indices if k == axis else along(x.b, x.dims, k) for k in range(x.rank)]
@@ -70,8 +71,8 @@ def _take_type(types, params) -> Type:  # type: ignore[no-untyped-def]
 
 
 def _partition_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
-    """``argpartition`` need not give the order of ``partition``, so both operand and result are sorted, which gives equal
-    elements."""
+    """The tangent of ``partition``: both operand and result are sorted, which gives equal elements, since ``argpartition`` need
+    not give the order of ``partition``."""
     axis = params["axis"]
     if dots[0] is None:
         return None
@@ -113,8 +114,8 @@ def _bincount_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-unty
 
 
 def _segments(x: Expr, xp: Expr, fp: Expr) -> tuple[Expr, Expr, Expr, Expr]:
-    """The number of the segment between the points ``xp`` for each ``x``, whether ``x`` lies in it, its relative position
-    there, and the slope of ``fp`` there."""
+    """The number of the segment between the points ``xp`` for each ``x``, a mask of those ``x`` that lie in it, their relative
+    positions there (0 or 1 for the others), and the slopes of ``fp`` there (0 for the others)."""
     n = m.size(xp)
     j = m.minimum(m.maximum(m.call("searchsorted", xp, x, side="right") - 1, 0), n - 2)
     left, right = _pick(xp, j), _pick(xp, j + 1)

@@ -24,7 +24,7 @@ _PREFER_SINGLE = frozenset("erfinv erfcinv ndtri entr rel_entr kl_div iv ive jv 
 
 
 def special(name: str, *partials: Any, **more: Any) -> Op:
-    """The record of a function that `scipy.special` has under this name."""
+    """The record of an elementwise function that `scipy.special` has under this name, with its derivatives by the operands."""
     slots = ", ".join(f"{{{k}}}" for k in range(len(partials)))
     more.setdefault("render", f"scipy.special.{name}({slots})")
     more.setdefault("type_rule", same)
@@ -35,7 +35,8 @@ def special(name: str, *partials: Any, **more: Any) -> Op:
 
 
 def in_math(name: str, own: str, partial: Any, **more: Any) -> Op:
-    """The record of such a function that `math` has under its ``own`` name."""
+    """The record of a function that `scipy.special` has under ``name``, and `math` under its ``own`` name; ``partial`` is the
+    derivative."""
     return special(name, partial, element=applied(f"math.{own}", 1), math=f"math.{own}({{0}})", **more)
 
 
@@ -53,7 +54,7 @@ def _polygamma_type(types, params) -> Type:  # type: ignore[no-untyped-def]
 
 
 def polygamma(n: int, x: Any) -> Any:
-    """The n-th derivative of digamma, in the dtype of ``x`` (SciPy always gives float64)."""
+    """The n-th derivative of digamma at ``x``, in the dtype of ``x`` (SciPy always gives float64)."""
     return x.b.cast(f("polygamma", n, x), x.dtype)
 
 
@@ -79,12 +80,12 @@ ORDERS = 4
 
 
 def gamma_density(a, x):  # type: ignore[no-untyped-def]
-    """The density of the gamma distribution; ``xlogy`` keeps a = 1, x = 0 right."""
+    """The density of the gamma distribution with shape ``a`` at ``x``; ``xlogy`` keeps a = 1, x = 0 right."""
     return exp(f("xlogy", a - 1, x) - x - f("gammaln", a))
 
 
 def beta_density(a, b, x):  # type: ignore[no-untyped-def]
-    """The density of the beta distribution."""
+    """The density of the beta distribution with parameters ``a`` and ``b`` at ``x``."""
     return exp(f("xlogy", a - 1, x) + f("xlog1py", b - 1, -x) - f("betaln", a, b))
 
 
@@ -119,6 +120,8 @@ def _beta_moment_prim(m: int, n: int) -> Op:
     l_a and l_b are the means of the two logarithms; d betainc / d a = C_10, d betainc / d b = C_01."""
 
     def shape(first: int, second: int, a, b, x, mine, step):  # type: ignore[no-untyped-def]
+        """The derivative of the moment in the parameter ``mine``; ``first`` and ``second`` are the powers of the logarithm with
+        mean of ``mine`` and of the other one, ``step`` is the moment with ``first`` raised by one."""
         # the derivatives of the means: trigamma(mine) - trigamma(a + b) for one, -trigamma(a + b) for the other
         total = step
         if first:
@@ -225,7 +228,8 @@ def _one_at(mask, y):  # type: ignore[no-untyped-def]
 
 
 def _outside(x, y, end):  # type: ignore[no-untyped-def]
-    """The mask where x = 0 makes the function 0 although log(y) does not exist."""
+    """The mask where ``x`` is 0, which makes the function 0, and ``y`` is at most ``end``, so that the logarithm does not
+    exist."""
     return x.eq(0) & (y <= end)
 
 

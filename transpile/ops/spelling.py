@@ -45,7 +45,7 @@ class Spelling:
 
 
 def keywords(params: Mapping[str, Any], **defaults: Any) -> str:
-    """``, name=value`` for each param that differs from NumPy's default."""
+    """The text ``, name=value`` for each param that differs from NumPy's default, given in ``defaults``; may be empty."""
     return "".join(f", {k}={_text(params[k])}" for k, default in defaults.items() if params.get(k, default) != default)
 
 
@@ -66,17 +66,18 @@ def with_value(call: str) -> Spelling:
 
 
 def with_keywords(call: str, **defaults: Any) -> Spelling:
-    """``np.f({0})`` with a keyword for each param that differs from NumPy's default."""
+    """The spelling ``np.f({0})`` (``call``) with a keyword for each param that differs from NumPy's default, given in
+    ``defaults``."""
     return Spelling(lambda params, types: f"{call[:-1]}{keywords(params, **defaults)})")
 
 
 def on_last_axis(call: str, **defaults: Any) -> Spelling:
-    """As `with_keywords`, with an ``axis`` whose default is the last one."""
+    """As `with_keywords`, also with ``axis``, left out if it is the last one."""
     return Spelling(lambda params, types: f"{call[:-1]}{keywords(params, axis=types[0].rank - 1, **defaults)})")
 
 
 def sequence(count: int, start: int = 0) -> str:
-    """The text of a tuple of ``count`` operands."""
+    """The text of a tuple of ``count`` operands, from operand ``start`` on: ``({0}, {1})``."""
     inner = ", ".join(f"{{{k}}}" for k in range(start, start + count))
     return f"({inner},)" if count == 1 else f"({inner})"
 

@@ -62,7 +62,7 @@ def joined(pairs: Iterable[tuple[str, T]], what: str = "") -> dict[str, T]:
 
 @cache
 def prims() -> dict[str, Op]:
-    """All primitives by name."""
+    """All primitives of array core by name; one table, not to be changed."""
     return joined(((prim.name, prim) for module in MODULES for prim in module.TABLE), "primitive ")
 
 
@@ -90,13 +90,13 @@ _RECORDS = records()
 
 
 def record_of(let: Any) -> Op:
-    """The record of a statement's primitive, or of a name."""
+    """The record of a statement's primitive, or of a name; `UNKNOWN` if there is none."""
     return _RECORDS.get(let if isinstance(let, str) else let.prim, UNKNOWN)
 
 
 @cache
 def by_token() -> dict[str, Op]:
-    """The primitives that are operators of Python, by the names of their classes in `ast`."""
+    """The primitives that are operators of Python, by the names of their classes in `ast`, such as "Add"."""
     return {p.operator.token: p for p in prims().values() if p.operator is not None and p.operator.token}
 
 

@@ -54,7 +54,7 @@ class Relation:
 
     @property
     def turned(self) -> Relation:
-        """The same relation between ``b`` and ``a``."""
+        """The relation that holds between ``b`` and ``a`` where this one holds between ``a`` and ``b``."""
         return _of_cases(self.greater, self.equal, self.less)
 
 
@@ -99,5 +99,6 @@ class Magnitude:
 
 
 def near(function: str, test: str, ulps: float = 2.0) -> Vector:
-    """A vector function that holds on a range of arguments only; ``test`` finds arguments outside it."""
+    """A vector function that holds on a range of arguments only; ``test`` names the function that finds arguments outside
+    it."""
     return Vector(near=(function, test), ulps=ulps)
