@@ -16,12 +16,12 @@ from transpile.ops.slicing import point
 
 
 def array(b: Builder, value: Any) -> Expr:
-    """An array argument: an Expr unchanged, a (nested) sequence as a new array."""
+    """An array argument: a (nested) list or tuple as a new array, an Expr unchanged, a number as a constant."""
     return from_nested(b, value) if isinstance(value, (list, tuple)) else b.expr(value)
 
 
 def arrays(b: Builder, values: Any) -> list[Expr]:
-    """A sequence of arrays; an array of known length gives its rows."""
+    """A sequence of arrays as a list; an array gives its rows. T201 for a number, or if the number of rows is not known."""
     if isinstance(values, (list, tuple)):
         return [array(b, v) for v in values]
     x = b.expr(values)
@@ -33,7 +33,8 @@ def arrays(b: Builder, values: Any) -> list[Expr]:
 
 
 def from_nested(b: Builder, nested: Any, dtype: str | None = None) -> Expr:
-    """``np.array(nested, dtype)``: a new array from a (nested) list or tuple of Exprs and numbers; an Expr itself."""
+    """``np.array(nested, dtype)``: a new array from a (nested) list or tuple of Exprs and numbers. An Expr or a number itself
+    is returned, cast if there is a ``dtype``, but not made an array."""
     if not isinstance(nested, (list, tuple)):
         x = b.expr(nested)
         return x if dtype is None else b.cast(x, dtype)
@@ -44,7 +45,7 @@ def from_nested(b: Builder, nested: Any, dtype: str | None = None) -> Expr:
 
 
 def stack(b: Builder, parts: Sequence[Expr], axis: int, code: str = "T202") -> Expr:
-    """``np.stack`` of arrays of one shape and dtype; raises the error ``code`` for different shapes."""
+    """``np.stack`` of arrays of one dtype; raises the error ``code`` unless they have one shape."""
     dims = parts[0].dims
     for x in parts[1:]:
         if x.rank != len(dims) or not all(b.same(p, q) for p, q in zip(x.dims, dims)):
@@ -81,7 +82,7 @@ def strong(x: Expr) -> Expr:
 
 
 def strong_type(x: Expr) -> Type:
-    """The type that ``np.asarray`` gives; a Python integer that fits only uint64 becomes uint64."""
+    """The type that ``np.asarray`` gives to ``x``: not weak; a literal Python integer that fits only uint64 becomes uint64."""
     is_large = isinstance(x.op, ir.Const) and x.type.weak and x.type.is_int and 2**63 <= x.op.value < 2**64
     return Type("uint64") if is_large else x.type.strong
 
@@ -95,7 +96,7 @@ def shape_text(dims: Sequence[Dim]) -> str:
 
 
 def axis_of(axis: Any, rank: int) -> int:
-    """The number of an axis, counted from the front; T201 or T208 if it is invalid."""
+    """The number of an axis, counted from the front; T201 if it is no int, T208 if it is out of bounds."""
     if not isinstance(axis, (int, np.integer)) or isinstance(axis, bool):
         raise RuleError(f"an axis must be an integer, not {axis!r}", "T201", "convert it with int(...)")
     if not -rank <= axis < rank:
@@ -106,7 +107,8 @@ def axis_of(axis: Any, rank: int) -> int:
 
 
 def axes_of(axis: Any, rank: int) -> tuple[int, ...]:
-    """The axes of a reduction, sorted and counted from the front; ``axis`` is None (all), one axis, or several."""
+    """The axes of a reduction, sorted and counted from the front; ``axis`` is None (all), one axis, or several. T201 or T208 as
+    in `axis_of`, T208 for repeated ones."""
     if axis is None:
         return tuple(range(rank))
     if isinstance(axis, (tuple, list)):
@@ -155,7 +157,7 @@ def places_of(b: Builder, what: str, value: Any) -> Expr:
 
 
 def size_of(b: Builder, value: Any) -> Dim:
-    """An integer argument as a size; T203 if it is known to be negative."""
+    """An integer argument as a size; T201 if it is no integer, T203 if it is known to be negative."""
     x = b.expr(value)
     if x.dims or not (x.type.is_int or x.type.is_bool):
         raise RuleError(f"a size must be an integer, not {x.type}", "T201", "convert it with int(...)")
@@ -166,7 +168,7 @@ def size_of(b: Builder, value: Any) -> Dim:
 
 
 def shape_of(b: Builder, shape: Any) -> tuple[Dim, ...]:
-    """A shape argument, a number or a sequence of numbers, as sizes; T203 if one is known to be negative."""
+    """A shape argument, a number, a sequence of numbers or an array of known length, as sizes; T201 or T203 as in `size_of`."""
     if any(b.expr(s).type.is_bool for s in (shape if isinstance(shape, (list, tuple)) else (shape,))):
         raise RuleError("a size must be an integer, not a truth value", "T201", "convert it with int(...)")
     if not isinstance(shape, (list, tuple)):
@@ -176,14 +178,14 @@ def shape_of(b: Builder, shape: Any) -> tuple[Dim, ...]:
 
 
 def held(b: Builder, shape: Expr) -> list[Expr]:
-    """The sizes in an array of known length."""
+    """The sizes in a vector of known length (else T203), one Expr each."""
     if not shape.dims[0].is_const:
         raise RuleError("the length of an array that holds a shape must be known", "T203", "pass a tuple")
     return [point(shape, 0, k) for k in range(shape.dims[0].const)]
 
 
 def _factors(dim: Dim) -> tuple[int, list[Dim]]:
-    """A size as an integer and a list of other factors, with products taken apart."""
+    """The constant factor of a size and a list of its other factors, with products taken apart."""
     if dim.is_const:
         return dim.const, []
     if dim.const == 0 and len(dim.terms) == 1:
@@ -196,7 +198,7 @@ def _factors(dim: Dim) -> tuple[int, list[Dim]]:
 
 
 def _taken_apart(dims: Sequence[Dim]) -> tuple[int, list[Dim]]:
-    """The product of sizes as an integer and a list of other factors."""
+    """The product of sizes, as its constant factor and a list of its other factors."""
     number, factors = 1, []
     for d in dims:
         n, rest = _factors(d)
@@ -206,8 +208,8 @@ def _taken_apart(dims: Sequence[Dim]) -> tuple[int, list[Dim]]:
 
 
 def divide(total: Sequence[Dim], by: Sequence[Dim]) -> Dim:
-    """The quotient of the products of two lists of sizes, ``total`` and ``by``; exact if the factors show it, else a floor
-    division."""
+    """The quotient of the products of two lists of sizes, ``total`` by ``by``: exact if their factors show that there is no
+    remainder, else a floor division."""
     number, left = _taken_apart(total)
     divisor, down = _taken_apart(by)
     right: list[Dim] = []
@@ -233,7 +235,7 @@ def integer(value: Any) -> int | None:
 
 
 def diagonal(k: Any) -> Any:
-    """The number ``k`` of a diagonal, 0 for the main one; T201 if it is no integer."""
+    """The number ``k`` of a diagonal, unchanged; T201 if it is no integer."""
     if isinstance(k, (Expr, bool)) or integer(k) is not None:
         return k
     raise RuleError(f"the number of a diagonal must be an integer, not {k!r}", "T201", "convert it with int(...)")
@@ -248,7 +250,8 @@ def known_integer(value: Any, what: str) -> int:
 
 
 def is_one(b: Builder, dim: Dim, what: str, hint: str) -> bool:
-    """Whether a size is 1, where this decides the rank of the result; T210 (about ``what``) if it is known at run time only."""
+    """True if a size is 1, where this decides the rank of the result; T210 (about ``what``, with ``hint``) if it is known at
+    run time only."""
     found = b.decide(dim, Dim(1))
     if found is None:
         message = (
@@ -259,7 +262,7 @@ def is_one(b: Builder, dim: Dim, what: str, hint: str) -> bool:
 
 
 def must_agree(b: Builder, x: Expr, y: Expr, message: str) -> None:
-    """Raises T202 for arrays of different shapes, where NumPy does not broadcast."""
+    """Raises T202, with ``message``, for arrays of different shapes, where NumPy does not broadcast."""
     fits = x.rank == y.rank and all(d == e or b.same(d, e) for d, e in zip(x.dims, y.dims))
     if not fits:
         raise RuleError(f"{message}: {shape_text(x.dims)} and {shape_text(y.dims)}", "T202")
@@ -269,7 +272,7 @@ def must_agree(b: Builder, x: Expr, y: Expr, message: str) -> None:
 
 
 def dtype_of(dtype: Any, default: str) -> str:
-    """The name of a dtype argument, or the default if it is None."""
+    """The name of a dtype argument, such as "float32"; ``default`` if it is None."""
     return default if dtype is None else np.dtype(dtype).name
 
 
@@ -279,8 +282,8 @@ def cast_to(x: Expr, dtype: Any) -> Expr:
 
 
 def into(value: Any, x: Expr) -> Expr:
-    """A value in the dtype of an array that it is put into. Raises T205 where the array has another dtype on some path, to which
-    NumPy would round it."""
+    """``value`` in the dtype of the array ``x`` that it is put into. T205 where the array has another dtype on some path, to
+    which NumPy would round it."""
     b = x.b
     v = array(b, value)
     others = b.others.get(x.op, frozenset()) if isinstance(x.op, ir.Var) else frozenset()
@@ -292,7 +295,7 @@ def into(value: Any, x: Expr) -> Expr:
 
 
 def full(b: Builder, value: Any, dims: Sequence[Dim], dtype: str) -> Expr:
-    """``np.full(dims, value, dtype)``; for rank 0 the number itself."""
+    """``np.full(dims, value, dtype)``; for rank 0 a NumPy scalar."""
     kind = np.dtype(dtype).kind
     if isinstance(value, (int, float, bool)):
         value = {"b": bool, "f": float}.get(kind, int)(value)

@@ -69,7 +69,7 @@ class Entry:
         return found.replace(parameters=list(found.parameters.values())[1:])
 
     def shares(self, bound: Mapping[str, Any]) -> str:
-        """The ``memory`` of a call with these arguments."""
+        """The ``memory`` of a call with these arguments, by name."""
         return self.memory if isinstance(self.memory, str) else self.memory(bound)
 
 
@@ -85,8 +85,8 @@ def copied_unless(kind: str) -> Callable[[Mapping[str, Any]], str]:
 
 
 def in_order(kind: str) -> Callable[[Mapping[str, Any]], str]:
-    """A ``memory`` function for new arrays: C order if ``order`` is C, ``kind`` if it is K or A (the argument's layout), else
-    unknown."""
+    """A ``memory`` function for new arrays: "C" if the argument ``order`` is C, ``kind`` if it is K, A (the argument's layout)
+    or None, else "array"."""
     found = {"C": "C", "K": kind, "A": kind, None: kind}
     return lambda bound: found.get(bound["order"], "array")
 

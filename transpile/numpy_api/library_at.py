@@ -18,7 +18,7 @@ def put(out, index, value, inside=True):  # type: ignore[no-untyped-def]
 
 
 def change(function, out, index, values, inside=True):  # type: ignore[no-untyped-def]
-    """``out[index] = function(out[index], *values)`` if ``inside``: the index is in range."""
+    """``out[index] = function(out[index], *values)`` if ``inside``: the index is in range. A repeated index counts once."""
     if inside:
         out[index] = function(out[index], *values)
 
@@ -35,18 +35,19 @@ def change_kept(function, out, index, is_array, values, inside, axis):  # type: 
 
 
 def kept(index, is_array, inside):  # type: ignore[no-untyped-def]
-    """The index with only those elements that are in range."""
+    """The index with only those elements of its arrays that are in range, where ``inside`` is true."""
     return tuple(part[inside] if array else part for part, array in zip(index, is_array))
 
 
 def kept_value(value, inside, axis):  # type: ignore[no-untyped-def]
-    """The part of a value that belongs to the indices in range."""
+    """The part of a value that belongs to the indices in range, where its axes from ``axis`` on are those of ``inside``; a
+    number unchanged."""
     return value if np.ndim(value) == 0 else value[(slice(None),) * axis + (inside,)]
 
 
 def change_each(function, out, index, is_array, values, inside, axis):  # type: ignore[no-untyped-def]
     """``out[index] = function(out[index], *values)`` for each element of the index arrays in turn, so that repeated indices all
-    count."""
+    count; only for those in range, unless ``inside`` is None."""
     first = [part for part, array in zip(index, is_array) if array][0]  # noqa: RUF015
     flat = tuple(np.ravel(part) if array else part for part, array in zip(index, is_array))
     parts = tuple(v if np.ndim(v) == 0 else rows(v, axis, first.ndim) for v in values)
@@ -58,7 +59,7 @@ def change_each(function, out, index, is_array, values, inside, axis):  # type: 
 
 
 def rows(x, axis, rank):  # type: ignore[no-untyped-def]
-    """``x`` with the ``rank`` axes from ``axis`` on merged into one, which comes first."""
+    """``x`` with the ``rank`` axes from ``axis`` on merged into one, which becomes the first."""
     if rank == 1 and axis == 0:
         return x
     x = np.moveaxis(x, tuple(range(axis, axis + rank)), tuple(range(rank)))

@@ -17,7 +17,7 @@ def ptp(a, axis=None, keepdims=False):  # type: ignore[no-untyped-def]
 
 
 def select(condlist, choicelist, default=0):  # type: ignore[no-untyped-def]
-    """``np.select``: the first choice whose condition holds."""
+    """``np.select``: for each element the first choice whose condition holds, ``default`` where none does."""
     if len(condlist) != len(choicelist):
         raise ValueError("list of cases must be same length as list of conditions")
     if len(condlist) == 0:
@@ -53,7 +53,8 @@ def ediff1d(ary, to_end=None, to_begin=None):  # type: ignore[no-untyped-def]
 
 
 def trapezoid(y, x=None, dx=1.0, axis=-1):  # type: ignore[no-untyped-def]
-    """``np.trapezoid``: with constant steps, or widths that broadcast along the other axes."""
+    """``np.trapezoid``: the integral along ``axis`` with constant steps ``dx``, with widths ``dx`` that broadcast along the
+    other axes, or at the points ``x``."""
     y = np.asarray(y)
     if y.ndim == 0:
         raise TypeError("np.trapezoid takes an array, not a number")
@@ -81,7 +82,8 @@ def diag_indices(n, ndim=2):  # type: ignore[no-untyped-def]
 
 
 def multi_dot(arrays):  # type: ignore[no-untyped-def]
-    """``np.linalg.multi_dot``: from left to right, or from right to left if the last operand is a vector."""
+    """``np.linalg.multi_dot``: the products from left to right, or from right to left if the last operand is a vector; the
+    order is not optimised."""
     if len(arrays) < 2:
         raise ValueError("Expecting at least two arrays.")
     parts = [np.asarray(a) for a in arrays]

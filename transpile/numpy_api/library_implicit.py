@@ -18,18 +18,21 @@ Function = Callable[..., Any]
 
 
 def root_tangent(f: Function, tangent_solve: Function, params: Any, x: Any, params_dot: Any) -> Any:
-    """The tangent of a root ``x(p)`` of ``f(p, x(p)) = 0``: ``x_dot`` solves ``f_x x_dot = -f_p p_dot``."""
+    """The tangent of a root ``x(p)`` of ``f(p, x(p)) = 0``: ``x_dot`` solves ``f_x x_dot = -f_p p_dot``. ``tangent_solve(g,
+    y)`` returns the solution of ``g(x) = y`` for a linear ``g``."""
     _, y = jvp(lambda p: f(p, x), (params,), (params_dot,))
     return tree.map(np.negative, tangent_solve(lambda v: jvp(lambda z: f(params, z), (x,), (v,))[1], y))
 
 
 def transposed_solution(matvec: Function, solve: Function, x_bar: Any) -> Any:
-    """The solution of ``A^T b_bar = x_bar``; ``matvec`` is linear, so it may be differentiated at any point."""
+    """The solution ``b_bar`` of ``A^T b_bar = x_bar``, where ``matvec`` is the product with A, by ``solve(product with A^T,
+    x_bar)``; ``matvec`` is linear, so it may be differentiated at any point."""
     return solve(lambda v: vjp(matvec, x_bar)[1](v)[0], x_bar)
 
 
 def transposed_by_entries(matvec: Function, solve: Function, x_bar: Any) -> Any:
-    """As `transposed_solution`, if only ``solve`` exists and cannot be transposed: one solve for each unknown."""
+    """As `transposed_solution`, if ``solve`` solves only with ``matvec`` itself and cannot be transposed: one solve for each
+    unknown."""
     flat, unravel = tree.ravel_pytree(x_bar)
     b_bar = np.zeros_like(flat)
     for k in range(len(flat)):

@@ -6,7 +6,8 @@ import numpy as np
 
 
 def tensorinv(a, ind=2):  # type: ignore[no-untyped-def]
-    """``np.linalg.tensorinv``: the inverse of ``a`` as a linear map from its last axes to its first ``ind``."""
+    """``np.linalg.tensorinv``: the inverse of ``a`` as a linear map from its last axes to its first ``ind``, with the last axes
+    first."""
     if ind <= 0:
         raise ValueError("Invalid ind argument.")
     a = np.asarray(a)

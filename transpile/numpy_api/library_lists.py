@@ -49,7 +49,8 @@ def equal(a, b):  # type: ignore[no-untyped-def]
 
 
 def ordered(a, b, test):  # type: ignore[no-untyped-def]
-    """``a < b`` and the other orderings: the first elements that differ decide, then the lengths."""
+    """``test`` of the first elements that differ, or of the lengths if there are none: with ``<`` as ``test`` this is ``a <
+    b``."""
     for k in range(min(len(a), len(b))):
         if a[k] != b[k]:
             return test(a[k], b[k])
@@ -85,12 +86,12 @@ def smallest(items, key=None):  # type: ignore[no-untyped-def]
 
 
 def copy(items):  # type: ignore[no-untyped-def]
-    """``items.copy()``."""
+    """``items.copy()``: a new list of the same items."""
     return [item for item in items]  # noqa: C416
 
 
 def joined(a, b):  # type: ignore[no-untyped-def]
-    """``a + b``."""
+    """``a + b``: a new list."""
     found = []
     for item in a:
         found.append(item)
@@ -100,7 +101,7 @@ def joined(a, b):  # type: ignore[no-untyped-def]
 
 
 def repeated(items, times):  # type: ignore[no-untyped-def]
-    """``items * times``."""
+    """``items * times``: a new list."""
     found = []
     for _ in range(times):
         for item in items:
@@ -115,7 +116,7 @@ def extend(items, more):  # type: ignore[no-untyped-def]
 
 
 def pop(items, k):  # type: ignore[no-untyped-def]
-    """``items.pop(k)``."""
+    """``items.pop(k)``: the item at ``k``, which is removed from the list."""
     many = len(items)
     found = items[k]
     for j in range(k if k >= 0 else k + many, many - 1):
@@ -147,14 +148,14 @@ def remove(items, wanted):  # type: ignore[no-untyped-def]
 
 
 def reverse(items):  # type: ignore[no-untyped-def]
-    """``items.reverse()``."""
+    """``items.reverse()``, in place."""
     many = len(items)
     for k in range(many // 2):
         items[k], items[many - 1 - k] = items[many - 1 - k], items[k]
 
 
 def sort(items, *, key=None, reverse=False):  # type: ignore[no-untyped-def]
-    """``items.sort()`` for items that are no numbers: a stable insertion sort."""
+    """``items.sort(key=key, reverse=reverse)``, in place, for items that are no numbers: a stable insertion sort."""
     for k in range(1, len(items)):
         item = items[k]
         at = k

@@ -8,8 +8,8 @@ from transpile.base.intrinsics import stop_gradient
 
 
 def piecewise(x, condlist, funclist):  # type: ignore[no-untyped-def]
-    """``np.piecewise``: each function gets the elements where its condition holds; if several hold, the last one counts; one
-    further function is for elements where none holds."""
+    """``np.piecewise``: each function (or number) gives the elements where its condition holds; if several hold, the last one
+    counts. One further function is for elements where none holds; else these are 0."""
     if len(funclist) not in (len(condlist), len(condlist) + 1):
         raise ValueError("np.piecewise takes a function for each condition, and one for the rest")
     tests = list(condlist)
@@ -27,6 +27,7 @@ def piecewise(x, condlist, funclist):  # type: ignore[no-untyped-def]
 
 
 def _piece_of_number(x, tests, funclist):  # type: ignore[no-untyped-def]
+    """``np.piecewise`` of a number, as an array of rank 0; all functions are called."""
     y = np.zeros_like(x)
     for test, entry in zip(tests, funclist):
         y = np.where(test, entry(x) if callable(entry) else entry, y)
@@ -34,7 +35,7 @@ def _piece_of_number(x, tests, funclist):  # type: ignore[no-untyped-def]
 
 
 def fromfunction(function, shape, dtype=float):  # type: ignore[no-untyped-def]
-    """``np.fromfunction``: a function of the index arrays."""
+    """``np.fromfunction``: the result of one call of ``function`` with the index arrays."""
     return function(*np.indices(shape, dtype=dtype))
 
 
@@ -52,13 +53,15 @@ def ndarray(shape, dtype=float):  # type: ignore[no-untyped-def]
 
 
 def joined(parts, axis, least, place):  # type: ignore[no-untyped-def]
-    """``np.r_[parts]`` and ``np.c_[parts]``: parts have rank ``least`` or more; new axes go before the old ones or, from
-    ``place`` on, after them."""
+    """``np.r_[parts]`` and ``np.c_[parts]``: the concatenation along ``axis``. Parts of rank below ``least`` get axes of size
+    1, before the old ones if ``place`` is -1, else so that the old ones begin at axis ``place`` (negative: from the end)."""
     dtype = np.result_type(*parts)
     return np.concatenate([_of_rank(np.asarray(part, dtype=dtype), least, place) for part in parts], axis=axis)
 
 
 def _of_rank(a, least, place):  # type: ignore[no-untyped-def]
+    """``a`` with axes of size 1 up to rank ``least``, before the old ones if ``place`` is -1, else so that the old ones begin
+    at axis ``place`` (negative: from the end)."""
     missing = least - a.ndim
     if missing <= 0:
         return a
@@ -70,13 +73,14 @@ def _of_rank(a, least, place):  # type: ignore[no-untyped-def]
 
 
 def mgrid(axes):  # type: ignore[no-untyped-def]
-    """``np.mgrid``: the coordinates of each grid point, along the first axis."""
+    """``np.mgrid``: the coordinates of each grid point, one array for each axis, stacked along a new first axis; ``axes`` are
+    the vectors of coordinates."""
     dtype = np.result_type(*axes)
     return np.stack(np.meshgrid(*[np.asarray(a, dtype=dtype) for a in axes], indexing="ij"))
 
 
 def ogrid(axes):  # type: ignore[no-untyped-def]
-    """``np.ogrid``: the coordinates along each axis of a grid, as an array that broadcasts along the others."""
+    """``np.ogrid``: a tuple of the vectors ``axes``, each along its axis of the grid, so that they broadcast."""
     dtype = np.result_type(*axes)
     return tuple(_along(np.asarray(a, dtype=dtype), k, len(axes)) for k, a in enumerate(axes))
 
@@ -86,7 +90,8 @@ def _along(a, k, rank):  # type: ignore[no-untyped-def]
 
 
 def apply_along_axis(func1d, axis, arr, *args):  # type: ignore[no-untyped-def]
-    """``np.apply_along_axis``: a function applied to each row along an axis."""
+    """``np.apply_along_axis``: ``func1d(row, *args)`` for each row along an axis; its results, vectors or numbers, stand along
+    this axis."""
     x = np.moveaxis(np.asarray(arr), axis, -1)
     rows = np.reshape(x, (-1, x.shape[-1]))
     found = np.stack([func1d(row, *args) for row in rows])
@@ -105,7 +110,7 @@ def apply_over_axes(func, a, axes):  # type: ignore[no-untyped-def]
 
 
 def choose(a, choices, mode="raise"):  # type: ignore[no-untyped-def]
-    """``np.choose``: each element comes from the choice that ``a`` names."""
+    """``np.choose``: each element comes from the choice whose number stands in ``a``."""
     which, count = np.asarray(a), len(choices)
     if which.dtype.kind == "f":
         raise TypeError(f"Cannot cast array data from {which.dtype!r} to dtype('int64') according to the rule 'safe'")
@@ -152,7 +157,7 @@ def iscomplex(x):  # type: ignore[no-untyped-def]
 
 
 def unwrap(p, discont=None, axis=-1, *, period=2 * np.pi):  # type: ignore[no-untyped-def]
-    """``np.unwrap``: adds whole periods, which have derivative 0."""
+    """``np.unwrap``: ``p`` plus whole periods, which have derivative 0."""
     p = np.asarray(p)
     steps = stop_gradient(np.diff(p, axis=axis))
     dtype = np.result_type(steps, period)
@@ -176,20 +181,20 @@ def union1d(ar1, ar2):  # type: ignore[no-untyped-def]
 
 
 def intersect1d(ar1, ar2):  # type: ignore[no-untyped-def]
-    """``np.intersect1d``."""
+    """``np.intersect1d``: the sorted common values, each once, in the common dtype."""
     values = np.unique(ar1)
     common = np.concatenate((np.ravel(ar1)[:0], np.ravel(ar2)[:0]))
     return values[np.isin(values, ar2)].astype(common.dtype)
 
 
 def setdiff1d(ar1, ar2):  # type: ignore[no-untyped-def]
-    """``np.setdiff1d``."""
+    """``np.setdiff1d``: the sorted values of ``ar1``, each once, that are not in ``ar2``."""
     values = np.unique(ar1)
     return values[~np.isin(values, ar2)]
 
 
 def polyadd(a1, a2):  # type: ignore[no-untyped-def]
-    """``np.polyadd``: the shorter operand is padded in front."""
+    """``np.polyadd``: the sum, with the shorter operand padded in front."""
     a1, a2 = np.atleast_1d(a1), np.atleast_1d(a2)
     if a1.ndim > 1 or a2.ndim > 1:  # no polynomials: NumPy adds arrays that have the same number of rows
         if len(a1) != len(a2):
@@ -205,7 +210,8 @@ def polysub(a1, a2):  # type: ignore[no-untyped-def]
 
 
 def _window(M):  # type: ignore[no-untyped-def]
-    """The number of points, from a number that need not be whole, and the distance from the first to the last."""
+    """The number of points, for a float ``M`` below 1 none, and the distance from the first to the last, 1 for a single
+    point."""
     if isinstance(M, int):
         return M, np.maximum(M - 1, 1)
     return (M if M >= 1 else 0), (M - 1 if M != 1 else 1)
@@ -246,7 +252,8 @@ def kaiser(M, beta):  # type: ignore[no-untyped-def]
 
 
 def vectorized(pyfunc, otypes, *args, **kwargs):  # type: ignore[no-untyped-def]
-    """A call of ``np.vectorize(pyfunc)``: one call for each element; the dtypes are those of the first call."""
+    """A call of ``np.vectorize(pyfunc)``: one call for each element; the dtypes are ``otypes``, or, if it is None, those of the
+    results of one more call for the first element."""
     arrays = np.broadcast_arrays(*args, *kwargs.values())
     flat = [np.ravel(a) for a in arrays]
     if otypes is None:

@@ -11,7 +11,8 @@ from transpile.base.intrinsics import stop_gradient
 
 
 def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):  # type: ignore[no-untyped-def]
-    """``log(sum(b * exp(a)))`` without overflow; -inf, with derivative 0, where every term vanishes."""
+    """``log(sum(b * exp(a)))`` without overflow; -inf, with derivative 0, where every term vanishes, and NaN where the sum is
+    negative. With ``return_sign`` the pair of the logarithm of the absolute value and the sign."""
     a = np.atleast_1d(a)
     if not np.issubdtype(a.dtype, np.floating):
         a = a + 0.0
@@ -37,7 +38,7 @@ def _bounded(above, b):  # type: ignore[no-untyped-def]
 
 
 def softmax(x, axis=None):  # type: ignore[no-untyped-def]
-    """``exp(x) / sum(exp(x))`` without overflow."""
+    """``exp(x) / sum(exp(x))`` along ``axis`` (None: over all elements), without overflow."""
     terms = np.exp(x - stop_gradient(np.max(x, axis=axis, keepdims=True)))
     return terms / np.sum(terms, axis=axis, keepdims=True)
 
@@ -54,7 +55,7 @@ def softplus(x):  # type: ignore[no-untyped-def]
 
 
 def huber(delta, r):  # type: ignore[no-untyped-def]
-    """The Huber loss: quadratic up to ``delta``, linear beyond; infinite for a negative ``delta``."""
+    """The Huber loss: quadratic for ``abs(r)`` up to ``delta``, linear beyond; infinite for a negative ``delta``."""
     delta, r = _both_floats(delta, r)
     size = np.abs(r)
     loss = np.where(size <= delta, 0.5 * r * r, delta * (size - 0.5 * delta))
@@ -62,7 +63,8 @@ def huber(delta, r):  # type: ignore[no-untyped-def]
 
 
 def pseudo_huber(delta, r):  # type: ignore[no-untyped-def]
-    """The smooth Huber loss ``delta**2 (sqrt(1 + (r / delta)**2) - 1)``, in a form that does not cancel for small r."""
+    """The smooth Huber loss ``delta**2 (sqrt(1 + (r / delta)**2) - 1)``, in a form that does not cancel for small r; infinite
+    for a negative ``delta``."""
     delta, r = _both_floats(delta, r)
     v = r / np.where(delta == 0, 1.0, delta)
     loss = r * (r / (1.0 + np.hypot(1.0, v)))
@@ -70,7 +72,8 @@ def pseudo_huber(delta, r):  # type: ignore[no-untyped-def]
 
 
 def _both_floats(x, y):  # type: ignore[no-untyped-def]
-    """Both operands as floats, promoted as a float ufunc does: small integers become float32."""
+    """Both operands as floats: integers become the float of the common dtype, promoted as a float ufunc does (small ones
+    float32)."""
     dtype = np.result_type(x, y)
     if not np.issubdtype(dtype, np.floating):
         dtype = np.result_type(dtype, np.float32)

@@ -9,8 +9,8 @@ import numpy as np
 
 
 def reduce(function, array, axis=0, dtype=None, keepdims=False, initial=None):  # type: ignore[no-untyped-def]
-    """``function.reduce``: a fold from the left along one axis, several (merged in order), or all (None). ``initial`` None
-    begins with the first element."""
+    """``function.reduce``: a fold from the left along one axis, several (merged in order), or all (None). It begins with
+    ``initial``, or with the first element if that is None; ValueError for no axes."""
     x = np.asarray(array)
     axes = tuple(range(x.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     if len(axes) == 0:
@@ -24,7 +24,7 @@ def reduce(function, array, axis=0, dtype=None, keepdims=False, initial=None):  
 
 
 def accumulate(function, array, axis=0, dtype=None):  # type: ignore[no-untyped-def]
-    """``function.accumulate``: the fold along ``axis`` with all intermediate results."""
+    """``function.accumulate``: a new array with all intermediate results of the fold along ``axis``."""
     x = np.asarray(array)
     y = np.moveaxis(x, axis, 0).copy()
     for k in range(1, y.shape[0]):
@@ -33,7 +33,8 @@ def accumulate(function, array, axis=0, dtype=None):  # type: ignore[no-untyped-
 
 
 def reduceat(function, array, indices, axis=0, dtype=None):  # type: ignore[no-untyped-def]
-    """``function.reduceat``: a fold of each segment from one index to just before the next."""
+    """``function.reduceat``: the fold of each segment from one index to just before the next; the last segment ends with the
+    axis. IndexError for negative indices."""
     x = np.asarray(array)
     rows = np.moveaxis(x, axis, 0)
     starts = np.asarray(indices)
@@ -48,7 +49,8 @@ def reduceat(function, array, indices, axis=0, dtype=None):  # type: ignore[no-u
 
 
 def at(function, a, indices, b):  # type: ignore[no-untyped-def]
-    """``function.at`` for two operands: changes ``a``, one element after another, so that repeated indices all count."""
+    """``function.at`` for two operands: changes ``a`` in place, one element after another, so that repeated indices all
+    count."""
     places = np.arange(a.size).reshape(a.shape)[indices]
     values = np.broadcast_to(b, np.shape(places)).ravel()
     places = np.ravel(places)
@@ -58,7 +60,7 @@ def at(function, a, indices, b):  # type: ignore[no-untyped-def]
 
 
 def at_alone(function, a, indices):  # type: ignore[no-untyped-def]
-    """``function.at`` for one operand."""
+    """``function.at`` for one operand: changes ``a`` in place; repeated indices all count."""
     places = np.ravel(np.arange(a.size).reshape(a.shape)[indices])
     for k in range(places.shape[0]):
         place = np.unravel_index(places[k], a.shape)

@@ -14,12 +14,13 @@ def copyto(dst, src, casting="same_kind", where=True):  # type: ignore[no-untype
 
 
 def set_flat(a, values):  # type: ignore[no-untyped-def]
-    """``a.flat = values``: the values are repeated to the size of the array."""
+    """``a.flat = values``: the values are repeated, or cut, to the size of the array."""
     a[...] = values if np.ndim(values) == 0 else np.resize(values, a.shape)
 
 
 def putmask(a, mask, values):  # type: ignore[no-untyped-def]
-    """``np.putmask``: the values are repeated to the size of the array; if there are none, nothing is written."""
+    """``np.putmask``: where the mask holds, the element at the same place of the values repeated to the size of the array; if
+    there are none, nothing is written."""
     if np.size(mask) != a.size:
         raise ValueError("putmask: mask and data must be the same size")
     _check_safe(values, a)
@@ -33,7 +34,7 @@ def _check_safe(values, a):  # type: ignore[no-untyped-def]
 
 
 def place(arr, mask, vals):  # type: ignore[no-untyped-def]
-    """``np.place``: the values are used in turn, starting again at the end."""
+    """``np.place``: the values are used in turn for the elements where the mask holds, starting again at the end."""
     _check_safe(vals, arr)
     mask = np.asarray(mask, dtype=bool)
     arr[mask] = np.resize(vals, (np.count_nonzero(mask),))
@@ -46,6 +47,8 @@ def put(a, ind, v, mode="raise"):  # type: ignore[no-untyped-def]
 
 
 def _put(a, places, v, mode):  # type: ignore[no-untyped-def]
+    """``a.flat[places] = v`` with ``v`` repeated; indices out of range are clipped or wrapped in the modes "clip" and
+    "wrap"."""
     if mode == "clip":
         places = np.clip(places, 0, a.size - 1)
     elif mode == "wrap":
@@ -63,6 +66,6 @@ def put_along_axis(arr, indices, values, axis):  # type: ignore[no-untyped-def]
 
 
 def fill_diagonal(a, val, wrap=False):  # type: ignore[no-untyped-def]
-    """``np.fill_diagonal`` for a matrix that is not square."""
+    """``np.fill_diagonal`` for a matrix that is not square, without ``wrap``."""
     k = np.arange(min(a.shape[0], a.shape[1]))
     a[k, k] = np.resize(val, k.shape)

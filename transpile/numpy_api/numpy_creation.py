@@ -82,12 +82,13 @@ def _full(b: Builder, shape: Any, fill_value: Any, dtype: Any = None, order: str
 
 
 def _to_fill(value: Expr) -> Expr:
-    """The fill value; a float is cast like an array, not as ``int`` does it, while a Python integer has to fit."""
+    """The fill value: a float as a NumPy value, so that it is cast like an array, not as ``int`` does it; an integer unchanged,
+    since it has to fit."""
     return strong(value) if value.type.is_float else value
 
 
 def _everywhere(b: Builder, value: Expr, dims: tuple[Dim, ...]) -> Expr:
-    """An array filled with the value; like NumPy it drops surplus leading axes of size 1."""
+    """``value`` broadcast to ``dims``; like NumPy it drops surplus leading axes of size 1. T202 if it has more axes still."""
     while value.rank > len(dims) and value.dims[0] == Dim(1):
         value = point(value, 0, 0)
     if value.rank > len(dims):
@@ -104,6 +105,7 @@ def _full_like(b: Builder, a: Any, fill_value: Any, dtype: Any = None, shape: An
 
 
 def _array(b: Builder, object: Any, dtype: Any = None, copy: Any = True, ndmin: int = 0) -> Expr:
+    """``np.array``; with ``copy=False`` T201 where the value is no array yet. ``copy=None`` copies if needed."""
     x = strong(from_nested(b, object, None if dtype is None else dtype_of(dtype, "")))
     if copy is not None and not copy and (not isinstance(object, Expr) or object.type != x.type):
         raise RuleError(
@@ -130,9 +132,10 @@ def _contiguous(b: Builder, a: Any, dtype: Any = None) -> Expr:
 
 def _array_memory(order: Any = None) -> Callable[[Mapping[str, Any]], str]:
     """The ``memory`` function of ``np.array`` and its variants: a copy (copy=True), or the argument itself if it already fits
-    (copy=None)."""
+    (copy=None). ``order`` stands for the argument of this name if the callable has none."""
 
     def shares(bound: Mapping[str, Any]) -> str:
+        """The kind of memory (see `Entry`) of a call with these arguments."""
         x, wanted = bound.get("object", bound.get("a")), bound.get("order", order)
         if not isinstance(x, Expr):
             return "C" if wanted in (None, "C", "K", "A") else "array"
@@ -175,7 +178,8 @@ def _float_of(given: list[Expr]) -> str:
 
 
 def _range_size(b: Builder, args: list[Expr]) -> Dim | None:
-    """The number of elements of a range, if it is known or linear in known sizes; else None."""
+    """The number of elements of ``arange(*args)``, if the arguments are literals or it is an expression of known sizes; else
+    None."""
     if all(isinstance(a.op, ir.Const) for a in args):
         return Dim(len(np.arange(*(a.op.value for a in args))))  # type: ignore[union-attr]
     ends = [_whole(b, a) for a in args]
@@ -193,7 +197,7 @@ def _range_size(b: Builder, args: list[Expr]) -> Dim | None:
 
 
 def _whole(b: Builder, x: Expr) -> Dim | None:
-    """A number as a size, if it is an integer by type or by value; else None."""
+    """A number as a size, if it is a literal with an integer value or an integer by type; else None."""
     if isinstance(x.op, ir.Const):
         return Dim(int(x.op.value)) if float(x.op.value).is_integer() else None
     return b.form(x) if x.type.is_int or x.type.is_bool else None
@@ -209,6 +213,7 @@ def _linspace(
     dtype: Any = None,
     axis: int = 0,
 ) -> Any:
+    """``np.linspace``; with ``retstep`` the pair of the points and the step, NaN if there is none."""
     first, last = array(b, start), array(b, stop)
     first, last = (b.floating(x) for x in same_dtype(b, [first, last], weak=True))
     if first.rank or last.rank:
@@ -231,7 +236,7 @@ def _linspace(
 
 
 def _between(b: Builder, first: Expr, last: Expr, num: Any, endpoint: bool) -> Expr:
-    """``linspace`` from the array ``first`` to the array ``last``: the points lie along a new first axis."""
+    """``linspace`` from the array ``first`` to the array ``last``, of one shape: the points lie along a new first axis."""
     n = size_of(b, num)
     count = b.expr(num) - 1 if endpoint else b.expr(num)
     dims = (n, *first.dims)
@@ -302,7 +307,7 @@ def _identity(b: Builder, n: Any, dtype: Any = None) -> Expr:
 
 
 def _vander(b: Builder, x: Any, N: Any = None, increasing: bool = False) -> Expr:
-    """``np.vander``: the powers of a vector, one in each column."""
+    """``np.vander``: the powers of a vector, one in each column, the highest first unless ``increasing``."""
     v = array(b, x)
     if v.rank != 1:
         raise RuleError("x must be a one-dimensional array or sequence.", "T201")
@@ -329,6 +334,8 @@ def _diag_indices_from(b: Builder, arr: Any) -> tuple[Expr, ...]:
 
 
 def _triangle_indices(upper: bool) -> Callable[..., tuple[Expr, ...]]:
+    """The builder of ``np.triu_indices`` (``upper``) or ``np.tril_indices``."""
+
     def build(b: Builder, n: Any, k: int = 0, m: Any = None) -> tuple[Expr, ...]:
         width = b.expr(n) if m is None else b.expr(m)
         if upper:
@@ -342,6 +349,8 @@ def _triangle_indices(upper: bool) -> Callable[..., tuple[Expr, ...]]:
 
 
 def _triangle_indices_from(upper: bool) -> Callable[..., tuple[Expr, ...]]:
+    """The builder of ``np.triu_indices_from`` (``upper``) or ``np.tril_indices_from``."""
+
     def build(b: Builder, arr: Any, k: int = 0) -> tuple[Expr, ...]:
         x = array(b, arr)
         if x.rank != 2:

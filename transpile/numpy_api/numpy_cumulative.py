@@ -17,6 +17,8 @@ from transpile.ops.slicing import slice_axis
 
 
 def _cumulative(prim: str) -> Callable[..., Expr]:
+    """The builder of ``np.cumsum`` or ``np.cumprod``; ``axis`` None flattens the array."""
+
     def build(b: Builder, a: Any, axis: Any = None, dtype: Any = None) -> Expr:
         x = cast_to(array(b, a), dtype)
         if axis is None:
@@ -27,6 +29,8 @@ def _cumulative(prim: str) -> Callable[..., Expr]:
 
 
 def _nan_cumulative(prim: str, neutral: float) -> Callable[..., Expr]:
+    """The builder of ``np.nancumsum`` or ``np.nancumprod``; ``neutral`` replaces NaN."""
+
     def build(b: Builder, a: Any, axis: Any = None, dtype: Any = None) -> Expr:
         x = array(b, a)
         x = m.where(m.isnan(x), neutral, x) if x.type.is_float else x
@@ -54,6 +58,7 @@ def _cumulative_array(prim: str, neutral: float) -> Callable[..., Expr]:
 
 
 def _diff(b: Builder, a: Any, n: Any = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Expr:
+    """``np.diff``; truth values are compared, not subtracted. With ``n`` 0 the array itself."""
     x = array(b, a)
     axis = axis_of(axis, x.rank)
     if n < 0:

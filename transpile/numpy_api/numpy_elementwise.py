@@ -28,7 +28,8 @@ from transpile.ops.tables import prims
 
 
 def operand(b: Builder, x: Any) -> Expr:
-    """An argument that may be a (nested) list or tuple, as in ``np.asarray``; a Python bool becomes a NumPy bool."""
+    """An argument as an Expr: a (nested) list or tuple as a new array, a Python bool as a NumPy bool; Python's numbers stay
+    weak."""
     if isinstance(x, (list, tuple)):
         return from_nested(b, x)
     x = b.expr(x)
@@ -94,6 +95,7 @@ def strong(b: Builder, x: Any) -> Expr:
 
 
 def _nan_to_num(b: Builder, x: Any, copy: Any = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Expr:
+    """``np.nan_to_num``: one primitive with the default replacements, else three selections; T131 for ``copy=False``."""
     x = strong(b, x)
     if not copy:
         raise RuleError(
@@ -135,7 +137,7 @@ def isclose(build: Builder, a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8, 
 
 
 def _known(*numbers: Expr) -> list[float] | None:
-    """The values of literal finite numbers; None if one of them is infinite or known at run time only."""
+    """The values of literal finite numbers, in order; None if one of them is infinite, NaN or known at run time only."""
     found = [x.op.value for x in numbers if isinstance(x.op, ir.Const) and np.isfinite(x.op.value)]
     return found if len(found) == len(numbers) else None
 
@@ -154,7 +156,7 @@ def _float_power(b: Builder, x1: Any, x2: Any) -> Expr:
 
 
 def float_operand(b: Builder, x: Any) -> Expr:
-    """The argument as a float; integers are converted as by NumPy's ``exp``."""
+    """The argument as a float NumPy value; integers are converted as by NumPy's ``exp``."""
     x = operand(b, x)
     (wanted,) = OPERAND_TYPES["float"]([x.type])
     return b.cast(x, wanted.strong)
@@ -240,7 +242,8 @@ NUMPY: dict[str, Entry] = {
 
 
 def number(b: Builder, x: Any, name: str, to: Type = FLOAT) -> Expr:
-    """A scalar argument of the function ``name`` of ``math``, as a Python float, or int if ``to`` is `INT`; T201 for arrays."""
+    """A scalar argument of the function ``name`` of ``math``, as a Python float, or int if ``to`` is `INT`; T201 for arrays,
+    and for floats that should be ints."""
     x = b.expr(x)
     if x.dims:
         raise RuleError(f"math.{name} takes a number, not an array of type {x.type}", "T201", f"use np.{name}")
@@ -287,6 +290,7 @@ def _math_log(b: Builder, x: Any, base: Any = None) -> Expr:
 
 
 def _math_hypot(b: Builder, *coordinates: Any) -> Expr:
+    """``math.hypot`` of any number of coordinates; 0.0 for none."""
     if not coordinates:
         return b.expr(0.0)
     numbers = [number(b, c, "hypot") for c in coordinates]
@@ -299,7 +303,8 @@ def _math_hypot(b: Builder, *coordinates: Any) -> Expr:
 
 
 def elements(b: Builder, values: Any, name: str) -> list[Expr] | Expr:
-    """The numbers of a sequence argument of the function ``name`` of ``math``, or the vector itself."""
+    """The numbers of a list or tuple, an argument of the function ``name`` of ``math``, as a list, or the vector itself; T201
+    for other arrays."""
     if isinstance(values, (list, tuple)):
         return [b.expr(v) for v in values]
     x = b.expr(values)
@@ -309,6 +314,7 @@ def elements(b: Builder, values: Any, name: str) -> list[Expr] | Expr:
 
 
 def _math_dist(b: Builder, p: Any, q: Any) -> Expr:
+    """``math.dist`` of two sequences of numbers or of two vectors, not mixed (T201)."""
     first, second = elements(b, p, "dist"), elements(b, q, "dist")
     if isinstance(first, list) and isinstance(second, list):
         if len(first) != len(second):
@@ -322,6 +328,8 @@ def _math_dist(b: Builder, p: Any, q: Any) -> Expr:
 
 
 def _reduced(b: Builder, values: Any, name: str, prim: str, empty: Any) -> Expr:
+    """The fold of a sequence of numbers, or of a vector, with ``prim`` ("add" or "mul") for the function ``name`` of ``math``;
+    ``empty`` if a sequence has no elements."""
     found = elements(b, values, name)
     if isinstance(found, list):
         total = b.expr(empty)
@@ -377,6 +385,8 @@ def _math_ldexp(b: Builder, x: Any, i: Any) -> Expr:
 
 
 def _math_isclose(build: Builder, a: Any, b: Any, *, rel_tol: Any = 1e-9, abs_tol: Any = 0.0) -> Expr:
+    """``math.isclose``: one primitive if the tolerances are literals, else Python's documented formula, with a check that they
+    are not negative."""
     x, y = number(build, a, "isclose"), number(build, b, "isclose")
     near, far = build.expr(abs_tol), build.expr(rel_tol)
     known = _known(far, near)
@@ -478,6 +488,8 @@ BUILTINS: dict[str, Entry] = {
 
 
 def _operator(prim: str, arity: int) -> Entry:
+    """The entry of the function of `operator` with one or two operands (``arity``) that equals the primitive."""
+
     def one(b: Builder, a: Any) -> Expr:
         return b.elementwise(prim, a)
 

@@ -36,7 +36,8 @@ from transpile.ops.slicing import arange, at_least, gather, new_axis, on_axis, p
 
 
 def concatenate(b: Builder, parts: Sequence[Expr], axis: int) -> Expr:
-    """``np.concatenate`` of arrays of one dtype along ``axis``; T202 if other sizes differ."""
+    """``np.concatenate`` of arrays of one dtype along ``axis``, the array itself if there is one only; T202 if other sizes
+    differ."""
     first = parts[0]
     if not first.rank:
         raise RuleError("zero-dimensional arrays cannot be concatenated", "T202", "use np.stack")
@@ -52,6 +53,8 @@ def concatenate(b: Builder, parts: Sequence[Expr], axis: int) -> Expr:
 
 
 def _joined(b: Builder, values: Any, dtype: Any = None, casting: Any = "same_kind", weak: bool = False) -> list[Expr]:
+    """The arrays of a sequence in their common dtype, then cast to ``dtype`` (None: not). T202 for no arrays, T131 if
+    ``casting`` does not allow a cast. ``weak``: Python's numbers do not decide the dtype."""
     parts = arrays(b, values)
     if not parts:
         raise RuleError("need at least one array to concatenate", "T202")
@@ -141,8 +144,8 @@ def _raised(x: Expr, rank: int) -> Expr:
 
 
 def _cut(x: Expr, axis: int, sections: Any, exact: bool) -> list[Expr]:
-    """The parts of an axis, split into a number of sections or at given indices. ``exact``: T202 if the sections are not of
-    equal size."""
+    """The parts of an axis, split into a number of sections or at given indices, as a list. ``exact``: T202 if the sections are
+    not of equal size."""
     n = x.dims[axis]
     if not isinstance(sections, (tuple, list)):
         places = _even(x.b, n, integer(sections), exact)
@@ -166,6 +169,8 @@ def _place(n: Dim, k: int) -> Dim:
 
 
 def _even(b: Builder, n: Dim, count: int | None, exact: bool) -> list[Dim]:
+    """The ``count + 1`` bounds of the sections of an axis of size ``n``, the longer ones first; ``exact`` as in `_cut`. T203 if
+    the number is not known or below 1."""
     if count is None or count < 1:
         raise RuleError("the number of sections must be a known number larger than 0", "T203", "write the number")
     if exact:
@@ -189,6 +194,9 @@ def _split(exact: bool) -> Callable[..., list[Expr]]:
 
 
 def _split_at(axis: int) -> Callable[..., list[Expr]]:
+    """The builder of ``np.vsplit`` (``axis`` 0), ``np.hsplit`` (1) or ``np.dsplit`` (2); ``np.hsplit`` cuts a vector along its
+    axis."""
+
     def build(b: Builder, ary: Any, indices_or_sections: Any) -> list[Expr]:
         x = array(b, ary)
         if x.rank < {0: 2, 1: 1, 2: 3}[axis]:
@@ -211,6 +219,7 @@ def _first(rank: int, axis: int) -> list[int]:
 
 
 def _insert(b: Builder, arr: Any, obj: Any, values: Any, axis: Any = None) -> Expr:
+    """``np.insert``; T131 for a mask."""
     x = strong(array(b, arr))
     v = into(values, x)
     if axis is None:
@@ -243,8 +252,8 @@ def _insert_several(b: Builder, x: Expr, at: Expr, v: Expr, axis: int) -> Expr:
 
 
 def _within(b: Builder, at: Expr, n: Dim, end: Dim) -> Dim:
-    """The index as a size counted from the front; a check raises IndexError unless it is less than ``end`` and at least
-    ``-n``."""
+    """The index as a size counted from the front; a check raises IndexError unless it is less than ``end`` and at least ``-n``.
+    A known index is checked at once, as far as the sizes are known."""
     k = integer(at)
     if k is None:
         _check_inside(at, b.dim(n), b.dim(end))
@@ -263,6 +272,7 @@ def _check_inside(at: Expr, n: Expr, end: Expr) -> None:
 
 
 def _delete(b: Builder, arr: Any, obj: Any, axis: Any = None) -> Expr:
+    """``np.delete`` of one index, of several, or of the elements where a mask holds."""
     x = array(b, arr)
     if axis is None:
         x, axis = _vector(x), 0

@@ -66,6 +66,7 @@ def items(found: Expr) -> tuple[Expr, ...]:
 
 
 def _norm(b: Builder, x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Expr:
+    """``np.linalg.norm``: of a vector, of matrices (two axes), or, without axis and order, of all elements."""
     (v,) = floats(b, x)
     order = _order(ord)
     if not v.rank:
@@ -89,7 +90,7 @@ def _norm(b: Builder, x: Any, ord: Any = None, axis: Any = None, keepdims: bool 
 
 
 def _order(ord: Any) -> Any:
-    """The order of the norm as None, a name or a number."""
+    """The order of the norm as None, a name or a number, taken from a literal."""
     return ord.op.value if isinstance(ord, Expr) and isinstance(ord.op, ir.Const) else ord
 
 
@@ -98,6 +99,7 @@ def _euclidean(x: Expr, axes: Sequence[int], keepdims: bool) -> Expr:
 
 
 def vector_norm(x: Expr, order: Any, axis: int, keepdims: bool) -> Expr:
+    """The norms of order ``order`` (None is 2) of the vectors along one axis; T201 for a name."""
     size = m.absolute
     if order is None or order == 2:
         return _euclidean(x, (axis,), keepdims)
@@ -115,7 +117,7 @@ def vector_norm(x: Expr, order: Any, axis: int, keepdims: bool) -> Expr:
 
 
 def _power_norm(x: Expr, order: Any, axis: int, keepdims: bool) -> Expr:
-    """The norm of any order, unscaled as in NumPy; its derivative at 0 is 0."""
+    """The norm of any other order, unscaled as in NumPy; its derivative at 0 is 0."""
     total = reduce("sum", m.pow(m.absolute(x), order), axis, keepdims)
     none = total.eq(0)
     exponent, there = 1.0 / order, 0.0 if order > 0 else np.inf
@@ -123,6 +125,7 @@ def _power_norm(x: Expr, order: Any, axis: int, keepdims: bool) -> Expr:
 
 
 def matrix_norm(x: Expr, order: Any, axes: Sequence[int], keepdims: bool) -> Expr:
+    """The norms of order ``order`` (None is "fro") of the matrices on two axes, rows first; T201 for an unknown one."""
     if order in (None, "fro"):
         return _euclidean(x, axes, keepdims)
     if order in (1, -1, np.inf, -np.inf):
@@ -139,6 +142,7 @@ def matrix_norm(x: Expr, order: Any, axes: Sequence[int], keepdims: bool) -> Exp
 
 
 def _vector_norm(b: Builder, x: Any, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Expr:
+    """``np.linalg.vector_norm``: several axes are merged into one."""
     (v,) = floats(b, x)
     axes = axes_of(axis, v.rank)
     if len(axes) == 1:
@@ -167,7 +171,8 @@ def _solve(build: Builder, a: Any, b: Any) -> Expr:
 
 
 def general(build: Builder, x: Expr, y: Expr) -> Expr:
-    """``solve`` for one system or a stack. A right side of rank 1 is one vector, any other is a matrix."""
+    """The solution of one system or a stack. A right side ``y`` of rank 1 is one vector for all matrices, any other is a stack
+    of matrices."""
     if y.rank > 1:
         batch = build.broadcast_dims([x.dims[:-2], y.dims[:-2]])
         return build.let("solve", *(build.stretched(v, (*batch, *v.dims[-2:])) if batch else v for v in (x, y)))
@@ -178,7 +183,8 @@ def general(build: Builder, x: Expr, y: Expr) -> Expr:
 
 
 def stacked(build: Builder, x: Expr, y: Expr, solution: Callable[[Expr, Expr], Expr]) -> Expr:
-    """The ``solution`` of one system or a stack; matrices and right sides are broadcast against each other first."""
+    """``solution(x, y)``, the solution of one system, for one or a stack; matrices and right sides are broadcast against each
+    other first. A right side of rank 1 is one vector for all matrices."""
     if x.rank == 2 and y.rank <= 2:
         return solution(x, y)
     if y.rank == 1:
@@ -222,6 +228,7 @@ def _qr(b: Builder, a: Any, mode: str = "reduced") -> Any:
 
 
 def _svd(b: Builder, a: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
+    """``np.linalg.svd``; without ``compute_uv`` the singular values only."""
     x = matrix(b, a, "np.linalg.svd", square=bool(hermitian))
     if not compute_uv:
         return b.let("svdvals", mirrored(x) if hermitian else x)
@@ -234,8 +241,8 @@ def _svd(b: Builder, a: Any, full_matrices: bool = True, compute_uv: bool = True
 
 
 def _of_eigenvectors(values: Expr, vectors: Expr) -> tuple[Expr, Expr, Expr]:
-    """The singular value decomposition of a symmetric matrix, from its eigenvalues and eigenvectors; the eigenvalues give the
-    signs."""
+    """The factors u, s, vh of the singular value decomposition of a symmetric matrix, from its eigenvalues and eigenvectors;
+    the signs of the eigenvalues go into vh."""
     last = values.rank - 1
     order = flip(m.call("argsort", m.absolute(values), axis=last), last)
     sizes, signs = (take_along(v, order, last) for v in (m.absolute(values), m.elementwise("copysign", 1.0, values)))
@@ -265,6 +272,7 @@ def _side(UPLO: Any) -> str:
 
 
 def _pinv(b: Builder, a: Any, rcond: Any = None, hermitian: Any = False, *, rtol: Any = NO_VALUE) -> Expr:
+    """``np.linalg.pinv``; without a tolerance one primitive."""
     x = matrix(b, a, "np.linalg.pinv", square=False)
     x = mirrored(x) if hermitian else x
     if rcond is not None and rtol is not NO_VALUE:
@@ -278,7 +286,7 @@ def _pinv(b: Builder, a: Any, rcond: Any = None, hermitian: Any = False, *, rtol
 
 
 def inverse_above(x: Expr, share: Expr, least: Any = None) -> tuple[Expr, Expr]:
-    """The pseudoinverse and the rank; singular values that fail `_are_above` count as 0. ``least`` None is 0."""
+    """The pseudoinverse and the rank of a matrix; singular values that fail `_are_above` count as 0. ``least`` None is 0."""
     u, values, vt = items(x.b.let("svd", x, full_matrices=False))
     counts = _are_above(values, share, least)
     inverses = m.where(counts, 1 / m.where(counts, values, 1), 0)
@@ -287,13 +295,13 @@ def inverse_above(x: Expr, share: Expr, least: Any = None) -> tuple[Expr, Expr]:
 
 
 def rounding(x: Expr) -> Expr:
-    """NumPy's estimate of the relative rounding error of a matrix."""
+    """NumPy's estimate of the relative rounding error of a matrix: its larger size times the epsilon of its dtype."""
     rows, columns = (x.b.dim(d) for d in x.dims[-2:])
     return m.maximum(rows, columns, py=True) * float(np.finfo(x.dtype).eps)
 
 
 def _are_above(values: Expr, share: Expr, least: Any = None) -> Expr:
-    """For each singular value whether it exceeds ``share`` times the largest one of its matrix, plus ``least`` (None: 0)."""
+    """A mask of the singular values that exceed ``share`` times the largest one of their matrix, plus ``least`` (None: 0)."""
     bound = _beside(share) * reduce("max", values, -1, values.rank > 1, initial=0.0)
     return values > (bound if least is None else bound + least)
 
@@ -319,7 +327,7 @@ def _lstsq(build: Builder, a: Any, b: Any, rcond: Any = None) -> tuple[Expr, ...
 
 
 def least_squares(x: Expr, y: Expr, rcond: float | None) -> tuple[Expr, ...]:
-    """The solution, the sums of squared residuals and whether LAPACK returns them, the rank, the singular values. Singular
+    """``(solution, sums of squared residuals, whether LAPACK returns these, rank, singular values)`` of one matrix. Singular
     values that are at most ``rcond`` times the largest count as 0; None means NumPy's default, -1 LAPACK's."""
     found, values = m.call("lstsq", x, y, rcond=rcond), m.call("svdvals", x)
     rank = m.call("matrix_rank", x) if rcond is None else _rank_of(values, rcond)
@@ -335,7 +343,7 @@ def _rank_of(values: Expr, share: float) -> Expr:
 
 
 def _matrix_power(b: Builder, a: Any, n: int) -> Expr:
-    """``np.linalg.matrix_power`` by repeated squaring."""
+    """``np.linalg.matrix_power`` by repeated squaring; of the inverse for a negative ``n``."""
     x = matrix(b, a, "np.linalg.matrix_power")
     if not isinstance(n, (int, np.integer)):
         raise RuleError("exponent must be an integer", "T201")
@@ -358,6 +366,7 @@ def _matrix_power(b: Builder, a: Any, n: int) -> Expr:
 
 
 def _matrix_rank(b: Builder, A: Any, tol: Any = None, hermitian: Any = False, *, rtol: Any = None) -> Expr:
+    """``np.linalg.matrix_rank``; of a vector or number 1 unless all elements are 0."""
     if tol is not None and rtol is not None:
         raise RuleError("`tol` and `rtol` can't be both set.", "T131")
     (x,) = floats(b, A)
@@ -373,6 +382,7 @@ def _matrix_rank(b: Builder, A: Any, tol: Any = None, hermitian: Any = False, *,
 
 
 def _cond(b: Builder, x: Any, p: Any = None) -> Expr:
+    """``np.linalg.cond``: from the singular values for the orders None, 2 and -2, else with the inverse."""
     a = matrix(b, x, "np.linalg.cond", square=False)
     axes = (a.rank - 2, a.rank - 1)
     if p in (None, 2, -2):

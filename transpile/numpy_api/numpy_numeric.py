@@ -37,6 +37,7 @@ from transpile.ops.slicing import arange, at_least, gather, new_axis, point, rai
 
 
 def _no_truths(b: Builder, value: Any, name: str) -> Expr:
+    """The argument as an array; T131, about the function ``name``, for truth values."""
     x = array(b, value)
     if x.type.is_bool:
         hint = "convert them with .astype(int)"
@@ -45,6 +46,7 @@ def _no_truths(b: Builder, value: Any, name: str) -> Expr:
 
 
 def _gradient(b: Builder, f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
+    """``np.gradient``: one array for one axis, else a tuple with one for each axis."""
     (x,) = floats(b, _no_truths(b, f, "np.gradient"))
     one_of("np.gradient", "edge_order", edge_order, 1, 2)
     axes = [axis_of(k, x.rank) for k in axis] if isinstance(axis, tuple) else axes_of(axis, x.rank)
@@ -59,7 +61,8 @@ def _gradient(b: Builder, f: Any, *varargs: Any, axis: Any = None, edge_order: i
 
 
 def _along(b: Builder, x: Expr, axis: int, spacing: Any, edge_order: int) -> Expr:
-    """The gradient along one axis: second-order differences inside, one-sided ones at the ends."""
+    """The gradient along one axis, for a spacing that is a number or the vector of the places: second-order differences inside,
+    one-sided ones of ``edge_order`` at the ends."""
     n = x.dims[axis]
     message = (
         "Shape of array too small to calculate a numerical gradient, at least (edge_order + 1) elements are required."
@@ -81,6 +84,7 @@ def _along(b: Builder, x: Expr, axis: int, spacing: Any, edge_order: int) -> Exp
 
 
 def _uneven(x: Expr, axis: int, places: Expr, n: Dim, edge_order: int) -> Expr:
+    """The gradient along one axis of size ``n`` with elements at ``places``, as in `_along`."""
     gaps = slice_axis(places, 0, 1) - slice_axis(places, 0, 0, n - 1)
     before, after = (_wide(g, x.rank, axis) for g in (slice_axis(gaps, 0, 0, n - 2), slice_axis(gaps, 0, 1)))
     left, middle, right = slice_axis(x, axis, 0, n - 2), slice_axis(x, axis, 1, n - 1), slice_axis(x, axis, 2)
@@ -137,6 +141,7 @@ def _cov(
     *,
     dtype: Any = None,
 ) -> Expr:
+    """``np.cov``; T210 if it is known at run time only whether there is one variable, whose result is a number."""
     rows = _variables(b, m, y, rowvar)
     rows = rows if dtype is None else b.cast(rows, dtype)
     if isinstance(ddof, float) and not ddof.is_integer():
@@ -159,14 +164,15 @@ def _cov(
 
 
 def _freedom(count: Expr, lost: Any) -> Expr:
-    """The divisor: the count minus the lost degrees of freedom, at least 0."""
+    """The divisor: the count minus the lost degrees of freedom, not less than 0; the count itself if ``lost`` is the int 0."""
     if isinstance(lost, int) and not lost:
         return count
     return count.b.elementwise("maximum", count - lost, 0, py=not count.rank and count.type.weak)
 
 
 def _variables(b: Builder, x: Any, y: Any, rowvar: bool) -> Expr:
-    """A matrix with one variable in each row; ``rowvar`` False: the arguments have one in each column."""
+    """A matrix with one variable in each row, those of ``x`` and then of ``y`` (None: none); ``rowvar`` False: the arguments
+    have one in each column."""
     parts = [v for v in (x, y) if v is not None]
     rows = []
     for name, v in zip("my", (b.cast(array(b, p), "float64") for p in parts)):
@@ -194,6 +200,7 @@ def _allclose(build: Builder, a: Any, b: Any, rtol: Any = 1e-5, atol: Any = 1e-8
 
 
 def _array_equal(b: Builder, a1: Any, a2: Any, equal_nan: bool = False) -> Any:
+    """``np.array_equal``: the constant False if the shapes are known to differ, else a Python bool at run time."""
     x, y = array(b, a1), array(b, a2)
     decided = [b.decide(p, q) for p, q in zip(x.dims, y.dims)]
     if x.rank != y.rank or False in decided:
@@ -221,7 +228,7 @@ def _all_equal(b: Builder, x: Expr, y: Expr, equal_nan: bool) -> Expr:
 
 
 def _windows(b: Builder, x: Any, window_shape: Any, axis: Any = None) -> Expr:
-    """The builder of ``sliding_window_view``."""
+    """``sliding_window_view``, as a copy: the windows lie along new last axes."""
     v = array(b, x)
     sizes = list(window_shape) if isinstance(window_shape, (tuple, list)) else [window_shape]
     axes: Sequence[int] = (
@@ -248,7 +255,7 @@ def _windows(b: Builder, x: Any, window_shape: Any, axis: Any = None) -> Expr:
 
 
 def _polyfit(b: Builder, x: Any, y: Any, deg: int, w: Any = None) -> Expr:
-    """``np.polyfit``: least squares in the powers, highest first."""
+    """``np.polyfit``: the coefficients of the least-squares polynomial, highest first."""
     at, values = (b.cast(array(b, v), "float64") for v in (x, y))
     must_agree(b, at, values if values.rank == 1 else point(values, 1, 0), "expected x and y to have same length")
     if not isinstance(deg, (int, np.integer)):
@@ -270,6 +277,7 @@ def _polyfit(b: Builder, x: Any, y: Any, deg: int, w: Any = None) -> Expr:
 
 
 def _polyder(b: Builder, p: Any, m: int = 1) -> Expr:
+    """``np.polyder``: the coefficients of the ``m``-th derivative, highest first."""
     c = array(b, p)
     vector(c.type)
     if m < 0:
@@ -283,6 +291,7 @@ def _polyder(b: Builder, p: Any, m: int = 1) -> Expr:
 
 
 def _polyint(b: Builder, p: Any, m: int = 1, k: Any = None) -> Expr:
+    """``np.polyint``: the coefficients of the ``m``-th integral, highest first, with the constants ``k`` (None: 0)."""
     if m < 0:
         raise RuleError("the order of an integral must be positive (see polyder)", "T131")
     c = array(b, p)
@@ -300,7 +309,8 @@ def _polyint(b: Builder, p: Any, m: int = 1, k: Any = None) -> Expr:
 
 
 def _polymul(b: Builder, a1: Any, a2: Any) -> Expr:
-    """``np.polymul``; a first coefficient of 0, which NumPy drops, is refused, since the length would depend on it."""
+    """``np.polymul``; ValueError at run time for a first coefficient of 0, which NumPy drops, since the length would depend on
+    it."""
     factors = numeric(b, *(as_vector(array(b, v)) for v in (a1, a2)))
     for x in factors:
         if x.rank == 1 and not x.dims[0].is_one:

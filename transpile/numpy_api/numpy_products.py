@@ -40,6 +40,7 @@ def matmul(b: Builder, x1: Any, x2: Any) -> Expr:
 
 
 def _dot(build: Builder, a: Any, b: Any) -> Expr:
+    """``np.dot``: a product with numbers, of the last axis with the only or the last but one otherwise."""
     x, y = numeric(build, a, b)
     if not x.rank or not y.rank:
         return build.elementwise("mul", x, y, strong=True)
@@ -50,6 +51,7 @@ def _dot(build: Builder, a: Any, b: Any) -> Expr:
 
 
 def _inner(build: Builder, a: Any, b: Any) -> Expr:
+    """``np.inner``: a product with numbers, of the last axes otherwise."""
     x, y = numeric(build, a, b)
     if not x.rank or not y.rank:
         return build.elementwise("mul", x, y, strong=True)
@@ -107,6 +109,7 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def _einsum(b: Builder, *operands: Any, dtype: Any = None, casting: Any = "safe") -> Expr:
+    """``np.einsum``: the operands are broadcast along letters for which one has size 1."""
     subscripts, operands = _with_letters(operands)
     given, xs = [array(b, x) for x in operands], numeric(b, *operands)
     xs = xs if dtype is None else [b.cast(x, dtype) for x in xs]
@@ -129,7 +132,7 @@ def _einsum(b: Builder, *operands: Any, dtype: Any = None, casting: Any = "safe"
 
 
 def _einsum_memory(bound: Mapping[str, Any]) -> str:
-    """The memory of ``einsum``: a view if there is one operand and no sum."""
+    """The memory of ``einsum`` (see `Entry`): "place", a view, if there is one operand and no sum, else "new"."""
     subscripts, operands = _with_letters(bound["operands"])
     inputs, _, output = subscripts.replace(" ", "").partition("->")
     one = len(operands) == 1 and isinstance(operands[0], Expr)
@@ -139,7 +142,8 @@ def _einsum_memory(bound: Mapping[str, Any]) -> str:
 
 
 def _with_letters(args: Sequence[Any]) -> tuple[str, tuple[Any, ...]]:
-    """Subscripts and operands; the form ``einsum(a, [0, 1], b, [1, 2], [0, 2])`` is translated to letters."""
+    """The subscripts as one string, and the operands; the form ``einsum(a, [0, 1], b, [1, 2], [0, 2])`` is translated to
+    letters."""
     if isinstance(args[0], str):
         return args[0], tuple(args[1:])
 
@@ -156,8 +160,8 @@ def _with_letters(args: Sequence[Any]) -> tuple[str, tuple[Any, ...]]:
 
 
 def _explicit(text: str, xs: Sequence[Expr]) -> tuple[list[str], str]:
-    """Subscripts of the inputs and of the output from the ``text`` of an ``einsum``, with letters for the ellipsis and an
-    explicit output."""
+    """The subscripts of each input, and of the output, from the ``text`` of an ``einsum``, with letters for the ellipsis.
+    Without an arrow the output has the letters that occur once, sorted."""
     left, arrow, output = text.partition("->")
     inputs = left.split(",")
     if len(inputs) != len(xs):
@@ -180,6 +184,8 @@ def _explicit(text: str, xs: Sequence[Expr]) -> tuple[list[str], str]:
 
 
 def _sizes(b: Builder, inputs: Sequence[str], xs: Sequence[Expr]) -> dict[str, Dim]:
+    """The size of each letter; T202 if the axes of one operand with a letter differ, or those of several cannot be
+    broadcast."""
     sizes: dict[str, Dim] = {}
     for s, x in zip(inputs, xs):
         for c, d in zip(s, x.dims):
@@ -246,7 +252,7 @@ def _correlate(b: Builder, a: Any, v: Any, mode: str = "valid") -> Expr:
 
 
 def _polyval(b: Builder, p: Any, x: Any) -> Expr:
-    """``np.polyval`` by Horner's scheme if the number of coefficients is known, else by a matrix of powers."""
+    """``np.polyval``, highest coefficient first: by Horner's scheme if their number is known, else by a matrix of powers."""
     coefficients, at = numeric(b, p, x)
     if coefficients.rank != 1:
         raise RuleError(f"np.polyval takes a vector of coefficients, not {coefficients.type}", "T203")

@@ -20,7 +20,7 @@ from transpile.ops.sorting import take_along
 
 
 def _sorted_along(x: Expr, axis: Axis) -> tuple[Expr, tuple[int, ...]]:
-    """``x`` sorted along the reduced axes, which are merged into a last one, and these axes."""
+    """``x`` with the reduced axes merged into a last one and sorted along it, and the numbers of these axes."""
     axes = axes_of(axis, x.rank)
     return _sorted(_rows(x, axes)), axes
 
@@ -30,7 +30,7 @@ def _sorted(rows: Expr) -> Expr:
 
 
 def _rows(x: Expr, axes: Sequence[int]) -> Expr:
-    """``x`` with the reduced axes merged into a last one."""
+    """``x`` with ``axes`` merged into a last one."""
     kept = [k for k in range(x.rank) if k not in axes]
     moved = m.transpose(x, [*kept, *axes])
     if len(axes) == 1:
@@ -60,7 +60,8 @@ def _check_shares(b: Builder, q: Any, scale: float) -> None:
 
 
 def _between(alpha: float, beta: float) -> Callable[[Expr, Expr], Expr]:
-    """The position for plotting parameters alpha and beta of Hyndman & Fan (1996)."""
+    """A function of a share q and the number of elements n that gives the position for the plotting parameters alpha and beta
+    of Hyndman & Fan (1996), counted from 0 and clipped."""
     return lambda q, n: _inside(q * (n + (1 - alpha - beta)) + (alpha - 1), n)
 
 
@@ -69,7 +70,8 @@ def _inside(place: Expr, n: Expr) -> Expr:
 
 
 def _averaged(q: Expr, n: Expr) -> Expr:
-    """Position of ``averaged_inverted_cdf``: midway to the next element if q * n is whole, else the next element."""
+    """Position of ``averaged_inverted_cdf`` for the share ``q`` of ``n`` elements: midway to the next element if q * n is
+    whole, else the next element."""
     place = q * n - 1
     low = m.floor(place)
     return _inside(m.where(place > low, low + 1, place + 0.5), n)
@@ -110,15 +112,16 @@ _CHOSEN: dict[str, Callable[[Expr, Expr], Expr]] = {
 
 
 def _at(ordered: Expr, place: Expr) -> Expr:
-    """The elements at these positions of the last axis, which differ by row or are the same for all."""
+    """The elements of sorted rows at these positions of the last axis, one set for all rows or, if the ranks are equal, one for
+    each."""
     if place.rank == ordered.rank and place.rank > 1:
         return take_along(ordered, place, place.rank - 1)
     return gather(ordered, -1, place) if place.rank else point(ordered, -1, place)
 
 
 def _cut(ordered: Expr, share: Expr, n: Expr, method: str, is_weak: bool) -> Expr:
-    """The quantiles of sorted rows, of which the first n elements count. ``is_weak``: the shares are Python numbers, which
-    leave the dtype of the rows."""
+    """The quantiles of sorted rows, of which the first n elements count; ``share`` is between 0 and 1. ``is_weak``: the shares
+    are Python numbers, which leave the dtype of the rows."""
     if method in _CHOSEN:
         return _at(ordered, ordered.b.cast(_CHOSEN[method](share, n), "int64"))
     place = _INTERPOLATED[method](share, n)
@@ -129,7 +132,8 @@ def _cut(ordered: Expr, share: Expr, n: Expr, method: str, is_weak: bool) -> Exp
 
 
 def _quantile(scale: float, skips_nan: bool = False) -> Callable[..., Expr]:
-    """The builder of quantiles (``scale`` 1) or percentiles (100). NaN sorts last; a NaN makes its row NaN, or is skipped."""
+    """The builder of quantiles (``scale`` 1) or percentiles (100). NaN sorts last; a NaN makes its row NaN, or with
+    ``skips_nan`` is skipped."""
 
     def build(
         b: Builder,
@@ -181,7 +185,7 @@ def _quantile(scale: float, skips_nan: bool = False) -> Callable[..., Expr]:
 
 
 def _of_rows(ordered: Expr, share: Expr, method: str, is_weak: bool, skips_nan: bool) -> Expr:
-    """The quantile of each row, or its quantiles along a last axis."""
+    """The quantile of each sorted row, or, if ``share`` is a vector, its quantiles along a last axis."""
     last = ordered.rank - 1
     if not skips_nan or not ordered.type.is_float:
         y = _cut(ordered, share, m.size(ordered, (last,)), method, is_weak)
@@ -192,8 +196,9 @@ def _of_rows(ordered: Expr, share: Expr, method: str, is_weak: bool, skips_nan: 
 
 
 def _weighted(rows: Expr, weights: Expr, share: Expr, skips_nan: bool) -> Expr:
-    """For each row, the first element at which the cumulative weight reaches the share of the total weight. ``skips_nan``: NaN
-    has weight 0."""
+    """For each row of ``rows``, not sorted, the first element in order at which the cumulative weight reaches ``share`` of the
+    total; for a vector of shares along a last axis. ``skips_nan``: NaN has weight 0. ValueError at run time for a total of 0,
+    infinity or NaN."""
     b, last = rows.b, rows.rank - 1
     skips_nan = skips_nan and rows.type.is_float
     if skips_nan:
@@ -241,6 +246,7 @@ def _nan_checked(y: Expr, last: Expr) -> Expr:
 
 
 def _median(b: Builder, a: Any, axis: Axis = None, keepdims: bool = False) -> Expr:
+    """``np.median``: the mean of both middle elements of an even number; NaN if there is a NaN."""
     x = array(b, a)
     x = x if x.type.is_float else b.cast(x, "float64")
     if not x.rank:
@@ -262,7 +268,7 @@ def _guarded(x: Expr) -> Expr:
 
 
 def _nan_median(b: Builder, a: Any, axis: Axis = None, keepdims: bool = False) -> Expr:
-    """``np.nanmedian``: NaN sorts last, so it is the middle of the elements before."""
+    """``np.nanmedian``: NaN sorts last, so the median is in the middle of the elements before."""
     x = array(b, a)
     if not x.type.is_float:
         return _median(b, x, axis, keepdims)

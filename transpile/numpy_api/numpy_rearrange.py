@@ -41,7 +41,7 @@ from transpile.ops.slicing import along, arange, at_least, fresh_size, gather, r
 
 
 def flip(x: Expr, axes: Sequence[int]) -> Expr:
-    """``np.flip`` along these axes; axes of size 1 are left out."""
+    """``np.flip`` along these axes; ``x`` itself if they all have size 1."""
     axes = tuple(k for k in axes if not x.dims[k].is_one)
     return m.call("flip", x, axes=axes) if axes else x
 
@@ -52,11 +52,13 @@ def _flip(b: Builder, m: Any, axis: Any = None) -> Expr:
 
 
 def _of_any_axis(bound: Mapping[str, Any]) -> str:
-    """The memory of ``np.flip``: a view; for rank 0 NumPy returns the number."""
+    """The memory of ``np.flip`` (see `Entry`): a view; for rank 0 NumPy returns the number."""
     return "new" if isinstance(bound["m"], Expr) and not bound["m"].rank else "view"
 
 
 def _flip_at(axis: int) -> Callable[..., Expr]:
+    """The builder of ``np.flipud`` (``axis`` 0) or ``np.fliplr`` (1)."""
+
     def build(b: Builder, m: Any) -> Expr:
         x = array(b, m)
         if x.rank <= axis:
@@ -82,6 +84,8 @@ def _rot90(b: Builder, m: Any, k: Any = 1, axes: Any = (0, 1)) -> Expr:
 
 
 def _roll(b: Builder, a: Any, shift: Any, axis: Any = None) -> Expr:
+    """``np.roll``; without an axis of the flattened array. A single shift or axis serves for all; shifts along one axis add
+    up."""
     x = array(b, a)
     shift = arrays(b, shift) if isinstance(shift, Expr) and shift.rank else shift
     if axis is None:
@@ -120,6 +124,7 @@ def _tile(b: Builder, A: Any, reps: Any) -> Expr:
 
 
 def _repeat(b: Builder, a: Any, repeats: Any, axis: Any = None) -> Expr:
+    """``np.repeat``: with one number for all entries, or one for each (the length is then known at run time only)."""
     x = strong(array(b, a))
     if axis is None:
         x, axis = ravel(x), 0
@@ -134,7 +139,7 @@ def _repeat(b: Builder, a: Any, repeats: Any, axis: Any = None) -> Expr:
 
 
 def _resize(b: Builder, a: Any, new_shape: Any) -> Expr:
-    """``np.resize``: the elements repeated from the beginning as often as needed."""
+    """``np.resize``: the elements repeated from the beginning as often as needed, zeros if there are none."""
     x, dims = ravel(array(b, a)), shape_of(b, new_shape)
     for d in dims:
         at_least(b, d, 0, "all elements of `new_shape` must be non-negative")
@@ -152,7 +157,8 @@ def _resize(b: Builder, a: Any, new_shape: Any) -> Expr:
 
 
 def _pairs(b: Builder, widths: Any, rank: int, what: str) -> list[tuple[Any, Any]]:
-    """One pair for each of ``rank`` axes, from a number, a pair, or pairs."""
+    """One pair (before, after) for each of ``rank`` axes, from a number, a pair, or pairs; T202, about ``what``, for another
+    number of pairs."""
     if not isinstance(widths, (tuple, list)):
         return [(widths, widths)] * rank
     rows = list(widths)
@@ -180,6 +186,8 @@ def _pad(
     reflect_type: Any = "even",
     end_values: Any = None,
 ) -> Expr:
+    """``np.pad``: one primitive, or, for statistics, ramps and different constants, parts that are joined axis by axis. T201
+    for other modes."""
     x = from_nested(b, array)
     if mode not in (*_FILLS, *_SIDES) or reflect_type != "even":
         kind = f"{mode!r}" if reflect_type == "even" else f"{mode!r} with reflect_type={reflect_type!r}"
@@ -224,7 +232,7 @@ def _pad(
 
 
 def _statistic(prim: str) -> Callable[..., Expr]:
-    """A side of the padding that repeats the maximum, minimum or mean of the axis."""
+    """The function for a side of the padding, as `_ramp`, that repeats the maximum, minimum or mean (``prim``) of the axis."""
 
     def side(b: Builder, x: Expr, axis: int, k: int, width: Dim, end: Any) -> Expr:
         y = reduce(prim, x, axis, True)
@@ -235,7 +243,8 @@ def _statistic(prim: str) -> Callable[..., Expr]:
 
 
 def _ramp(b: Builder, x: Expr, axis: int, k: int, width: Dim, end: Any) -> Expr:
-    """A side of the padding (``k`` 0: before, 1: after) that goes linearly from ``end`` to the edge of the axis."""
+    """A side of the padding (``k`` 0: before, 1: after), ``width`` entries along ``axis``, that goes linearly from ``end`` to
+    the edge of the axis."""
     if x.type.is_bool:
         raise RuleError(
             "np.pad: a linear ramp of truth values is not defined", "T201", "convert them with .astype(float)"
@@ -266,6 +275,8 @@ def _filled(b: Builder, x: Expr, axis: int, width: Any, value: Any) -> Expr:
 
 
 def _triangle(prim: str) -> Callable[..., Expr]:
+    """The builder of ``np.tril`` or ``np.triu``; a vector becomes the rows of a square matrix first."""
+
     def build(b: Builder, m: Any, k: Any = 0) -> Expr:
         x = array(b, m)
         if x.rank == 1:
@@ -287,7 +298,7 @@ def _diag(b: Builder, v: Any, k: Any = 0) -> Expr:
 
 
 def _of_matrix(bound: Mapping[str, Any]) -> str:
-    """The memory of ``np.diag``: a new matrix from a vector, a read-only view from a matrix."""
+    """The memory of ``np.diag`` (see `Entry`): a new matrix from a vector, a read-only view from a matrix."""
     return "read-only" if isinstance(bound["v"], Expr) and bound["v"].rank > 1 else "new"
 
 
@@ -300,6 +311,7 @@ def _diagonal(b: Builder, a: Any, offset: Any = 0, axis1: int = 0, axis2: int = 
 
 
 def _trace(b: Builder, a: Any, offset: Any = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Expr:
+    """``np.trace``: one primitive for the main diagonal of a matrix, else the sum of a diagonal."""
     x = array(b, a)
     is_wide = x.type.is_float or x.dtype in ("int64", "uint64")  # narrow integers are widened before they are summed
     if x.rank == 2 and not offset and (axis1, axis2) in ((0, 1), (0, -1)) and dtype is None and is_wide:
@@ -319,6 +331,7 @@ def _diagflat(b: Builder, v: Any, k: Any = 0) -> Expr:
 
 
 def _meshgrid(b: Builder, *xi: Any, sparse: bool = False, indexing: str = "xy") -> tuple[Expr, ...]:
+    """``np.meshgrid``: with ``sparse`` arrays of size 1 along the other axes, else broadcast."""
     one_of("np.meshgrid", "indexing", indexing, "xy", "ij")
     xs = [array(b, x) for x in xi]
     xs = [x if x.rank == 1 else ravel(x) if x.rank else reshape(strong(x), (Dim(1),)) for x in xs]
@@ -334,7 +347,7 @@ def _meshgrid(b: Builder, *xi: Any, sparse: bool = False, indexing: str = "xy") 
 
 
 def _meshgrid_memory(bound: Mapping[str, Any]) -> str:
-    """The memory of ``np.meshgrid``: copies, or views of vectors; an array of higher rank is flattened first."""
+    """The memory of ``np.meshgrid`` (see `Entry`): copies, or views of vectors; an array of higher rank is flattened first."""
     if bound["copy"]:
         return "C"
     return "view" if all(isinstance(x, Expr) and x.rank < 2 for x in bound.get("xi", ())) else "either"
@@ -366,6 +379,7 @@ def _unravel_index(b: Builder, indices: Any, shape: Any) -> tuple[Expr, ...]:
 
 
 def _ravel_multi_index(b: Builder, multi_index: Any, dims: Any) -> Expr:
+    """``np.ravel_multi_index``; ValueError at run time for an index out of range."""
     sizes = shape_of(b, dims)
     total = None
     places = arrays(b, multi_index)

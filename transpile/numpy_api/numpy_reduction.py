@@ -37,7 +37,7 @@ def reduce(prim: str, x: Expr, axis: Axis = None, keepdims: bool = False, **para
 
 
 def holds(prim: str, test: Expr) -> Expr:
-    """Whether a test holds for "all" or "any" of its elements; a scalar test is returned unchanged."""
+    """True, as an Expr, if a test holds for "all" or "any" (``prim``) of its elements; a scalar test is returned unchanged."""
     return reduce(prim, test) if test.rank else test
 
 
@@ -48,6 +48,7 @@ def _check_of_number(axis: Axis) -> None:
 
 
 def _of_number(prim: str, x: Expr) -> Expr:
+    """The reduction ``prim`` of a number, as a NumPy value in the dtype that NumPy gives."""
     if prim == "nansum":
         return m.where(m.isnan(x), 0.0, strong(x)) if x.type.is_float else strong(x)
     if prim in ("mean", "nanmean") and not x.type.is_float:
@@ -58,7 +59,7 @@ def _of_number(prim: str, x: Expr) -> Expr:
 
 
 def _masked(b: Builder, x: Expr, where: Any, neutral: Any) -> Expr:
-    """``x`` where the mask holds, the neutral element elsewhere."""
+    """``x`` where the mask ``where`` holds, ``neutral`` elsewhere; ``x`` itself if it is None or True."""
     if where is None or where is True:
         return x
     mask = array(b, where)
@@ -73,6 +74,9 @@ def _masked(b: Builder, x: Expr, where: Any, neutral: Any) -> Expr:
 
 
 def _folded(prim: str, neutral: int, join: str) -> Callable[..., Expr]:
+    """The builder of ``np.sum`` or ``np.prod``: ``prim`` is the reduction, ``neutral`` stands where a mask is false, ``join``
+    adds or multiplies ``initial``."""
+
     def build(
         b: Builder,
         a: Any,
@@ -119,6 +123,7 @@ def _nan_prod(
     initial: Any = None,
     where: Any = None,
 ) -> Expr:
+    """``np.nanprod``: NaN counts as 1."""
     x = array(b, a)
     x = m.where(m.isnan(x), 1.0, x) if x.type.is_float else x
     return _folded("prod", 1, "mul")(b, x, axis, dtype, keepdims, initial, where)
@@ -133,6 +138,7 @@ def _nan_sum(
     initial: Any = None,
     where: Any = None,
 ) -> Expr:
+    """``np.nansum``: NaN counts as 0."""
     x = array(b, a)
     if x.type.is_float and dtype is not None and np.dtype(dtype).kind != "f":
         x = m.where(m.isnan(x), 0.0, x)  # before the cast to a dtype without NaN
@@ -156,6 +162,9 @@ def _nan_mean(
 
 
 def _extremum(prim: str, join: str, worst: float) -> Callable[..., Expr]:
+    """The builder of ``np.max`` or ``np.min``: ``join`` is the binary primitive, ``worst`` stands where a mask is false, which
+    requires ``initial`` (T201)."""
+
     def build(
         b: Builder, a: Any, axis: Axis = None, keepdims: bool = False, initial: Any = None, where: Any = None
     ) -> Expr:
@@ -183,6 +192,8 @@ def _extremum(prim: str, join: str, worst: float) -> Callable[..., Expr]:
 
 
 def _spread(prim: str) -> Callable[..., Expr]:
+    """The builder of ``np.std`` or ``np.var`` (``prim``)."""
+
     def build(
         b: Builder,
         a: Any,
@@ -206,15 +217,15 @@ def _spread(prim: str) -> Callable[..., Expr]:
 
 
 def _freedom(ddof: Any, correction: Any) -> Any:
-    """The number subtracted from the count, under either of its two names; T201 if both are given."""
+    """The number subtracted from the count, ``ddof`` or its other name ``correction``; T201 if both are given."""
     if correction is not None and ddof != 0:
         raise RuleError("ddof and correction can't be provided simultaneously.", "T201")
     return ddof if correction is None else correction
 
 
 def _squares(b: Builder, x: Expr, axis: Axis, keepdims: bool, where: Any, mean: Any) -> tuple[Expr, Expr]:
-    """The sum of squared deviations from the mean (``mean`` None: it is computed), and their number; ``where`` None: all
-    elements count."""
+    """The sum of squared deviations from the mean (``mean`` None: it is computed), and the number of elements that count: those
+    where ``where`` holds, all if it is None."""
     d = x - (_mean(b, x, axis, None, True, where) if mean is None else array(b, mean))
     if where is None:
         return reduce("sum", d * d, axis, keepdims), m.size(x, axes_of(axis, x.rank))
@@ -222,6 +233,8 @@ def _squares(b: Builder, x: Expr, axis: Axis, keepdims: bool, where: Any, mean: 
 
 
 def _nan_spread(prim: str) -> Callable[..., Expr]:
+    """The builder of ``np.nanstd`` or ``np.nanvar`` (``prim``); NaN where too few elements are left."""
+
     def build(
         b: Builder,
         a: Any,
@@ -254,6 +267,8 @@ def _nan_spread(prim: str) -> Callable[..., Expr]:
 
 
 def _truth(prim: str, neutral: bool) -> Callable[..., Expr]:
+    """The builder of ``np.all`` or ``np.any`` (``prim``); ``neutral`` stands where a mask is false."""
+
     def build(b: Builder, a: Any, axis: Axis = None, keepdims: bool = False, where: Any = None) -> Expr:
         x = array(b, a)
         if where is not None:
@@ -290,12 +305,12 @@ def _position(prim: str, worst: float | None = None) -> Callable[..., Expr]:
 
 
 def ravel(x: Expr) -> Expr:
-    """``x`` as a vector in C order."""
+    """``x`` as a vector in C order; a vector itself."""
     return x if x.rank == 1 else x.b.let("reshape", x, dims=(product(x.dims),))
 
 
 def as_vector(x: Expr) -> Expr:
-    """``x``; a scalar as a vector of one element."""
+    """``x`` itself; a scalar as a vector of one element."""
     return x if x.rank else x.b.let("reshape", strong(x), dims=(Dim(1),))
 
 
@@ -305,6 +320,8 @@ def as_vector(x: Expr) -> Expr:
 def _average(
     b: Builder, a: Any, axis: Axis = None, weights: Any = None, returned: bool = False, keepdims: bool = False
 ) -> Any:
+    """``np.average``: with ``returned`` the pair of the average and the sum of the weights. ZeroDivisionError at run time if
+    that is 0."""
     x = array(b, a)
     axis = tuple(axis) if isinstance(axis, list) else axis
     if weights is None:
@@ -323,8 +340,8 @@ def _average(
 
 
 def weights_beside(x: Expr, weights: Expr, axis: Axis) -> Expr:
-    """The weights in a shape that broadcasts against ``x``: weights of all elements, or along the axes, in the order of
-    these."""
+    """The weights in a shape that broadcasts against ``x``: as they are if they have its shape, else along ``axis``, one or
+    several, in the order of these. T202 if they fit neither."""
     b, same = x.b, x.b.same
     pairs = list(zip(x.dims, weights.dims))
     if weights.rank == x.rank and all(d == e or b.decide(d, e) is not False for d, e in pairs):
@@ -346,7 +363,8 @@ def weights_beside(x: Expr, weights: Expr, axis: Axis) -> Expr:
 
 
 def _ufunc_reduce(build: Callable[..., Expr]) -> Callable[..., Expr]:
-    """The builder of a method such as ``np.add.reduce``, whose default axis is 0."""
+    """The builder of a method such as ``np.add.reduce``, whose default axis is 0; ``build`` is the builder of the function,
+    such as ``np.sum``."""
 
     def reduced(
         b: Builder,
@@ -369,8 +387,8 @@ def _ufunc_reduce(build: Callable[..., Expr]) -> Callable[..., Expr]:
 
 
 def _log_sum(join: str, power: str, log: str) -> Callable[..., Expr]:
-    """The builder of ``np.logaddexp.reduce``: the largest element is factored out, so that nothing overflows; -inf if there are
-    none."""
+    """The builder of ``np.logaddexp.reduce``, or, with the powers and logarithms of base 2, ``np.logaddexp2.reduce``: the
+    largest element is factored out, so that nothing overflows; -inf if there are none."""
 
     def reduced(
         b: Builder,

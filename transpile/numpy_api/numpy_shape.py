@@ -37,7 +37,7 @@ def reshape(x: Expr, dims: Sequence[Dim]) -> Expr:
 
 
 def reshaped(b: Builder, x: Expr, shape: Any) -> Expr:
-    """``x.reshape(shape)``, where one size may be -1."""
+    """``x.reshape(shape)``, where one size may be -1; T202 if the sizes are known not to fit."""
     sizes = list(shape) if isinstance(shape, (list, tuple)) else [shape]
     if len(sizes) == 1 and b.expr(sizes[0]).rank == 1:
         sizes = held(b, b.expr(sizes[0]))
@@ -79,7 +79,8 @@ def _reshape_method(b: Builder, a: Any, *shape: Any, order: str = "C") -> Expr:
 
 
 def _in_order(b: Builder, x: Expr, shape: Any, order: str) -> Expr:
-    """A reshape in C or Fortran order; Fortran's is C's of the transposed array with the sizes reversed."""
+    """A reshape in the order C or F; F is C of the transposed array with the sizes reversed. T201 for an order that depends on
+    the memory layout."""
     if order != "F":
         _refuse_order(order, x.rank)
         return reshaped(b, x, shape)
@@ -100,6 +101,7 @@ def _ravel(b: Builder, a: Any, order: str = "C") -> Expr:
 
 
 def _squeeze(b: Builder, a: Any, axis: Any = None) -> Expr:
+    """``np.squeeze``; without an axis T210 for a size that is known at run time only."""
     x = array(b, a)
     if axis is None:
         axes: tuple[int, ...] = tuple(
@@ -118,6 +120,7 @@ def _squeeze(b: Builder, a: Any, axis: Any = None) -> Expr:
 
 
 def _expand_dims(b: Builder, a: Any, axis: Any) -> Expr:
+    """``np.expand_dims``; T201 for None."""
     x = array(b, a)
     if axis is None:
         raise RuleError("an axis must be an integer, not None", "T201", "write the number of the axis")
@@ -128,6 +131,8 @@ def _expand_dims(b: Builder, a: Any, axis: Any) -> Expr:
 
 
 def _atleast(rank: int) -> Callable[..., Any]:
+    """The builder of ``np.atleast_1d``, ``2d`` or ``3d``: one array for one argument, else a tuple."""
+
     def one(b: Builder, a: Any) -> Expr:
         x = array(b, a)
         if x.rank >= rank:
@@ -171,7 +176,7 @@ def _matrix_transpose(b: Builder, x: Any) -> Expr:
 
 
 def swapped(b: Builder, a: Any, axis1: int, axis2: int) -> Expr:
-    """``np.swapaxes``."""
+    """``np.swapaxes``: ``a`` with two axes exchanged."""
     x = array(b, a)
     order = list(range(x.rank))
     first, second = axis_of(axis1, x.rank), axis_of(axis2, x.rank)
@@ -180,7 +185,7 @@ def swapped(b: Builder, a: Any, axis1: int, axis2: int) -> Expr:
 
 
 def moved(x: Expr, source: Any, destination: Any) -> Expr:
-    """``np.moveaxis``."""
+    """``np.moveaxis``: ``x`` with the axes ``source`` moved to the places ``destination``; each is a number or a sequence."""
     sources = [axis_of(k, x.rank) for k in (source if isinstance(source, (tuple, list)) else (source,))]
     targets = [axis_of(k, x.rank) for k in (destination if isinstance(destination, (tuple, list)) else (destination,))]
     if len(sources) != len(targets):
@@ -208,6 +213,7 @@ def _rollaxis(b: Builder, a: Any, axis: int, start: int = 0) -> Expr:
 
 
 def _broadcast_to(b: Builder, array: Any, shape: Any) -> Expr:
+    """``np.broadcast_to``; T202 if the shapes do not fit."""
     x, dims = from_nested(b, array), shape_of(b, shape)
     if x.rank > len(dims):
         raise RuleError("input operand has more dimensions than allowed by the axis remapping", "T202")
@@ -224,7 +230,8 @@ def _broadcast_arrays(b: Builder, *args: Any) -> tuple[Expr, ...]:
 
 
 def _broadcast_memory(bound: Mapping[str, Any]) -> str:
-    """The memory of ``np.broadcast_arrays``: arrays of the common shape are returned unchanged, the others are read-only."""
+    """The memory of ``np.broadcast_arrays`` (see `Entry`): "view" if all arguments are arrays of one shape, which are returned
+    unchanged, else "read-only"."""
     xs = bound.get("args", ())
     alike = all(isinstance(x, Expr) and x.dims == xs[0].dims for x in xs)
     return "view" if alike else "read-only"

@@ -33,6 +33,7 @@ from transpile.ops.tables import neutral_of
 
 
 def _flat(x: Expr, axis: Any) -> tuple[Expr, int]:
+    """The array and the axis, counted from the front; for None the flattened array and 0."""
     return (ravel(x), 0) if axis is None else (x, axis_of(axis, x.rank))
 
 
@@ -63,6 +64,8 @@ def _argsort(b: Builder, a: Any, axis: Any = -1, kind: Any = None, stable: Any =
 
 
 def _partition(prim: str) -> Callable[..., Expr]:
+    """The builder of ``np.partition`` or ``np.argpartition``; ``kth`` must consist of known integers (T201)."""
+
     def build(b: Builder, a: Any, kth: Any, axis: Any = -1) -> Expr:
         x, at = _flat(array(b, a), axis)
         if any(not isinstance(k, int) for k in (kth if isinstance(kth, (tuple, list)) else (kth,))):
@@ -85,6 +88,7 @@ def _lexsort(b: Builder, keys: Any) -> Expr:
 
 
 def _searchsorted(b: Builder, a: Any, v: Any, side: str = "left", sorter: Any = None) -> Expr:
+    """``np.searchsorted``; ``sorter`` (None: none) is applied to ``a`` first."""
     x = array(b, a)
     one_of("np.searchsorted", "side", side, "left", "right")
     if x.rank != 1:
@@ -114,6 +118,8 @@ def _unique(
     return_counts: bool = False,
     axis: Any = None,
 ) -> Any:
+    """``np.unique`` of all elements: the values, or a tuple of them and the results asked for. T201 for an axis of an array of
+    rank 2 or more."""
     given = array(b, ar)
     x = given if given.rank else ravel(strong(given))
     if axis is not None and x.rank != 1:
@@ -159,7 +165,7 @@ def _in1d(b: Builder, ar1: Any, ar2: Any, invert: bool = False, *, kind: Any = N
 
 
 def nonzero(b: Builder, a: Any) -> tuple[Expr, ...]:
-    """One index array for each axis; their length is known at run time only."""
+    """A tuple of one index array for each axis; their length is known at run time only. T202 for a number."""
     x = array(b, a)
     if not x.rank:
         raise RuleError("np.nonzero takes an array, not a number", "T202", "use np.atleast_1d")
@@ -181,11 +187,12 @@ def _argwhere(b: Builder, a: Any) -> Expr:
 
 
 def compressed(b: Builder, mask: Expr, x: Expr, axis: int) -> Expr:
-    """The entries of an axis where a mask of the same length holds."""
+    """The entries of an axis of ``x`` where a mask of the same length holds; their number is known at run time only."""
     return b.read(x, on_axis(x.rank, axis, ir.Mask(0)), (mask,), name="kept")
 
 
 def _compress(b: Builder, condition: Any, a: Any, axis: Any = None) -> Expr:
+    """``np.compress``; the mask may have another length than the axis."""
     x, at = _flat(array(b, a), axis)
     mask = array(b, condition)
     if mask.rank != 1:
@@ -208,6 +215,7 @@ def _extract(b: Builder, condition: Any, arr: Any) -> Expr:
 
 
 def _take(b: Builder, a: Any, indices: Any, axis: Any = None, mode: str = "raise") -> Expr:
+    """``np.take``; booleans are the indices 0 and 1 here, no mask."""
     one_of("np.take", "mode", mode, "raise", "clip", "wrap")
     x, at = _flat(array(b, a), axis)
     where = places_of(b, "np.take", indices)
@@ -221,6 +229,7 @@ def _take(b: Builder, a: Any, indices: Any, axis: Any = None, mode: str = "raise
 
 
 def _take_along_axis(b: Builder, arr: Any, indices: Any, axis: Any = -1) -> Expr:
+    """``np.take_along_axis``; array and indices are broadcast against each other along the other axes."""
     x, where = array(b, arr), places_of(b, "np.take_along_axis", indices)
     if where.type.is_bool or where.rank != (1 if axis is None else x.rank):
         raise RuleError("np.take_along_axis takes an integer index array with as many axes as the array has", "T202")
@@ -235,7 +244,7 @@ def _take_along_axis(b: Builder, arr: Any, indices: Any, axis: Any = -1) -> Expr
 
 
 def _beside_axis(x: Expr, wide: Sequence[Dim], axis: int) -> Expr:
-    """``x`` broadcast to the sizes ``wide`` on all axes but one."""
+    """``x`` broadcast to the sizes ``wide`` on all axes but ``axis``."""
     dims = tuple(x.dims[axis] if k == axis else d for k, d in enumerate(wide))
     return x.b.broadcast(x.b.stretched(x, dims), dims)
 
@@ -244,6 +253,7 @@ def _beside_axis(x: Expr, wide: Sequence[Dim], axis: int) -> Expr:
 
 
 def _bincount(b: Builder, x: Any, weights: Any = None, minlength: Any = 0) -> Expr:
+    """``np.bincount``: int64 counts, or float64 sums of the weights."""
     where = array(b, x)
     if not np.can_cast(where.dtype, "int64", "safe"):
         raise RuleError(f"np.bincount counts integers, not {where.type}", "T201", "convert with .astype(int)")
@@ -261,7 +271,7 @@ def _bincount(b: Builder, x: Any, weights: Any = None, minlength: Any = 0) -> Ex
 
 
 def _ends(b: Builder, x: Expr) -> tuple[Expr, Expr]:
-    """The smallest and the largest element; 0 and 1 if there is none."""
+    """The smallest and the largest element of a vector; 0 and 1 if there is none."""
     if x.dims[0].is_const and x.dims[0] != Dim(0):
         return reduce("min", x), reduce("max", x)
     low = reduce("min", x, initial=neutral_of("minimum", x.dtype))
@@ -271,7 +281,7 @@ def _ends(b: Builder, x: Expr) -> tuple[Expr, Expr]:
 
 
 def _histogram(b: Builder, a: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: Any = None) -> Any:
-    """Counts and edges of ``np.histogram``; the counts have a derivative in the weights only."""
+    """``(counts, edges)`` of ``np.histogram``; the counts have a derivative in the weights only."""
     x = ravel(array(b, a))
     x = b.cast(x, "uint8") if x.type.is_bool else x
     if weights is not None:
@@ -321,6 +331,8 @@ def _histogram(b: Builder, a: Any, bins: Any = 10, range: Any = None, density: A
 
 
 def _interp(b: Builder, x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> Expr:
+    """``np.interp``: ``left`` and ``right`` (None: the end values) stand beyond the ends; both are ignored with a
+    ``period``."""
     at, places, values = (b.cast(array(b, v), "float64") for v in (x, xp, fp))
     at_least(b, places.dims[0], 1, "array of sample points is empty")
     must_agree(b, places, values, "fp and xp are not of the same length")

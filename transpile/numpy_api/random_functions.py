@@ -25,7 +25,7 @@ def _keys(b: Builder, key: Any) -> Expr:
 
 
 def _single(b: Builder, key: Any) -> Expr:
-    """The argument as a single key; T201 if it has several."""
+    """The argument as a single key, uint32[2]; T201 for anything else."""
     x = _keys(b, key)
     if x.rank > 1:
         hint = "take one of them, keys[0], or draw with each: tp.vmap(...)(keys)"
@@ -38,6 +38,7 @@ def _split(b: Builder, key: Any, shape: Any = (2,)) -> Expr:
 
 
 def _fold_in(b: Builder, key: Any, data: Any) -> Expr:
+    """``fold_in``: ``data`` must be one integer for each key (T201)."""
     x, number = _keys(b, key), array(b, data)
     if not number.type.is_int and not number.type.is_bool:
         raise RuleError(f"fold_in takes an integer, not {number.type}", "T201", "convert it with int(...)")
@@ -49,6 +50,8 @@ def _fold_in(b: Builder, key: Any, data: Any) -> Expr:
 
 
 def _draw(prim: str, default: str, *dtypes: str) -> Any:
+    """The builder of the draw ``prim`` in one of ``dtypes``, ``default`` if none is given; T209 for another."""
+
     def build(b: Builder, key: Any, shape: Any = (), dtype: Any = None) -> Expr:
         wanted = dtype_of(dtype, default)
         if wanted not in dtypes:
@@ -68,6 +71,8 @@ def _log_gamma(b: Builder, key: Any, a: Any) -> Expr:
 
 
 def _counts(name: str) -> Any:
+    """The builder of a draw of event counts with the distribution ``name``; its parameters must be float64 (T201)."""
+
     def build(b: Builder, key: Any, *operands: Any) -> Expr:
         parts = [array(b, x) for x in operands]
         if any(p.dtype != "float64" for p in parts):
@@ -107,7 +112,8 @@ def _is(x: Any, value: float) -> bool:
 
 
 def _demand(exception: str, code: str) -> Any:
-    """The builder of a check: a test known to fail is refused, any other is checked at run time."""
+    """The builder of a check: a test known to fail is refused with ``code``, any other is checked at run time and raises
+    ``exception``."""
 
     def build(b: Builder, test: Any, message: str, *values: Any) -> None:
         x, shown = b.expr(test), [b.expr(v) for v in values]
@@ -119,7 +125,7 @@ def _demand(exception: str, code: str) -> Any:
 
 
 def _axis_number(b: Builder, axis: Any) -> Expr:
-    """A static axis; a captured variable is read at transform time."""
+    """An axis, which must be an int when the function is lifted (T201), as a constant."""
     if isinstance(axis, bool) or not isinstance(axis, int):
         raise RuleError(f"an axis must be an integer, not {axis!r}", "T201", "convert it with int(...)")
     return b.expr(axis)

@@ -40,6 +40,7 @@ from transpile.ops.slicing import raise_if, slice_axis, smaller
 
 
 def _trans(trans: Any) -> int:
+    """1 if the matrix is to be transposed, else 0; T201 for a value that SciPy does not take."""
     found = {0: 0, "N": 0, 1: 1, "T": 1, 2: 1, "C": 1}.get(trans)
     if found is None:
         raise RuleError(f"trans={trans!r} is not one of 0, 1, 2, 'N', 'T', 'C'", "T201")
@@ -47,8 +48,8 @@ def _trans(trans: Any) -> int:
 
 
 def _refuse_stack(name: str, *operands: Expr) -> None:
-    """Raises T131 for a stack before SciPy 1.16, which takes one matrix, treats further axes of a right side as columns, and
-    never broadcasts."""
+    """Raises T131 for an operand of rank above 2 before SciPy 1.16, which takes one matrix, treats further axes of a right side
+    as columns, and never broadcasts."""
     import scipy
 
     takes_stacks = tuple(int(p) for p in scipy.__version__.split(".")[:2]) >= (1, 16)
@@ -72,6 +73,7 @@ def _solve_triangular(
 def _scipy_solve(
     build: Builder, a: Any, b: Any, lower: bool = False, assume_a: Any = None, transposed: bool = False
 ) -> Expr:
+    """``scipy.linalg.solve``: a symmetric matrix is read from one triangle; T131 for other structures."""
     x, y = floats(build, a, b)
     x = matrix(build, x, "solve")
     _refuse_stack("solve", x, y)
@@ -88,16 +90,17 @@ _SYMMETRIC = ("sym", "symmetric", "her", "hermitian", "pos", "positive definite"
 
 
 def _scipy_cholesky(b: Builder, a: Any, lower: bool = False) -> Expr:
-    """SciPy reads the same triangle that it returns."""
+    """The Cholesky factor, lower or upper; SciPy reads the same triangle that it returns."""
     return b.let("cholesky", matrix(b, a, "cholesky"), upper=not lower)
 
 
 def _cho_factor(b: Builder, a: Any, lower: bool = False) -> tuple[Any, bool]:
-    """The factor and whether it is the lower one; its other triangle is zero, where SciPy leaves the old values."""
+    """The Cholesky factor and True if it is the lower one; its other triangle is zero, where SciPy leaves the old values."""
     return _scipy_cholesky(b, a, lower), bool(lower)
 
 
 def _cho_solve(build: Builder, c_and_lower: Any, b: Any) -> Expr:
+    """``scipy.linalg.cho_solve`` with the pair that ``cho_factor`` returns."""
     factor, lower = c_and_lower
     lower = getattr(getattr(lower, "op", None), "value", lower)
     c, y = floats(build, factor, b)
@@ -124,7 +127,7 @@ def _scipy_lu(b: Builder, a: Any, permute_l: bool = False, p_indices: bool = Fal
 
 
 def _lu(b: Builder, x: Expr) -> tuple[Expr, Expr, Expr]:
-    """LU factors; if the matrix is not square, those of its square part, and the rest by substitution."""
+    """The factors (p, l, u) of each matrix; if it is not square, those of its square part, and the rest by substitution."""
     rows, columns = x.dims[-2:]
     if b.surely(rows, columns):
         p, low, up = items(b.let("lu", x))
@@ -158,6 +161,7 @@ def _scipy_qr(b: Builder, a: Any, mode: str = "full", pivoting: Any = False) -> 
 
 
 def _scipy_lstsq(build: Builder, a: Any, b: Any, lapack_driver: Any = None) -> Any:
+    """``scipy.linalg.lstsq``: solution, sums of squared residuals, rank, singular values."""
     one_of("scipy.linalg.lstsq", "lapack_driver", lapack_driver, None, "gelsd", "gelss")  # gelsy gives other results
     x, y = floats(build, a, b)
     if x.rank != 2 or y.rank not in (1, 2):
@@ -185,7 +189,7 @@ def _scipy_eigvalsh(build: Builder, a: Any, b: Any = None, *, lower: bool = True
 
 
 def _scipy_det(b: Builder, a: Any) -> Expr:
-    """The determinant as float64, also for float32."""
+    """The determinant as float64, as in SciPy also for float32."""
     return b.let("det", b.cast(matrix(b, a, "det"), "float64"))
 
 
@@ -208,8 +212,8 @@ def _block_diag(b: Builder, *arrs: Any) -> Expr:
 
 
 def _finite(entry: Entry) -> Entry:
-    """The entry with a check that raises as SciPy does if an operand has an infinity or a NaN, unless ``check_finite`` is
-    False."""
+    """A copy of the entry with a check that raises as SciPy does if an operand has an infinity or a NaN, unless the additional
+    argument ``check_finite`` is False."""
     build, own = entry.build, entry.takes
     assert build is not None
     operands = [name for name in own.parameters if name in ("a", "b", "c_and_lower")]
@@ -236,6 +240,7 @@ def _check(b: Builder, operands: list[Expr]) -> None:
 
 
 def _scipy_pinv(b: Builder, a: Any, *, atol: Any = None, rtol: Any = None, return_rank: bool = False) -> Any:
+    """``scipy.linalg.pinv``: with ``return_rank`` a pair of the pseudoinverse and the rank (for a stack a list)."""
     if atol is None and rtol is None and not return_rank:
         return _pinv(b, a)
     x = matrix(b, a, "scipy.linalg.pinv", square=False)

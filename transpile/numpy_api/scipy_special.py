@@ -13,7 +13,7 @@ from transpile.numpy_api.numpy_elementwise import float_operand, operand
 
 
 def _same_type(prim: str, arity: int) -> Entry:
-    """The entry of a function whose arguments, one to three, are promoted together."""
+    """The entry of a function of one to three arguments (``arity``), promoted together, that equals the primitive."""
 
     def build(b: Builder, *args: Any) -> Expr:
         return b.elementwise(prim, *(operand(b, a) for a in args), strong=True)
@@ -31,7 +31,8 @@ def _same_type(prim: str, arity: int) -> Entry:
 
 
 def _as_numpy(prim: str) -> Entry:
-    """The entry of a function that NumPy has too; SciPy's has no loops for small dtypes."""
+    """The entry of a function of one argument that NumPy has too; SciPy's has no loops for small dtypes, so they are cast
+    first."""
 
     def build(b: Builder, x: Any) -> Expr:
         x = operand(b, x)

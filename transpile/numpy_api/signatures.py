@@ -29,7 +29,8 @@ NO_VALUE: Any = np._NoValue
 
 @cache
 def signature(name: str) -> inspect.Signature | None:
-    """The signature of the callable with a dotted name; None if there is no such callable, or if it has no signature."""
+    """The signature of the callable with a dotted name, NumPy's own or that in `_RETYPED`; None if there is no such callable,
+    or if it has neither."""
     method = name.rpartition(".")[2]
     found = _object(name)
     if method in _UFUNC_METHODS and isinstance(_object(name.removesuffix(f".{method}")), np.ufunc):
@@ -43,7 +44,7 @@ def signature(name: str) -> inspect.Signature | None:
 
 
 def defaults(name: str) -> dict[str, Any]:
-    """NumPy's defaults for the arguments of a callable."""
+    """The defaults that NumPy gives to the arguments of a callable, by name; arguments without one are left out."""
     found = signature(name)
     named = found.parameters.items() if found is not None else ()
     return {k: p.default for k, p in named if p.default is not p.empty and p.default is not NO_VALUE}
@@ -51,7 +52,7 @@ def defaults(name: str) -> dict[str, Any]:
 
 @cache
 def stretches(name: str) -> bool:
-    """Whether a callable broadcasts its result to the shape of ``out``, as ufuncs do; for others ``out`` has the shape of the
+    """True if a callable broadcasts its result to the shape of ``out``, as ufuncs do; for others ``out`` has the shape of the
     result."""
     return name in _OF_A_UFUNC or isinstance(_object(name), np.ufunc)
 
@@ -77,8 +78,8 @@ def _of_ufunc(ufunc: np.ufunc) -> inspect.Signature:
 
 
 def elementwise(operands: int, like: Callable[..., Any] | None = None) -> inspect.Signature:
-    """The signature of a ufunc with this number of operands; its other parameters are those of ``like``, by default of a ufunc
-    of NumPy."""
+    """The signature of a ufunc with this number of operands; its other parameters are those of ``like``, by default (None) of a
+    ufunc of NumPy."""
     found = inspect.signature(like or _ufunc)
     names = ["x"] if operands == 1 else [f"x{k + 1}" for k in range(operands)]
     first = [Parameter(name, Parameter.POSITIONAL_ONLY) for name in names]

@@ -22,7 +22,7 @@ ASSIGNED_HINT = "write x = {}[index].set(value), which returns a new array"
 
 @cache
 def signature(name: str) -> inspect.Signature:
-    """The parameters of a method, without the object."""
+    """The parameters of the method ``name`` of an indexed part, without the object."""
     return inspect.signature(_GIVEN.get(name, _values))
 
 
@@ -44,8 +44,8 @@ _GIVEN: dict[str, Callable[..., None]] = {"apply": _func, "get": _get}
 
 
 def is_dropping(mode: str | None, reading: bool) -> bool:
-    """Whether indices out of range are ignored rather than clipped. With no ``mode`` they are when writing, but not when
-    ``reading``."""
+    """True if indices out of range are ignored rather than clipped. Without ``mode``, as with "promise_in_bounds", they are
+    ignored in writes and clipped when ``reading``."""
     return mode in ("drop", "fill") or (mode in (None, "promise_in_bounds") and not reading)
 
 
@@ -76,7 +76,7 @@ def computed_in(of: np.dtype[Any], values: Sequence[Any], divides: bool = False)
 
 
 def default_fill(of: np.dtype[Any]) -> Any:
-    """The value read at an index out of range."""
+    """The value read at an index out of range, by dtype: NaN, the least signed integer, the largest unsigned one, or True."""
     if of.kind in "iu":
         return int(np.iinfo(of).min if of.kind == "i" else np.iinfo(of).max)
     return True if of.kind == "b" else float("nan")

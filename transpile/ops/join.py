@@ -27,6 +27,7 @@ def _concatenate_type(types, params) -> Type:  # type: ignore[no-untyped-def]
 
 def _join_jvp(prim: str) -> Any:
     """The forward rule of ``concatenate`` or ``stack``: the same join of the tangents, with zeros where an operand has none."""
+
     def jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
         if all(d is None for d in dots):
             return None

@@ -38,6 +38,7 @@ def _draw_type(types, params) -> Type:  # type: ignore[no-untyped-def]
 
 def _draw(name: str) -> Op:
     """The record of the draw ``name``, such as ``random_normal``, in the dtype of its params."""
+
     def entry(params: Mapping[str, Any], operands: int) -> str:
         """The runtime function that draws one number, such as ``random.normal64``."""
         return f"random.{name.removeprefix('random_')}{8 * np.dtype(params['dtype']).itemsize}"
