@@ -129,7 +129,7 @@ _VALUES = {*sys.stdlib_module_names, "numpy", "transpile"}  # packages whose __e
 
 
 def exact_keys(keys: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The keys of a dict in a form in which ``1``, ``1.0`` and ``True`` differ."""
+    """The keys of a dict in a form in which ``1``, ``1.0`` and ``True`` differ; the keys themselves if all are strings."""
     return keys if all(type(k) is str for k in keys) else tuple(map(Static, keys))
 
 
@@ -275,8 +275,8 @@ def _flatten(value: Any, leaves: list[Any]) -> Tree:
 
 
 def open_node(value: Any) -> tuple[str, Iterable[Any], tuple[Any, ...], type | None] | None:
-    """``(kind, children, keys, cls)`` of a container, one level deep, with the meaning of the fields of `Node`; None if the
-    value is none."""
+    """``(kind, children, keys, cls)`` of a container, one level deep, with the meaning of the fields of `Node`. None if the
+    value is no node, such as a subclass of dict that overrides how its items are read."""
     cls = type(value)
     opener = _OPENERS.get(cls)
     if opener is not None:

@@ -161,7 +161,7 @@ def _scaled(value: Any, by: float) -> Any:
 
 
 def _floats(value: Any) -> list[np.ndarray]:
-    """The floating-point leaves, as arrays."""
+    """The floating-point leaves of a value, in order, as arrays."""
     return [np.asarray(leaf) for leaf in flatten(value)[0] if _is_float(leaf)]
 
 
@@ -225,9 +225,9 @@ class _Line:
         return [np.asarray(sum(float(np.sum(w * p)) for w, p in zip(self.weights, parts)))]
 
     def compare(self, found: list[np.ndarray], how: str, name: str) -> bool:
-        """True if the derivatives ``found`` agree with the differences, False (with a UserWarning) at a kink, where no
-        derivative exists; AssertionError otherwise. ``how`` names the modes, such as "fwd, then rev", and ``name`` the
-        argument, for messages."""
+        """True if the derivatives ``found`` agree with the differences; False, with a UserWarning, where no derivative exists:
+        at a kink, a step or the end of the domain. AssertionError otherwise. ``how`` names the modes, such as "fwd, then rev",
+        and ``name`` the argument, for messages."""
         sums = how.endswith("rev")
         right, left, central = (self.folded(p, sums) for p in self.slopes(self.h))
         atol, rtol = self.tolerance.of(np.result_type(*_floats(self.args)))

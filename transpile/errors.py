@@ -265,7 +265,8 @@ class Findings:
 
 
 def shown_path(file: str) -> str:
-    """The path for messages: relative if the file is below the working directory; the name of a notebook's cell."""
+    """The path for messages: relative if the file is below the working directory, else unchanged; for a notebook's cell its
+    name."""
     if not os.path.isabs(file):
         return cell(file) or file
     found = cell(file)

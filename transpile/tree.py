@@ -122,8 +122,8 @@ def keystr(keys: Sequence[Any]) -> str:
 
 
 def reduce(function: Callable[[Any, Any], Any], tree: Any, initializer: Any = _MISSING, is_leaf: IsLeaf = None) -> Any:
-    """The leaves combined from the left, ``function(function(a, b), c)``, beginning with ``initializer`` if it is given.
-    ``is_leaf`` is as for `flatten`.
+    """The leaves combined from the left, ``function(function(a, b), c)``, beginning with ``initializer`` if it is given;
+    without it TypeError for a tree without leaves. ``is_leaf`` is as for `flatten`.
 
     >>> reduce(lambda a, b: a + b, {"a": 1, "b": (2, 3)}), reduce(lambda a, b: a + b, [], 0)
     (6, 0)

@@ -27,7 +27,7 @@ class Level:
 
     @property
     def options(self) -> tuple[Any, ...]:
-        """The values of its options, in order."""
+        """The values of its options, in the order of ``__slots__`` (by name)."""
         return tuple([getattr(self, name) for name in self.__slots__])
 
     def __eq__(self, other: object) -> bool:

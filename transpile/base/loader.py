@@ -64,7 +64,8 @@ def generated_raises(file: str) -> Mapping[int, Raised]:
 
 
 def site_of(error: BaseException) -> Loc | None:
-    """The user's line for the message of a compiled exception; None for other exceptions."""
+    """The user's line (`Loc`) that the message of a compiled exception names; None for other exceptions, and if it names
+    none."""
     number, errors = getattr(error, "site", None), sys.modules.get("transpile_runtime.compiled.errors")
     if errors is None or number not in errors.SITES:
         return None

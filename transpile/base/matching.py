@@ -8,7 +8,8 @@ from transpile.aggregates import ArgSpec, Leaf, Node, Tree
 
 
 def call_trees(specs: Sequence[ArgSpec], count: int) -> tuple[list[Tree], dict[str, Tree]]:
-    """The trees of the first ``count`` positional arguments of a call, and of all arguments that can be passed by name."""
+    """A list of the trees of the first ``count`` positional arguments of a call, and a dict of those of all arguments that can
+    be passed by name."""
     positional: list[Tree] = []
     named: dict[str, Tree] = {}
     for spec in specs:

@@ -145,7 +145,8 @@ class FlattenedIndexKey(NamedTuple):
 
 
 def key_of(kind: str, keys: Sequence[Any], k: int) -> Any:
-    """The key of child ``k`` of a container of this kind, as it stands in a path."""
+    """The path entry of child ``k`` of a container of this kind: a `DictKey`, `GetAttrKey`, `FlattenedIndexKey` or
+    `SequenceKey`."""
     if kind == "dict":
         return DictKey(keys[k])
     if kind in ("namedtuple", "dataclass"):
@@ -211,7 +212,8 @@ def _flat_items(items: Sequence[Any], is_leaf: Any, found: list[Any]) -> list[Tr
 
 
 def opened(value: Any) -> tuple[TreeDef, tuple[Any, ...]] | None:
-    """The outermost structure of a value, with `LEAF` for its children, and the children; None for a leaf."""
+    """``(structure, children)`` of the outermost container of a value, with `LEAF` for each child that is no static part; None
+    for a leaf."""
     if value is None:
         return NONE, ()
     found = open_node(value)

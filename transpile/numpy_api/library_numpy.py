@@ -101,7 +101,7 @@ def apply_along_axis(func1d, axis, arr, *args):  # type: ignore[no-untyped-def]
 
 
 def apply_over_axes(func, a, axes):  # type: ignore[no-untyped-def]
-    """``np.apply_over_axes``: one axis after another, each kept with size 1."""
+    """``np.apply_over_axes``: ``func(a, axis)`` for one axis after another; an axis that it drops is kept with size 1."""
     a = np.asarray(a)
     for axis in axes:
         y = func(a, axis)

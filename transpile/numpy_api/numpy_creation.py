@@ -158,6 +158,7 @@ def _copy(b: Builder, a: Any) -> Expr:
 
 
 def _arange(b: Builder, start: Any = None, stop: Any = None, step: Any = None, dtype: Any = None) -> Expr:
+    """``np.arange``; its size is a new symbol if it is known at run time only."""
     if stop is None:
         start, stop = None, start
     given = [b.expr(v) for v in (start, stop, step) if v is not None]
@@ -256,6 +257,7 @@ def _logspace(
     dtype: Any = None,
     axis: int = 0,
 ) -> Expr:
+    """``np.logspace``; T131 for a base that is an array."""
     if array(b, base).rank:
         raise RuleError(
             "np.logspace: a base that is an array is not supported", "T131", "write base ** np.linspace(...)"
@@ -268,7 +270,8 @@ def _logspace(
 def _geomspace(
     b: Builder, start: Any, stop: Any, num: Any = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0
 ) -> Expr:
-    """``np.geomspace``: constant steps of the logarithm; both ends must have the same sign."""
+    """``np.geomspace``: constant steps of the logarithm; both ends must have the same sign. ValueError at run time if one is
+    0."""
     first, last = numeric(b, start, stop)
     within = np.result_type(first.dtype, last.dtype, dtype_of(dtype, "float64"))
     first, last = (b.cast(x, within.name if within.kind == "f" else "float64") for x in (first, last))

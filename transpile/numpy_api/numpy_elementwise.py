@@ -50,6 +50,7 @@ def ufunc(prim: str, arity: int) -> Entry:
 
 
 def _clip(b: Builder, a: Any, a_min: Any = None, a_max: Any = None, *, min: Any = None, max: Any = None) -> Expr:
+    """``np.clip``, by either pair of names for the bounds (T131 for both); a bound that is None does not count."""
     if (a_min is not None or a_max is not None) and (min is not None or max is not None):
         raise RuleError("np.clip takes a_min and a_max, or min and max", "T131")
     low, high = (a_min if min is None else min), (a_max if max is None else max)
@@ -68,6 +69,7 @@ def _clip(b: Builder, a: Any, a_min: Any = None, a_max: Any = None, *, min: Any 
 
 
 def _round(b: Builder, a: Any, decimals: int = 0) -> Expr:
+    """``np.round``: truth values become float16."""
     x = operand(b, a)
     if x.type.is_bool:
         if decimals:

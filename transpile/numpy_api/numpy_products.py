@@ -30,7 +30,7 @@ def _agree(b: Builder, x: Expr, y: Expr, k: int, j: int, what: str) -> None:
 
 
 def matmul(b: Builder, x1: Any, x2: Any) -> Expr:
-    """``x1 @ x2``."""
+    """``x1 @ x2`` as an Expr; T202 for numbers and for sizes that do not fit."""
     x, y = numeric(b, x1, x2)
     if not x.rank or not y.rank:
         raise RuleError("matmul takes arrays, not numbers", "T202", "use *")
@@ -89,6 +89,7 @@ def _vecdot(b: Builder, x1: Any, x2: Any, axis: int = -1, keepdims: bool = False
 
 
 def _tensordot(build: Builder, a: Any, b: Any, axes: Any = 2) -> Expr:
+    """``np.tensordot``: ``axes`` is a known number, or a pair of axes or lists of axes."""
     x, y = numeric(build, a, b)
     if isinstance(axes, (tuple, list)):
         first, second = (list(s) if isinstance(s, (tuple, list)) else [s] for s in axes)
@@ -221,6 +222,7 @@ def _kron(build: Builder, a: Any, b: Any) -> Expr:
 
 
 def _cross(build: Builder, a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: Any = None) -> Expr:
+    """``np.cross`` of vectors of 3 numbers (else T202); ``axis`` stands for all three axes."""
     if axis is not None:
         axisa = axisb = axisc = axis
     x, y = numeric(build, a, b)
@@ -242,6 +244,7 @@ def _convolve(b: Builder, a: Any, v: Any, mode: str = "full") -> Expr:
 
 
 def _correlate(b: Builder, a: Any, v: Any, mode: str = "valid") -> Expr:
+    """``np.correlate``; T201 for numbers."""
     x, y = numeric(b, a, v)
     if not (x.rank and y.rank):
         raise RuleError("np.correlate takes arrays, not numbers", "T201")

@@ -69,6 +69,7 @@ def _flip_at(axis: int) -> Callable[..., Expr]:
 
 
 def _rot90(b: Builder, m: Any, k: Any = 1, axes: Any = (0, 1)) -> Expr:
+    """``np.rot90``: ``k`` quarter turns, a known integer, from the first of ``axes`` towards the second."""
     x = array(b, m)
     first, second = (axis_of(a, x.rank) for a in axes)
     if not isinstance(k, (int, np.integer)):

@@ -134,6 +134,7 @@ def _atleast(rank: int) -> Callable[..., Any]:
     """The builder of ``np.atleast_1d``, ``2d`` or ``3d``: one array for one argument, else a tuple."""
 
     def one(b: Builder, a: Any) -> Expr:
+        """The argument with axes of size 1 added up to ``rank``."""
         x = array(b, a)
         if x.rank >= rank:
             return x

@@ -101,6 +101,7 @@ def _searchsorted(b: Builder, a: Any, v: Any, side: str = "left", sorter: Any = 
 
 
 def _digitize(b: Builder, x: Any, bins: Any, right: bool = False) -> Expr:
+    """``np.digitize``; ValueError at run time for edges that neither rise nor fall."""
     edges = array(b, bins)
     if isinstance(bins, Expr) and edges.rank:
         n = edges.dims[0]

@@ -117,6 +117,7 @@ def _cho_solve(build: Builder, c_and_lower: Any, b: Any) -> Expr:
 
 
 def _scipy_lu(b: Builder, a: Any, permute_l: bool = False, p_indices: bool = False) -> Any:
+    """``scipy.linalg.lu``: (p, l, u), with ``permute_l`` (p @ l, u), with ``p_indices`` p as indices."""
     x = matrix(b, a, "scipy.linalg.lu", square=False)
     p, low, up = _lu(b, x)
     if permute_l:

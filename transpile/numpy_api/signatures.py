@@ -58,7 +58,7 @@ def stretches(name: str) -> bool:
 
 
 def _object(name: str) -> Any:
-    """The object with a dotted name; None if there is none."""
+    """The object with a dotted name, in which ``ndarray`` stands for `np.ndarray`; None if a module lacks it."""
     root, *path = name.split(".")
     found: Any = np.ndarray if root == "ndarray" else import_module(root)
     for part in path:

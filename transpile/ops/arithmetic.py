@@ -162,8 +162,8 @@ def _integer_power(x: int, p: int) -> int | None:
 
 
 def _chosen(name: str) -> Any:
-    """The element of ``maximum`` or ``minimum``: NumPy's, or with ``py=True`` Python's, which keeps the first operand where no
-    comparison holds."""
+    """A function of types that gives the element of ``maximum`` or ``minimum``: NumPy's, or with ``py=True`` Python's, which
+    keeps the first operand where no comparison holds."""
 
     def element(types, result, params) -> Element:  # type: ignore[no-untyped-def]
         if params.get("py"):
@@ -193,7 +193,8 @@ def unary(name: str, render: str | Spelling, partial: Any, **more: Any) -> Op:
 
 
 def compare(relation: Relation, sign: str, token: str, method: str, called: str) -> Op:
-    """The record of a comparison; ``called`` is a name for a variable that holds the result, for the operator see `binary`."""
+    """The record of a comparison; ``called`` is a name for a variable that holds the result. ``sign``, ``token`` and ``method``
+    are as in `Operator`."""
     more = {"type_rule": boolean, "dtype_rule": "compare", "relation": relation, "called": called, "fits": "compared"}
     return binary(relation.name, sign, token, method, ZERO, ZERO, integers=None, quiet=True, total=always, **more)
 
@@ -208,14 +209,16 @@ def logical(name: str, element: Element, **more: Any) -> Op:
 
 
 def bits(name: str, sign: str, token: str, method: str, of_truths: Element, interval: Any, unit: int) -> Op:
-    """The record of the binary bitwise operator ``name``, for operators see `binary`. ``of_truths`` is its element for
-    booleans, ``interval`` gives the interval of the result, ``unit`` is the operand that changes nothing."""
+    """The record of the binary bitwise operator ``name``; ``sign``, ``token`` and ``method`` are as in `Operator`.
+    ``of_truths`` is its element for booleans, ``interval`` gives the interval of the result, ``unit`` is the right operand that
+    changes nothing."""
     more = {"type_rule": whole, "dtype_rule": "truths", "quiet": True, "interval": interval, "unit": unit}
     return binary(name, sign, token, method, ZERO, ZERO, of_truths=of_truths, total=always, **more)
 
 
 def shift(name: str, sign: str, token: str, method: str, interval: Any) -> Op:
-    """The record of the bit shift ``name``; ``interval`` gives the interval of the result, for the operator see `binary`."""
+    """The record of the bit shift ``name``; ``sign``, ``token`` and ``method`` are as in `Operator`, ``interval`` gives the
+    interval of the result."""
     names = (name, f"bitwise_{name}")
     more = {"type_rule": whole, "dtype_rule": "int8", "raises": _shifts, "fits": "shift", "unlike_python": True}
     element = as_python(2, f"scalars.{name}")

@@ -23,7 +23,7 @@ from transpile.ops.traits import Operator
 
 
 def bilinear(prim: str) -> Any:
-    """The forward rule of a primitive that is linear in each of its two operands."""
+    """The forward rule of a primitive that is linear in each of its two operands; it gives None if neither has a tangent."""
 
     def jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
         x, z = args
@@ -298,8 +298,8 @@ def _whole(z_bar: Expr, x: Expr, y: Expr, before: Dim) -> Expr:
 
 
 def _convolve_vjp(z, z_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
-    """Each adjoint is the valid part of the convolution of the full adjoint with the other operand reversed. In mode "valid"
-    with ``y`` not longer than ``x`` it is computed from ``z_bar`` itself."""
+    """The adjoints of both operands of a convolution, each the valid part of the convolution of the full adjoint with the other
+    operand reversed. In mode "valid" with ``y`` not longer than ``x`` they are computed from ``z_bar`` itself."""
     x, y = args
     mode = params["mode"]
     if mode == "valid" and at_most(y.dims[0], x.dims[0]):
@@ -312,7 +312,7 @@ def _convolve_vjp(z, z_bar, args, wants, params) -> Any:  # type: ignore[no-unty
 
 
 def _correlate_vjp(z, z_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
-    """The adjoints of ``z[i] = sum(x[i + k] * y[k])``."""
+    """The adjoints of both operands of ``z[i] = sum(x[i + k] * y[k])``."""
     x, y = args
     mode = params["mode"]
     if mode == "valid" and at_most(y.dims[0], x.dims[0]):

@@ -88,7 +88,7 @@ def _running_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyp
 
 
 def along_axis(call: str) -> Spelling:
-    """The spelling ``f(x, axis=...)``; the axis is left out for a vector."""
+    """The spelling ``call({0}, axis=...)``; the axis is left out for a vector."""
     return Spelling(
         lambda params, types: f"{call}({{0}})" if types[0].rank == 1 else f"{call}({{0}}, axis={params['axis']})"
     )

@@ -96,7 +96,8 @@ def applied(function: str, count: int, *more: Any) -> Apply:
 
 
 def with_params(function: str, count: int, *names: str) -> ByType:
-    """The call of ``function`` with ``count`` operands, as `applied`, and then the params of these names."""
+    """A function of types and params: the call of ``function`` with the first ``count`` operands, and then those params of
+    these names that are given."""
     return lambda types, result, params: applied(function, count, *(params[n] for n in names if n in params))
 
 

@@ -225,7 +225,8 @@ def _arctan2_second(y, a, b):  # type: ignore[no-untyped-def]
 
 
 def _share(power: str) -> Any:
-    """The share of an operand ``a`` in ``y = log(exp(a) + exp(b))``: exp(a - y), and 0 where both are -inf."""
+    """The derivative of ``y = log(exp(a) + exp(b))`` in ``a``: exp(a - y), and 0 where both are -inf. ``power`` is the
+    primitive of the exponential."""
 
     def share(y, a, b):  # type: ignore[no-untyped-def]
         known = any(isinstance(o.op, ir.Const) and math.isfinite(o.op.value) for o in (a, b))
@@ -248,7 +249,8 @@ def _wins_min(y, a, b):  # type: ignore[no-untyped-def]
 
 
 def _nan_or(end: Any) -> Any:
-    """The neutral element of ``fmax`` or ``fmin``: NaN for floats; integers have none, so the end of their range."""
+    """A function of a dtype that gives the neutral element of ``fmax`` or ``fmin``: NaN for floats; integers have none, so
+    ``end``, that of their range."""
     return lambda dtype: math.nan if np.dtype(dtype).kind == "f" else end(dtype)
 
 

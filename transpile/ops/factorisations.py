@@ -114,8 +114,8 @@ def _qr_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
 
 
 def _qr_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
-    """Seeger et al. (2017): (Q_bar + Q copyltu(M)) R^-T with M = R R_bar^T - Q_bar^T Q. The columns on the right of a wide
-    matrix satisfy R = Q^T A, which adds to Q_bar."""
+    """The adjoint of the matrix. Seeger et al. (2017): (Q_bar + Q copyltu(M)) R^-T with M = R R_bar^T - Q_bar^T Q. The columns
+    on the right of a wide matrix satisfy R = Q^T A, which adds to Q_bar."""
     (a,) = args
     q, r = y
     q_bar, r_bar = y_bar
@@ -154,7 +154,7 @@ def _eigh_type(types, params) -> Type:  # type: ignore[no-untyped-def]
 
 
 def _eigh_call(params, types) -> str:  # type: ignore[no-untyped-def]
-    """The NumPy spelling; with ``robust`` SciPy's, whose LAPACK driver may give the vectors other signs."""
+    """The NumPy spelling of ``eigh``; with ``robust`` SciPy's, whose LAPACK driver may give the vectors other signs."""
     if params.get("robust"):
         return f"scipy.linalg.eigh({{0}}{'' if params['UPLO'] == 'L' else ', lower=False'}, check_finite=False)"
     return f"np.linalg.eigh({{0}}{keywords(params, UPLO='L')})"
@@ -187,7 +187,7 @@ def _eigh_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
 
 
 def _eigh_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
-    """Giles (2008), 3.1: V (diag(w_bar) + F * (V^T V_bar)) V^T."""
+    """The adjoint of the matrix, in the triangle that is read. Giles (2008), 3.1: V (diag(w_bar) + F * (V^T V_bar)) V^T."""
     w, v = y
     w_bar, v_bar = y_bar
     if v_bar is None:
@@ -262,7 +262,7 @@ def _outside(u: Expr, x: Expr, rows: Dim, k: Dim) -> Any:
 
 
 def _svd_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
-    """Giles (2008), 3.2, with the parts outside the column spaces of U and V."""
+    """The adjoint of the matrix: Giles (2008), 3.2, with the parts outside the column spaces of U and V."""
     u, s, vt = y
     u_bar, s_bar, vt_bar = y_bar
     v = t(vt)
@@ -336,7 +336,8 @@ def _upper(x: Expr) -> Expr:
 
 
 def _lu_jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
-    """For a square matrix: F = L^-1 P^T A_dot U^-1, L_dot = L tril(F, -1), U_dot = triu(F) U."""
+    """The tangents of the factors of a square matrix: F = L^-1 P^T A_dot U^-1, L_dot = L tril(F, -1), U_dot = triu(F) U; none
+    for P."""
     if dots[0] is None:
         return (None, None, None)
     p, low, up = y

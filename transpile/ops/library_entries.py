@@ -130,5 +130,5 @@ def _slot(word: str) -> Slot:
 
 @cache
 def entries() -> dict[str, Op]:
-    """The functions as records, which the verifier of loop core reads."""
+    """The functions of the table as records, by name, which the verifier of loop core reads."""
     return {name: Op(name, signature, None, "entry") for name, signature in _signatures().items()}

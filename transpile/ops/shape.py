@@ -30,7 +30,7 @@ from transpile.ops.traits import GREATER_EQUAL, LESS_EQUAL
 
 
 def linear(prim: str) -> Any:
-    """The forward rule of a primitive that is linear in its first operand."""
+    """The forward rule of a primitive that is linear in its first operand; it gives None if that has no tangent."""
 
     def jvp(y, args, dots, params) -> Any:  # type: ignore[no-untyped-def]
         return None if dots[0] is None else m.call(prim, dots[0], *args[1:], **params)
@@ -55,7 +55,7 @@ def with_dims(types, params) -> Type:  # type: ignore[no-untyped-def]
 
 
 def _flip_spelling(params, types) -> str:  # type: ignore[no-untyped-def]
-    """A slice with step -1, as a person writes it; like ``np.flip`` a view."""
+    """A slice with step -1 along the axes, as a person writes it; like ``np.flip`` a view."""
     last = max(params["axes"], default=-1)
     inner = ", ".join("::-1" if k in params["axes"] else ":" for k in range(last + 1))
     return f"{{0}}[{inner}]" if inner else "{0}"
@@ -91,7 +91,8 @@ def _roll_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-
 
 
 def _tile_vjp(y, y_bar, args, wants, params) -> Any:  # type: ignore[no-untyped-def]
-    """Each axis is split into copies and elements, and the copies are summed."""
+    """The adjoint of the array, then None for each count: each axis is split into copies and elements, and the copies are
+    summed."""
     x = args[0]
     split: list[Dim] = []
     copies: list[int] = []

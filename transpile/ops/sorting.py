@@ -194,7 +194,7 @@ def _looked_up(dims_of: int, dtype: str = "int64") -> Any:
 
 
 def _pairs_type(types, params) -> Type:  # type: ignore[no-untyped-def]
-    """One index array for each axis, all of the size in ``params["dims"]``."""
+    """A tuple type: int64 vectors of the size in ``params["dims"]``, one for each axis, at least one."""
     one = Type("int64", tuple(params["dims"]))
     return Type("int64", (), kind="tuple", items=(one,) * max(types[0].rank, 1))
 

@@ -292,7 +292,8 @@ FAR = 30.0  # from here on, 1 - 2 x dawsn(x) loses four digits, and six terms of
 
 
 def _dawson_slope(y, x):  # type: ignore[no-untyped-def]
-    """1 - 2 x y; for large |x| its series, (2k - 1)!! / (2 x**2)**k (Abramowitz and Stegun, 7.1.23 at imaginary arguments)."""
+    """The derivative 1 - 2 x y of Dawson's integral ``y``; for large |x| its series, (2k - 1)!! / (2 x**2)**k (Abramowitz and
+    Stegun, 7.1.23 at imaginary arguments)."""
     is_far = (x > FAR) | (x < -FAR)
     near_x, far_x = where(is_far, 0.0, x), where(is_far, x, FAR)
     t = 0.5 / (far_x * far_x)

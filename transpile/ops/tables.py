@@ -73,7 +73,8 @@ def records() -> dict[str, Op]:
 
 
 def of_dialect(dialect: str) -> dict[str, Op]:
-    """The primitives that statements of a dialect may use; in loop core with the functions of the runtime that it may call."""
+    """The records that statements of a dialect may use, by name: for "loops" all of both dialects and the functions of the
+    runtime, else the primitives."""
     return _of_loops() if dialect == "loops" else prims()
 
 
