@@ -22,7 +22,7 @@ class Place:
 
     def __init__(self, shape: tuple[int, ...], index: Any, wraps: bool = True) -> None:
         """With ``wraps``, negative indices down to minus the size count from the end; else they are out of range. T207 for an
-        invalid index."""
+        invalid index, T202 for index arrays that do not broadcast."""
         self.inside: Any = True
         clipped: list[Any] = []
         axis = 0

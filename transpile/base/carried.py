@@ -26,8 +26,8 @@ def take(carried: Iterable[tuple[str, str]]) -> None:
 
 
 def texts(fn: types.FunctionType) -> Iterator[tuple[str, str]]:
-    """The pairs (file name, text) in which a carried function may be defined: those that were taken, the latest first, and then
-    the file of its ``__main__``, if code of cloudpickle names one that exists here."""
+    """The pairs (file name, text) in which a carried function may be defined: those that were taken, the latest first, and
+    last, if its code has cloudpickle's file name, the file that its globals name as ``__file__``, if it exists here."""
     yield from reversed(_taken)
     file = fn.__globals__.get("__file__")  # cloudpickle carries it: the script, if it is the same machine
     if fn.__code__.co_filename == DYNAMIC and isinstance(file, str) and os.path.isfile(file):

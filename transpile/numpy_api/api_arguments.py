@@ -67,12 +67,13 @@ def same_dtype(b: Builder, parts: Sequence[Expr], weak: bool = False) -> list[Ex
 
 
 def numeric(b: Builder, *values: Any) -> list[Expr]:
-    """Arrays in their common dtype, numbers included: the operands of a product."""
+    """A list of the arguments as arrays in their common dtype, to which Python's numbers count as float64 or int64: the
+    operands of a product."""
     return same_dtype(b, [array(b, v) for v in values])
 
 
 def floats(b: Builder, *values: Any) -> list[Expr]:
-    """The values as arrays in their common dtype, for linear algebra; integers and truth values become float64."""
+    """A list of the arguments as arrays in their common dtype, for linear algebra; integers and truth values become float64."""
     return [b.floating(p) for p in numeric(b, *values)]
 
 
@@ -127,7 +128,8 @@ def one_of(what: str, name: str, value: Any, *allowed: Any) -> None:
 
 
 def refuse_options(what: str, **given: tuple[Any, Any]) -> None:
-    """Raises T131 for options that ``what`` does not support; each is given as a pair of its value and the supported value."""
+    """Raises T131 for options that ``what`` does not support; each of ``given`` is a pair of its value and the only supported
+    value."""
     for name, (value, fine) in given.items():
         if isinstance(value, Expr) or value != fine:
             shown = "" if isinstance(value, Expr) else f"={value!r}"
@@ -224,7 +226,7 @@ def divide(total: Sequence[Dim], by: Sequence[Dim]) -> Dim:
 
 
 def integer(value: Any) -> int | None:
-    """The integer that an argument is known to be, else None."""
+    """The integer that an argument (an int, a literal or an Expr) is known to be when the function is lifted, else None."""
     if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
         return int(value)
     op = getattr(value, "op", value)

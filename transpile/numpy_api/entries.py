@@ -49,5 +49,5 @@ MODULES = (
 
 @cache
 def entries() -> dict[str, Entry]:
-    """All callables by dotted name."""
+    """All callables that user code may name, by dotted name; one table, not to be changed."""
     return joined(pair for module in MODULES for pair in module.TABLE.items())

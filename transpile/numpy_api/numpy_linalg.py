@@ -46,8 +46,8 @@ SVDResult: Any = _results.SVDResult
 
 
 def matrix(b: Builder, a: Any, what: str, square: bool = True) -> Expr:
-    """An argument that is a matrix or a stack of matrices, as floats; T202 if it has lower rank or, with ``square``, is not
-    square."""
+    """The argument ``a`` as floats: a matrix or a stack of matrices. T202, naming the function ``what``, if it has lower rank
+    or, with ``square``, is not square."""
     (x,) = floats(b, a)
     if x.rank < 2:
         raise RuleError(f"{what} takes a matrix, not {x.type}", "T202", "pass an array of rank 2")

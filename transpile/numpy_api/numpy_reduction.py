@@ -162,8 +162,8 @@ def _nan_mean(
 
 
 def _extremum(prim: str, join: str, worst: float) -> Callable[..., Expr]:
-    """The builder of ``np.max`` or ``np.min``: ``join`` is the binary primitive, ``worst`` stands where a mask is false, which
-    requires ``initial`` (T201)."""
+    """The builder of ``np.max`` or ``np.min``: ``join`` is the binary primitive; ``worst``, for integers ``initial``, stands
+    where a mask is false. A mask requires ``initial`` (T201)."""
 
     def build(
         b: Builder, a: Any, axis: Axis = None, keepdims: bool = False, initial: Any = None, where: Any = None

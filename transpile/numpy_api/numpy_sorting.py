@@ -178,7 +178,7 @@ def nonzero(b: Builder, a: Any) -> tuple[Expr, ...]:
 
 
 def flat_nonzero(b: Builder, a: Any) -> Expr:
-    """The indices of nonzero elements in the flattened array."""
+    """The indices of the nonzero elements in the flattened array, a vector; its length is known at run time only."""
     return nonzero(b, ravel(array(b, a)))[0]
 
 
