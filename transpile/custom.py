@@ -140,5 +140,6 @@ def is_method(target: Any) -> bool:
 
 
 def call_custom(function: Any, *args: Any, **kwargs: Any) -> Any:
-    """Calls ``function``: lifted instead of a custom function that is transformed directly, so that the call has its rule."""
+    """``function(*args, **kwargs)``: lifted instead of a custom function that is transformed directly, so that the call has its
+    rule."""
     return function(*args, **kwargs)

@@ -50,7 +50,8 @@ class Place:
         return min(max(part, low), n - 1) if isinstance(part, int) else np.clip(part, low, n - 1)
 
     def _meet(self, clipped: list[Any]) -> None:
-        """Broadcasts the arrays to one shape and finds the place of their axes; beside arrays, numbers count as arrays."""
+        """Sets ``clipped`` and the attributes that describe it: the arrays are broadcast to one shape, and the place of their
+        axes is found; beside arrays, numbers count as arrays."""
         self.arrays = tuple(isinstance(p, np.ndarray) for p in clipped)
         self.is_array = any(self.arrays)
         self.axis = self.behind = 0
@@ -74,7 +75,8 @@ class Place:
 
 
 def _expanded(shape: tuple[int, ...], index: Any) -> list[Any]:
-    """The items of an index, with the ellipsis expanded: integers, slices, None, booleans, arrays of integers or booleans."""
+    """The items of an index, with the ellipsis expanded: integers, slices, None, booleans, arrays of integers or booleans. An
+    ellipsis that stands for no axis stays if it separates arrays. T207 for too many items, or for two ellipses."""
     parts = [_item(p) for p in (index if isinstance(index, tuple) else (index,))]
     covered = sum(map(_covered, parts))
     if covered > len(shape):

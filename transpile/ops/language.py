@@ -55,7 +55,8 @@ logical_and, logical_or, logical_not = map(_elementwise, "logical_and logical_or
 
 
 def elementwise(prim: str, *args: Any, **params: Any) -> Expr:
-    """The result of an elementwise primitive, by name; operands are promoted and broadcast."""
+    """The result of the elementwise primitive ``prim``, emitted into the builder of the first operand that has one; operands
+    are promoted and broadcast."""
     return _builder(args).elementwise(prim, *args, **params)
 
 
@@ -77,7 +78,8 @@ def sloped(x: Expr, like: Expr) -> Expr:
 
 
 def call(prim: str, *args: Any, **params: Any) -> Expr:
-    """The result of any primitive, by name; the operands are neither promoted nor broadcast."""
+    """The result of the primitive ``prim``, emitted into the builder of the first operand that has one; the operands are
+    neither promoted nor broadcast."""
     return _builder(args).let(prim, *args, **params)
 
 
@@ -92,7 +94,7 @@ def broadcast(x: Expr, dims: Sequence[Dim]) -> Expr:
 
 
 def expand(x: Expr, axes: Sequence[int], dims: Sequence[Dim]) -> Expr:
-    """The result ``x`` of a reduction over ``axes``, broadcast to the original ``dims``."""
+    """The result ``x`` of a reduction over ``axes``, with or without these axes, broadcast to the original ``dims``."""
     if x.rank == 0 or x.rank == len(dims):
         return broadcast(x, dims)
     kept = tuple(Dim(1) if k in axes else d for k, d in enumerate(dims))

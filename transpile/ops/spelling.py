@@ -57,7 +57,7 @@ def _text(value: Any) -> str:
 
 
 def with_value(call: str) -> Spelling:
-    """A spelling with the param ``value`` in place of ``{value}``.
+    """The spelling ``call`` with the param ``value`` in place of ``{value}``.
 
     >>> with_value("np.full_like({0}, {value})").choose({"value": math.inf}, [])
     'np.full_like({0}, np.inf)'
