@@ -50,7 +50,7 @@ class Work:
 
     def trips(self, loop: ir.For, first: ir.Operand | float, last: ir.Operand | float) -> ir.Operand | float:
         """The distance from ``first`` to ``last``, the values of a loop's ends, over the size of its step: a number or an
-        operand. It is the trip count, not rounded; negative if the loop counts down or has no iteration."""
+        operand. It is the trip count, not rounded; it may be negative if the loop has no iteration."""
         found = self.plus(last, self.times(first, -1.0))
         step = loop.step.value if isinstance(loop.step, ir.Const) and loop.step.value else 1
         return self.times(found, 1.0 / step)
