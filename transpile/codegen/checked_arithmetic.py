@@ -18,9 +18,13 @@ from transpile.ops.traits import LESS
 
 
 class Counted(Small):
-    """`Small` that also counts loop indices that start small and count up: no program runs long enough for them to wrap."""
+    """`Small` with two more kinds of integers: certain loop indices, and products of small integers with a chunk number.
+
+    The indices are those that start small and have a constant positive step: no program runs long enough for them to wrap.
+    """
 
     def _variable(self, var: ir.Var) -> bool:
+        """Whether the variable is small: by the two rules of this class, else as in `Small`."""
         loop = self.loops.get(var)
         if loop is not None and isinstance(loop.step, ir.Const) and loop.step.value > 0:
             return self.is_small(loop.start)
@@ -30,12 +34,15 @@ class Counted(Small):
         return super()._variable(var)
 
     def _is_chunk(self, op: ir.Operand) -> bool:
-        """Whether an operand is the number of a parallel loop's chunk, or the next number: there are as many chunks as threads."""
+        """Whether the operand is made of indices of parallel loops and constants only: there are as many chunks as threads."""
         return all(v in self.loops and self.loops[v].kind == "parallel" for v in self.forms.of(op).atoms)
 
 
 def wrapping(fn: ir.Function) -> set[ir.Var]:
-    """The results of integer sums that may wrap and that decide which memory is accessed."""
+    """The results of sums, differences and products of integers that may wrap and that decide which memory is accessed.
+
+    Left out are sums ``p + n`` that are used only where ``p < 0``.
+    """
     small = Counted(fn)
     sources, work = _flow(fn.body)
     seen: set[ir.Var] = set()
@@ -55,7 +62,7 @@ def wrapping(fn: ir.Function) -> set[ir.Var]:
 
 
 def _flow(body: ir.Block) -> tuple[dict[ir.Var, list[ir.Operand]], list[ir.Operand]]:
-    """Two results: the operands from which each variable is computed, and the operands that decide about memory.
+    """A pair: for each variable the operands from which it is computed, and the list of operands that decide about memory.
 
     The latter are subscripts, sizes, ends of loops, operands of checks and calls, and tests that guard a `Raise`.
     """
@@ -88,8 +95,10 @@ def _flow(body: ir.Block) -> tuple[dict[ir.Var, list[ir.Operand]], list[ir.Opera
 
 
 def _from_the_end(fn: ir.Function, lets: dict[ir.Var, ir.Let]) -> set[ir.Var]:
-    """The sums ``p + n`` that are used only where ``p < 0``, of which none wraps; ``lets``: the *lets* of the function by
-    variable."""
+    """The sums ``p + n`` all of whose uses are a ``where`` that takes them if ``p < 0``: none of these wraps.
+
+    ``lets`` are the *lets* of the function by variable.
+    """
     there: Counter[ir.Var] = Counter()
     for user in lets.values():
         if user.prim == "where" and isinstance(user.args[1], ir.Var) and _is_where_negative(user, lets):
@@ -99,6 +108,7 @@ def _from_the_end(fn: ir.Function, lets: dict[ir.Var, ir.Let]) -> set[ir.Var]:
 
 
 def _is_where_negative(user: ir.Let, lets: dict[ir.Var, ir.Let]) -> bool:
+    """Whether ``user`` is ``where(p < 0, p + n, ...)`` with the same ``p`` in test and sum."""
     test, value = (lets.get(a) if isinstance(a, ir.Var) else None for a in user.args[:2])
     if (
         test is None

@@ -16,9 +16,10 @@ _NUMBERS = {"b": (bool,), "i": (int,), "u": (int,), "f": (int, float)}  # by the
 
 
 def default_texts(fn: ir.Function) -> dict[str, str]:
-    """Maps argument names to the texts of their default values.
+    """Maps argument names to the texts of their default values, for those that the header of the printed function can have.
 
-    Only literals are kept, and no argument with a default stands before one that must be passed.
+    Only literals of the types that the function was specialised for are kept, and no argument with a default stands before one
+    that must be passed.
     """
     specs = list(fn.arg_tree or ())
     named = next(
@@ -39,7 +40,10 @@ def _fits(fn: ir.Function, spec: ArgSpec) -> bool:
 
 
 def _is_like(fn: ir.Function, tree: Tree, value: Any) -> bool:
-    """Whether a value is a literal with this structure, and its numbers have the kinds of the parameters."""
+    """Whether ``value`` is a literal with the structure ``tree``, and its numbers have the kinds of the parameters of ``fn``.
+
+    Only tuples, scalars and static values can be: an array, list or dict is False.
+    """
     if isinstance(tree, Static):
         return _is_plain(value) and tree == Static(value)
     if isinstance(tree, Leaf):
@@ -51,14 +55,17 @@ def _is_like(fn: ir.Function, tree: Tree, value: Any) -> bool:
 
 
 def _is_plain(value: Any) -> bool:
+    """Whether the value is None, a bool, an int, a float or a str, or a tuple of such values."""
     return all(map(_is_plain, value)) if type(value) is tuple else type(value) in _PLAIN
 
 
 def _python(value: Any) -> Any:
+    """The value; a NumPy scalar as the Python number it stands for."""
     return value.item() if isinstance(value, np.generic) else value
 
 
 def _text(value: Any) -> str:
+    """The Python source of a plain value or a tuple of these; infinity and NaN become ``float("inf")``, ``float("nan")``."""
     if type(value) is tuple:
         return f"({', '.join(map(_text, value))}{',' * (len(value) == 1)})"
     value = _python(value)

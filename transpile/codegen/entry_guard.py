@@ -10,7 +10,11 @@ from typing import NamedTuple
 
 
 class Guard(NamedTuple):
-    """Which sizes of each parameter are 1 (empty for a number), and the pairs of parameters that must not overlap."""
+    """What the test at entry requires: which sizes of each parameter are 1, and which pairs of parameters do not overlap.
+
+    ``ones`` has a tuple of bools for each parameter, one for each axis, empty for a number; False requires a size other than 1.
+    ``pairs`` are numbers of parameters.
+    """
 
     ones: tuple[tuple[bool, ...], ...]
     pairs: tuple[tuple[int, int], ...]

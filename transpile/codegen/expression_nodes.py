@@ -20,14 +20,14 @@ UNARY: dict[str, type[ast.unaryop]] = {"-": ast.USub, "~": ast.Invert, "+": ast.
 
 
 def variable(name: str) -> ast.expr:
-    """The node of a variable, marked so that it is never taken for a module or builtin of that name."""
+    """A new ``Name`` node of a variable, marked so that `Imports` never takes it for a module or builtin of that name."""
     node = ast.Name(name, ast.Load())
     node.is_variable = True  # type: ignore[attr-defined]
     return node
 
 
 def dotted(name: str) -> ast.expr:
-    """The node of ``a.b.c``."""
+    """The node of a name or of a path of attributes such as ``a.b.c``; its head is not marked as a variable."""
     head, *rest = name.split(".")
     node: ast.expr = ast.Name(head, ast.Load())
     for part in rest:
@@ -36,14 +36,17 @@ def dotted(name: str) -> ast.expr:
 
 
 def number(value: int | float) -> ast.expr:
-    """The node of a number. A negative number is a unary minus, since ``-1 ** 2`` is not ``(-1) ** 2``."""
+    """The node of a number. A negative number, or -0.0, is a unary minus, since ``-1 ** 2`` is not ``(-1) ** 2``."""
     if isinstance(value, (int, float)) and not isinstance(value, bool) and (value < 0 or repr(value) == "-0.0"):
         return ast.UnaryOp(ast.USub(), ast.Constant(-value))
     return ast.Constant(value)
 
 
 def shortest(value: Any, dtype: str) -> Any:
-    """The shortest number that rounds to the value in this dtype: 0.1 for the float32 0.10000000149011612."""
+    """The shortest Python float that rounds to the value in this dtype: 0.1 for the float32 0.10000000149011612.
+
+    Only for float16 and float32; other dtypes, infinity and NaN give ``value`` unchanged.
+    """
     if dtype not in ("float16", "float32") or not np.isfinite(value):
         return value
     kind = np.dtype(dtype).type
@@ -52,11 +55,12 @@ def shortest(value: Any, dtype: str) -> Any:
 
 
 def call(fn: ast.expr, *args: ast.expr, **keywords: ast.expr) -> ast.Call:
+    """The node of ``fn(*args, **keywords)``, whose keywords stand in the order given."""
     return ast.Call(fn, list(args), [ast.keyword(k, v) for k, v in keywords.items()])
 
 
 def boolean(op: ast.boolop, *values: ast.expr) -> ast.expr:
-    """The node of ``and`` or ``or``; nested ones of the same operator are flattened."""
+    """The node of ``and`` or ``or``, as ``op`` says; operands that have the same operator are flattened into it."""
     flat: list[ast.expr] = []
     for value in values:
         flat += value.values if isinstance(value, ast.BoolOp) and type(value.op) is type(op) else [value]
@@ -64,7 +68,8 @@ def boolean(op: ast.boolop, *values: ast.expr) -> ast.expr:
 
 
 def operator(sign: str, args: Sequence[ast.expr]) -> ast.expr:
-    """The node of an operator with one or two operands. ``1 == x`` is written ``x == 1``."""
+    """The node of the operator ``sign`` with one or two operands; if the first operand of ``==`` or ``!=`` is a constant, they
+    are swapped."""
     if len(args) == 1:
         return ast.UnaryOp(UNARY[sign](), args[0])
     if sign in ("==", "!=") and isinstance(args[0], ast.Constant):

@@ -22,9 +22,10 @@ DEEPEST = 99  # levels of indentation: Python reads no more
 
 @dataclass(frozen=True)
 class Line:
-    """A statement before layout.
+    """A statement before layout, which may become several physical lines.
 
-    ``depth``: its indentation; ``loc``: the user's line, printed if ``comment``; ``raised``: the error it raises.
+    ``depth``: its indentation in levels of 4; ``parts``: text and expression nodes, printed one after the other; ``loc``: the
+    user's line, printed if ``comment``; ``raised``: the error it raises.
     """
 
     depth: int
@@ -40,8 +41,11 @@ class Line:
 
 
 def lay_out(lines: Sequence[Line], comments: bool = True, width: int = WIDTH) -> Iterator[tuple[str, Line]]:
-    """Yields the physical lines, each with the `Line` it belongs to; ``comments``: with the user's line beside those that ask
-    for it."""
+    """Yields the physical lines, indented and wrapped, each with the `Line` it belongs to.
+
+    With ``comments`` the user's line stands beside each statement that has one and asks for it; without, beside none. T135 if a
+    line is indented too deeply for Python.
+    """
     deep = next((line for line in lines if line.depth > DEEPEST), None)
     if deep is not None:
         message = f"the generated code has more than {DEEPEST} levels of indentation here, which Python does not read"
@@ -59,6 +63,7 @@ def lay_out(lines: Sequence[Line], comments: bool = True, width: int = WIDTH) ->
 
 
 def _place(loc: ir.Loc) -> str:
+    """The user's line as ``file:line``, with a short path."""
     return f"{short_path(loc.file)}:{loc.line}"
 
 
@@ -67,14 +72,17 @@ def _indent(line: str) -> int:
 
 
 def _column(texts: Sequence[Sequence[str]]) -> int:
-    """The column of comments: behind the longest line that leaves room for one."""
+    """The column of comments: two behind the longest last physical line that leaves room for one.
+
+    ``texts`` has the physical lines of each statement with a comment.
+    """
     lengths = [len(text[-1]) for text in texts if len(text[-1]) + 2 <= COLUMN]
     return max(lengths, default=0) + 2
 
 
 def _commented(text: Sequence[str], note: str, column: int) -> int | None:
-    """The index of the physical line with room for the comment ``note`` at or after ``column``: the last line, else the first;
-    None if neither has room."""
+    """The index in ``text`` of the physical line that takes the comment ``note``: the last one, else the first; None if neither
+    has room for it at ``column`` or behind its own text."""
     for k in (len(text) - 1, 0):
         if max(column, len(text[k]) + 2) + len(note) <= WIDTH:
             return k
@@ -82,7 +90,11 @@ def _commented(text: Sequence[str], note: str, column: int) -> int | None:
 
 
 def wrap(line: Line, width: int = WIDTH) -> list[str]:
-    """The physical lines of a statement, none longer than ``width`` if its expressions can be broken."""
+    """The physical lines of a statement, indented; none is longer than ``width`` if its expressions can be broken.
+
+    Text without a node is never wrapped. Of several nodes only the longest is broken; a list ``a, b`` at the end gets
+    parentheses.
+    """
     pad = " " * (4 * line.depth)
     text = pad + line.text if line.parts else ""
     nodes = [k for k, p in enumerate(line.parts) if not isinstance(p, str)]

@@ -32,7 +32,7 @@ def flat(node: ast.expr, place: int = ANYWHERE) -> str:
 
 
 class _Twice(Exception):
-    """Raised if a node occurs twice in a tree: astor stores the precedence of one place on it, and would use it in both."""
+    """Raised if a node other than a name occurs twice in a tree: astor stores the precedence of one place on it."""
 
 
 def _apart(node: Any) -> Any:
@@ -45,11 +45,14 @@ def _apart(node: Any) -> Any:
 
 
 class _Generator(SourceGenerator):
+    """astor's generator of source, with other text for constants, f-strings, powers, subscripts and slices."""
+
     def __init__(self, indentation: str) -> None:
         self.seen: set[int] = set()
         super().__init__(indentation)
 
     def visit(self, node: ast.AST) -> None:
+        """Writes the node; `_Twice` if it was written before, unless it is a name."""
         if type(node) is not ast.Name:
             if id(node) in self.seen:
                 raise _Twice
@@ -71,6 +74,7 @@ class _Generator(SourceGenerator):
         self.write(f"f{mark}{''.join(piece(v, mark) for v in node.values)}{mark}")
 
     def visit_BinOp(self, node: ast.BinOp) -> None:
+        """Writes a binary operation; ``**`` has no spaces if both of its operands are simple."""
         if not (isinstance(node.op, ast.Pow) and is_simple(node.left) and is_simple(node.right)):
             super().visit_BinOp(node)
             return
@@ -80,6 +84,7 @@ class _Generator(SourceGenerator):
             self.write(node.left, "**", node.right)
 
     def visit_Subscript(self, node: ast.Subscript) -> None:
+        """Writes ``value[...]``; a tuple as subscript is written without parentheses."""
         set_precedence(Precedence.highest, node.value)
         set_precedence(ANYWHERE, node.slice)
         self.write(node.value, "[")
@@ -90,6 +95,7 @@ class _Generator(SourceGenerator):
         self.write("]")
 
     def visit_Slice(self, node: ast.Slice) -> None:
+        """Writes a slice, with spaces around its colon if an end is more than a name or number; none before a step."""
         ends = [n for n in (node.lower, node.upper) if n is not None]
         simple = all(isinstance(n, (ast.Name, ast.Constant, ast.UnaryOp)) for n in ends)
         text = (":" if simple else " : ").join("" if n is None else flat(n) for n in (node.lower, node.upper)).strip()
@@ -97,7 +103,8 @@ class _Generator(SourceGenerator):
 
 
 def is_simple(node: ast.expr) -> bool:
-    """Whether ``**`` has no spaces beside the operand, as Black formats it."""
+    """Whether ``**`` has no spaces beside the operand, as Black formats it: a name, a constant, or an attribute or sign of
+    these."""
     match node:
         case ast.UnaryOp(operand=operand):
             return isinstance(operand, ast.Constant)
@@ -110,7 +117,7 @@ def is_simple(node: ast.expr) -> bool:
 
 
 def constant(value: Any) -> str:
-    """The text of a constant; infinity and NaN are written as ``np.inf`` and ``np.nan``."""
+    """The text of a constant; infinity and NaN are written as ``np.inf`` and ``np.nan``, strings in double quotes."""
     if isinstance(value, str):
         return quoted(value)
     if isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -121,7 +128,7 @@ def constant(value: Any) -> str:
 
 
 def numeral(value: int | float) -> str:
-    """The shortest text of a number: ``1e-6``, ``1e10``."""
+    """The shortest text of a number, as ``1e-6`` for ``1e-06``; a float with more than four trailing zeros becomes ``1e5``."""
     text = repr(value).replace("e-0", "e-").replace("e+", "e")
     digits = text[:-2].rstrip("0")
     zeros = len(text) - 2 - len(digits)
@@ -136,13 +143,16 @@ def quoted(text: str) -> str:
 
 
 def quotation_mark(node: ast.JoinedStr) -> str:
-    """The quotation marks of an f-string."""
+    """The quotation mark of an f-string: ``"``, or ``'`` if its text contains ``"`` and no ``'``."""
     texts = [str(v.value) for v in node.values if isinstance(v, ast.Constant)]
     return "'" if any('"' in t for t in texts) and not any("'" in t for t in texts) else '"'
 
 
 def piece(node: Any, mark: str) -> str:
-    """The text of one part of an f-string in quotes ``mark``; strings inside use the other quotes, as Python 3.10 requires."""
+    """The text of one part of an f-string in quotes ``mark``: escaped text, or a field in braces.
+
+    Strings inside a field use the other quotes, as Python 3.10 requires.
+    """
     if isinstance(node, ast.Constant):
         text = quoted(str(node.value))[1:-1] if mark == '"' else repr(node.value)[1:-1]
         return text.replace("{", "{{").replace("}", "}}")

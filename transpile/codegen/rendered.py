@@ -15,9 +15,9 @@ from transpile.core import nodes as ir
 class Rendered:
     """Generated source of a module.
 
-    ``line_map``: line number to the user's location; ``raises``: line number to the error that the line raises; ``body``: the
-    text below the ``imports``; ``members``: module to the names imported from it; ``classes``: names that the text uses and
-    does not import.
+    ``name``: of the function that it is for; ``line_map``: line number, from 1, to the user's location; ``raises``: line number
+    to the error that the line raises; ``body``: the text below the ``imports``; ``members``: module to the names imported from
+    it; ``classes``: names that the text uses and does not import, to what they stand for.
     """
 
     text: str

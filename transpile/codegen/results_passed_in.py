@@ -19,9 +19,11 @@ from transpile.core.output import Output
 
 
 def pass_results_in(fn: ir.Function) -> tuple[ir.Function, tuple[Output, ...]]:
-    """The lowered function with such results as its last parameters, and their descriptions.
+    """A pair: the lowered function with returned arrays as additional last parameters, and their descriptions in the same
+    order.
 
-    The function returns only the remaining results.
+    Moved are results that the function allocates at its top level, returns once, and whose sizes are constants or sizes of
+    parameters. It then returns only the others; without such results it is ``fn`` itself and an empty tuple.
     """
     known: dict[ir.Operand, tuple[int, int]] = {}
     numbers = {p: k for k, p in enumerate(fn.params)}
@@ -47,6 +49,7 @@ def pass_results_in(fn: ir.Function) -> tuple[ir.Function, tuple[Output, ...]]:
 
 
 def _size(size: ir.Operand, known: dict[ir.Operand, tuple[int, int]]) -> int | tuple[int, int] | None:
+    """A size of a result: an int, the pair (parameter number, axis) whose size it is according to ``known``, or None."""
     if isinstance(size, ir.Const):
         return int(size.value)
     return known.get(size)

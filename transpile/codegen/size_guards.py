@@ -23,7 +23,10 @@ from transpile.ops.traits import NOT_EQUAL
 
 @dataclass(frozen=True)
 class _Check:
-    """The condition that ``param.shape[axis]`` equals ``size``, a constant or the size of another argument."""
+    """The condition that ``param.shape[axis]`` equals ``size``, a constant or the size of another parameter.
+
+    ``other`` is that parameter and its axis, None for a constant; ``where`` is the beginning of the message.
+    """
 
     param: ir.Var
     axis: int
@@ -34,9 +37,10 @@ class _Check:
 
 
 def say_guards(fn: ir.Function, is_printed: bool = True) -> ir.Function:
-    """The function with one check of sizes for each parameter.
+    """The function with the size checks at its top level combined: one check of the shape for each parameter.
 
-    If the function is not printed, it keeps its own checks, with the combined messages.
+    Without ``is_printed`` each check stays where it is, and only its message is the combined one. ``fn`` itself if there are
+    none.
     """
     sizes: dict[ir.Var, tuple[ir.Var, int]] = {}
     for stmt in fn.body.stmts:
@@ -79,7 +83,10 @@ def say_guards(fn: ir.Function, is_printed: bool = True) -> ir.Function:
 
 
 def _layers(checks: Sequence[_Check]) -> list[list[_Check]]:
-    """The checks of a parameter in layers with at most one check for each axis; each layer is tested as one shape."""
+    """The checks of a parameter in layers with at most one check for each axis; each layer is tested as one shape.
+
+    A check that repeats one of an earlier layer is left out.
+    """
     layers: list[dict[int, _Check]] = []
     for check in checks:
         if any(check.axis in layer and layer[check.axis].size == check.size for layer in layers):
@@ -99,6 +106,11 @@ def _check(
     canonical: set[ir.Var],
     at: ir.Loc,
 ) -> _Check | None:
+    """The size check that a statement makes, or None: a branch on ``a != b`` that only raises an error about these two sizes.
+
+    ``tests``: results of comparisons by ``!=``; ``sizes``: variable to the parameter and axis whose size it is; ``canonical``:
+    those that a symbol stands for, which are never what is checked; ``at``: the place of a check without one of its own.
+    """
     if not isinstance(stmt, ir.If) or stmt.results or stmt.orelse.stmts or len(stmt.then.stmts) != 1:
         return None
     effect = stmt.then.stmts[0]
@@ -119,6 +131,7 @@ def _check(
 
 
 def _is_made_by_product(check: _Check, fn: ir.Function) -> bool:
+    """Whether the function has a matrix product of the two parameters that compares the same two axes, so the check can go."""
     if check.other is None:
         return False
     mine, theirs = (check.param, check.axis), check.other
@@ -136,11 +149,15 @@ def _is_made_by_product(check: _Check, fn: ir.Function) -> bool:
 
 
 def _is_in(check: _Check, layer: Sequence[_Check]) -> bool:
+    """Whether the layer has a check of the same axis and size."""
     return any(c.axis == check.axis and c.size == check.size for c in layer)
 
 
 def _told(stmt: ir.Stmt, param: ir.Var, layer: Sequence[_Check], fn: ir.Function) -> ir.Stmt:
-    """The check of a parameter with the whole shape in its message: the checks in ``layer`` give the expected sizes."""
+    """The check ``stmt`` with the whole shape of ``param`` in its message; the test stays.
+
+    Expected are the sizes that ``layer`` checks, and the actual ones for the other axes.
+    """
     assert isinstance(stmt, ir.If)
     (raised,) = stmt.then.stmts
     assert isinstance(raised, ir.Raise)
@@ -174,7 +191,7 @@ def _numbers(sizes: Sequence[ir.Operand], first: int) -> tuple[object, ...]:
 
 
 def _path(param: ir.Var, fn: ir.Function) -> str:
-    """The Python spelling of a parameter: its name, or the path of a leaf of an argument."""
+    """The Python spelling of a parameter: its name, or the path of a leaf of an argument, as ``params['w']``."""
     for spec in fn.arg_tree or ():
         if isinstance(spec.tree, Node):
             for path, leaf in leaf_paths(spec.tree, spec.name):
@@ -184,6 +201,11 @@ def _path(param: ir.Var, fn: ir.Function) -> str:
 
 
 def _guard(checks: Sequence[_Check], known: Sequence[_Check], fn: ir.Function) -> list[ir.Stmt]:
+    """The statements of one check that the shape of a parameter is the expected one; they raise ValueError with both shapes.
+
+    Of ``checks``, not empty, the first gives the parameter and the location; ``known`` are the checks whose sizes are expected,
+    and axes without one are expected to have the size that their type says.
+    """
     param, loc = checks[0].param, checks[0].loc
     wanted = {c.axis: c.size for c in known}
     stmts: list[ir.Stmt] = []
@@ -213,13 +235,17 @@ def _guard(checks: Sequence[_Check], known: Sequence[_Check], fn: ir.Function) -
 
 
 def _said(operands: Sequence[ir.Operand]) -> tuple[object, ...]:
-    """The end of the message: the expected shape as text if it is constant, else as an operand."""
+    """The end of the message, from the expected sizes: as text if they are constants, else as the operand in slot 1."""
     if all(isinstance(o, ir.Const) for o in operands):
         return (f", expected {tuple(o.value for o in operands)}",)  # type: ignore[union-attr]
     return (", expected ", (1, "", ""))
 
 
 def _size(param: ir.Var, axis: int, dim: Dim, fn: ir.Function, stmts: list[ir.Stmt]) -> ir.Operand:
+    """The operand for the size ``dim`` of an axis: a constant, or the operand of its symbol.
+
+    If it has none, a statement that reads the size from ``param`` is appended to ``stmts``.
+    """
     if dim.is_const:
         return ir.Const(dim.const, INT)
     name = dim.as_symbol

@@ -20,18 +20,22 @@ _FIELD = re.compile(r"\{(\w+)\}")
 
 
 def fill(template: str, operands: Sequence[ast.expr], params: Mapping[str, Any]) -> ast.expr:
-    """The node of the template, with operands and params in place of its fields."""
+    """The node of the template: ``{0}`` is an operand, ``{axis}`` the param of that name as a literal, or an attribute's name.
+
+    The operands become part of the result, uncopied.
+    """
     return _filled(_parsed(template), operands, params)
 
 
 @lru_cache(maxsize=1024)
 def _parsed(template: str) -> ast.expr:
+    """The template as a tree, shared between calls, in which the field ``x`` is the name or attribute ``_field_x``."""
     text = _FIELD.sub(r"_field_\1", template).replace("{{", "{").replace("}}", "}")
     return ast.parse(text, mode="eval").body
 
 
 def _filled(node: Any, operands: Sequence[ast.expr], params: Mapping[str, Any]) -> Any:
-    """A copy of a tree with its fields replaced; the inserted nodes are not copied."""
+    """A copy of a tree, or list of trees, with its fields replaced; the inserted nodes are not copied."""
     if isinstance(node, ast.Name) and node.id.startswith("_field_"):
         field = node.id[len("_field_") :]
         return operands[int(field)] if field.isdigit() else literal(params[field])
@@ -49,7 +53,10 @@ def _filled(node: Any, operands: Sequence[ast.expr], params: Mapping[str, Any]) 
 
 
 def literal(value: Any) -> ast.expr:
-    """The node of a static value: a number, string, container, or other constant."""
+    """The node of a static value: a number, string, container, or other constant.
+
+    A set is sorted, so that its text is the same each time.
+    """
     if isinstance(value, tuple):
         return ast.Tuple([literal(v) for v in value], ast.Load())
     if isinstance(value, list):

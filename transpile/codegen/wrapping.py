@@ -22,8 +22,11 @@ CHOICE = Precedence.IfExp
 
 
 def broken(node: Any, column: int, indent: int, width: int, place: int = ANYWHERE) -> list[str]:
-    """The lines of an expression that begins at ``column``, at most ``width`` long if possible; the lines after the first are
-    indented by at least ``indent``. ``place``: what surrounds the expression, which decides on parentheses."""
+    """The lines of an expression that begins at ``column``, at most ``width`` long if possible.
+
+    The first line has no indentation, the others have at least ``indent`` columns. ``place`` is the precedence of what
+    surrounds the expression, which decides on parentheses. A node that cannot be broken is one line.
+    """
     text = flat(node, place)
     breaker = _BROKEN.get(type(node))
     if column + len(text) <= width or breaker is None:
@@ -35,9 +38,9 @@ def broken(node: Any, column: int, indent: int, width: int, place: int = ANYWHER
 
 
 def _bracketed(head: str, parts: list[Any], tail: str, indent: int, width: int, comma: bool = False) -> list[str]:
-    """The lines of ``head``, the parts and ``tail``; the parts stand on one line if they fit, else one a line.
+    """The lines of ``head``, the parts and ``tail``; the parts stand together on one line if they fit, else one a line.
 
-    With ``comma`` a single part has a trailing comma.
+    ``tail`` is indented by ``indent``, the parts by 4 more. With ``comma`` a single part has a trailing comma, as in a tuple.
     """
     inner = indent + 4
     together = ", ".join(_part(p) for p in parts) + ("," if comma and len(parts) == 1 else "")
@@ -61,7 +64,7 @@ def _bracketed(head: str, parts: list[Any], tail: str, indent: int, width: int, 
 
 
 def _part(node: Any) -> str:
-    """The text of an argument or of an item of a dictionary."""
+    """The text, on one line, of an argument or of an item of a dictionary."""
     match node:
         case ast.keyword(arg=None):
             return f"**{flat(node.value)}"
@@ -73,6 +76,7 @@ def _part(node: Any) -> str:
 
 
 def _broken_call(node: Any, column: int, indent: int, width: int) -> list[str]:
+    """The lines of a call, its arguments broken, or its function if that is too long itself; ``column`` etc. as in `broken`."""
     parts = [*node.args, *node.keywords]
     head = flat(node.func, ATOM)
     if not parts:
@@ -92,7 +96,10 @@ def _broken_call(node: Any, column: int, indent: int, width: int) -> list[str]:
 
 
 def _operands(node: Any, binding: int) -> list[tuple[str, Any, int]]:
-    """A chain of operators of the precedence ``binding``: (operator, operand, place) from left to right."""
+    """A chain of operators of the precedence ``binding`` as triples (operator, operand, place), from left to right.
+
+    The first has the operator ""; ``place`` is the precedence at which the operand must be printed.
+    """
     if isinstance(node, ast.BinOp) and get_op_precedence(node.op) == binding:
         sign = get_op_symbol(node.op)
         return [*_operands(node.left, binding), (sign, node.right, binding + 1)]
@@ -100,6 +107,10 @@ def _operands(node: Any, binding: int) -> list[tuple[str, Any, int]]:
 
 
 def _broken_binary(node: Any, column: int, indent: int, width: int) -> list[str]:
+    """The lines of a binary operation: a whole chain of operators of one precedence, one operand a line in parentheses.
+
+    Of a power only the base is broken.
+    """
     binding = get_op_precedence(node.op)
     if binding == Precedence.Pow:
         tail = f" ** {flat(node.right, Precedence.PowRHS)}"
@@ -112,7 +123,8 @@ def _broken_binary(node: Any, column: int, indent: int, width: int) -> list[str]
 
 
 def _last_broken(chain: list[tuple[str, Any, int]], column: int, indent: int, width: int) -> list[str] | None:
-    """``a * f(`` ... ``)``: only the last operand of a chain of two is broken, if it is a call and there is room; else None."""
+    """The lines of ``a * f(`` ... ``)`` if the last operand of a chain of two is a call that can be broken and has room; else
+    None."""
     (_, left, place), (sign, right, right_place) = chain
     head = f"{flat(left, place)} {sign} "
     if not isinstance(right, ast.Call) or column + len(head) > width - 40:
@@ -122,6 +134,10 @@ def _last_broken(chain: list[tuple[str, Any, int]], column: int, indent: int, wi
 
 
 def _parenthesised(parts: list[tuple[str, Any, int]], indent: int, width: int) -> list[str]:
+    """The lines of an expression in parentheses, one part a line.
+
+    Each part is the text in front of it (an operator, ``if``, or ""), a node, and the precedence of its place.
+    """
     inner = indent + 4
     lines = ["("]
     for head, part, place in parts:
@@ -142,6 +158,7 @@ def _broken_boolean(node: Any, column: int, indent: int, width: int) -> list[str
 
 
 def _broken_unary(node: Any, column: int, indent: int, width: int) -> list[str]:
+    """The lines of a unary operation, whose operand is broken."""
     binding, sign = get_op_precedence(node.op), get_op_symbol(node.op)
     sign += " " * sign.isalpha()
     first, *rest = broken(node.operand, column + len(sign), indent, width, binding)
@@ -156,19 +173,21 @@ def _broken_compare(node: Any, column: int, indent: int, width: int) -> list[str
 
 
 def _broken_attribute(node: Any, column: int, indent: int, width: int) -> list[str]:
+    """The lines of ``value.attr``, whose value is broken."""
     tail = f".{node.attr}"
     lines = broken(node.value, column, indent, width - len(tail), ATOM)
     return [*lines[:-1], lines[-1] + tail]
 
 
 def _broken_subscript(node: Any, column: int, indent: int, width: int) -> list[str]:
+    """The lines of ``value[...]``, whose value is broken, never the subscript."""
     tail = flat(node)[len(flat(node.value, ATOM)) :]
     lines = broken(node.value, column, indent, width - len(tail), ATOM)
     return [*lines[:-1], lines[-1] + tail]
 
 
 def _broken_joined(node: Any, column: int, indent: int, width: int) -> list[str]:
-    """An f-string cut at spaces; valid only inside brackets."""
+    """The lines of an f-string cut at spaces into several literals; valid only inside brackets."""
     lines: list[str] = []
     current = ""
     mark = quotation_mark(node)
@@ -186,6 +205,7 @@ def _broken_joined(node: Any, column: int, indent: int, width: int) -> list[str]
 
 
 def _words(text: str) -> list[str]:
+    """The text cut after each space; joined, the parts give the text again."""
     out = text.split(" ")
     return [w + " " for w in out[:-1]] + ([out[-1]] if out[-1] else [])
 
@@ -211,7 +231,7 @@ def _pairs(node: Any) -> list[Any]:
 
 
 class _Pair:
-    """An item of a dictionary."""
+    """An item of a dictionary display, as a part for `_bracketed`."""
 
     def __init__(self, key: Any, value: Any) -> None:
         self.key, self.value = key, value

@@ -12,8 +12,10 @@ MOST = 8  # tests in an expression
 
 
 def tests(guard: Guard, parameters: Sequence[ast.expr]) -> list[ast.expr]:
-    """Expressions over the parameters, each of which joins a few tests: one is true for a call for which the function was not
-    compiled."""
+    """Expressions over the parameters, each of which joins at most `MOST` tests by ``or``.
+
+    The call does not fit the ``guard`` if one of them is true. Empty if the guard requires nothing.
+    """
     every = [*_sizes(parameters, guard.ones)]
     every += [call(dotted("entry.share"), parameters[k], parameters[j]) for k, j in guard.pairs]
     parts = [every[k : k + MOST] for k in range(0, len(every), MOST)]
@@ -21,6 +23,7 @@ def tests(guard: Guard, parameters: Sequence[ast.expr]) -> list[ast.expr]:
 
 
 def _sizes(parameters: Sequence[ast.expr], ones: Sequence[Sequence[bool]]) -> Iterator[ast.expr]:
+    """Yields the tests of sizes that are true for a wrong call: ``x.shape[k] != 1`` where a size must be 1, else ``== 1``."""
     for param, sizes in zip(parameters, ones):
         for axis, one in enumerate(sizes):
             size = ast.Subscript(ast.Attribute(param, "shape", LOAD), number(axis), LOAD)

@@ -31,8 +31,9 @@ def modules_text(
 ) -> str:
     """The text of one module with the kernels and wrappers of several functions.
 
-    Each function comes with the parameters that it writes. ``standalone``: the module includes what it calls of the package
-    ``transpile_runtime``. ``level`` is the requested `Jit`, if there is one.
+    ``cores``: array core functions, each with the numbers of the parameters that it writes; ``kernels`` lowers them. With
+    ``standalone`` the module includes what it calls of ``transpile_runtime``. ``level``: the requested `Jit`, or None; T505 if
+    it is parallel.
     """
     if level is not None and level.parallel:
         hint = "leave parallel=True out, or call tp.jit in a program"
@@ -48,13 +49,16 @@ def modules_text(
 
 
 def decorator(core: ir.Function, options: Options) -> ast.expr:
-    """The node of ``njit`` with the types of the arguments."""
+    """The node of ``njit(...)`` with the types of the arguments, compiled at import and cached, and the ``options``."""
     usual = options.decorator
     return ast.Call(usual.func, [literal(signature(core))], [ast.keyword("cache", literal(True)), *usual.keywords])
 
 
 def signature(core: ir.Function) -> str:
-    """The argument types for ``njit``, so that ints passed for floats are converted."""
+    """The argument types for ``njit`` as text, such as ``(float64[:, ::1], int64)``: arrays are C-contiguous.
+
+    With them Numba converts ints that are passed for floats.
+    """
     names = []
     for p in core.params:
         dtype = "boolean" if p.type.dtype == "bool" else p.type.dtype
@@ -66,9 +70,10 @@ def signature(core: ir.Function) -> str:
 
 
 def wrapper(core: ir.Function, written: Collection[int] = ()) -> list[Line]:
-    """The lines of the function with the user's arguments and results.
+    """The lines of the function that users call: it takes the arguments, calls the kernel and returns the result.
 
-    If a ``written`` parameter is copied for the kernel, the copy is written back.
+    ``written``: the numbers of parameters that the kernel writes; if one was copied for the kernel, the copy is written back,
+    also if the kernel raises. T501 for structures that are not supported.
     """
     header: list[ast.expr] = []
     given: dict[int, ast.expr] = {}
@@ -97,7 +102,7 @@ def wrapper(core: ir.Function, written: Collection[int] = ()) -> list[Line]:
 
 
 def _called(core: ir.Function, kernel: ast.expr, depth: int) -> list[Line]:
-    """The lines that call the kernel and pack its results."""
+    """The lines that call the kernel and return its results in their structure; T501 if that contains a class."""
     count, tree = len(core.body.yields), core.out_tree
     is_one = isinstance(tree, Leaf) and count == 1
     if is_one or tree == Node("tuple", tuple(Leaf(k) for k in range(count))) and count > 1:
@@ -111,11 +116,12 @@ def _called(core: ir.Function, kernel: ast.expr, depth: int) -> list[Line]:
 
 
 def _copy(core: ir.Function, k: int) -> str:
-    """The name of the variable that holds parameter ``k`` as the kernel takes it."""
+    """The name of the variable that holds parameter ``k`` as the kernel takes it, in C order."""
     return f"{core.params[k].name}_in_rows"
 
 
 def _paths(tree: Tree, base: ast.expr) -> Iterator[tuple[int, ast.expr]]:
+    """Yields for each leaf below ``base`` its parameter number and the node that reads it; T501 for a registered class."""
     if isinstance(tree, Leaf):
         yield tree.k, base
     elif isinstance(tree, Node) and tree.kind == "registered":
@@ -128,10 +134,13 @@ def _paths(tree: Tree, base: ast.expr) -> Iterator[tuple[int, ast.expr]]:
 
 
 def _argument(node: ast.expr, type_: Any) -> ast.expr:
+    """The node that is passed to the kernel: an array goes through ``np.ascontiguousarray`` with its dtype, a number
+    unchanged."""
     return call(dotted("np.ascontiguousarray"), node, dtype_node(type_.dtype)) if type_.dims else node
 
 
 def _classes(tree: Tree) -> Iterator[Any]:
+    """Yields the classes of all containers in the tree."""
     if isinstance(tree, Node):
         if tree.cls is not None:
             yield tree.cls
@@ -140,6 +149,10 @@ def _classes(tree: Tree) -> Iterator[Any]:
 
 
 def _result(tree: Tree, count: int) -> ast.expr:
+    """The node of a result with structure ``tree``, read from the variable ``out``, which holds ``count`` results.
+
+    If ``count`` is 1, ``out`` is the result itself, else a tuple.
+    """
     if isinstance(tree, Leaf):
         return variable("out") if count == 1 else ast.Subscript(variable("out"), number(tree.k), LOAD)
     if isinstance(tree, Static):

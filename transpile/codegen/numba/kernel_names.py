@@ -14,18 +14,21 @@ from transpile.core.walk import blocks, defines, uses
 
 
 def shared_names(fn: ir.Function) -> dict[ir.Var, ir.Var]:
-    """Maps each variable that takes another variable's name to that variable."""
+    """Maps each variable that takes another variable's name to the one whose name it takes; that one is no key."""
     found = _Names(fn)
     found.block(fn.body, set(fn.params))
     return {var: found.leader(var) for var in found.parent}
 
 
 class _Names:
+    """A union-find of variables that share a name: ``parent`` points towards the variable that gives it."""
+
     def __init__(self, fn: ir.Function) -> None:
         self.parent: dict[ir.Var, ir.Var] = {}
         self.count = Counter(o for o in uses(fn.body) if isinstance(o, ir.Var))
 
     def leader(self, var: ir.Var) -> ir.Var:
+        """The variable whose name ``var`` has: itself if it takes no other's."""
         while var in self.parent:
             var = self.parent[var]
         return var
@@ -46,6 +49,11 @@ class _Names:
             own.update(defines(stmt))
 
     def loop(self, stmt: ir.For | ir.While, own: set[ir.Var]) -> None:
+        """Joins the names of a loop: results take those of carried values, and these of initial values if nothing else reads
+        them.
+
+        ``own`` as for `block`; nothing outside the loop's blocks counts as their own.
+        """
         for param, init, result in zip(stmt.body.params, stmt.inits, stmt.results):
             self.join(result, param)
             if isinstance(stmt, ir.For) and isinstance(init, ir.Var) and init in own and self.count[init] == 1:
@@ -54,8 +62,11 @@ class _Names:
             self.block(inner, set())
 
     def branch(self, stmt: ir.If, own: set[ir.Var]) -> None:
-        """Joins names within a branch; ``own`` is as for `block`. Two loops, one on each side, may both take over the same
-        initial value."""
+        """Joins names within a branch; ``own`` is as for `block`.
+
+        If each side is one loop, both may take over the same initial value. A result takes a name that both sides' values
+        share.
+        """
         sides = (stmt.then, stmt.orelse)
         for side in sides:
             self.block(side, own)

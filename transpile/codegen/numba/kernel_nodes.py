@@ -21,23 +21,23 @@ def attribute(node: ast.expr, name: str) -> ast.expr:
 
 
 def part(node: ast.expr, *indices: ast.expr) -> ast.expr:
-    """The node of ``node[i, j]``."""
+    """The node of ``node[i]``, or of ``node[i, j]`` with several indices."""
     return ast.Subscript(node, indices[0] if len(indices) == 1 else ast.Tuple(list(indices), LOAD), LOAD)
 
 
 def less_one(node: ast.expr, is_small: bool = True) -> ast.expr:
-    """The node of ``node - 1``; unless ``is_small`` the difference may wrap, and is a call."""
+    """The node of ``node - 1``; unless ``is_small`` the difference may wrap, and is a call of ``scalars.minus``."""
     return operator("-", [node, number(1)]) if is_small else call(dotted("scalars.minus"), node, number(1))
 
 
 def listed(nodes: Sequence[ast.expr]) -> Iterator[str | ast.expr]:
-    """Yields the parts of a line that print ``a, b``."""
+    """Yields the parts of a line that print the nodes separated by commas."""
     for k, node in enumerate(nodes):
         yield from (", ", node) if k else (node,)
 
 
 def is_natural(type_: Type) -> bool:
-    """Whether the dtype is the result of Numba's arithmetic on its own kind, so that no cast is needed."""
+    """Whether the dtype is float64, int64 or bool: Numba's arithmetic on it gives the same dtype, so that no cast is needed."""
     return type_.dtype in ("float64", "int64", "bool")
 
 
@@ -47,7 +47,7 @@ def dtype_node(dtype: str) -> ast.expr:
 
 
 def undefined(type_: Type) -> ast.expr:
-    """The node of an arbitrary value of the type, which is never read."""
+    """The node of an arbitrary value of the type, which is never read: 0, or an array whose sizes are 0."""
     if type_.dims:
         return call(dotted("np.empty"), ast.Tuple([number(0)] * len(type_.dims), LOAD), dtype_node(type_.dtype))
     zeros = {"float64": 0.0, "int64": 0, "bool": False}
@@ -56,7 +56,7 @@ def undefined(type_: Type) -> ast.expr:
 
 
 def constant(op: ir.Const) -> ast.expr:
-    """The node of a constant with its dtype."""
+    """The node of a constant; a call such as ``np.float32(0.1)`` gives it its dtype, unless the literal has it."""
     value, dtype = op.value, op.type.dtype
     if isinstance(value, bool):
         return ast.Constant(value)

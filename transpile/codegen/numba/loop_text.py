@@ -66,19 +66,23 @@ RESERVED = (*MODULES, *"prange np math njit range stop float int max min bool".s
 
 
 def emit(fn: ir.Function, taken: Sequence[str] = (), guard: Guard | None = None) -> list[Line]:
-    """The lines of a lowered function; ``taken`` names are not used for variables, and the ``guard`` is tested first."""
+    """The lines of a lowered function, without decorator; ``taken`` names are not used for variables.
+
+    With a ``guard`` it begins with tests that raise ``again.Again`` for a call that does not fit.
+    """
     return _Emitter(fn, taken).function(guard)
 
 
 def kernel_variables(fn: ir.Function) -> dict[ir.Var, str]:
-    """The names of a lowered function's variables in its text."""
+    """Maps the variables of a lowered function to their names in its text; variables that its text does not name are left
+    out."""
     emitter = _Emitter(fn, ())
     emitter.function(None)
     return {var: emitter.name(var) for var in (*emitter.names, *emitter.same)}
 
 
 class _Emitter:
-    """Writes the lines of one function."""
+    """Writes the lines of one function: methods for statements append to ``lines``, those for values return nodes."""
 
     def __init__(self, fn: ir.Function, taken: Sequence[str]) -> None:
         self.fn = fn
@@ -100,12 +104,14 @@ class _Emitter:
     # ---- names
 
     def name(self, var: ir.Var) -> str:
+        """The name of a variable, chosen at the first request; variables of `shared_names` have the name of another."""
         var = self.same.get(var, var)
         if var not in self.names:
             self.names[var] = self.fresh(var.name)
         return self.names[var]
 
     def fresh(self, wanted: str) -> str:
+        """A name like ``wanted`` that no other variable has; it counts as taken from then on."""
         base = "".join(c if c.isalnum() or c == "_" else "_" for c in wanted) or "t"
         base = base if not base[0].isdigit() else f"_{base}"
         between = "_"
@@ -119,7 +125,8 @@ class _Emitter:
         return found
 
     def index(self, var: ir.Var) -> str:
-        """The name of a loop index: reused from an earlier loop if possible."""
+        """The name of a loop index: that of an earlier loop's index, which has ended, if it has the same name; else a new
+        one."""
         found = self.released.get(var.name)
         if found:
             self.names[var] = found.pop()
@@ -128,6 +135,7 @@ class _Emitter:
     # ---- operands
 
     def plain(self, op: ir.Operand) -> ast.expr:
+        """The node of an operand: a constant, an arbitrary value, the expression held for printing here, or a variable."""
         if isinstance(op, ir.Const):
             return constant(op)
         if isinstance(op, ir.Undef):
@@ -142,7 +150,7 @@ class _Emitter:
         return [self.plain(o) for o in operands]
 
     def typed(self, op: ir.Operand) -> ast.expr:
-        """An argument of a kept function; an integer constant is given its type.
+        """The node of an argument of a kept function; an int64 constant becomes ``np.int64(...)``.
 
         For a literal Numba would compile a version of the function of its own.
         """
@@ -152,6 +160,7 @@ class _Emitter:
     # ---- function and blocks
 
     def function(self, guard: Guard | None) -> list[Line]:
+        """The lines of the whole function, with the tests of the ``guard`` first unless it is None."""
         self.loc = self.fn.loc
         self.put(0, f"def {self.fn.name}", call(ast.Name("", LOAD), *map(self.variable, self.fn.params)), ":")
         for test in tests(guard, [self.variable(p) for p in self.fn.params]) if guard is not None else ():
@@ -162,6 +171,7 @@ class _Emitter:
         return self.lines
 
     def put(self, depth: int, *parts: str | ast.expr) -> None:
+        """Appends a line at this depth, made of text and nodes, for the user's current line."""
         self.lines.append(Line(depth, parts, self.loc))
 
     def block(self, block: ir.Block, depth: int) -> None:
@@ -174,6 +184,10 @@ class _Emitter:
         _STATEMENTS[type(stmt)](self, stmt, depth, plan)
 
     def let(self, stmt: ir.Let, depth: int, plan: Reach) -> None:
+        """Writes ``var = value``; a value that is read once may instead be kept in ``inline``, to be printed where it is read.
+
+        It may if it is a scalar or a view, no call, is not too long, and reads nothing that is written before that.
+        """
         node = self.value(stmt)
         held = [self.inline[a] for a in stmt.args if isinstance(a, ir.Var) and a in self.inline]
         has_read = stmt.prim == "index" or any(h[1] for h in held)
@@ -193,9 +207,11 @@ class _Emitter:
             self.put(depth, f"{name} = ", node)
 
     def called(self, stmt: ir.Let) -> ast.expr:
+        """The node of a call of a runtime function, which the primitive names."""
         return call(dotted(stmt.prim), *self.all(stmt.args))
 
     def calls(self, stmt: ir.Call, depth: int, plan: Reach) -> None:
+        """Writes a call of a kept or library function, and the assignments of its results that are read."""
         assert not isinstance(stmt.function, ir.Custom)
         given = map(self.typed, stmt.args) if isinstance(stmt.function, ir.Kept) else self.all(stmt.args)
         made = call(dotted(stmt.function.name), *given)
@@ -207,7 +223,10 @@ class _Emitter:
             self.several(stmt.results, made, depth)
 
     def several(self, results: Sequence[ir.Var], made: ast.expr, depth: int) -> None:
-        """Writes assignments to ``results`` that unpack the tuple returned by the call ``made``."""
+        """Writes ``t = made`` and assignments that unpack the tuple ``t`` into ``results``.
+
+        A result that is never read gets none; a scalar that is read once is printed where it is read.
+        """
         whole = self.fresh("")
         self.put(depth, f"{whole} = ", made)
         for k, result in enumerate(results):
@@ -218,6 +237,7 @@ class _Emitter:
                 self.assign(depth, result, one)
 
     def viewed(self, stmt: ir.View) -> ast.expr:
+        """The node of a view: ``reshape(...)``, ``.T`` for any permutation, or a subscript."""
         base = self.plain(stmt.base)
         match stmt.step:
             case ir.Reshape():
@@ -227,6 +247,8 @@ class _Emitter:
         return part(base, *self.parts(stmt))
 
     def value(self, stmt: ir.Let) -> ast.expr:
+        """The node of what a *let* computes, cast to the dtype of its variable if Numba would give another one; T501 if there
+        is none."""
         if isinstance(stmt, ir.View):
             return self.viewed(stmt)
         if is_call(stmt):
@@ -253,7 +275,7 @@ class _Emitter:
         return call(dtype_node(stmt.var.type.dtype), node)
 
     def parts(self, stmt: ir.View) -> Iterator[ast.expr]:
-        """Yields the subscripts of a view."""
+        """Yields the subscripts of a view by `Index`: an index, a slice with both ends, or ``:``."""
         assert isinstance(stmt.step, ir.Index)
         args = stmt.args[1:]
         for item in stmt.step.items:
@@ -266,6 +288,10 @@ class _Emitter:
                     yield ast.Slice()
 
     def cast(self, op: ir.Operand, to: Type) -> ast.expr:
+        """The node of an operand as a scalar of the dtype of ``to``; ``to.dtype`` bool means "is not 0".
+
+        A float becomes an unsigned integer by way of int64.
+        """
         node = self.plain(op)
         if op.type.dtype == to.dtype:
             return node
@@ -282,10 +308,11 @@ class _Emitter:
         return call(dtype_node(to.dtype), node)
 
     def access(self, root: ir.Operand, indices: Sequence[ir.Operand]) -> ast.expr:
+        """The node of an element, ``root[i, j]``."""
         return part(self.plain(root), *map(self.subscript, indices))
 
     def subscript(self, op: ir.Operand) -> ast.expr:
-        """The node of a subscript, known not to be negative.
+        """The node of a subscript that is not negative: a call of ``np.uint64`` unless LLVM can see the sign.
 
         Numba tests the sign of a subscript unless it is unsigned, which prevents vectorisation by LLVM. The sign of a loop
         index, or of one plus a constant, is known to LLVM.
@@ -294,6 +321,8 @@ class _Emitter:
         return node if self.is_steady(op) else call(dotted("np.uint64"), node)
 
     def is_steady(self, op: ir.Operand) -> bool:
+        """Whether LLVM can see the sign: a constant, an index of a loop that counts up from a constant, or one of these plus a
+        constant."""
         if isinstance(op, ir.Const) or op in self.steady:
             return True
         let = self.lets.get(op) if isinstance(op, ir.Var) else None
@@ -305,6 +334,7 @@ class _Emitter:
         )
 
     def shape(self, sizes: Sequence[ir.Operand]) -> ast.expr:
+        """The tuple of the sizes, as a node."""
         return ast.Tuple(self.all(sizes), LOAD)
 
     # ---- statements
@@ -318,6 +348,7 @@ class _Emitter:
         self.put(depth, place, " += " if isinstance(stmt, ir.Add) else " = ", self.plain(stmt.value))
 
     def branch(self, stmt: ir.If, depth: int, plan: Reach) -> None:
+        """Writes ``if`` with both sides; ``else`` is left out if its side writes nothing."""
         loc = stmt.loc
         self.put(depth, "if ", self.plain(stmt.test), ":")
         self.inside(loc, depth + 1, lambda: self.side(stmt.then, stmt.results, depth + 1))
@@ -329,7 +360,7 @@ class _Emitter:
             self.lines.pop()
 
     def inside(self, loc: ir.Loc, depth: int, write: Callable[[], None]) -> None:
-        """Writes a body, or ``pass`` if it is empty."""
+        """Calls ``write``, which writes a body at ``depth``, and writes ``pass`` if it wrote no line."""
         start = len(self.lines)
         write()
         if len(self.lines) == start:
@@ -337,11 +368,13 @@ class _Emitter:
             self.put(depth, "pass")
 
     def side(self, block: ir.Block, results: Sequence[ir.Var], depth: int) -> None:
+        """Writes one side of a branch, then the assignments of its values to the branch's results."""
         self.block(block, depth)
         for result, out in zip(results, block.yields):
             self.assign(depth, result, self.plain(out))
 
     def loop(self, stmt: ir.For, depth: int, plan: Reach) -> None:
+        """Writes a ``for`` loop with its carried values; a parallel one over ``prange``, unless it may raise."""
         trips = self.begin(stmt, depth)
         span = self.range(stmt)
         index = self.index(stmt.index)
@@ -359,6 +392,7 @@ class _Emitter:
         self.released.setdefault(stmt.index.name, []).append(index)
 
     def range(self, stmt: ir.For) -> ast.Call:
+        """The node of the loop's range, as a call; a loop that runs backwards gives its numbers from the last to the first."""
         start, step = stmt.start, stmt.step
         if stmt.backwards and ir.is_literal(step, 1):
             return self.downwards(stmt)
@@ -370,7 +404,11 @@ class _Emitter:
         return call(ast.Name("range", LOAD), *ends)
 
     def stop(self, stmt: ir.For) -> ast.expr:
-        """The bound, or an equivalent one for which the length of the range does not wrap."""
+        """The node of an end for the loop's range: its bound, unless the length of the range may not fit in 64 bits.
+
+        Then it is ``max(bound, start)``, or a call of ``intmath.stop_of``, which gives an end that no loop runs long enough to
+        reach.
+        """
         bound = self.plain(stmt.bound)
         if ir.is_literal(stmt.start, 0) and ir.is_literal(stmt.step, 1) or id(stmt) not in self.lengths.long:
             return bound
@@ -380,10 +418,16 @@ class _Emitter:
 
     @cached_property
     def lengths(self) -> Lengths:
+        """The value ranges of the function, with the loops in ``long`` whose range may be too long for 64 bits; computed when
+        first used."""
         return Lengths(self.fn)
 
     def downwards(self, stmt: ir.For) -> ast.Call:
-        """The range from the last number to the first; for the least integer ``- 1`` would wrap, and the loop would run."""
+        """The range from the last number down to the first, for a loop with step 1.
+
+        An empty loop whose bound might be the least integer gets a limited end: there ``- 1`` would wrap, and the loop would
+        run.
+        """
         start, bound = stmt.start, stmt.bound
         is_small = self.small.is_small(start)
         first = less_one(self.plain(start), is_small)
@@ -396,6 +440,7 @@ class _Emitter:
         return call(ast.Name("range", LOAD), last, first, number(-1))
 
     def repeat(self, stmt: ir.While, depth: int, plan: Reach) -> None:
+        """Writes ``while True:`` with the test, which breaks, at the beginning of the body."""
         trips = self.begin(stmt, depth)
         for param, twin in zip(stmt.body.params, stmt.test.params):
             self.names[twin] = self.name(param)
@@ -408,8 +453,10 @@ class _Emitter:
         self.turn(stmt, depth + 1, trips)
 
     def begin(self, stmt: ir.For | ir.While, depth: int) -> str | None:
-        """Writes the initial values of carried variables, and 0 for the trip count if it is requested; returns the name of the
-        trip count, else None."""
+        """Writes the initial values of carried variables, and 0 for the trip count if it is requested.
+
+        Returns the name of the trip count, or None.
+        """
         for param, init in zip(stmt.body.params, stmt.inits):
             self.assign(depth, param, self.plain(init))
         if stmt.trips is None:
@@ -418,6 +465,11 @@ class _Emitter:
         return self.name(stmt.trips)
 
     def turn(self, stmt: ir.For | ir.While, depth: int, trips: str | None) -> None:
+        """Writes the body of a loop: the block, the values it passes on, ``trips += 1`` unless ``trips`` is None, and its
+        ``break``.
+
+        The condition of the ``break`` is evaluated before values are passed on.
+        """
         body, loc = stmt.body, stmt.loc
         self.block(body, depth)
         self.loc = loc
@@ -434,6 +486,8 @@ class _Emitter:
             self.put(depth + 1, "break")
 
     def carry(self, body: ir.Block, depth: int) -> None:
+        """Writes the assignments of the next carried values; one statement for all if one of them would overwrite what another
+        reads."""
         pairs = [(p, self.plain(y)) for p, y in zip(body.params, body.yields)]
         pairs = [(p, node) for p, node in pairs if not (isinstance(node, ast.Name) and node.id == self.name(p))]
         clash = any(mentions(node, self.name(p)) for k, (p, _) in enumerate(pairs) for _, node in pairs[k + 1 :])
@@ -444,6 +498,7 @@ class _Emitter:
             self.assign(depth, param, node)
 
     def new_stack(self, stmt: ir.NewStack, depth: int, plan: Reach) -> None:
+        """Writes a new empty list, as a comprehension from which Numba infers the type of its elements."""
         none = call(ast.Name("range", LOAD), number(0))
         made = ast.ListComp(undefined(stmt.var.type), [ast.comprehension(ast.Name("_", ast.Store()), none, [], 0)])
         self.assign(depth, stmt.var, made)
@@ -455,25 +510,34 @@ class _Emitter:
         self.assign(depth, stmt.var, call(attribute(self.plain(stmt.stack), "pop")))
 
     def print(self, stmt: ir.Print, depth: int, plan: Reach) -> None:
+        """Writes a call of ``errors.say`` with the number of the message and a tuple of the values, which is not empty."""
         shown = self.shape(stmt.args or (ir.Const(0, INT),))
         self.put(depth, call(dotted("errors.say"), number(site(message(stmt))), shown))
 
     def raise_(self, stmt: ir.Raise, depth: int, plan: Reach) -> None:
+        """Writes ``raise``: of the exception with its message, or of ``again.OtherSizes`` if the code was compiled for other
+        sizes."""
         if is_other_sizes(stmt):
             self.put(depth, "raise ", dotted("again.OtherSizes"))
         else:
             self.failing(stmt, depth, stmt.args)
 
     def failing(self, stmt: ir.Raise | ir.Check | ir.BoundsCheck, depth: int, args: Sequence[ir.Operand]) -> None:
-        """Writes ``raise`` with the number of the message."""
+        """Writes ``raise errors.X_(number of the message, *args)``."""
         made = dotted(f"errors.{stmt.exception}_")
         self.put(depth, "raise ", call(made, number(site(message(stmt))), *self.all(args)))
 
     def check(self, stmt: ir.Check, depth: int, plan: Reach) -> None:
+        """Writes ``if test: raise ...``."""
         self.put(depth, "if ", self.plain(stmt.test), ":")
         self.failing(stmt, depth + 1, ())
 
     def check_bounds(self, stmt: ir.BoundsCheck, depth: int, plan: Reach) -> None:
+        """Writes ``if`` with a ``raise`` for a subscript that is not less than the size or, if the statement asks for it, is
+        negative.
+
+        A ``guard`` of the statement is tested first.
+        """
         test = operator(">=", [self.plain(stmt.at), self.plain(stmt.size)])
         if stmt.low:
             test = boolean(ast.Or(), operator("<", [self.plain(stmt.at), number(0)]), test)
@@ -504,11 +568,12 @@ _STATEMENTS: dict[type, Callable[[_Emitter, Any, int, Reach], None]] = {
 
 
 def is_numpy_integer(let: ir.Let) -> bool:
-    """Whether the result is a NumPy integer, which wraps: Numba tells LLVM that plain integer sums do not."""
+    """Whether the result is a NumPy int64 of int64 operands, which wraps: Numba tells LLVM that plain integer sums do not."""
     return not let.var.type.weak and all(x.type.dtype == "int64" for x in (let.var, *let.args))
 
 
 def _points(stmt: ir.Store | ir.Add) -> list[ir.Point]:
+    """The items of all steps of the path, each an index."""
     return [i for step in stmt.path for i in step.items]  # type: ignore[union-attr, misc]
 
 

@@ -18,7 +18,10 @@ Lines = Mapping[int, ir.Loc]
 
 
 def loaded(text: str, file: str, stem: str) -> types.ModuleType:
-    """The module of a text, after it has run; ``stem`` makes its name unique."""
+    """The module of the Python source ``text``, after it has run; it is not in ``sys.modules``.
+
+    ``file`` is the name of the text in tracebacks, ``stem`` makes the module's name unique.
+    """
     module = types.ModuleType(f"transpile_compiled_{stem}")
     module.__file__ = file
     exec(compile(text, file, "exec"), module.__dict__)
@@ -26,9 +29,10 @@ def loaded(text: str, file: str, stem: str) -> types.ModuleType:
 
 
 def compiled(module: types.ModuleType, name: str, kinds: Kinds, lines: Lines, loc: ir.Loc) -> Any:
-    """Function ``name`` of the module, compiled for parameters of these kinds.
+    """Function ``name`` of the module, compiled for parameters of these ``kinds``: Numba's compile result.
 
-    It releases its memory if it fails; the messages of these failures are in its metadata.
+    It releases its memory if it fails; the messages of these failures are in its metadata, as "sites", and in `pending`.
+    ``lines``: line of the text to the user's location, ``loc``: the location for other lines. T504 if Numba fails.
     """
     from transpile_runtime.compiled import pending
 
@@ -47,8 +51,10 @@ def compiled(module: types.ModuleType, name: str, kinds: Kinds, lines: Lines, lo
 
 @contextmanager
 def _tidy(dispatcher: Any, file: str, lines: Lines, loc: ir.Loc) -> Iterator[dict[int, Any]]:
-    """A context in which functions are compiled such that they release their memory if they fail; gives the messages of these
-    failures, by number."""
+    """A context in which the functions of ``file`` are compiled such that they release their memory if they fail.
+
+    Gives a dict of the messages of these failures, by number, which is filled while functions are compiled.
+    """
     from transpile_runtime.compiled import tidy
 
     sites: dict[int, Any] = {}
@@ -67,6 +73,7 @@ def _tidy(dispatcher: Any, file: str, lines: Lines, loc: ir.Loc) -> Iterator[dic
 
 
 def _compiled(dispatcher: Any, kinds: Kinds, lines: Lines, loc: ir.Loc) -> Any:
+    """Compiles the function that ``dispatcher`` holds for these ``kinds`` and gives its compile result; T504 if Numba fails."""
     from transpile_runtime.compiled.kernel import numba_type
     from transpile_runtime.compiled.machine import constants_before_loops
 
@@ -82,8 +89,10 @@ def _compiled(dispatcher: Any, kinds: Kinds, lines: Lines, loc: ir.Loc) -> Any:
 
 
 def ordinary(module: types.ModuleType, name: str, kinds: Kinds, lines: Lines, loc: ir.Loc, cache: bool) -> Any:
-    """The kernel compiled without private names of Numba, for versions of Numba that were not tried; ``cache``: in Numba's own
-    cache."""
+    """The kernel, a Python function, compiled without private names of Numba, for versions of Numba that were not tried.
+
+    A call with other types raises `Again`. With ``cache`` the machine code is in Numba's own cache.
+    """
     from transpile_runtime.compiled.again import Again
     from transpile_runtime.compiled.cache import keep
 
@@ -112,7 +121,8 @@ _LINE = re.compile(r'File "[^"]*", line (\d+)')
 
 
 def _diagnose(failed: Exception, lines: Lines, at: ir.Loc) -> TranspileError:
-    """Numba's error as a diagnostic at the user's line."""
+    """Numba's error as T504 at the user's line: the first line of the text named by the error that has a location, else
+    ``at``."""
     message = re.sub(r"\x1b\[[0-9;]*m", "", str(failed))
     numbers = [int(n) for n in _LINE.findall(message)]
     first = getattr(getattr(failed, "loc", None), "line", None)

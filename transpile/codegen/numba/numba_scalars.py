@@ -13,7 +13,7 @@ from transpile.ops.tables import record_of
 
 
 def element_node(element: Element, args: Sequence[ast.expr]) -> ast.expr:
-    """The node of the element with these operands."""
+    """The node of the element, in which operand ``k`` is ``args[k]``, uncopied."""
     match element:
         case Arg(k):
             return args[k]
@@ -37,7 +37,8 @@ def element_node(element: Element, args: Sequence[ast.expr]) -> ast.expr:
 
 
 def is_narrow(prim: str, types: Sequence[Type], params: Mapping[str, Any]) -> bool:
-    """Whether Numba's result is a float32 without a cast, for float32 operands."""
+    """Whether Numba's result is a float32 without a cast: all operands that are not bool are float32, and no operation
+    widens."""
     if {t.dtype for t in types if not t.is_bool} != {"float32"}:
         return False
     found = record_of(prim).element_of(types, types[-1], params)
@@ -45,6 +46,7 @@ def is_narrow(prim: str, types: Sequence[Type], params: Mapping[str, Any]) -> bo
 
 
 def _is_narrow(element: Element) -> bool:
+    """Whether this operation alone, on float32 operands, gives a float32 in Numba."""
     match element:
         case Infix(sign, _, _):
             return sign in ("+", "-", "*", "/")

@@ -63,9 +63,10 @@ class Module:
         own: Mapping[str, ast.expr] = MappingProxyType({}),
         guard: Guard | None = None,
     ) -> Module:
-        """The module of lowered functions; ``own``: the decorators of functions that have special ones.
+        """The module of lowered functions, in this order, under the usual decorator; ``own``: function name to another
+        decorator.
 
-        The last function has the ``guard``.
+        Only the last function has the ``guard``.
         """
         names = [fn.name for fn in lowered]
         lines: list[Line] = []
@@ -76,46 +77,48 @@ class Module:
 
     @property
     def names(self) -> set[str]:
-        """All names in the functions."""
+        """All names, of variables and modules, that occur in the functions."""
         return {n.id for n in self.nodes() if isinstance(n, ast.Name)}
 
     def nodes(self) -> Iterator[ast.AST]:
+        """Yields all nodes in the functions, decorators included."""
         for line in self.functions:
             for part in line.parts:
                 if isinstance(part, ast.expr):
                     yield from ast.walk(part)
 
     def registered(self) -> list[Line]:
-        """The statement that registers the messages; no lines if there are none."""
+        """The lines of the statement that registers the messages with the runtime; empty if there are none."""
         entries = [Line(1, (f"{number}: ", literal(entry), ",")) for number, entry in self.messages.items()]
         update = Line(0, (dotted("errors.SITES.update"), "({"))
         return [update, *entries, Line(0, ("})",))] if entries else []
 
     def imports(self) -> list[list[ast.stmt]]:
-        """The module's imports from outside `transpile_runtime`, in groups."""
+        """The import statements of what is outside `transpile_runtime`, in two groups, of which the first may be empty."""
         names = self.names
         numba = [imported_from("numba", n) for n in ("njit", "prange") if n in names]
         return [[imported("math")] if "math" in names else [], [imported("numpy", "np"), *numba]]
 
     def ours(self) -> list[ast.stmt]:
+        """The import statement of the runtime modules that the text uses, in a list; empty if it uses none."""
         names = self.names | ({"errors"} if self.messages else set())
         used = [m for m in MODULES if m in names]
         return [imported_from("transpile_runtime.compiled", *used)] if used else []
 
     def text(self, width: int = WIDTH) -> tuple[str, dict[int, ir.Loc]]:
-        """The text, wrapped if lines are longer than ``width``, and the user's location for each of its lines."""
+        """The text of the whole module, wrapped at ``width``, and the user's location for each of its lines that has one."""
         head = [Line(0, (text,)) for text in import_lines([*self.imports(), self.ours()])]
         messages = self.registered()
         return printed([*head, *([EMPTY] if messages else []), *messages, *self.functions], width)
 
     def body(self) -> list[Line]:
-        """The lines below the imports."""
+        """The lines below the imports: registered messages, then functions."""
         messages = self.registered()
         return [*messages, *self.functions[0 if messages else 2 :]]
 
 
 def printed(lines: Sequence[Line], width: int = WIDTH) -> tuple[str, dict[int, ir.Loc]]:
-    """The text of lines, and the user's location for each line of the text."""
+    """The text of the lines, wrapped at ``width``, and a map from line numbers, from 1, to the user's location."""
     text: list[str] = []
     locs: dict[int, ir.Loc] = {}
     for line, of in lay_out(lines, False, width):

@@ -11,13 +11,14 @@ from transpile.ops.interval_arithmetic import FULL
 
 
 class Lengths(Ranges):
-    """Value ranges that also collect these loops: ``long`` has their identities."""
+    """Value ranges of a function that also collect these loops: ``long`` has the ``id`` of each."""
 
     def __init__(self, fn: ir.Function) -> None:
         self.long: set[int] = set()
         super().__init__(fn)
 
     def loop(self, stmt: ir.For) -> None:
+        """Decides anew whether the loop is one of ``long``, from the ranges of its ends so far, and continues with its body."""
         start, bound = self.of(stmt.start), self.of(stmt.bound)
         is_upwards = isinstance(stmt.step, ir.Const) and stmt.step.value > 0
         least, most = bound[0] - start[1], bound[1] - start[0]

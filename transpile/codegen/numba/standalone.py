@@ -42,7 +42,10 @@ OPTIONS = {
 
 
 def inlined(module: Module, core: ir.Function) -> str:
-    """The text of a module that includes the functions of `transpile_runtime.compiled` which the module calls."""
+    """The text of a module that includes copies of the functions of `transpile_runtime.compiled` which it calls.
+
+    ``core`` is the function named in errors: T901 if something cannot be copied.
+    """
     bundle = _Bundle(core)
     if module.messages:
         bundle.gather("errors", "SITES")
@@ -56,7 +59,10 @@ def inlined(module: Module, core: ir.Function) -> str:
 
 
 def copied(rendered: Rendered, core: ir.Function) -> str:
-    """The readable text, including the functions of `transpile_runtime.random` that it imports."""
+    """The readable text, including copies of the functions of `transpile_runtime.random` that it imports.
+
+    Without such imports the text as it is. ``core`` is the function named in errors (T901).
+    """
     names = sorted(rendered.members.get(READABLE, ()))
     if not names:
         return rendered.text
@@ -69,18 +75,21 @@ def copied(rendered: Rendered, core: ir.Function) -> str:
 
 
 def _calls(nodes: Iterable[ast.AST]) -> Iterator[tuple[str, str]]:
+    """Yields the pairs (module, member) of all attributes of runtime modules among the nodes, such as ("scalars",
+    "maximum")."""
     for node in nodes:
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in MODULES:
             yield node.value.id, node.attr
 
 
 class _Calls(ast.NodeTransformer):
-    """Replaces ``scalars.maximum`` by the name of its copy."""
+    """Replaces ``scalars.maximum`` by the name of its copy, in nodes that it changes in place."""
 
     def __init__(self, bundle: _Bundle) -> None:
         self.bundle = bundle
 
     def part(self, part: str | ast.expr) -> str | ast.expr:
+        """A part of a line with the names of copies; text is unchanged."""
         return part if isinstance(part, str) else self.visit(part)
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.expr:
@@ -92,12 +101,12 @@ class _Calls(ast.NodeTransformer):
 
 
 def _own(module: str, name: str) -> str:
-    """The name of a copy; members of `errors` keep their names."""
+    """The name of a copy, ``module_name``; members of `errors` keep their names."""
     return name if module == "errors" else f"{module}_{name}"
 
 
 def _hidden(module: str, name: str) -> str:
-    """The name of a copy that only other copies call."""
+    """The name of a copy that only other copies call: ``_module_name``."""
     return f"_{module}_{name.lstrip('_')}"
 
 
@@ -105,7 +114,10 @@ def _hidden(module: str, name: str) -> str:
 
 
 class _Module:
-    """The definitions and imports of a module of the package."""
+    """The definitions and imports at the top level of one module of a package, read from its source.
+
+    ``external``: a name that an import outside the package binds, to the import statements.
+    """
 
     def __init__(self, name: str, package: str) -> None:
         self.name = name
@@ -128,19 +140,24 @@ class _Module:
                         self.external.setdefault((a.asname or a.name).split(".")[0], []).append(s)
 
     def started(self) -> list[ast.stmt]:
-        """Statements other than definitions that run when the module is imported."""
+        """The calls that run when the module is imported and that a copy must have too; empty except for modules in
+        `STARTED`."""
         calls = [s for s in self.tree.body if isinstance(s, ast.Expr) and isinstance(s.value, ast.Call)]
         return calls if self.name in STARTED else []  # type: ignore[return-value]
 
 
 def _folder(package: str) -> Path:
+    """The folder of an importable package."""
     file = import_module(package).__file__
     assert file is not None
     return Path(file).parent
 
 
 class _Bundle:
-    """Statements in an order in which they can run, and the imports they need; ``kept``: names that do not change."""
+    """Copied statements in an order in which they can run, and the imports they need.
+
+    ``core``: the function named in errors; ``kept``: names that do not change, None if all copies get their module's prefix.
+    """
 
     def __init__(self, core: ir.Function, package: str = PACKAGE, kept: Collection[str] | None = None) -> None:
         self.core, self.package, self.kept = core, package, kept
@@ -155,13 +172,16 @@ class _Bundle:
         return self.modules[name]
 
     def own(self, module: str, name: str) -> str:
-        """The name that a copied function has in the text."""
+        """The name that the copy of this member of ``module`` has in the text."""
         if self.kept is None:
             return _own(module, name)
         return name if name in self.kept else _hidden(module, name)
 
     def gather(self, module: str, name: str) -> None:
-        """Adds the definition of a name, after all definitions that it refers to."""
+        """Adds the definition of a name of ``module``, after all definitions that it refers to; nothing if it was added before.
+
+        T901 if there is no definition or it needs SciPy.
+        """
         source = self.module(module)
         if name in source.internal:
             self.gather(*source.internal[name])
@@ -177,6 +197,8 @@ class _Bundle:
             self.add(source, s)
 
     def add(self, source: _Module, stmt: ast.stmt) -> None:
+        """Adds a statement of the module ``source``, with copies' names, after all that it refers to; nothing if it was added
+        before."""
         if id(stmt) in self.done:
             return
         self.done.add(id(stmt))
@@ -192,7 +214,8 @@ class _Bundle:
         self.statements.append(_Rename(self, source).visit(stmt))
 
     def copy_of(self, source: _Module, name: str) -> str | None:
-        """The name in the bundle of a module's member; None for an import."""
+        """The name in the bundle of a module's member, followed through imports within the package; None if it is not defined
+        there."""
         while name in source.internal:
             there, name = source.internal[name]
             source = self.module(there)
@@ -200,10 +223,15 @@ class _Bundle:
 
 
 def _is_left_out(decorator: ast.expr) -> bool:
+    """Whether a copy omits this decorator."""
     return isinstance(decorator, ast.Name) and decorator.id in LEFT_OUT
 
 
 def _decorator(node: ast.expr) -> ast.expr:
+    """The decorator of a copy: a new ``njit(...)`` node for one of the package's own, else ``node`` itself.
+
+    A second argument of the decorator replaces the flags of fast arithmetic.
+    """
     called = node.func if isinstance(node, ast.Call) else node
     if not isinstance(called, ast.Name) or called.id not in OPTIONS:
         return node
@@ -217,25 +245,26 @@ def _decorator(node: ast.expr) -> ast.expr:
 
 
 def _needs_scipy(stmt: ast.stmt, name: str) -> bool:
-    """Whether the definition is a function of SciPy."""
+    """Whether the definition, of this name, calls a function of SciPy: its copy could not run without the runtime."""
     return any(isinstance(n, ast.Name) and n.id == "_wrap" for n in ast.walk(stmt)) or name == "digamma"
 
 
 def _free(stmt: ast.stmt) -> list[str]:
-    """The names that a definition reads from its module, in order."""
+    """The names that a definition reads from its module, or from builtins, in order, each once."""
     own = _local(stmt) if isinstance(stmt, ast.FunctionDef) else set()
     names = [n.id for n in ast.walk(stmt) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)]
     return [n for n in dict.fromkeys(names) if n not in own]
 
 
 def _local(function: ast.FunctionDef) -> set[str]:
+    """The names that a function, or a function inside it, binds: parameters and assigned variables."""
     found = {a.arg for n in ast.walk(function) if isinstance(n, ast.arguments) for a in [*n.args, *n.kwonlyargs]}
     found |= {n.arg for n in ast.walk(function) if isinstance(n, ast.arg)}
     return found | {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
 
 
 class _Rename(ast.NodeTransformer):
-    """Replaces names of a module by those of their copies."""
+    """Replaces names of the module ``source`` by those of their copies, in place; local names and ``njit`` stay."""
 
     def __init__(self, bundle: _Bundle, source: _Module) -> None:
         self.bundle, self.source = bundle, source
@@ -267,7 +296,7 @@ class _Rename(ast.NodeTransformer):
 
 
 def _imports(stmts: Sequence[ast.stmt]) -> str:
-    """The text of the imports, each name once: the standard library first."""
+    """The text of the imports, each name once: those of the standard library, an empty line, the others."""
     whole: set[str] = set()
     parts: dict[str, set[str]] = {}
     for s in stmts:

@@ -12,14 +12,20 @@ from transpile.ops.tables import record_of
 
 @dataclass(frozen=True)
 class Reach:
-    """For a *let*: whether its value is read once, in its own block; and whether a write lies before that read."""
+    """For a *let*: ``once``, its value is read once, in its own block; ``barrier``, a write or call lies before that read.
+
+    Both are False for any other statement.
+    """
 
     once: bool = False
     barrier: bool = False
 
 
 def reaches(block: ir.Block, count: Counter[ir.Var], once: set[ir.Var]) -> list[Reach]:
-    """The `Reach` of each statement; results of calls that are read once, in the block, are added to ``once``."""
+    """The `Reach` of each statement of the block, in order; ``count`` has the number of reads of each variable in the function.
+
+    Added to ``once`` are results of calls that are read exactly once, in this block.
+    """
     last: dict[ir.Var, int] = {}
     end = len(block.stmts)
     for k, stmt in enumerate(block.stmts):
@@ -43,5 +49,5 @@ def reaches(block: ir.Block, count: Counter[ir.Var], once: set[ir.Var]) -> list[
 
 
 def is_call(stmt: ir.Stmt) -> bool:
-    """Whether the statement is a call of the runtime, which has a line of its own and is not moved to its reader."""
+    """Whether the statement is a *let* that calls the runtime: it has a line of its own and is not moved to its reader."""
     return isinstance(stmt, ir.Let) and record_of(stmt).is_call
