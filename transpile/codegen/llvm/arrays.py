@@ -19,7 +19,10 @@ MADV_HUGEPAGE = 14  # Linux (<asm-generic/mman-common.h>)
 
 
 class Arrays(Scalars):
-    """Writes accesses to arrays; ``module`` is the LLVM module of the function."""
+    """Writes accesses to arrays; sizes, indices and strides are LLVM integers of a pointer's width.
+
+    ``module`` is the LLVM module of the function.
+    """
 
     module: Any
 
@@ -32,23 +35,26 @@ class Arrays(Scalars):
         self.scopes: dict[Any, tuple[Any, Any]] = {}  # root -> its own scope, and the scopes of all others
 
     def number(self, value: int) -> Any:
+        """The constant of LLVM for an int, as wide as a pointer."""
         return self.int(value)
 
     # ---- elements
 
     def load(self, array: Array, indices: Sequence[Any]) -> Scalar:
+        """Writes a load of the element at the ``indices``, one for each axis, and gives its value."""
         model = self.context.data_model_manager[array.dtype]
         read = self.builder.load(self.place(array, indices))
         self.mark(read, array)
         return Scalar(model.from_data(self.builder, read), array.dtype)
 
     def store(self, array: Array, indices: Sequence[Any], value: Scalar) -> None:
+        """Writes a store of the value, cast to the array's dtype, at the ``indices``, one for each axis."""
         model = self.context.data_model_manager[array.dtype]
         data = model.as_data(self.builder, self.cast(value, array.dtype).value)
         self.mark(self.builder.store(data, self.place(array, indices)), array)
 
     def place(self, array: Array, indices: Sequence[Any]) -> Any:
-        """The address of an element. The indices are in range, so nothing here overflows."""
+        """The address of the element at the ``indices``. These are in range, so nothing here overflows."""
         b = self.builder
         if array.strides is not None:
             return self.moved(array, [(i, s) for i, s in zip(indices, array.strides)])
@@ -60,7 +66,7 @@ class Arrays(Scalars):
         return b.gep(array.data, [offset], inbounds=True)
 
     def moved(self, array: Array, steps: Sequence[tuple[Any, Any]]) -> Any:
-        """The address of the first element, moved by each index times its stride in bytes; ``steps`` are pairs of these."""
+        """The address of the array's first element, moved by all ``steps``: pairs of an index and a stride in bytes."""
         b = self.builder
         if not steps:
             return array.data
@@ -72,7 +78,8 @@ class Arrays(Scalars):
         return b.bitcast(b.gep(start, [total], inbounds=True), array.data.type)
 
     def mark(self, access: Any, array: Array) -> None:
-        """Attaches alias metadata to an access: which accesses never overlap."""
+        """Attaches metadata to a load or store of the array: the access group of the current loop, and the scopes it does not
+        overlap."""
         if self.group is not None:
             access.set_metadata("llvm.access.group", self.group)
         if array.root is not None and array.root in self.scopes:
@@ -82,7 +89,10 @@ class Arrays(Scalars):
                 access.set_metadata("noalias", others)
 
     def separate(self, roots: Sequence[Any], name: str) -> None:
-        """Creates an alias scope for each root."""
+        """Declares that arrays of different ``roots`` do not overlap: sets the alias scopes that `mark` attaches.
+
+        ``name``, of the function, makes the scopes distinct from those of other functions.
+        """
         domain = self.module.add_metadata([f"{name} arrays"])
         scopes = {r: self.module.add_metadata([f"{name} array {k}", domain]) for k, r in enumerate(roots)}
         for root, scope in scopes.items():
@@ -95,7 +105,7 @@ class Arrays(Scalars):
     # ---- views
 
     def strides(self, array: Array) -> tuple[Any, ...]:
-        """The strides of any array, in bytes."""
+        """The strides in bytes, as LLVM values; for a C-contiguous array they are computed here from its sizes."""
         if array.strides is not None:
             return array.strides
         found, size = [], self.number(self.itemsize(array.dtype))
@@ -105,16 +115,22 @@ class Arrays(Scalars):
         return tuple(reversed(found))
 
     def itemsize(self, dtype: Any) -> int:
+        """The number of bytes of an element of Numba's type ``dtype``, an int."""
         return self.context.get_abi_sizeof(self.context.get_data_type(dtype))
 
     def turned(self, array: Array) -> Array:
-        """The transpose, as a view; a vector or a number itself."""
+        """The transpose, axes reversed, as a view; an array of rank 0 or 1 is returned as it is."""
         if len(array.sizes) < 2:
             return array
         return Array(array.dtype, array.data, array.sizes[::-1], self.strides(array)[::-1], array.meminfo, array.root)
 
     def part(self, array: Array, items: Sequence[nodes.Item], args: Sequence[Any]) -> Array:
-        """The view selected by ``items``: indices, ranges and whole axes, whose operands are ``args``."""
+        """The view selected by ``items``: indices, ranges and whole axes, whose operands are ``args``, and whole axes for the
+        rest.
+
+        The ends of a range are limited to the size of the axis, but a negative one is taken as it is; a reversed range is
+        empty.
+        """
         b = self.builder
         steps, sizes, kept = [], [], []
         strides = self.strides(array)
@@ -136,21 +152,24 @@ class Arrays(Scalars):
 
     @staticmethod
     def is_prefix(items: Sequence[nodes.Item]) -> bool:
-        """Whether such a view of a C-contiguous array is C-contiguous: indices, at most one range, then whole axes."""
+        """Whether such a view of a C-contiguous array is C-contiguous: indices, then at most one range, then whole axes."""
         rest = list(items)
         while rest and isinstance(rest[0], nodes.Point):
             rest.pop(0)
         return all(k == nodes.Slice() for k in rest[1:])
 
     def least(self, x: Any, y: Any) -> Any:
+        """The smaller of two signed integers."""
         return self.builder.select(self.builder.icmp_signed("<", x, y), x, y)
 
     # ---- as Numba passes them
 
     def type_of(self, array: Array) -> Any:
+        """Numba's type of the array: layout "C", or "A" if it has strides."""
         return self.types.Array(array.dtype, len(array.sizes), "C" if array.strides is None else "A")
 
     def struct(self, array: Array) -> Scalar:
+        """The array as a value of Numba's array type, for calls and results."""
         from llvmlite import ir
 
         b, type_ = self.builder, self.type_of(array)
@@ -172,7 +191,10 @@ class Arrays(Scalars):
         return Scalar(whole, type_)
 
     def array(self, given: Scalar, root: Any = None) -> Array:
-        """The array for a value of Numba's array type; ``root``: the variable whose alias scope it belongs to, if any."""
+        """The array for a value of Numba's array type; `Unsupported` for another type or rank 0.
+
+        ``root``: the variable whose alias scope its accesses have, None for none.
+        """
         b, type_ = self.builder, given.type
         if not isinstance(type_, self.types.Array) or not type_.ndim:
             raise Unsupported(str(type_))
@@ -192,8 +214,11 @@ class Arrays(Scalars):
     # ---- new memory
 
     def made(self, dtype: Any, sizes: Sequence[Any], root: Any) -> Array:
-        """A new array; writes an exit that raises if it could not be allocated. ``root``: the variable whose alias scope it
-        belongs to."""
+        """A new C-contiguous array with these sizes, its content undefined; writes an exit that raises if it could not be
+        allocated.
+
+        ``root``: the variable whose alias scope it belongs to. The caller must make a block its owner.
+        """
         b = self.builder
         address = b.call(self.maker(len(sizes)), [self.number(self.itemsize(dtype)), *sizes])
         self.unless_made(b.ptrtoint(address, self.int), dtype, sizes)
@@ -203,10 +228,16 @@ class Arrays(Scalars):
         return Array(dtype, data, tuple(sizes), None, address, root)
 
     def unless_made(self, address: Any, dtype: Any, sizes: Sequence[Any]) -> None:
+        """Writes code that raises if ``address``, as an integer, is one of the error codes of the allocating function
+        (`Failures`)."""
         raise NotImplementedError
 
     def maker(self, rank: int) -> Any:
-        """The function of this module that allocates arrays of this rank."""
+        """The function of this module that allocates arrays of this rank, from the size of an element and the sizes; written
+        once.
+
+        It gives the address of a meminfo, or `TOO_LITTLE`, `TOO_MANY` or `NEGATIVE` in its place.
+        """
         from llvmlite import ir
 
         name, pointer = f"{MAKE}.{rank}", self.cgutils.voidptr_t
@@ -238,8 +269,10 @@ class Arrays(Scalars):
         return found
 
     def advise(self, b: Any, data: Any, total: Any) -> None:
-        """Requests large pages for large memory of ``total`` bytes, as NumPy does: each page costs time when it is first
-        written."""
+        """Writes a request for large pages if the memory at ``data`` has ``total`` bytes, an LLVM integer, and that is large.
+
+        NumPy does so too: each page costs time when it is first written. Writes nothing except on Linux.
+        """
         from llvmlite import ir
 
         if not sys.platform.startswith("linux"):

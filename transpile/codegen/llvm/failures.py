@@ -19,7 +19,7 @@ from transpile.codegen.llvm.structure_parts import new_builder, remove_unread
 
 
 class Failures(Memory):
-    """Writes code that raises exceptions."""
+    """Writes code that raises exceptions; after a method that raises, the current block of LLVM has ended."""
 
     def __init__(self, context: Any, typing: Any) -> None:
         super().__init__(context, typing)
@@ -34,10 +34,11 @@ class Failures(Memory):
     # ---- raised here
 
     def fail(self, name: str, args: Sequence[Value], static: tuple[Any, ...] | None = None) -> None:
-        """Raises here. ``static`` are arguments known at compile time."""
+        """Raises the exception called ``name`` here, with ``args`` computed at run time, or else with ``static``, known now."""
         self.leave(exception(name), args, static)
 
     def leave(self, class_: type, args: Sequence[Value], static: tuple[Any, ...] | None = None) -> None:
+        """Raises an exception of the class here: branches to its exit, and passes it ``args``, or else ``static``."""
         values = [self.struct(a) if isinstance(a, Array) else a for a in args]
         for v in values:
             self.context.nrt.incref(self.builder, v.type, v.value)
@@ -45,7 +46,10 @@ class Failures(Memory):
         self.go(self.exits, key, "fail", [v.value for v in values])
 
     def go(self, exits: dict[Any, Any], key: Any, name: str, values: Sequence[Any]) -> None:
-        """Branches to the exit ``key``, which is created at the first request with the label ``name``, and passes it values."""
+        """Branches to the exit ``key`` of ``exits``, and passes it the values.
+
+        The exit, a block labelled ``name`` with a phi for each value, is created at the first request.
+        """
         if key not in exits:
             block = self.builder.function.append_basic_block(name)
             with self.builder.goto_block(block):
@@ -56,23 +60,32 @@ class Failures(Memory):
         self.builder.branch(block)
 
     def fail_if(self, test: Any, name: str, args: Sequence[Value], static: tuple[Any, ...] | None = None) -> None:
+        """Writes a branch that raises as `fail` does if the bit ``test`` is set; code goes on where it is not."""
         with self.builder.if_then(test, likely=False):
             self.fail(name, args, static)
 
     # ---- memory
 
     def message(self, name: str, *parts: Any) -> int:
-        """The number of a message for the current statement; the message is noted in ``sites``."""
+        """The number of a message for the current statement, an int; the message is noted in ``sites``.
+
+        ``name`` is the exception's; ``parts`` are texts and slots, numbers of the arguments passed with it.
+        """
         entry = (name, (), *place(self.loc), *parts)
         self.sites[site(entry)] = entry
         return site(entry)
 
     def fail_with(self, name: str, *parts: Any, args: Sequence[Value] = ()) -> None:
+        """Raises ``errors.<name>_`` with a message of these parts at the current statement's line; ``args`` fill the slots."""
         number = self.constant(self.message(name, *parts), self.types.int64)
         self.fail(f"errors.{name}_", (number, *args))
 
     def unless_made(self, address: Any, dtype: Any, sizes: Sequence[Any]) -> None:
-        """Raises the error that the result of the allocating function stands for, if it is no address (`arrays`)."""
+        """Raises ValueError or MemoryError if ``address``, an integer, is one of the error codes of the allocating function
+        (`arrays`).
+
+        The error for too little memory names the bytes of an array of this dtype and these sizes.
+        """
         b = self.builder
         with b.if_then(b.icmp_unsigned("<=", address, self.number(arrays.NEGATIVE)), likely=False):
             for code, text in (
@@ -87,25 +100,26 @@ class Failures(Memory):
             self.fail_for_memory(total)
 
     def fail_for_memory(self, size: Any) -> None:
-        """Raises MemoryError: this many bytes could not be allocated."""
+        """Raises MemoryError: ``size`` bytes, an LLVM integer, could not be allocated."""
         self.fail_with("MemoryError", "unable to allocate ", 0, " bytes", args=(Scalar(size, self.types.intp),))
 
     # ---- raised elsewhere
 
     def raised(self, class_: type, args: tuple[Any, ...] | None) -> None:
-        """Raises the exception of code that Numba wrote here."""
+        """Raises the exception of code that Numba wrote here; a MemoryError gets the user's line, others keep their
+        arguments."""
         if class_ is MemoryError:
             self.fail_with("MemoryError", "out of memory")
         else:
             self.leave(class_, (), tuple(args or ()))
 
     def passed(self, code: Any, info: Any) -> None:
-        """Raises the exception of a runtime function, at the user's line."""
+        """Raises the exception (status ``code`` and ``info``) of a runtime function that was called, at the user's line."""
         number = self.constant(self.message("Within", "out of memory"), self.types.int64)
         self.go(self.callee_exits, True, "within", [code, info, number.value])
 
     def pass_on(self, code: Any, info: Any) -> None:
-        """Raises again the exception of a called function; that function was written here, so the exception names its line
+        """Raises again the exception (status ``code`` and ``info``) of a called function of this module, which names its line
         already."""
         self.go(self.callee_exits, False, "failed", [code, info])
 
@@ -118,7 +132,10 @@ class Failures(Memory):
     # ---- functions
 
     def begin(self, described: Any) -> tuple[Any, list[Any]]:
-        """Begins a function of the module, into which the builder writes from here on; returns the function and its arguments."""
+        """The new LLVM function for Numba's description, and its arguments; the builder writes into it from here on.
+
+        It has an entry block, for cells of the frame, which leads to the block where writing goes on.
+        """
         function = self.context.declare_function(self.module, described)
         self.context.leaving[function.name] = self
         self.builder = new_builder(function.append_basic_block("entry"))
@@ -128,7 +145,7 @@ class Failures(Memory):
         return function, self.context.call_conv.decode_arguments(self.builder, described.argtypes, function)
 
     def write_exits(self, name: str) -> None:
-        """Writes the shared exits."""
+        """Writes the shared exits, each of which releases all memory, at the end of the function ``name``."""
         b, convention = self.builder, self.context.call_conv
         del self.context.leaving[b.function.name]
         for block, raised in self.callee_exits.values():
@@ -150,7 +167,8 @@ class Failures(Memory):
 
 
 def exception(name: str) -> Any:
-    """The exception class: a built-in one, or the one that generated text calls by this name."""
+    """The exception class of this name: a built-in one, or, with a dot, a class of the runtime such as
+    ``errors.IndexError_``."""
     import builtins
 
     return named(name) if "." in name else getattr(builtins, name)

@@ -33,19 +33,23 @@ _LARGEST = 8  # bytes of the largest element
 
 @dataclass
 class Small:
-    """The ``sizes`` of arrays that are known; arrays of at most ``few`` elements are passed by value."""
+    """The ``sizes`` of arrays, and of the arrays in stacks, where they are known; arrays of at most ``few`` elements go by
+    value."""
 
     sizes: dict[ir.Var, Sizes] = field(default_factory=dict)
     few: int = FEW
 
     def of(self, var: ir.Var) -> Sizes | None:
-        """The sizes of a variable passed by value, or of the elements of a stack that holds them by value; else None."""
+        """The sizes of an array variable passed by value, or of the elements of a stack that holds them by value; else None."""
         found = self.sizes.get(var)
         return found if found is not None and math.prod(found) <= self.few else None
 
 
 def placed(fn: ir.Function, is_kept: bool = False) -> tuple[ir.Function, Small]:
-    """The function with its small local arrays in the stack frame, and the known sizes. ``is_kept``: it may call itself."""
+    """A pair: the function, in which small local arrays are allocated in the stack frame, and the known sizes.
+
+    ``is_kept``: it may call itself, so less is placed there. ``fn`` itself if no array is.
+    """
     found = _Finder(fn)
     found.run(fn)
     small = Small(found.sizes, few=FEWER if is_kept else FEW)
@@ -71,6 +75,8 @@ def placed(fn: ir.Function, is_kept: bool = False) -> tuple[ir.Function, Small]:
 
 
 def _in_frame(block: ir.Block, local: set[ir.Var]) -> ir.Block:
+    """The block in which the allocations of the variables ``local``, also in nested blocks, have the space "frame"."""
+
     def one(stmt: ir.Stmt) -> ir.Stmt:
         if isinstance(stmt, ir.Alloc) and stmt.var in local:
             return replace(stmt, space="frame")
@@ -80,7 +86,11 @@ def _in_frame(block: ir.Block, local: set[ir.Var]) -> ir.Block:
 
 
 def _together(fn: ir.Function) -> dict[ir.Var, list[ir.Var]]:
-    """Maps each variable that gets its value from a loop, a branch or a stack to all variables with the same source."""
+    """Maps each variable that gets its value from a loop, a branch or a stack to all variables that share its cells, itself
+    included.
+
+    These are a carried value with its result and test parameter, and a stack with all that is popped from it.
+    """
     groups: list[list[ir.Var]] = []
     popped: dict[ir.Var, list[ir.Var]] = {}
     for stmt in statements(fn.body):
@@ -96,6 +106,8 @@ def _together(fn: ir.Function) -> dict[ir.Var, list[ir.Var]]:
 
 
 class _Finder:
+    """Finds the sizes of arrays that are known numbers: ``sizes``, also of the arrays in a stack under the stack's variable."""
+
     def __init__(self, fn: ir.Function) -> None:
         self.sizes: dict[ir.Var, Sizes] = {}
         self.pushes: dict[ir.Var, list[ir.Operand]] = {}
@@ -104,7 +116,8 @@ class _Finder:
                 self.pushes.setdefault(stmt.stack, []).append(stmt.value)
 
     def run(self, fn: ir.Function) -> None:
-        """Finds sizes. A popped array has the sizes of all pushed arrays, which may come from another stack."""
+        """Fills ``sizes``. A stack has sizes if all arrays pushed have the same, which may come from another stack: hence the
+        rounds."""
         self.block(fn.body)
         for _ in range(len(self.pushes) + 1):
             before = dict(self.sizes)
@@ -119,6 +132,7 @@ class _Finder:
         self.block(fn.body)
 
     def of(self, op: ir.Operand) -> Sizes | None:
+        """The sizes found for an operand; None if not known."""
         return self.sizes.get(op) if isinstance(op, ir.Var) else None
 
     def block(self, block: ir.Block) -> None:
@@ -126,6 +140,7 @@ class _Finder:
             self.stmt(stmt)
 
     def stmt(self, stmt: ir.Stmt) -> None:
+        """Notes the sizes of the arrays that a statement defines, and those in its blocks."""
         match stmt:
             case ir.Alloc():
                 self.note(stmt.var, [a.value if isinstance(a, ir.Const) else None for a in stmt.args])
@@ -144,18 +159,23 @@ class _Finder:
                 self.loop(stmt)
 
     def note(self, var: ir.Var, sizes: Sequence[int | None]) -> None:
+        """Sets the sizes of the variable if they are all known, none is negative, and they are as many as its axes; else
+        forgets them."""
         known = [n for n in sizes if n is not None and n >= 0]
         self.sizes.pop(var, None)
         if var.type.dims and len(known) == len(sizes) == len(var.type.dims):
             self.sizes[var] = tuple(known)
 
     def join(self, var: ir.Var, sides: Sequence[ir.Operand]) -> None:
-        """Gives the variable the sizes of all ``sides``, if they are the same."""
+        """Gives the variable the sizes of ``sides`` if those of all are known and the same, undefined values aside; else it has
+        none."""
         found = {self.of(s) for s in sides if not isinstance(s, ir.Undef)}
         sizes = found.pop() if len(found) == 1 else None
         self.note(var, sizes or ())
 
     def loop(self, stmt: ir.For | ir.While) -> None:
+        """Finds the sizes in a loop; carried arrays start with those of their initial values, and lose them if an iteration
+        changes them."""
         body = stmt.body
         arrays = [k for k, p in enumerate(body.params) if p.type.dims]
         for k in arrays:
@@ -182,7 +202,7 @@ class _Finder:
 
 
 def _leaving(fn: ir.Function, small: Small) -> set[ir.Var]:
-    """The arrays whose memory is used outside their block, or with a reference count."""
+    """The arrays whose memory is used outside their block, or with a reference count; with a view also what it is a view of."""
     leaving: set[ir.Var] = set()
     base: dict[ir.Var, ir.Var] = {}
     for op in fn.body.yields:
@@ -215,7 +235,8 @@ def _leaving(fn: ir.Function, small: Small) -> set[ir.Var]:
 
 
 def _written_later(fn: ir.Function, small: Small) -> set[ir.Var]:
-    """Variables passed by value whose source is written later under its old name: a copy of the elements would miss the write.
+    """Variables passed by value whose source array is written, while they live, under its own name: their copy would miss the
+    write.
 
     No pass produces this (`transpile.analysis.accesses.Touch`); if one did, results would be wrong.
     """
@@ -246,5 +267,6 @@ def _written_later(fn: ir.Function, small: Small) -> set[ir.Var]:
 
 
 def _add(found: set[ir.Var], op: ir.Operand) -> None:
+    """Adds an operand to ``found`` if it is an array variable."""
     if isinstance(op, ir.Var) and op.type.dims:
         found.add(op)

@@ -34,11 +34,11 @@ def compile_function(
     kept: Sequence[ir.Function] = (),
     outputs: Sequence[Output] = (),
 ) -> Any:
-    """The compiled function as `numba.core.compiler.CompileResult`. With a ``guard`` the function first tests its call;
-    without, its parameters may overlap.
+    """The compiled function as `numba.core.compiler.CompileResult`, under the unique ``name``.
 
-    ``name`` is unique; ``kept`` are its kept functions, ``outputs`` describes its last parameters, which hold results. Raises
-    `Unsupported` for operations that are not supported here.
+    With a ``guard`` it first tests its call; with None its parameters may overlap. ``kept`` are the kept functions it calls,
+    ``outputs`` describes its last parameters, arrays allocated by the caller for results. Raises `Unsupported` for operations
+    that only Numba's compiler supports.
     """
     from numba.core import callconv, compiler
     from numba.core.cpu_options import FastMathOptions
@@ -97,7 +97,7 @@ def compile_function(
 
 
 def _flags(options: Any) -> Any:
-    """The options with sorted flags: Numba keeps them in a set, whose order varies."""
+    """``options`` themselves, with their flags sorted in place: Numba keeps them in a set, whose order varies."""
     options.flags = sorted(options.flags)
     return options
 
@@ -109,8 +109,11 @@ def _is_parallel(fn: ir.Function) -> bool:
 def _copied(
     fn: ir.Function, kept: Sequence[ir.Function], guard: Guard | None, outputs: int, gives_lock: bool
 ) -> Copied:
-    """The parameters whose contents decide which memory the code touches: the wrapper copies these, so that no other thread can
-    write them. None are copied if the code never gives up Python's lock (``gives_lock`` False)."""
+    """What the wrapper copies: the parameters of ``fn`` whose contents decide which memory the code touches.
+
+    Then no other thread can write them. The last ``outputs`` parameters never count. Without ``gives_lock``, which says that
+    the code may give up Python's lock, nothing is copied.
+    """
     found = steering(fn, kept)
     given = fn.params[: len(fn.params) - outputs]
     params = [k for k, p in enumerate(given) if p in found]
@@ -129,7 +132,10 @@ def _write(
     guard: Guard | None = None,
     outputs: Sequence[Output] = (),
 ) -> None:
-    """Writes one function of the module."""
+    """Writes one function of the module, which ``own`` describes; ``kept``: names of kept functions to their descriptions.
+
+    ``guard`` and ``outputs`` are as for `compile_function`, None and empty for a kept function.
+    """
     name = own.qualname
     fn, written.small = placed(fn, written.is_narrow)
     written.read_somewhere = set(uses(fn.body))
@@ -158,14 +164,15 @@ def _write(
 
 
 def _parameter(written: Statements, param: ir.Var, value: Any, type_: Any) -> Value:
+    """The value of a parameter, from its LLVM value and Numba's type: an array or a scalar."""
     given = Scalar(value, type_)
     return written.array(given, param) if param.type.dims else given
 
 
 def _of_sizes(written: Statements, value: Value, output: Output, values: Sequence[Value]) -> Value:
-    """A result that the caller allocated, with the sizes requested of it: constants, or sizes of parameters among ``values``.
+    """The array ``value``, allocated by the caller for a result, with the sizes of its description in place of those passed.
 
-    LLVM optimises known values better than loaded ones.
+    They are constants, or sizes of parameters among ``values``: LLVM optimises known values better than loaded ones.
     """
     assert isinstance(value, Array)
     known = [s if isinstance(s, int) else (values[s[0]], s[1]) for s in output.sizes]
@@ -174,8 +181,10 @@ def _of_sizes(written: Statements, value: Value, output: Output, values: Sequenc
 
 
 def _asked(written: Statements, values: Sequence[Value], guard: Guard) -> list[Value]:
-    """Writes tests that the call is one the function was compiled for: which sizes are 1, and which arrays are disjoint; if one
-    fails, the code raises `Again`. Returns all parameters, with the sizes that must be 1 as constants."""
+    """All parameters' values, with sizes that must be 1 as constants; writes the tests of the ``guard``, which raise `Again`.
+
+    The tests: which sizes are 1, and which arrays are disjoint.
+    """
     from transpile_runtime.compiled import entry
 
     b = written.builder
@@ -190,12 +199,15 @@ def _asked(written: Statements, values: Sequence[Value], guard: Guard) -> list[V
 
 
 def _with_ones(written: Statements, value: Value, ones: Sequence[bool]) -> Value:
+    """The value; in an array the sizes marked in ``ones`` become the constant 1."""
     if not isinstance(value, Array):
         return value
     return replace(value, sizes=tuple([written.number(1) if one else n for n, one in zip(value.sizes, ones)]))
 
 
 def _return(written: Statements, found: Sequence[Value], results: Sequence[Any], restype: Any) -> None:
+    """Writes the return of the values in ``found``, cast to the types ``results``; several are one tuple of type
+    ``restype``."""
     context, builder = written.context, written.builder
     passed = []
     for value, type_ in zip(found, results):

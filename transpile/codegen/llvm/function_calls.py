@@ -13,9 +13,9 @@ from transpile.core import nodes as ir
 
 
 def described(context: Any, fn: ir.Function, name: str, has_watch: bool = False) -> Any:
-    """Numba's description of a function: its name, and the types of its parameters and result.
+    """Numba's description of the function ``fn`` under the unique ``name``: the types of its parameters and result.
 
-    With ``has_watch`` the address of the watch (`transpile.codegen.llvm.long_calls`) is the last parameter.
+    With ``has_watch`` it has one more parameter, the last: the address of the watch (`transpile.codegen.llvm.long_calls`).
     """
     from numba import types as numba_types
 
@@ -28,7 +28,7 @@ def described(context: Any, fn: ir.Function, name: str, has_watch: bool = False)
 
 
 def describe(context: Any, name: str, types: tuple[Any, ...], restype: Any) -> Any:
-    """Numba's description of a function with these argument and result types."""
+    """Numba's description of a function of this unique name, argument types and result type."""
     from numba.core.funcdesc import PythonFunctionDescriptor
     from numba.core.utils import _dynamic_modname as dynamic_name
 
@@ -50,12 +50,12 @@ def describe(context: Any, name: str, types: tuple[Any, ...], restype: Any) -> A
 
 
 def result_types(fn: ir.Function) -> list[Any]:
-    """Numba's types of the function's results."""
+    """Numba's types of the function's results, in order; empty for none."""
     return [numba_type_of(y.type) for y in fn.body.yields]
 
 
 def call(written: Operands, stmt: ir.Call) -> Scalar:
-    """The result of a call of a kept function."""
+    """Writes a call of a kept function and gives its result, a tuple if it has several; if it raises, so does the caller."""
     b, context = written.builder, written.context
     target = written.kept[stmt.function.name]  # type: ignore[union-attr]
     given: list[Value] = [written.value(a) for a in stmt.args]

@@ -34,7 +34,7 @@ def describe(
     lanes: int | None = None,
     single: bool = False,
 ) -> None:
-    """Attaches optimisation hints to the branch ``back`` to the head of a loop.
+    """Attaches metadata with optimisation hints to ``back``, the branch instruction to the head of a loop.
 
     A loop whose trip count is known only at run time is not unrolled, unless its body is short. This does not affect
     vectorisation; in other loops an iteration depends on the previous one, or is long, and copies of it would cost a fifth of
@@ -60,11 +60,14 @@ def describe(
 
 
 def _is_short(body: nodes.Block) -> bool:
+    """Whether the body has few statements and no loop."""
     inner = list(statements(body))
     return len(inner) <= SHORT and not any(isinstance(s, (nodes.For, nodes.While)) for s in inner)
 
 
 def _usual(module: Any, body: nodes.Block, single: bool) -> list[Any]:
+    """Hints for a loop that LLVM may vectorise as it likes: no unrolling unless the body is short; with ``single`` no
+    interleaving."""
     from llvmlite import ir
 
     hints = [] if _is_short(body) else [_hint(module, "unroll.runtime.disable")]
@@ -86,4 +89,5 @@ def _vector(module: Any, lanes: int, is_known: bool) -> list[Any]:
 
 
 def _hint(module: Any, name: str, *values: Any) -> Any:
+    """The metadata node of one hint, ``llvm.loop.<name>``."""
     return module.add_metadata([f"llvm.loop.{name}", *values])

@@ -13,7 +13,7 @@ from typing import Any
 
 
 def new_library(codegen: Any, name: str) -> Any:
-    """A code library that optimises its module once."""
+    """A code library of Numba's for an object cache, of this name, that optimises its module only once."""
     library = _kind()(codegen, name)
     library.enable_object_caching()
     return library
@@ -48,7 +48,10 @@ def _kind() -> type:
 
 @lru_cache(maxsize=1)
 def _tuned(codegen: Any) -> Any:
-    """The code generator with a target machine whose costs fit this processor better than Numba's; passes ask it for costs."""
+    """A copy of the code generator with a target machine whose costs fit this processor better; passes ask it for costs.
+
+    It is ``codegen`` itself if nothing is known about the processor.
+    """
     from llvmlite import binding
     from numba.core import config
 

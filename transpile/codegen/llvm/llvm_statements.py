@@ -38,9 +38,10 @@ class Cells:
 class Statements(Operands):
     # ---- blocks
 
-    """Writes the statements of a function."""
+    """Writes the statements of a function: a method for each kind, most of which bind the results in ``values``."""
 
     def block(self, block: ir.Block) -> None:
+        """Writes the statements of a block, in the open block of memory; `Unsupported` for a kind without a method."""
         for stmt in block.stmts:
             method = _STATEMENTS.get(type(stmt))
             if method is None:
@@ -53,6 +54,7 @@ class Statements(Operands):
     # ---- lets
 
     def let(self, stmt: ir.Let) -> None:
+        """Writes a *let* and binds its variable to the value."""
         self.lets[stmt.var] = stmt
         if has_lanes(stmt):
             self.values[stmt.var] = packet_instructions.let(self, stmt)
@@ -70,15 +72,18 @@ class Statements(Operands):
         self.values[stmt.var] = self.cast(found, result)
 
     def read(self, stmt: ir.Let) -> Value:
+        """The element that an ``index`` reads; if its operand is a number, that number."""
         array = self.value(stmt.args[0])
         if isinstance(array, Scalar):
             return array
         return self.load(array, [self.index(i) for i in stmt.args[1:]])
 
     def size(self, stmt: ir.Let) -> Value:
+        """The size of an axis of an array."""
         return Scalar(self.whole(stmt.args[0]).sizes[stmt.params["axis"]], self.types.intp)
 
     def converted(self, stmt: ir.Let) -> Value:
+        """The value of a cast; to bool it is whether the number is not 0."""
         (op,), to = stmt.args, stmt.var.type
         x, wanted = self.scalar(op), scalar_type(to)
         if to.dtype == "bool" and not op.type.is_bool:
@@ -87,11 +92,13 @@ class Statements(Operands):
         return self.cast(x, wanted)
 
     def called(self, stmt: ir.Let) -> Value:
+        """The result of a runtime function that the primitive names: a tuple, or a number of the dtype of the variable."""
         found = self.call(named(stmt.prim), [self.value(a) for a in stmt.args])
         self.held(found)
         return found if isinstance(found.type, self.types.BaseTuple) else self.cast(found, scalar_type(stmt.var.type))
 
     def calls(self, stmt: ir.Call) -> None:
+        """Writes a call of a kept or library function and binds its results; of several only those that are read somewhere."""
         if isinstance(stmt.function, ir.Kept):
             found = function_calls.call(self, stmt)
         else:
@@ -108,11 +115,13 @@ class Statements(Operands):
             self.values[result] = self.result(one, result)
 
     def result(self, found: Scalar, var: ir.Var) -> Value:
+        """The result of a call as a value: an array, a number cast to the dtype of ``var``, or else ``found`` itself."""
         if isinstance(found.type, self.types.Array):
             return self.array(found)
         return self.cast(found, scalar_type(var.type)) if not var.type.dims else found
 
     def item(self, stmt: ir.Let) -> Value:
+        """The value of one member of a tuple."""
         whole, k = self.scalar(stmt.args[0]), stmt.params["k"]
         found = Scalar(self.builder.extract_value(whole.value, k), whole.type[k])
         if isinstance(found.type, self.types.Array):
@@ -131,7 +140,7 @@ class Statements(Operands):
                 self.values[stmt.var] = self.part(array, items, args)
 
     def in_order(self, array: Array, sizes: tuple[Any, ...]) -> Array:
-        """The C-contiguous array with other sizes."""
+        """The C-contiguous array with other sizes, the same memory; `Unsupported` if the array has strides."""
         if array.strides is not None:
             raise Unsupported("a view of what does not lie in C order")
         return Array(array.dtype, array.data, sizes, None, array.meminfo, array.root)
@@ -139,6 +148,7 @@ class Statements(Operands):
     # ---- memory
 
     def alloc(self, stmt: ir.Alloc) -> None:
+        """Binds a new array, in the stack frame or on the heap, where the open block owns it; its content is undefined."""
         if stmt.space == "frame":
             sizes = [n.value for n in stmt.args if isinstance(n, ir.Const)]
             self.values[stmt.var] = self.local(scalar_type(stmt.var.type), sizes, stmt.var)
@@ -148,6 +158,7 @@ class Statements(Operands):
         self.values[stmt.var] = array
 
     def write(self, stmt: ir.Store | ir.Add) -> None:
+        """Writes a store of an element, or the addition of a value to it."""
         array = self.whole(stmt.buf)
         indices = [self.index(stmt.args[i.arg]) for step in stmt.path for i in step.items]  # type: ignore[union-attr]
         value = self.scalar(stmt.value)
@@ -176,7 +187,10 @@ class Statements(Operands):
     # ---- values passed between blocks
 
     def carried(self, var: ir.Var) -> Cells:
-        """Cells for a value of the variable."""
+        """New cells for a value of the variable: in memory outside any alias scope.
+
+        An array passed by value has a cell for each element; any other has an owner's cell and cells for its address and sizes.
+        """
         dtype = scalar_type(Type(var.type.dtype))
         if var.type.lanes:
             return Cells([self.cell(packet_instructions.vector(self, var.type))])
@@ -189,7 +203,10 @@ class Statements(Operands):
         return Cells([self.owner(), *(self.cell(p.type) for p in rest)])
 
     def parts(self, cells: Cells, value: Value, type_: Type) -> list[Any]:
-        """The values to store in the cells: the parts of the value, or its elements if it is passed by value."""
+        """The LLVM values to store in the cells for a value: its own parts, or its elements if it is passed by value.
+
+        A number is cast to the dtype of ``type_``. `Unsupported` for an array with strides that is not passed by value.
+        """
         if isinstance(value, Packet):
             return [value.value]
         if not isinstance(value, Array):
@@ -201,6 +218,7 @@ class Statements(Operands):
         return list(value.parts)
 
     def put(self, cells: Cells, parts: Sequence[Any]) -> None:
+        """Writes stores of these parts into the cells."""
         if cells.array is not None:
             for at, part in zip(self.elements(cells.sizes), parts):
                 self.store(cells.array, at, part)
@@ -208,6 +226,7 @@ class Statements(Operands):
             self.builder.store(part, cell)
 
     def get(self, cells: Cells, type_: Type) -> Value:
+        """The value now in the cells, of this type; an array passed by value is the cells' own array, uncopied."""
         if cells.array is not None:
             return cells.array
         parts = [self.builder.load(c) for c in cells.places]
@@ -225,7 +244,10 @@ class Statements(Operands):
         self.values[var] = found
 
     def handed(self, block: ir.Block, cells: Sequence[Cells], types: Sequence[Type]) -> list[list[Any]]:
-        """The values that the open block stores in cells at its end."""
+        """The parts that the open block stores in the ``cells`` at its end, a list for each value it yields.
+
+        They are not stored yet. Memory in them has a reference of its own, which outlives the block.
+        """
         found = []
         for own, op, type_ in zip(cells, block.yields, types):
             value = self.value(op)
@@ -238,14 +260,16 @@ class Statements(Operands):
         return found
 
     def branch(self, stmt: ir.If) -> None:
+        """Writes a branch; at the top level one that tests a size for this specialisation also makes the size known
+        afterwards."""
         self.divided(stmt)
         if len(self.blocks) == 1 and any(is_other_sizes(s) for s in stmt.then.stmts):
             self.agree(stmt.test)
 
     def agree(self, test: ir.Operand) -> None:
-        """After a test that two sizes are equal, replaces one size by the other.
+        """After a test that two sizes differ, which has left the function if so, replaces one size by the other.
 
-        LLVM then sees one value, also in other functions.
+        ``test``: the operand of the test. LLVM then sees one value, also in other functions.
         """
         let = self.lets.get(test) if isinstance(test, ir.Var) else None
         if let is None or record_of(let).relation is not NOT_EQUAL:
@@ -259,6 +283,7 @@ class Statements(Operands):
         self.values[size.args[0]] = replace(array, sizes=(*array.sizes[:axis], value, *array.sizes[axis + 1 :]))
 
     def divided(self, stmt: ir.If) -> None:
+        """Writes a branch with both sides, and binds its results."""
         test = self.truth(self.scalar(stmt.test))
         cells = [self.carried(r) for r in stmt.results]
         with self.builder.if_else(test) as (then, otherwise):
@@ -269,6 +294,7 @@ class Statements(Operands):
             self.keep(own, result)
 
     def side(self, block: ir.Block, results: Sequence[ir.Var], cells: Sequence[Cells]) -> None:
+        """Writes one side of a branch, and stores its values in the cells of the branch's ``results``."""
         self.open()
         self.block(block)
         found = self.handed(block, cells, [r.type for r in results])
@@ -285,6 +311,7 @@ class Statements(Operands):
             self.counted(stmt)
 
     def counted(self, stmt: ir.For) -> None:
+        """Writes a `For` as a loop in this thread, forwards or backwards; `Unsupported` if its step is not a constant."""
         if not isinstance(stmt.step, ir.Const) or not isinstance(stmt.step.value, int) or not stmt.step.value:
             raise Unsupported("a step that is not known")
         b, start, bound, step = self.builder, self.index(stmt.start), self.index(stmt.bound), stmt.step.value
@@ -314,8 +341,11 @@ class Statements(Operands):
                 self.group = None
 
     def back(self, stop: Any, head: Any, end: Any, asks: ir.For | ir.While | None) -> Any:
-        """Writes the branch to the next iteration, at ``head``, or to ``end`` if ``stop`` holds. ``asks``: the loop, if the
-        watch is to be polled first."""
+        """Writes the branch to the next iteration, at block ``head``, or to block ``end`` if the bit ``stop`` holds; gives its
+        instruction.
+
+        ``stop`` None: always on. ``asks``: the loop, if it spends its work and polls the watch first, else None.
+        """
         b = self.builder
         if asks is not None:
             if stop is not None:
@@ -328,7 +358,8 @@ class Statements(Operands):
         return b.branch(head) if stop is None else b.cbranch(stop, end, head)
 
     def trips(self, start: Any, bound: Any, step: int) -> Any:
-        """The length of ``range(start, bound, step)`` as an unsigned number, which holds any difference."""
+        """The length of ``range(start, bound, step)`` as an LLVM integer, to be read as unsigned: so it holds any
+        difference."""
         b = self.builder
         first, last = (start, bound) if step > 0 else (bound, start)
         span = b.sub(b.sub(last, first), self.number(1))
@@ -347,6 +378,7 @@ class Statements(Operands):
         return b.select(b.icmp_signed("<", trips, self.number(0)), self.number(2**63 - 1), trips)
 
     def repeat(self, stmt: ir.While) -> None:
+        """Writes a `While` loop."""
         b = self.builder
         with self.frame(stmt) as (cells, carry), self.nested():
             head, body, end = (b.function.append_basic_block(n) for n in ("loop", "trip", "end"))
@@ -366,9 +398,10 @@ class Statements(Operands):
 
     @contextmanager
     def frame(self, stmt: ir.For | ir.While) -> Iterator[tuple[list[Cells], Callable[[], Any]]]:
-        """A context for a loop: gives the cells of its carried values, and a function.
+        """A context for a loop: gives the cells of its carried values, one for each, and a function ``trip``; binds the results
+        at its end.
 
-        The function writes an iteration, and returns the test that ends the loop.
+        ``trip`` writes an iteration with the next carried values, and returns the bit that ends the loop, or None.
         """
         b, body = self.builder, stmt.body
         cells = [self.carried(p) for p in body.params]
@@ -413,9 +446,14 @@ class Statements(Operands):
     # ---- effects
 
     def check(self, stmt: ir.Check) -> None:
+        """Writes a check, which raises its exception if its test holds."""
         self.fail_if(self.truth(self.scalar(stmt.test)), f"errors.{stmt.exception}_", (self.site(stmt),))
 
     def check_bounds(self, stmt: ir.BoundsCheck) -> None:
+        """Writes a check that raises if the subscript is not less than the size or, if the statement says so, is negative.
+
+        If it has a guard, only where that holds.
+        """
         b = self.builder
         at, size, given, *guard = (self.scalar(a) for a in stmt.operands)
         compare = b.icmp_unsigned if stmt.low else b.icmp_signed  # as an unsigned number a negative one is large
@@ -425,6 +463,7 @@ class Statements(Operands):
         self.fail_if(wrong, f"errors.{stmt.exception}_", (self.site(stmt), given, size))
 
     def raise_(self, stmt: ir.Raise) -> None:
+        """Writes a ``raise``; what follows goes into a block that is never reached."""
         if is_other_sizes(stmt):
             self.fail("again.OtherSizes", ())
         else:
@@ -432,7 +471,7 @@ class Statements(Operands):
         self.builder.position_at_end(self.builder.function.append_basic_block("unreachable"))
 
     def show(self, stmt: ir.Print) -> None:
-        """Writes a call into the interpreter, which prints."""
+        """Writes a call into the interpreter that prints the message, with a tuple of the values, which is not empty."""
         values = [self.value(a) for a in stmt.args] or [self.constant(0, self.types.int64)]
         given = [self.struct(v) if isinstance(v, Array) else v for v in values]
         type_ = self.types.BaseTuple.from_types(tuple([v.type for v in given]))
@@ -440,6 +479,7 @@ class Statements(Operands):
         self.call(named("errors.say"), (self.site(stmt), Scalar(whole, type_)))
 
     def site(self, stmt: ir.Effect) -> Scalar:
+        """The number of the statement's message, as a constant of LLVM."""
         return self.constant(site(message(stmt)), self.types.int64)
 
 

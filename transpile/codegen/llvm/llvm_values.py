@@ -38,10 +38,11 @@ class Array:
 
     @property
     def parts(self) -> tuple[Any, ...]:
-        """The values that represent a C-contiguous array in control flow."""
+        """The LLVM values that represent a C-contiguous array in control flow: meminfo, data, then sizes."""
         return (self.meminfo, self.data, *self.sizes)
 
     def with_parts(self, parts: Sequence[Any]) -> Array:
+        """A C-contiguous array of the same dtype made of such ``parts``, without alias scope."""
         return Array(self.dtype, parts[1], tuple(parts[2:]), None, parts[0])
 
 
@@ -58,14 +59,14 @@ Value = Scalar | Array
 
 
 def numba_type_of(type_: Type) -> Any:
-    """Numba's type of a number, or of a C-contiguous array."""
+    """Numba's type of a number, or of a C-contiguous array if the type has dims."""
     from transpile_runtime.compiled.kernel import numba_type
 
     return numba_type(type_.dtype, len(type_.dims))
 
 
 def scalar_type(type_: Type) -> Any:
-    """Numba's type of a number, or of the elements of an array."""
+    """Numba's type of a number, or of the elements if the type is an array's."""
     from transpile_runtime.compiled.kernel import numba_type
 
     return numba_type(type_.dtype, 0)

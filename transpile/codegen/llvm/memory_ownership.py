@@ -29,11 +29,12 @@ class Memory(Arrays):
     # ---- cells
 
     def cell(self, type_: Any) -> Any:
-        """A cell of the stack frame."""
+        """A new cell of the stack frame for a value of this LLVM type: its address."""
         with self.builder.goto_entry_block():
             return self.builder.alloca(type_)
 
     def owner(self) -> Any:
+        """A cell for an owner, empty: one no longer in use, or a new one. It is registered for release on failure."""
         if self.free:
             return self.free.pop()
         pointer = self.cgutils.voidptr_t
@@ -46,7 +47,10 @@ class Memory(Arrays):
     # ---- the stack frame
 
     def local(self, dtype: Any, sizes: Sequence[int], root: Any = None) -> Array:
-        """An array in the stack frame, without reference count; ``root``: the variable whose alias scope it belongs to, if any."""
+        """A new array in the stack frame, without reference count, of known sizes; its content is undefined.
+
+        ``root``: the variable whose alias scope it belongs to, None for none.
+        """
         from llvmlite import ir
 
         type_ = self.context.get_data_type(dtype)
@@ -57,10 +61,11 @@ class Memory(Arrays):
         return Array(dtype, data, tuple([self.number(n) for n in sizes]), None, self.cgutils.voidptr_t(None), root)
 
     def is_local(self, array: Array) -> bool:
+        """Whether the array has no reference count, since it lies in the stack frame or has no memory."""
         return bool(getattr(array.meminfo, "constant", True) is None)
 
     def elements(self, sizes: Sequence[int]) -> Iterator[list[Any]]:
-        """Yields the indices of all elements."""
+        """Yields the indices of all elements of an array of these sizes, in C order, as lists of LLVM constants."""
         for at in product(*(range(n) for n in sizes)):
             yield [self.number(i) for i in at]
 
@@ -73,17 +78,22 @@ class Memory(Arrays):
         self.blocks[-1][meminfo] = cell
 
     def open(self) -> None:
+        """Begins a block, which owns what is allocated from here on."""
         self.blocks.append({})
 
     def close(self) -> None:
+        """Ends the block opened last: writes the release of the memory that it still owns."""
         for meminfo, cell in self.blocks.pop().items():
             self.builder.store(self.cgutils.voidptr_t(None), cell)
             self.count_down(meminfo)
             self.free.append(cell)
 
     def taken(self, value: Value) -> Value:
-        """The value with a reference of its own to its memory, for use outside the open block. If the block owned the memory,
-        it passes the ownership on; else the reference count grows."""
+        """The value itself, now with a reference of its own to its memory, for use outside the open block.
+
+        If the block owned the memory, it passes the ownership on; else the reference count grows. Numbers and arrays in the
+        frame need nothing.
+        """
         if not isinstance(value, Array) or self.is_local(value):
             return value
         cell = self.blocks[-1].pop(value.meminfo, None)
@@ -109,7 +119,7 @@ class Memory(Arrays):
         self.builder.call(function, [meminfo])
 
     def give_back_all(self) -> None:
-        """Releases all memory where the function fails.
+        """Writes the release of all memory in any owner's cell, for an exit at which the function fails.
 
         The cells are passed to a function, which keeps them in memory. Else each exit would have a phi for each cell over all
         places that lead there, which take longer to compile than the rest.
@@ -118,7 +128,8 @@ class Memory(Arrays):
             self.builder.call(self.giver(), [cell])
 
     def giver(self) -> Any:
-        """The function of this module that releases the memory of a cell and empties the cell; written when first asked for."""
+        """The function of this module that releases the memory whose owner's cell it gets, and empties the cell; written
+        once."""
         from llvmlite import ir
 
         found = self.module.globals.get(GIVE_BACK)
@@ -138,6 +149,6 @@ class Memory(Arrays):
         return found
 
     def held(self, x: Scalar) -> None:
-        """Makes the open block the owner of the memory in a call's result."""
+        """Makes the open block the owner of all memory in a call's result; nothing for numbers."""
         for _, meminfo in self.context.nrt.get_meminfos(self.builder, x.type, x.value):
             self.hold(meminfo)

@@ -14,7 +14,7 @@ from transpile.core.types import Type
 
 
 class Operands(Watching):
-    """Gives the values of operands."""
+    """Gives the values of operands, and holds the state of the function that is written."""
 
     def __init__(self, context: Any, typing: Any) -> None:
         super().__init__(context, typing)
@@ -30,6 +30,7 @@ class Operands(Watching):
     # ---- operands
 
     def value(self, op: ir.Operand) -> Value:
+        """The value of an operand: that of a variable, a constant, or an arbitrary value for `Undef`."""
         if isinstance(op, ir.Var):
             return self.values[op]
         if isinstance(op, ir.Undef):
@@ -38,21 +39,25 @@ class Operands(Watching):
         return self.constant(plain(op.value, op.type), type_)
 
     def scalar(self, op: ir.Operand) -> Scalar:
+        """The value of an operand that is a number or a tuple; `Unsupported` for an array."""
         found = self.value(op)
         if not isinstance(found, Scalar):
             raise Unsupported(f"{op} is an array")
         return found
 
     def index(self, op: ir.Operand) -> Any:
+        """The operand, a number, as an LLVM integer of a pointer's width."""
         return self.cast(self.scalar(op), self.types.intp).value
 
     def whole(self, op: ir.Operand) -> Array:
+        """The value of an operand that is an array; `Unsupported` for a number."""
         found = self.value(op)
         if not isinstance(found, Array):
             raise Unsupported(f"{op} is no array")
         return found
 
     def undefined(self, type_: Type) -> Value:
+        """A value of the type that is never read: 0, or an array without memory."""
         if type_.dims:
             return self.nothing(scalar_type(type_), len(type_.dims))
         return self.constant(plain(0, type_), scalar_type(type_))
@@ -67,5 +72,5 @@ class Operands(Watching):
 
 
 def plain(value: Any, type_: Type) -> Any:
-    """The constant as a Python number of the type."""
+    """The constant ``value`` as a bool, float or int of Python's, according to the dtype of the type."""
     return bool(value) if type_.is_bool else float(value) if type_.is_float else int(value)
