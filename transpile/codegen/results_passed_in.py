@@ -19,8 +19,7 @@ from transpile.core.output import Output
 
 
 def pass_results_in(fn: ir.Function) -> tuple[ir.Function, tuple[Output, ...]]:
-    """A pair: the lowered function with returned arrays as additional last parameters, and their descriptions in the same
-    order.
+    """A pair: the lowered function with returned arrays as its last parameters, and their descriptions in the same order.
 
     Moved are results that the function allocates at its top level, returns once, and whose sizes are constants or sizes of
     parameters. It then returns only the others; without such results it is ``fn`` itself and an empty tuple.

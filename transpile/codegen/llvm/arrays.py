@@ -125,11 +125,10 @@ class Arrays(Scalars):
         return Array(array.dtype, array.data, array.sizes[::-1], self.strides(array)[::-1], array.meminfo, array.root)
 
     def part(self, array: Array, items: Sequence[nodes.Item], args: Sequence[Any]) -> Array:
-        """The view selected by ``items``: indices, ranges and whole axes, whose operands are ``args``, and whole axes for the
-        rest.
+        """The view selected by ``items``: indices, ranges and whole axes, whose operands are ``args``.
 
-        The ends of a range are limited to the size of the axis, but a negative one is taken as it is; a reversed range is
-        empty.
+        Axes without item are whole. The ends of a range are limited to the size of the axis, but a negative one is taken as it
+        is; a reversed range is empty.
         """
         b = self.builder
         steps, sizes, kept = [], [], []
@@ -214,8 +213,7 @@ class Arrays(Scalars):
     # ---- new memory
 
     def made(self, dtype: Any, sizes: Sequence[Any], root: Any) -> Array:
-        """A new C-contiguous array with these sizes, its content undefined; writes an exit that raises if it could not be
-        allocated.
+        """A new C-contiguous array with these sizes, its content undefined; writes an exit that raises if there is no memory.
 
         ``root``: the variable whose alias scope it belongs to. The caller must make a block its owner.
         """
@@ -233,8 +231,8 @@ class Arrays(Scalars):
         raise NotImplementedError
 
     def maker(self, rank: int) -> Any:
-        """The function of this module that allocates arrays of this rank, from the size of an element and the sizes; written
-        once.
+        """The function of this module that allocates arrays of this rank, from an element's size and the sizes; written at
+        first use.
 
         It gives the address of a meminfo, or `TOO_LITTLE`, `TOO_MANY` or `NEGATIVE` in its place.
         """

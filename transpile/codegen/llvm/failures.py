@@ -81,10 +81,10 @@ class Failures(Memory):
         self.fail(f"errors.{name}_", (number, *args))
 
     def unless_made(self, address: Any, dtype: Any, sizes: Sequence[Any]) -> None:
-        """Raises ValueError or MemoryError if ``address``, an integer, is one of the error codes of the allocating function
-        (`arrays`).
+        """Raises ValueError or MemoryError if ``address``, an integer, is one of the error codes in `arrays`.
 
-        The error for too little memory names the bytes of an array of this dtype and these sizes.
+        They come from the allocating function. The error for too little memory names the bytes of an array of this dtype and
+        these sizes.
         """
         b = self.builder
         with b.if_then(b.icmp_unsigned("<=", address, self.number(arrays.NEGATIVE)), likely=False):

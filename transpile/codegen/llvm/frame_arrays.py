@@ -86,10 +86,9 @@ def _in_frame(block: ir.Block, local: set[ir.Var]) -> ir.Block:
 
 
 def _together(fn: ir.Function) -> dict[ir.Var, list[ir.Var]]:
-    """Maps each variable that gets its value from a loop, a branch or a stack to all variables that share its cells, itself
-    included.
+    """Maps each variable that gets its value from a loop, a branch or a stack to all variables that share its cells.
 
-    These are a carried value with its result and test parameter, and a stack with all that is popped from it.
+    These are, itself included, a carried value with its result and test parameter, and a stack with all that is popped from it.
     """
     groups: list[list[ir.Var]] = []
     popped: dict[ir.Var, list[ir.Var]] = {}
@@ -235,10 +234,10 @@ def _leaving(fn: ir.Function, small: Small) -> set[ir.Var]:
 
 
 def _written_later(fn: ir.Function, small: Small) -> set[ir.Var]:
-    """Variables passed by value whose source array is written, while they live, under its own name: their copy would miss the
-    write.
+    """Variables passed by value whose source array is written, while they live, under its own name.
 
-    No pass produces this (`transpile.analysis.accesses.Touch`); if one did, results would be wrong.
+    Their copy of the elements would miss the write. No pass produces this (`transpile.analysis.accesses.Touch`); if one did,
+    results would be wrong.
     """
     base = {s.var: s.base for s in statements(fn.body) if isinstance(s, ir.View)}
     found: set[ir.Var] = set()

@@ -187,9 +187,10 @@ class Statements(Operands):
     # ---- values passed between blocks
 
     def carried(self, var: ir.Var) -> Cells:
-        """New cells for a value of the variable: in memory outside any alias scope.
+        """New cells for a value of the variable.
 
-        An array passed by value has a cell for each element; any other has an owner's cell and cells for its address and sizes.
+        An array passed by value has a local array for its elements; any other has an owner's cell and cells for its address and
+        sizes.
         """
         dtype = scalar_type(Type(var.type.dtype))
         if var.type.lanes:
@@ -341,10 +342,10 @@ class Statements(Operands):
                 self.group = None
 
     def back(self, stop: Any, head: Any, end: Any, asks: ir.For | ir.While | None) -> Any:
-        """Writes the branch to the next iteration, at block ``head``, or to block ``end`` if the bit ``stop`` holds; gives its
-        instruction.
+        """Writes the branch to the next iteration, at ``head``, or to ``end`` if the bit ``stop`` holds; gives the instruction.
 
-        ``stop`` None: always on. ``asks``: the loop, if it spends its work and polls the watch first, else None.
+        ``head`` and ``end`` are blocks; ``stop`` None goes on. ``asks``: the loop, if it spends its work and polls the watch
+        first, else None.
         """
         b = self.builder
         if asks is not None:
@@ -398,10 +399,10 @@ class Statements(Operands):
 
     @contextmanager
     def frame(self, stmt: ir.For | ir.While) -> Iterator[tuple[list[Cells], Callable[[], Any]]]:
-        """A context for a loop: gives the cells of its carried values, one for each, and a function ``trip``; binds the results
-        at its end.
+        """A context for a loop: gives the cells of its carried values, one for each, and a function ``trip``.
 
-        ``trip`` writes an iteration with the next carried values, and returns the bit that ends the loop, or None.
+        ``trip`` writes an iteration with the next carried values, and returns the bit that ends the loop, or None. At its end
+        the context binds the results of the loop.
         """
         b, body = self.builder, stmt.body
         cells = [self.carried(p) for p in body.params]

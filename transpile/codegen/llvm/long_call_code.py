@@ -35,7 +35,8 @@ LONGEST = 2**40  # limit of the work counted at once
 
 
 def takes_long(fn: nodes.Function) -> bool:
-    """Whether a call may take so long that it must be watched."""
+    """Whether a call may take so long that it must be watched: it has a ``while``, a loop that is not short, or a heavy
+    call."""
     return any(
         isinstance(s, nodes.While) or (isinstance(s, nodes.For) and not is_short(s)) or is_heavy(s)
         for s in statements(fn.body)
@@ -43,12 +44,15 @@ def takes_long(fn: nodes.Function) -> bool:
 
 
 def is_heavy(stmt: nodes.Stmt) -> bool:
-    """Whether the statement is a call that may take long."""
+    """Whether the statement is a call that may take long: of a kept function, or with an array as argument."""
     return isinstance(stmt, nodes.Call) and (isinstance(stmt.function, nodes.Kept) or any(map(is_array, stmt.args)))
 
 
 def is_short(loop: nodes.For) -> bool:
-    """Whether the loop has few iterations, does little work in all, and contains nothing that may take long."""
+    """Whether the loop has constant ends, few iterations, little work in all, and nothing in it that may take long.
+
+    A parallel loop never is.
+    """
     if not isinstance(loop.start, nodes.Const) or not isinstance(loop.bound, nodes.Const) or loop.kind == "parallel":
         return False
     inner, trips = list(statements(loop.body)), abs(loop.bound.value - loop.start.value)
@@ -60,12 +64,16 @@ def is_short(loop: nodes.For) -> bool:
 
 
 def is_last(loop: nodes.For) -> bool:
-    """Whether the loop contains no other loop, short ones aside."""
+    """Whether the loop contains no other ``for`` loop, short ones aside."""
     return not any(isinstance(s, nodes.For) and not is_short(s) for s in statements(loop.body))
 
 
 def is_deep(block: nodes.Block, *around: nodes.For) -> bool:
-    """Whether nested loops do more work than a walk over an array. No array is so large that such a walk takes long."""
+    """Whether nested loops in the block do more work than a walk over an array; ``around``: the loops around it, outermost
+    first.
+
+    No array is so large that such a walk takes long.
+    """
     for stmt in block.stmts:
         nest = around
         if isinstance(stmt, nodes.For) and not is_short(stmt):
@@ -78,7 +86,7 @@ def is_deep(block: nodes.Block, *around: nodes.For) -> bool:
 
 
 def is_walk(nest: Sequence[nodes.For]) -> bool:
-    """Whether each iteration of the innermost loop accesses an element of its own.
+    """Whether each iteration of the innermost loop accesses an element of its own; ``nest``: the loops, outermost first.
 
     The index of each loop, or its sum with a constant, must be a subscript of one access.
     """
@@ -97,7 +105,7 @@ def is_walk(nest: Sequence[nodes.For]) -> bool:
 
 
 def _is_like_a_sum(let: nodes.Let) -> bool:
-    """Whether the value is no larger than the sum of its operands."""
+    """Whether the value's magnitude is bounded by the sum of its operands', as for a sum, a minimum or a maximum."""
     magnitude = record_of(let).magnitude
     return magnitude is not None and not record_of(let).multiplies
 
@@ -108,7 +116,11 @@ def _is_clipped(let: nodes.Let) -> bool:
 
 
 def cost(block: nodes.Block) -> int:
-    """A rough cost of running the statements once, without that of loops, which count their own work."""
+    """A rough cost of running the statements once, at least 1; loops count their own work, except short ones, which are
+    included.
+
+    The unit is a load, a store or a scalar addition.
+    """
     total = 1
     for stmt in block.stmts:
         match stmt:
@@ -126,10 +138,11 @@ def cost(block: nodes.Block) -> int:
 
 
 class Work:
-    """The work of one iteration of a loop with all loops in it, if known before the loop: an int, or a double of LLVM's.
+    """The work of one iteration of ``loop`` with all loops in it, as far as it is known before the loop: `of_trip` gives it.
 
-    Ends of inner loops that depend on outer indices are replaced by their extreme values. A loop whose length is known only
-    inside the iteration is assumed to have `MANY` iterations; if it has more it counts its own work.
+    Amounts are ints where known now, else LLVM doubles. Ends of inner loops that depend on outer indices are replaced by their
+    extreme values. A loop whose length is known only inside the iteration is assumed to have `MANY` iterations; if it has more
+    it counts its own work.
     """
 
     def __init__(self, writer: Watching, loop: nodes.For) -> None:
@@ -141,7 +154,10 @@ class Work:
         self.doubles: dict[int, tuple[Any, Any]] = {}  # identity of an LLVM integer -> the integer, its double
 
     def of_trip(self) -> Any:
-        """The work of one iteration; None if it is not known before the loop."""
+        """The work of one iteration, an int or an LLVM double; None if it is not known before the loop.
+
+        It is None if there is a ``while``, a heavy call, a loop that may stop early, or a loop of unknown length around others.
+        """
         inner = list(statements(self.loop.body))
         if any(
             isinstance(s, nodes.While) or is_heavy(s) or (isinstance(s, nodes.For) and s.body.stop is not None)
@@ -152,6 +168,10 @@ class Work:
         return self.block(self.loop.body)
 
     def block(self, block: nodes.Block) -> Any:
+        """The work of running a block once, loops included, an int or an LLVM double; None if not known.
+
+        Innermost loops of unknown length are added to the writer's ``unknown``.
+        """
         total: Any = cost(block)
         for loop in self.loops(block):
             trips = self.trips(loop)
@@ -196,9 +216,10 @@ class Work:
         return self.quotient(self.counts[ends], abs(loop.step.value))
 
     def of_block(self, low: nodes.Operand, high: nodes.Operand) -> int | None:
-        """The largest trip count of a loop from ``low`` to ``high`` over a block of a range; None if it is no such loop.
+        """The largest trip count, an int, of a loop from ``low`` to ``high`` over a block of a range; None if it is no such
+        loop.
 
-        The upper end of a block is at most its lower end plus a constant.
+        The upper end of a block is a minimum, of which one operand is its lower end plus a constant.
         """
         let = self.lets.get(high) if isinstance(high, nodes.Var) else None
         if let is None or record_of(let).extreme >= 0:
@@ -207,12 +228,15 @@ class Work:
         return next((max(form.const, 0) for form in apart if not form.terms), None)
 
     def is_size(self, op: nodes.Operand) -> bool:
-        """Whether the operand is the size of an array, which is not negative."""
+        """Whether the operand, defined before the loop, is the size of an array, which is not negative."""
         let = self.writer.lets.get(op) if isinstance(op, nodes.Var) else None
         return let is not None and let.prim == "dim"
 
     def value(self, op: nodes.Operand, most: bool, depth: int = 4) -> Any:
-        """The upper bound (``most``) or the lower bound of an integer; None if not known."""
+        """The upper bound (``most``) or the lower bound of an integer, an int or an LLVM double; None if not known.
+
+        ``depth`` limits how many definitions are followed. An index has the ends of its loop as bounds.
+        """
         if isinstance(op, nodes.Const):
             return int(op.value)
         if not isinstance(op, nodes.Var) or not depth:
@@ -240,25 +264,30 @@ class Work:
     # ---- numbers
 
     def double(self, value: Any) -> Any:
+        """The amount, an int or any LLVM number, as an LLVM double."""
         return self.writer.double(value)
 
     def sum(self, x: Any, y: Any, sign: int = 1) -> Any:
+        """``x + sign * y`` of two amounts: an int if both are ints, else an LLVM double that is computed here."""
         if isinstance(y, int) and (isinstance(x, int) or not y):
             return x + sign * y if isinstance(x, int) else x
         b = self.writer.builder
         return (b.fadd if sign > 0 else b.fsub)(self.double(x), self.double(y))
 
     def product(self, trips: Any, work: Any) -> Any:
+        """The product of two amounts: an int if both are ints, else an LLVM double that is computed here."""
         if isinstance(trips, int) and isinstance(work, int):
             return trips * work
         return self.writer.builder.fmul(self.double(trips), self.double(work))
 
     def quotient(self, x: Any, step: int) -> Any:
+        """The amount divided by ``step``: an int is rounded up, an LLVM double is not rounded."""
         if step == 1 or isinstance(x, int):
             return x if step == 1 else -(-x // step)
         return self.writer.builder.fmul(x, self.double(1).type(1.0 / step))
 
     def larger(self, x: Any, y: Any, which: bool) -> Any:
+        """The larger of two amounts, or the smaller unless ``which``: an int if both are ints, else an LLVM double."""
         if isinstance(x, int) and isinstance(y, int):
             return max(x, y) if which else min(x, y)
         b, x, y = self.writer.builder, self.double(x), self.double(y)
@@ -266,7 +295,7 @@ class Work:
 
 
 class Watching(Stacks):
-    """Writes the counting of work and the polls of the watch."""
+    """Writes the counting of work and the polls of the watch; nothing is counted in a function without watch."""
 
     def __init__(self, context: Any, typing: Any) -> None:
         super().__init__(context, typing)
@@ -285,9 +314,10 @@ class Watching(Stacks):
         )
 
     def begin_watch(self, fn: nodes.Function, given: Sequence[Any]) -> None:
-        """Sets up the watch at a function's beginning.
+        """Sets up the watch at a function's beginning: the last of the arguments ``given``, if there is one more than
+        parameters.
 
-        If there is one more argument (``given``) than parameters, the last one is the watch.
+        Without it nothing is done. A kept function counts its own statements here, and polls.
         """
         if len(given) == len(fn.params):
             return
@@ -300,8 +330,11 @@ class Watching(Stacks):
             self.ask()
 
     def begin_chunk(self, code: Any, owner: Any, bare: Any) -> None:
-        """Sets up a watch for a chunk of a parallel loop. The arguments are cells that all threads share: ``code`` and
-        ``owner`` for `long_calls.poll_together`, and ``bare``, which says whether the call is bare."""
+        """Sets up a new watch, in the stack frame, for a chunk of a parallel loop.
+
+        The arguments are addresses of fields that all threads share: ``code`` and ``owner`` for `long_calls.poll_together`, and
+        ``bare``, which says whether the call is bare.
+        """
         _, _, type_ = long_calls.types()
         self.watch = self.cell(type_)
         long_calls.begin(self.builder, self.watch, self.builder.load(bare))
@@ -310,28 +343,31 @@ class Watching(Stacks):
         self.watch_back()
 
     def end_watch(self) -> None:
+        """At the end of a kept function stores the remaining work in the watch, for its caller."""
         if self.watch is not None and self.is_narrow:
             self.handed_watch()
 
     def handed_watch(self) -> Any:
-        """The watch to pass to a kept function or back to the caller, after storing the remaining work in it."""
+        """The address of the watch, untyped, to pass to a kept function; first stores the remaining work in the watch."""
         b = self.builder
         b.store(b.load(self.left), long_calls.field(b, self.watch, long_calls.LEFT))
         return b.bitcast(self.watch, self.cgutils.voidptr_t)
 
     def watch_back(self) -> None:
-        """Reads the remaining work back after a call of a kept function."""
+        """Reads the remaining work back from the watch after a call that changed it; nothing without watch."""
         if self.watch is not None:
             self.builder.store(
                 self.builder.load(long_calls.field(self.builder, self.watch, long_calls.LEFT)), self.left
             )
 
     def spend(self, amount: Any) -> None:
+        """Subtracts an amount, an LLVM integer, from the remaining work."""
         b = self.builder
         b.store(b.sub(b.load(self.left), amount), self.left)
 
     def ask(self) -> None:
-        """Polls the watch if enough work has been done."""
+        """Writes a poll of the watch that is made if the remaining work is negative; the function is left if a signal ends the
+        call."""
         if self.watch is None:
             return
         b = self.builder
@@ -348,7 +384,7 @@ class Watching(Stacks):
 
     @contextmanager
     def nested(self, is_counted: Any = False) -> Iterator[None]:
-        """Marks the code inside a loop. ``is_counted``: the loop counts the work in it, and polls."""
+        """A context for the code inside a loop. ``is_counted``, a bool or a bit: the loop counts the work in it, and polls."""
         before = self.depth, self.is_counted
         self.depth, self.is_counted = self.depth + 1, self.either(self.is_counted, is_counted)
         yield
@@ -356,10 +392,11 @@ class Watching(Stacks):
 
     @contextmanager
     def watched(self, loop: nodes.For, counter: Any, last: Any, end: Any) -> Iterator[tuple[Any, Any, bool]]:
-        """A context that counts the work of a loop from the counter's value up to ``last``; writing continues at ``end``.
+        """A context that counts the work of a loop while ``counter``, a cell, runs to ``last``; writing continues at the block
+        ``end``.
 
-        The loop branches to ``end`` also if it is left early. Gives the end of its iterations as they are written, the block
-        after them, and whether each iteration polls.
+        The loop branches to ``end`` also if it is left early. Gives a triple: the end of its iterations as they are written,
+        the block after them, and whether each iteration polls, a bool.
         """
         b, above = self.builder, self.is_counted
         self.around[loop.index] = loop
@@ -391,7 +428,8 @@ class Watching(Stacks):
                 yield from self.pieces(work, self.choice(above, 0, spent), above, counter, last, end)
 
     def is_little(self, loop: nodes.For, work: Any) -> Any:
-        """Whether a loop can poll for the loops in it: True, False, or a bit. ``work``: the work of its iterations."""
+        """Whether a loop can poll for the loops in it: True, False, or a bit. ``work``: that of an iteration, None if not
+        known."""
         if work is None or not is_deep(loop.body):
             return work is not None
         if isinstance(work, int):
@@ -399,17 +437,22 @@ class Watching(Stacks):
         return self.builder.fcmp_ordered("<=", work, work.type(float(_MUCH)))
 
     def either(self, x: Any, y: Any) -> Any:
+        """The disjunction of two tests, each a bool or a bit: a bool if that is known now, else a bit."""
         if isinstance(x, bool) or isinstance(y, bool):
             return x is True or y is True or (y if x is False else x)
         return self.builder.or_(x, y)
 
     def choice(self, test: Any, x: Any, y: Any) -> Any:
-        """The amount of work ``x`` if the test holds, else ``y``; chosen at once if the test is a Python bool."""
+        """The amount of work ``x`` if the test holds, else ``y``.
+
+        A Python bool chooses now and gives the amount as it is; a bit gives an LLVM double.
+        """
         if isinstance(test, bool):
             return x if test else y
         return self.builder.select(test, self.double(x), self.double(y))
 
     def double(self, work: Any) -> Any:
+        """The amount as an LLVM double: a constant for an int, an LLVM integer is converted here."""
         from llvmlite import ir
 
         if isinstance(work, int):
@@ -417,7 +460,7 @@ class Watching(Stacks):
         return work if work.type == ir.DoubleType() else self.builder.sitofp(work, ir.DoubleType())
 
     def is_size(self, op: nodes.Operand) -> bool:
-        """Whether an end of a loop is bounded by sizes of arrays.
+        """Whether an end of a loop is a constant, or bounded by sizes of arrays.
 
         No array has so many elements that one loop over them takes long.
         """
@@ -433,10 +476,11 @@ class Watching(Stacks):
     def pieces(
         self, work: Any, spent: Any, above: Any, counter: Any, last: Any, end: Any
     ) -> Iterator[tuple[Any, Any, bool]]:
-        """Writes a loop in pieces, with polls between them, until ``counter`` reaches ``last``.
+        """Writes a loop in pieces, with polls between them, until ``counter`` reaches ``last``; used like the context
+        `watched`.
 
-        ``work``: the work of an iteration; ``spent``: the part of it that is counted; ``above``: run it as one piece, as an
-        outer loop polls.
+        ``work``: the work of an iteration; ``spent``: the part of it that is counted; ``above``, a bool or a bit: run it as one
+        piece, as an outer loop polls.
         """
         b = self.builder
         most = self.trips_of_piece(work, b.sub(last, b.load(counter)), above)
@@ -456,8 +500,11 @@ class Watching(Stacks):
         b.position_at_end(end)
 
     def trips_of_piece(self, work: Any, trips: Any, above: Any) -> Any:
-        """The number of iterations between two polls, each with this work; all ``trips`` if an outer loop polls (``above``). No
-        division is executed if all iterations together are few."""
+        """The number of iterations between two polls, an LLVM integer, if each does this ``work``; at least 1.
+
+        It is all ``trips`` if an outer loop polls (``above``, False or a bit), or if, with ``work`` a double, all together do
+        little.
+        """
         if isinstance(work, int):
             few = PIECE // work // long_calls.TRIPS * long_calls.TRIPS or max(PIECE // work, 1)
             return self.number(few) if above is False else self.builder.select(above, trips, self.number(few))
@@ -473,9 +520,10 @@ class Watching(Stacks):
         return b.load(found)
 
     def spend_many(self, work: Any, trips: Any, above: Any) -> None:
-        """Counts the work of many iterations; for few it would take longer than the work.
+        """Counts ``trips`` iterations of this ``work`` and polls, if they are more than `MANY`: for few it would take longer
+        than the work.
 
-        ``above``: an outer loop counts it.
+        ``above``, False or a bit: an outer loop counts it.
         """
         b = self.builder
         is_many = b.icmp_signed(">", trips, self.number(MANY))
@@ -484,6 +532,10 @@ class Watching(Stacks):
             self.ask()
 
     def spend_trips(self, work: Any, trips: Any) -> None:
+        """Subtracts ``trips``, an LLVM integer, times ``work``, an int or an LLVM double, from the remaining work.
+
+        With a double at most `LONGEST` is subtracted.
+        """
         b = self.builder
         if isinstance(work, int):
             self.spend(b.mul(trips, self.number(work)))
@@ -494,7 +546,10 @@ class Watching(Stacks):
     # ---- calls
 
     def before_call(self, stmt: nodes.Call, args: Sequence[Any]) -> None:
-        """Counts the work of a call that may take long, and polls before it."""
+        """Counts the work of a library call on arrays, and polls before it; nothing if no argument is an array.
+
+        ``args`` are the values of the arguments.
+        """
         arrays = [a for a in args if isinstance(a, Array)]
         if self.watch is None or not arrays:
             return
@@ -511,13 +566,17 @@ class Watching(Stacks):
         self.ask()
 
     def product(self, array: Array) -> Any:
+        """The number of elements of an array, an LLVM integer."""
         total = self.number(1)
         for n in array.sizes:
             total = self.builder.mul(total, n)
         return total
 
     def other(self, arrays: Sequence[Array], whole: Array, module: str) -> Any:
-        """The factor of a product's work beside the size of ``whole``: the number of columns of the other matrix."""
+        """The factor of a product's work beside the number of elements of ``whole``, an LLVM integer.
+
+        It is the number of columns of the first other matrix, 1 if there is none; in `linalg` that of columns of ``whole``.
+        """
         if module in _CUBIC:
             return whole.sizes[-1] if whole.sizes else self.number(1)
         others = [a for a in arrays if a is not whole and len(a.sizes) == 2]

@@ -38,7 +38,7 @@ _MONOTONIC = 6 if sys.platform == "darwin" else 1
 
 
 def types() -> tuple[Any, Any, Any]:
-    """LLVM's types of a number, an address, and the watch."""
+    """LLVM's types of a 64-bit number, an address, and the watch."""
     from llvmlite import ir
 
     number, pointer = ir.IntType(64), ir.IntType(8).as_pointer()
@@ -46,7 +46,7 @@ def types() -> tuple[Any, Any, Any]:
 
 
 def begin(builder: Any, watch: Any, bare: Any) -> None:
-    """Initialises the watch."""
+    """Writes the initialisation of the watch at this address; ``bare``: its field, an LLVM number 1 or 0."""
     number, pointer, _ = types()
     for k, value in (
         (LEFT, number(FIRST)),
@@ -66,7 +66,10 @@ def field(builder: Any, watch: Any, k: int) -> Any:
 
 
 def outside(module: Any, name: str, result: Any, *args: Any) -> Any:
-    """A function of the interpreter or of the C library, declared in the module; ``args`` are the types of its arguments."""
+    """A function of the interpreter or of the C library, declared in the module if it is not yet.
+
+    ``result`` and ``args`` are LLVM's types of its result and its arguments.
+    """
     from llvmlite import ir
     from numba.core import cgutils
 
@@ -83,9 +86,9 @@ def rare(function: Any, *attributes: str) -> None:
 
 
 def poll(module: Any, gives: bool) -> Any:
-    """The polling function of this module: its result is 0 if the handler of a signal has raised, else 1.
+    """The polling function of this module, which takes a watch: its result is 0 if the handler of a signal has raised, else 1.
 
-    With ``gives`` it may release the lock.
+    With ``gives`` it may release the lock. It is written at first use; later ``gives`` has no effect.
     """
     from llvmlite import ir
 
@@ -140,10 +143,10 @@ def poll(module: Any, gives: bool) -> Any:
 
 
 def poll_together(module: Any) -> Any:
-    """The polling function for chunks of a parallel loop.
+    """The polling function of this module for chunks of a parallel loop; its result is 0 if the chunk must end, else 1.
 
-    The threads share an exception and the identity of the lock's owner. The owner receives signals, and an exception that a
-    handler raises ends the other threads too.
+    It takes the chunk's watch and the addresses of an exception's code and of the identity of the lock's owner, which the
+    threads share. The owner receives signals, and an exception that a handler raises ends the other threads too.
     """
     from llvmlite import ir
     from numba.core.callconv import RETCODE_EXC
@@ -175,7 +178,8 @@ def poll_together(module: Any) -> Any:
 
 
 def _is_interrupted(module: Any, builder: Any, watch: Any) -> Any:
-    """Whether a bare call must end. If another handler waits for its end, it does not poll again."""
+    """A bit: whether a bare call must end, as Ctrl-C has raised. If another handler waits for its end, it does not poll
+    again."""
     number, _, _ = types()
     found = builder.call(_interrupt(module), [])
     with builder.if_then(builder.icmp_signed("<", found, number(0)), likely=False):
@@ -236,7 +240,7 @@ def _interrupt(module: Any) -> Any:
 
 
 def several(module: Any) -> Any:
-    """The function of this module that looks for other threads.
+    """The function of this module that looks for other threads of the interpreter; written at first use.
 
     Its result is 0 if there are none, 1 if this is the first one, which receives signals, else 2. The interpreter's list of
     threads ends with the first one.
@@ -274,7 +278,7 @@ def several(module: Any) -> Any:
 
 
 def _clock(module: Any) -> Any:
-    """The function of this module that gives the time in ns."""
+    """The function of this module that gives a monotonic time in ns; written at first use."""
     from llvmlite import ir
 
     found = module.globals.get(CLOCK)
@@ -298,7 +302,7 @@ def _clock(module: Any) -> Any:
 
 
 def end(builder: Any, module: Any, watch: Any) -> None:
-    """Takes Python's lock back if the watch has released it."""
+    """Writes code that takes Python's lock back if the watch has released it."""
     from llvmlite import ir
 
     _, pointer, _ = types()

@@ -12,8 +12,10 @@ from transpile.ops.element import Apply, Arg, Choose, Element, Infix, Prefix
 
 
 def at_once(written: Operands, node: Element, args: Sequence[Packet]) -> Packet | None:
-    """The value of an element (``node``) for the packets ``args``, in all lanes; None if a part of it has no vector
-    instruction."""
+    """The value of an element (``node``) for the packets ``args``, in all lanes; None if a part has no vector instruction.
+
+    Then instructions for other parts may have been written.
+    """
     match node:
         case Arg(k):
             return args[k]
@@ -34,11 +36,13 @@ def _of(
     parts: Sequence[Element],
     args: Sequence[Packet],
 ) -> Packet | None:
+    """What ``write`` gives for the values of ``parts``; None if it gives None or one of them has no vector instruction."""
     given = [at_once(written, p, args) for p in parts]
     return None if any(g is None for g in given) else write([g for g in given if g is not None])
 
 
 def _infix(written: Operands, sign: str, a: Packet, b: Packet) -> Packet | None:
+    """The packet of a binary operation; None unless both have one type and the sign is one instruction for it."""
     types, builder = written.types, written.builder
     if a.type != b.type:
         return None
@@ -54,6 +58,7 @@ def _infix(written: Operands, sign: str, a: Packet, b: Packet) -> Packet | None:
 
 
 def _prefix(written: Operands, sign: str, x: Packet) -> Packet | None:
+    """The packet of ``not`` of booleans or ``-`` of floats; else None."""
     if sign == "not" and x.type == written.types.boolean:
         return Packet(written.builder.not_(x.value), x.type)
     if sign == "-" and isinstance(x.type, written.types.Float):
@@ -62,6 +67,7 @@ def _prefix(written: Operands, sign: str, x: Packet) -> Packet | None:
 
 
 def _choice(written: Operands, test: Packet, yes: Packet, no: Packet) -> Packet | None:
+    """The packet with the lanes of ``yes`` where ``test`` is set, else of ``no``; None if the types do not fit."""
     if test.type != written.types.boolean or yes.type != no.type:
         return None
     return Packet(written.builder.select(test.value, yes.value, no.value), yes.type)
@@ -71,13 +77,14 @@ def _choice(written: Operands, test: Packet, yes: Packet, no: Packet) -> Packet 
 
 
 def _function(written: Operands, function: str, given: Sequence[Packet]) -> Packet | None:
+    """The packet of a function in `_FUNCTIONS`; None unless all operands are floats of one type."""
     if not all(isinstance(x.type, written.types.Float) and x.type == given[0].type for x in given):
         return None
     return Packet(_FUNCTIONS[function](written, *(x.value for x in given)), given[0].type)
 
 
 def _intrinsic(name: str) -> Callable[[Operands, Any], Any]:
-    """Writes a call of an LLVM intrinsic."""
+    """A function that writes a call of the LLVM intrinsic of this name on one vector of floats, and gives its result."""
 
     def write(written: Operands, x: Any) -> Any:
         from llvmlite import ir as llvm
@@ -90,7 +97,10 @@ def _intrinsic(name: str) -> Callable[[Operands, Any], Any]:
 
 
 def _extreme(sign: str) -> Callable[[Operands, Any, Any], Any]:
-    """Writes the larger or smaller of two: the first if it compares so with the second or is NaN, else the second."""
+    """A function that writes the larger (``sign`` ``>=``) or smaller (``<=``) of two vectors of floats, lane by lane.
+
+    It is the first if that compares so with the second or is NaN, else the second: NaN in either gives NaN.
+    """
 
     def write(written: Operands, a: Any, b: Any) -> Any:
         builder = written.builder

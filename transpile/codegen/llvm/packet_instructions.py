@@ -19,7 +19,7 @@ from transpile.ops.tables import record_of
 
 
 def vector(written: Operands, type_: Type) -> Any:
-    """LLVM's type of a packet."""
+    """LLVM's vector type for a packet of this type."""
     from llvmlite import ir as llvm
 
     return llvm.VectorType(written.context.get_value_type(scalar_type(Type(type_.dtype))), type_.lanes)
@@ -29,7 +29,7 @@ def vector(written: Operands, type_: Type) -> Any:
 
 
 def let(written: Operands, stmt: ir.Let) -> Value:
-    """The value of a statement on packets."""
+    """The value of a *let* that reads or gives a packet: a packet, or a number for a combination of lanes."""
     across = _ACROSS.get(stmt.prim)
     if across is not None:
         return across(written, stmt)
@@ -38,7 +38,7 @@ def let(written: Operands, stmt: ir.Let) -> Value:
 
 
 def operand(written: Operands, op: ir.Operand, stmt: ir.Let) -> Packet:
-    """The packet of an operand; a constant is repeated in every lane."""
+    """The packet of an operand of ``stmt``; a constant is repeated in every lane."""
     if isinstance(op, ir.Const):
         lanes = next(t.lanes for t in (stmt.var.type, *(a.type for a in stmt.args)) if t.lanes)
         type_ = scalar_type(op.type)
@@ -50,7 +50,7 @@ def operand(written: Operands, op: ir.Operand, stmt: ir.Let) -> Packet:
 
 
 def spread(written: Operands, number: Any, lanes: int) -> Any:
-    """A vector with the number in all lanes."""
+    """A vector with the number, an LLVM value, in all lanes; a constant if the number is one."""
     from llvmlite import ir as llvm
 
     b, type_ = written.builder, llvm.VectorType(number.type, lanes)
@@ -74,12 +74,13 @@ def _at_once(written: Operands, stmt: ir.Let, args: Sequence[Packet]) -> Packet 
 
 
 def _element(stmt: ir.Let, params: Mapping[str, Any]) -> Element | None:
+    """The element of the statement's primitive with these params, on scalars of the operands' dtypes; None if it has none."""
     types = [Type(a.type.dtype, weak=a.type.weak) for a in stmt.args]
     return record_of(stmt).element_of(types, Type(stmt.var.type.dtype), params)
 
 
 def _each(written: Operands, stmt: ir.Let, args: Sequence[Packet]) -> Packet:
-    """The value computed lane by lane, as for scalars."""
+    """The value computed lane by lane, as for scalars; `Unsupported` if the primitive has no element."""
     from llvmlite import ir as llvm
 
     b, result = written.builder, scalar_type(Type(stmt.var.type.dtype))
@@ -99,12 +100,14 @@ def _each(written: Operands, stmt: ir.Let, args: Sequence[Packet]) -> Packet:
 
 
 def _splat(written: Operands, stmt: ir.Let) -> Packet:
+    """The packet with a number in all lanes, cast to the dtype of the variable."""
     type_ = scalar_type(Type(stmt.var.type.dtype))
     number = written.cast(written.scalar(stmt.args[0]), type_)
     return Packet(spread(written, number.value, stmt.var.type.lanes), type_)
 
 
 def _numbers(written: Operands, stmt: ir.Let) -> Packet:
+    """The constant packet 0, 1, 2, ... of int64."""
     from llvmlite import ir as llvm
 
     type_ = vector(written, stmt.var.type)
@@ -112,6 +115,7 @@ def _numbers(written: Operands, stmt: ir.Let) -> Packet:
 
 
 def _asked(written: Operands, stmt: ir.Let) -> Scalar:
+    """Whether the mask is set in any lane, or in all, as the primitive says: a number of bool."""
     from llvmlite import ir as llvm
 
     b, mask = written.builder, operand(written, stmt.args[0], stmt)
@@ -121,7 +125,10 @@ def _asked(written: Operands, stmt: ir.Let) -> Scalar:
 
 
 def _combined(written: Operands, stmt: ir.Let) -> Scalar:
-    """Combines one half of the lanes with the other until one lane is left, the result."""
+    """The number that combines all lanes by the primitive ``params["combiner"]``.
+
+    One half of the lanes is combined with the other until one is left.
+    """
     from llvmlite import ir as llvm
 
     b, found = written.builder, operand(written, stmt.args[0], stmt)
@@ -150,7 +157,10 @@ _ACROSS: dict[str, Callable[[Operands, ir.Let], Value]] = {
 
 
 def read(written: Operands, stmt: ir.PacketRead) -> Packet:
-    """The packet read in one load if its elements are contiguous, else lane by lane."""
+    """The packet that is read: in one load if its elements are contiguous and there is no mask, else lane by lane.
+
+    Lanes not in the mask are 0.
+    """
     from llvmlite import ir as llvm
 
     b, array, type_ = written.builder, written.whole(stmt.buf), vector(written, stmt.var.type)
@@ -171,7 +181,8 @@ def read(written: Operands, stmt: ir.PacketRead) -> Packet:
 
 
 def store(written: Operands, stmt: ir.PacketStore) -> None:
-    """Stores a packet: in one store if its elements are contiguous, else lane by lane."""
+    """Stores a packet: in one store if its elements are contiguous and there is no mask, else each lane in the mask by
+    itself."""
     from llvmlite import ir as llvm
 
     b, array, value = written.builder, written.whole(stmt.buf), written.value(stmt.value)
@@ -189,7 +200,10 @@ def store(written: Operands, stmt: ir.PacketStore) -> None:
 
 
 def _lies_together(written: Operands, stmt: ir.PacketRead | ir.PacketStore) -> bool:
-    """Whether the elements are contiguous, in the form in which a register holds them; elements of bool are bytes."""
+    """Whether the elements are contiguous, in the form in which a register holds them; elements of bool are bytes.
+
+    They are if the array is C-contiguous and no subscript is a packet.
+    """
     is_number = not stmt.buf.type.is_bool and written.whole(stmt.buf).strides is None
     return is_number and not any(a.type.lanes for a in stmt.args)
 
@@ -197,7 +211,10 @@ def _lies_together(written: Operands, stmt: ir.PacketRead | ir.PacketStore) -> b
 def _each_lane(
     written: Operands, stmt: ir.PacketRead | ir.PacketStore, lanes: int, do: Callable[[int, Sequence[Any]], None]
 ) -> None:
-    """Calls ``do`` with the number and the subscripts of each lane in the mask."""
+    """Calls ``do`` with the number of each lane, an int, and its subscripts; what it writes runs only where the mask is set.
+
+    If no subscript is a packet, lane ``k`` is ``k`` further along the last axis.
+    """
     from llvmlite import ir as llvm
 
     b = written.builder
@@ -216,6 +233,7 @@ def _each_lane(
 
 
 def _subscript(written: Operands, op: ir.Operand, given: Value, lane: int) -> Any:
+    """The subscript of a lane, an LLVM integer: that lane of a packet, else the number itself."""
     from llvmlite import ir as llvm
 
     if isinstance(given, Packet):

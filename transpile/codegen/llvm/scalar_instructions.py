@@ -35,7 +35,8 @@ _BUILTINS: dict[str, Any] = {"max": max, "min": min, "float": float, "int": int,
 
 @lru_cache(maxsize=256)
 def named(name: str) -> Any:
-    """The function that generated text calls by this name."""
+    """The function or class that generated text calls by this name: a builtin, or a member of `math`, NumPy or a runtime
+    module."""
     module, _, attribute = name.rpartition(".")
     if not module:
         return _BUILTINS[name]
@@ -44,7 +45,7 @@ def named(name: str) -> Any:
 
 
 def exact_flags(context: Any, sign: str, *operands: Any) -> tuple[str, ...]:
-    """Flags for an instruction that must not be reassociated; empty if the function's flags apply.
+    """Flags for an instruction that must not be reassociated: the function's without "reassoc"; empty if the function's apply.
 
     A quotient times a factor keeps its order: LLVM would divide the product, which may overflow where the quotient does not
     (``t / (1 + t) * t``).
@@ -55,7 +56,8 @@ def exact_flags(context: Any, sign: str, *operands: Any) -> tuple[str, ...]:
 
 
 class Scalars:
-    """Writes scalar operations with an llvmlite builder, in a target context of Numba's."""
+    """Writes scalar operations with an llvmlite builder, in a target context of Numba's; ``typing`` is Numba's typing
+    context."""
 
     def __init__(self, context: Any, typing: Any) -> None:
         from numba.core import types
@@ -67,7 +69,7 @@ class Scalars:
     # ---- calls
 
     def call(self, target: Any, args: Sequence[Value]) -> Scalar:
-        """The result of a function that Numba can call, resolved by Numba for the argument types."""
+        """The result of a call of ``target``, a function that Numba can call, resolved by Numba for the argument types."""
         given = [self.struct(a) if isinstance(a, Array) else a for a in args]
         if target in (max, min):
             return self.extreme(target, given)
@@ -83,7 +85,8 @@ class Scalars:
         return Scalar(found, signature.return_type)
 
     def extreme(self, target: Any, given: Sequence[Scalar]) -> Scalar:
-        """The maximum or minimum of integers, as ``target``, Python's ``max`` or ``min``, says."""
+        """The maximum or minimum of int64 numbers, as ``target``, Python's ``max`` or ``min``, says; `Unsupported` for other
+        types."""
         if any(x.type != self.types.int64 for x in given):
             raise Unsupported(f"{target.__name__} of {[str(x.type) for x in given]}")
         found = given[0].value
@@ -93,7 +96,10 @@ class Scalars:
         return Scalar(found, self.types.int64)
 
     def implementation(self, target: Any, types: tuple[Any, ...]) -> tuple[Any, Any]:
-        """The function's signature for these argument types, and a function that writes a call of it."""
+        """A pair: Numba's signature of the function for these argument types, and a function that writes a call of it.
+
+        `Unsupported` if Numba finds none.
+        """
         from transpile_runtime.compiled import registries
 
         # its module may have just been imported, and declares its functions only on request; or it is not among the usual ones
@@ -110,12 +116,14 @@ class Scalars:
         raise Unsupported(f"{target} of {[str(t) for t in types]}")
 
     def struct(self, array: Array) -> Scalar:
+        """The array as a value of Numba's array type (`Arrays`)."""
         raise NotImplementedError
 
     def constant(self, value: Any, type_: Any) -> Scalar:
         return Scalar(self.context.get_constant(type_, value), type_)
 
     def cast(self, x: Scalar, to: Any) -> Scalar:
+        """The number as Numba's type ``to``; the same object if it has that type."""
         if x.type == to:
             return x
         if x.type in self.types.real_domain and to in self.types.integer_domain:
@@ -142,6 +150,7 @@ class Scalars:
     # ---- elements
 
     def element(self, node: Element, args: Sequence[Scalar], to: Any) -> Scalar:
+        """The value of an element, in which operand ``k`` is ``args[k]``; ``to``: the type in which a choice is made."""
         match node:
             case Arg(k):
                 return args[k]
@@ -162,6 +171,7 @@ class Scalars:
                 return Scalar(chosen, to)
 
     def infix(self, sign: str, a: Scalar, b: Scalar) -> Scalar:
+        """The value of a binary operation: one instruction for two floats, int64 or bools, else Numba's, with promotion."""
         if sign in ("and", "or"):
             a, b = (Scalar(self.truth(x), self.types.boolean) for x in (a, b))
         if sign in COMPARE:
@@ -180,6 +190,7 @@ class Scalars:
         return self.call(_OPERATORS[sign], (a, b))
 
     def comparison(self, sign: str, a: Scalar, b: Scalar) -> Scalar:
+        """The value of a comparison, a bool; NaN is unequal to everything."""
         types = self.types
         if a.type == b.type:
             if isinstance(a.type, types.Float):
@@ -190,6 +201,7 @@ class Scalars:
         return self.call(_OPERATORS[sign], (a, b))
 
     def prefix(self, sign: str, x: Scalar) -> Scalar:
+        """The value of ``-x`` or ``~x``."""
         if sign == "-":
             if isinstance(x.type, self.types.Float):
                 return Scalar(self.builder.fneg(x.value), x.type)
@@ -198,13 +210,16 @@ class Scalars:
         return self.call(_UNARY[sign], (x,))
 
     def overflow(self, function: str, given: Sequence[Scalar]) -> Scalar:
-        """Whether the result of the runtime function ``function`` does not fit in 64 bits, by the machine's overflow flag."""
+        """The bool whether the sum, difference or product of int64 that ``function`` names does not fit in 64 bits.
+
+        It is the machine's overflow flag; ``given`` are the two operands.
+        """
         a, b = (self.cast(x, self.types.int64).value for x in given)
         both = getattr(self.builder, _OVERFLOWS[function])(a, b)
         return Scalar(self.builder.extract_value(both, 1), self.types.boolean)
 
 
 def _is_positive(x: Scalar) -> bool:
-    """Whether a scalar is a constant integer greater than 0."""
+    """Whether a scalar is known now to be an integer greater than 0."""
     value = getattr(x.value, "constant", None)
     return isinstance(value, int) and value > 0

@@ -22,9 +22,11 @@ GROW, FREE = "PyMem_RawRealloc", "PyMem_RawFree"  # the functions NRT uses, with
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """Cells of the stack frame: the address of the numbers, memory outside the frame, the number of numbers, and the capacity.
+    """A stack of scalars, or of arrays by value or by address; the fields from ``frame`` on are addresses of cells.
 
-    ``rank``: the rank of arrays that are pushed by address; ``sizes``: the sizes of arrays that are pushed by value.
+    ``rank``: the rank of arrays that are pushed by address, else 0; ``sizes``: those of arrays that are pushed by value, else
+    None. ``frame`` is the memory in the stack frame; the cells hold the address of the numbers, memory outside the frame or
+    NULL, the number of numbers, and the capacity.
     """
 
     dtype: Any
@@ -39,11 +41,12 @@ class Stack:
 
     @property
     def width(self) -> int:
-        """The number of numbers in a push."""
+        """How many numbers one push stores."""
         return _width(self.rank, self.sizes)
 
 
 def _width(rank: int, sizes: Sequence[int] | None) -> int:
+    """How many numbers one push stores: an array by address has two addresses and its sizes, by value its elements."""
     return 2 + rank if rank else math.prod(sizes or ())
 
 
@@ -57,7 +60,11 @@ class Stacks(Failures):
         self.is_narrow = False  # whether the frame must be small
 
     def stack(self, dtype: Any, rank: int, sizes: Sequence[int] | None) -> Stack:
-        """A new stack; its entries are numbers if ``rank`` is 0 or ``sizes`` are known."""
+        """A new empty stack; its entries are numbers if ``rank`` is 0, arrays by value if their ``sizes`` are known, else by
+        address.
+
+        The open block releases it.
+        """
         from llvmlite import ir
 
         rank = rank if sizes is None else 0
@@ -74,6 +81,7 @@ class Stacks(Failures):
         return made
 
     def begin_stack(self, stack: Stack) -> None:
+        """Writes the initialisation of a stack as empty, in its memory in the frame."""
         b = self.builder
         b.store(self.cgutils.gep_inbounds(b, stack.frame, 0, 0), stack.data)
         b.store(stack.memory.type.pointee(None), stack.memory)
@@ -81,7 +89,7 @@ class Stacks(Failures):
         b.store(self.number(stack.first), stack.room)
 
     def end_stack(self, stack: Stack) -> None:
-        """Releases its memory and the arrays in it."""
+        """Writes the release of a stack's memory and of the arrays in it."""
         b = self.builder
         if stack.rank:
             b.call(self.releaser(stack.width), [b.load(stack.data), b.load(stack.size)])
@@ -90,14 +98,17 @@ class Stacks(Failures):
         b.store(stack.memory.type.pointee(None), stack.memory)
 
     def function(self, name: str, result: Any, *args: Any) -> Any:
+        """A function of the runtime or of C of this name, declared in the module; ``result`` is None for void."""
         from llvmlite import ir
 
         type_ = ir.FunctionType(ir.VoidType() if result is None else result, args)
         return self.cgutils.get_or_insert_function(self.module, type_, name)
 
     def releaser(self, width: int) -> Any:
-        """The function of this module that decrements the reference counts of arrays that are ``width`` numbers each; written
-        when first asked for."""
+        """The function of this module that decrements the reference counts of the arrays in a stack, ``width`` numbers each.
+
+        It takes the address of the numbers and how many they are, and is written at first use.
+        """
         from llvmlite import ir
 
         name = f"transpile.release.{width}"
@@ -135,6 +146,7 @@ class Stacks(Failures):
     # ---- use
 
     def pushed(self, stack: Stack, value: Value) -> None:
+        """Writes a push of the value, a number or an array; the stack grows if it is full."""
         b = self.builder
         size = b.load(stack.size)
         after = b.add(size, self.number(stack.width), flags=["nsw"])
@@ -146,6 +158,10 @@ class Stacks(Failures):
         b.store(after, stack.size)
 
     def numbers_of(self, stack: Stack, value: Value) -> list[Any]:
+        """The LLVM values that a push stores; an array by address gets a reference for the stack.
+
+        `Unsupported` if such an array has strides or lies in the stack frame.
+        """
         b = self.builder
         if stack.rank:
             if not isinstance(value, Array) or value.strides is not None or self.is_local(value):
@@ -159,7 +175,7 @@ class Stacks(Failures):
         return [model.as_data(b, self.cast(x, stack.dtype).value) for x in given]
 
     def grow(self, stack: Stack) -> None:
-        """Doubles the capacity; if that fails, the stack is unchanged and MemoryError is raised."""
+        """Writes code that doubles the capacity; if that fails, the stack is unchanged and MemoryError is raised."""
         b, pointer = self.builder, self.cgutils.voidptr_t
         room = b.mul(b.load(stack.room), self.number(2))
         itemsize = self.number(self.context.get_abi_sizeof(stack.data.type.pointee.pointee))
@@ -176,6 +192,10 @@ class Stacks(Failures):
         b.store(room, stack.room)
 
     def popped(self, stack: Stack) -> Value:
+        """Writes a pop and gives the value: a number, a new array in the frame, or an array that the open block now owns.
+
+        IndexError at run time if the stack is empty.
+        """
         b, width = self.builder, stack.width
         size = b.sub(b.load(stack.size), self.number(width), flags=["nsw"])
         self.fail_if(b.icmp_signed("<", size, self.number(0)), "IndexError", (), ("pop from empty list",))

@@ -53,7 +53,7 @@ def within(whole: Any, path: list[int]) -> tuple[Any, list[int]]:
 
 
 def remove_unread(function: Any) -> None:
-    """Removes structures from a function that are never read as a whole."""
+    """Removes from a function, in place, the ``insertvalue`` instructions whose results are never read."""
     from llvmlite.ir.instructions import InsertValue, PhiInstr
 
     read: dict[int, int] = {}

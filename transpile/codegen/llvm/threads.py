@@ -32,7 +32,10 @@ _CODE, _INFO, _FIRST, _LOCK, _OWNER, _BARE, _FIELDS = range(7)
 
 
 def loop(written: Operands, stmt: nodes.For) -> None:
-    """Writes the loop, its iterations in parallel."""
+    """Writes a parallel loop, its iterations split among threads; `Unsupported` if it carries values or does not start at 0.
+
+    After it an exception of a chunk is raised.
+    """
     from llvmlite import ir
 
     if not isinstance(stmt.start, nodes.Const) or stmt.start.value != 0 or stmt.body.params or stmt.trips is not None:
@@ -66,13 +69,15 @@ def loop(written: Operands, stmt: nodes.For) -> None:
 
 
 def _is_size(let: nodes.Let) -> bool:
+    """Whether the *let* is one that sizes are made of: a sum, a product, a minimum or a maximum."""
     return record_of(let).is_polynomial or bool(record_of(let).extreme)
 
 
 class _Given:
-    """Values from outside that the iterations read; those that are not constants are passed through the frame.
+    """Values from outside that the iterations read; those that are not constants are passed through the frame, in ``passed``.
 
-    Sums of sizes are recomputed inside: with ``m = max(n - 1, 0)`` LLVM knows that a row of ``n`` has room for ``m``.
+    Sums of sizes are recomputed inside: with ``m = max(n - 1, 0)`` LLVM knows that a row of ``n`` has room for ``m``. A stack
+    among them is `Unsupported`.
     """
 
     def __init__(self, written: Operands, stmt: nodes.For) -> None:
@@ -93,6 +98,8 @@ class _Given:
                     self.passed.append(part)
 
     def take(self, written: Operands, op: nodes.Operand) -> None:
+        """Notes an operand as a value to be passed, or, if it is made of sizes, the *let* to be computed again and what that
+        reads."""
         if not isinstance(op, nodes.Var) or op not in written.values or op in self.values or op in self.again:
             return
         let = written.lets.get(op)
@@ -104,7 +111,8 @@ class _Given:
         self.again[op] = let
 
     def read(self, inner: Operands, frame: Any) -> None:
-        """Binds the values in the function, reading them from the frame."""
+        """Binds the values in ``inner``, the writer of the iterations' function, reading them from ``frame``, the address of
+        the frame."""
         b = inner.builder
         parts = {p: b.load(inner.cgutils.gep_inbounds(b, frame, 0, k)) for p, k in self.places.items()}
         for op, value in self.values.items():
@@ -114,12 +122,14 @@ class _Given:
 
 
 def _parts(value: Value) -> list[Any]:
+    """The LLVM values that represent a value: its number, or meminfo, data, sizes and strides of an array."""
     if isinstance(value, Scalar):
         return [value.value]
     return [value.meminfo, value.data, *value.sizes, *(value.strides or ())]
 
 
 def _with_parts(value: Value, parts: Sequence[Any]) -> Value:
+    """The value with these parts in place of its own, as `_parts` gives them."""
     if isinstance(value, Scalar):
         return replace(value, value=parts[0])
     rank = len(value.sizes)
@@ -128,20 +138,24 @@ def _with_parts(value: Value, parts: Sequence[Any]) -> Value:
 
 
 def _is_constant(part: Any) -> bool:
+    """Whether the LLVM value is a constant or a global, which needs no passing."""
     from llvmlite import ir
 
     return isinstance(part, (ir.Constant, ir.GlobalValue))
 
 
 def _described(written: Operands) -> Any:
+    """Numba's description of a new function for iterations: it takes two integers and an address, and gives nothing."""
     types = written.types
     name = f"{written.builder.function.name}.chunk{next(written.numbers)}"
     return describe(written.context, name, (types.intp, types.intp, types.voidptr), types.none)
 
 
 def _body(written: Operands, stmt: nodes.For, own: Any, given: _Given, type_: Any) -> Any:
-    """The function that runs ``count`` iterations of the loop from ``first``; ``own`` describes it, ``given`` are the values
-    that the iterations use."""
+    """The LLVM function that runs ``count`` iterations of the loop from ``first``; its arguments are these two and the frame.
+
+    ``own`` describes it, ``given`` are the values that the iterations use, ``type_`` is LLVM's type of the frame.
+    """
     context = written.context
     inner = type(written)(context, written.typing)
     inner.module, inner.kept, inner.small, inner.scopes = written.module, written.kept, written.small, written.scopes
@@ -167,7 +181,11 @@ def _body(written: Operands, stmt: nodes.For, own: Any, given: _Given, type_: An
 
 
 def _pooled(written: Operands, own: Any, type_: Any) -> Any:
-    """The function with the layer's signature: the address of its first argument is the number of the first iteration."""
+    """A function with the signature of Numba's threading layer that runs one chunk by calling the function that ``own``
+    describes.
+
+    What the layer passes as its first argument is the number of the chunk's first iteration.
+    """
     from llvmlite import ir
 
     pointer, number = written.cgutils.voidptr_t, written.int
@@ -186,9 +204,10 @@ def _pooled(written: Operands, own: Any, type_: Any) -> Any:
 
 
 def _call(written: Operands, own: Any, body: Any, trips: Sequence[Any], frame: Any, data: Any) -> None:
-    """Writes a call that runs iterations in this thread.
+    """Writes a call of ``body`` that runs iterations in this thread; ``trips``: the first iteration and their number.
 
-    Of all threads' exceptions, that of the first iterations stays in the frame.
+    ``frame`` and ``data`` are the frame's address, typed and untyped. Of all threads' exceptions, that of the first iterations
+    stays in the frame.
     """
     b, convention = written.builder, written.context.call_conv
     status, _ = convention.call_function(b, body, own.restype, own.argtypes, [*trips, data])
@@ -213,7 +232,7 @@ def _call(written: Operands, own: Any, body: Any, trips: Sequence[Any], frame: A
 
 
 def _forget(written: Operands, code: Any, info: Any) -> None:
-    """Frees the memory of an exception, given by ``code`` and ``info``, that is not raised."""
+    """Frees the memory of an exception, given by its status ``code`` and ``info``, that is not raised."""
     from numba.core import callconv
 
     with written.builder.if_then(written.builder.icmp_signed("==", code, callconv.RETCODE_USEREXC)):
@@ -221,7 +240,7 @@ def _forget(written: Operands, code: Any, info: Any) -> None:
 
 
 def _allowed(written: Operands) -> Any:
-    """Whether the process may start threads: not after it was forked."""
+    """A bit, read at run time: whether the process may start threads, which it may not after it was forked."""
     from llvmlite import ir
 
     found = written.module.globals.get(layer.ALLOWED)
@@ -232,7 +251,7 @@ def _allowed(written: Operands) -> Any:
 
 
 def _start(written: Operands, pooled: Any, chunks: Any, data: Any) -> None:
-    """Gives the chunks to the threads and waits for all."""
+    """Writes a call of the threading layer that runs ``chunks`` iterations by ``pooled`` on its threads and waits for all."""
     from llvmlite import ir
 
     b, pointer, number = written.builder, written.cgutils.voidptr_t, written.int

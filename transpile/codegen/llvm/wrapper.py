@@ -38,8 +38,8 @@ ALWAYS = False  # copies in each call, for tests whose calls end before another 
 class Copied(NamedTuple):
     """Whether the function relies on the contents of arrays that are not its own, and which parameters may have to be copied.
 
-    ``written``: those of them that the function writes; ``pairs``: parameters that must not share memory. All are numbers of
-    parameters.
+    ``params``: numbers of those parameters; ``written``: those of them that the function writes; ``pairs``: pairs of parameters
+    that must not share memory.
     """
 
     is_bare: bool
@@ -49,9 +49,9 @@ class Copied(NamedTuple):
 
 
 def write_wrapper(context: Any, library: Any, own: Any, environment: Any, has_watch: bool, copied: Copied) -> None:
-    """Writes the function that Python calls.
+    """Writes the function that Python calls into a module of its own, which is added to the library.
 
-    ``own`` describes the function; with ``has_watch`` its last parameter is the watch. ``copied``: see `Copied`.
+    ``own`` describes the compiled function; with ``has_watch`` its last parameter is the watch. ``copied``: see `Copied`.
     """
     from llvmlite import ir
 
@@ -213,7 +213,7 @@ def _kind() -> type:
 
 
 def _put_changes(builder: Any, array: Any, first: Any, there: Any) -> None:
-    """Writes those elements of an array that differ from ``first`` to ``there``."""
+    """Writes those elements of the copy ``array`` that differ from ``first``, its initial content, to the address ``there``."""
     from llvmlite import ir
     from numba.core import cgutils
 
@@ -228,7 +228,7 @@ def _put_changes(builder: Any, array: Any, first: Any, there: Any) -> None:
 
 
 def _share(builder: Any, x: Any, y: Any) -> Any:
-    """Whether two C-contiguous arrays overlap (`transpile_runtime.compiled.entry`)."""
+    """A bit: whether two C-contiguous arrays overlap, neither of which is empty (`transpile_runtime.compiled.entry`)."""
     number = watch.types()[0]
     starts = [builder.ptrtoint(a.data, number) for a in (x, y)]
     sizes = [builder.mul(a.nitems, a.itemsize) for a in (x, y)]

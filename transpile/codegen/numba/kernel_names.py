@@ -49,8 +49,8 @@ class _Names:
             own.update(defines(stmt))
 
     def loop(self, stmt: ir.For | ir.While, own: set[ir.Var]) -> None:
-        """Joins the names of a loop: results take those of carried values, and these of initial values if nothing else reads
-        them.
+        """Joins names in a loop: results take those of carried values, and these those of initial values that nothing else
+        reads.
 
         ``own`` as for `block`; nothing outside the loop's blocks counts as their own.
         """

@@ -465,8 +465,7 @@ class _Emitter:
         return self.name(stmt.trips)
 
     def turn(self, stmt: ir.For | ir.While, depth: int, trips: str | None) -> None:
-        """Writes the body of a loop: the block, the values it passes on, ``trips += 1`` unless ``trips`` is None, and its
-        ``break``.
+        """Writes a loop's body: the block, the values it passes on, ``trips += 1`` unless ``trips`` is None, and ``break``.
 
         The condition of the ``break`` is evaluated before values are passed on.
         """
@@ -533,7 +532,7 @@ class _Emitter:
         self.failing(stmt, depth + 1, ())
 
     def check_bounds(self, stmt: ir.BoundsCheck, depth: int, plan: Reach) -> None:
-        """Writes ``if`` with a ``raise`` for a subscript that is not less than the size or, if the statement asks for it, is
+        """Writes ``if`` with a ``raise`` for a subscript that is not less than the size or, if the statement says so, is
         negative.
 
         A ``guard`` of the statement is tested first.

@@ -63,8 +63,7 @@ class Module:
         own: Mapping[str, ast.expr] = MappingProxyType({}),
         guard: Guard | None = None,
     ) -> Module:
-        """The module of lowered functions, in this order, under the usual decorator; ``own``: function name to another
-        decorator.
+        """The module of lowered functions, in this order, each under the usual decorator or that of its name in ``own``.
 
         Only the last function has the ``guard``.
         """
