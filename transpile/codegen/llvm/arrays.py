@@ -231,10 +231,10 @@ class Arrays(Scalars):
         raise NotImplementedError
 
     def maker(self, rank: int) -> Any:
-        """The function of this module that allocates arrays of this rank, from an element's size and the sizes; written at
-        first use.
+        """The function of this module that allocates arrays of this rank; written at first use.
 
-        It gives the address of a meminfo, or `TOO_LITTLE`, `TOO_MANY` or `NEGATIVE` in its place.
+        It takes the size of an element and the sizes, and gives the address of a meminfo, or `TOO_LITTLE`, `TOO_MANY` or
+        `NEGATIVE` in its place.
         """
         from llvmlite import ir
 

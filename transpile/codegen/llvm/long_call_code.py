@@ -69,10 +69,9 @@ def is_last(loop: nodes.For) -> bool:
 
 
 def is_deep(block: nodes.Block, *around: nodes.For) -> bool:
-    """Whether nested loops in the block do more work than a walk over an array; ``around``: the loops around it, outermost
-    first.
+    """Whether nested loops in the block do more work than a walk over an array; ``around``: the loops around the block.
 
-    No array is so large that such a walk takes long.
+    They come outermost first. No array is so large that such a walk takes long.
     """
     for stmt in block.stmts:
         nest = around
@@ -116,8 +115,7 @@ def _is_clipped(let: nodes.Let) -> bool:
 
 
 def cost(block: nodes.Block) -> int:
-    """A rough cost of running the statements once, at least 1; loops count their own work, except short ones, which are
-    included.
+    """A rough cost, at least 1, of running the statements once; loops count their own work, so only short ones are included.
 
     The unit is a load, a store or a scalar addition.
     """
@@ -216,8 +214,7 @@ class Work:
         return self.quotient(self.counts[ends], abs(loop.step.value))
 
     def of_block(self, low: nodes.Operand, high: nodes.Operand) -> int | None:
-        """The largest trip count, an int, of a loop from ``low`` to ``high`` over a block of a range; None if it is no such
-        loop.
+        """The largest trip count, an int, of a loop from ``low`` to ``high`` over a block of a range; else None.
 
         The upper end of a block is a minimum, of which one operand is its lower end plus a constant.
         """
@@ -314,8 +311,7 @@ class Watching(Stacks):
         )
 
     def begin_watch(self, fn: nodes.Function, given: Sequence[Any]) -> None:
-        """Sets up the watch at a function's beginning: the last of the arguments ``given``, if there is one more than
-        parameters.
+        """Sets up the watch at a function's beginning: the last argument in ``given``, if there is one more than parameters.
 
         Without it nothing is done. A kept function counts its own statements here, and polls.
         """
@@ -392,11 +388,11 @@ class Watching(Stacks):
 
     @contextmanager
     def watched(self, loop: nodes.For, counter: Any, last: Any, end: Any) -> Iterator[tuple[Any, Any, bool]]:
-        """A context that counts the work of a loop while ``counter``, a cell, runs to ``last``; writing continues at the block
+        """A context that counts the work of a loop while ``counter``, a cell, runs to ``last``; then writing continues at
         ``end``.
 
-        The loop branches to ``end`` also if it is left early. Gives a triple: the end of its iterations as they are written,
-        the block after them, and whether each iteration polls, a bool.
+        The loop branches to the block ``end`` also if it is left early. Gives a triple: the end of its iterations as they are
+        written, the block after them, and whether each iteration polls, a bool.
         """
         b, above = self.builder, self.is_counted
         self.around[loop.index] = loop
@@ -476,8 +472,7 @@ class Watching(Stacks):
     def pieces(
         self, work: Any, spent: Any, above: Any, counter: Any, last: Any, end: Any
     ) -> Iterator[tuple[Any, Any, bool]]:
-        """Writes a loop in pieces, with polls between them, until ``counter`` reaches ``last``; used like the context
-        `watched`.
+        """Writes a loop in pieces, with polls between them, until ``counter`` reaches ``last``; yields as `watched` does.
 
         ``work``: the work of an iteration; ``spent``: the part of it that is counted; ``above``, a bool or a bit: run it as one
         piece, as an outer loop polls.
@@ -520,10 +515,9 @@ class Watching(Stacks):
         return b.load(found)
 
     def spend_many(self, work: Any, trips: Any, above: Any) -> None:
-        """Counts ``trips`` iterations of this ``work`` and polls, if they are more than `MANY`: for few it would take longer
-        than the work.
+        """Writes code that counts ``trips`` iterations of this ``work`` and polls, if they are more than `MANY`.
 
-        ``above``, False or a bit: an outer loop counts it.
+        For few it would take longer than the work. ``above``, False or a bit: an outer loop counts it.
         """
         b = self.builder
         is_many = b.icmp_signed(">", trips, self.number(MANY))

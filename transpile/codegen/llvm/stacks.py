@@ -60,10 +60,9 @@ class Stacks(Failures):
         self.is_narrow = False  # whether the frame must be small
 
     def stack(self, dtype: Any, rank: int, sizes: Sequence[int] | None) -> Stack:
-        """A new empty stack; its entries are numbers if ``rank`` is 0, arrays by value if their ``sizes`` are known, else by
-        address.
+        """A new empty stack, which the open block releases.
 
-        The open block releases it.
+        Its entries are numbers if ``rank`` is 0, arrays by value if their ``sizes`` are known, else arrays by address.
         """
         from llvmlite import ir
 

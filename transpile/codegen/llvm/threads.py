@@ -181,8 +181,7 @@ def _body(written: Operands, stmt: nodes.For, own: Any, given: _Given, type_: An
 
 
 def _pooled(written: Operands, own: Any, type_: Any) -> Any:
-    """A function with the signature of Numba's threading layer that runs one chunk by calling the function that ``own``
-    describes.
+    """A function with the signature of Numba's threading layer that runs one chunk by calling the one that ``own`` describes.
 
     What the layer passes as its first argument is the number of the chunk's first iteration.
     """

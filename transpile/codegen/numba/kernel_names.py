@@ -49,8 +49,7 @@ class _Names:
             own.update(defines(stmt))
 
     def loop(self, stmt: ir.For | ir.While, own: set[ir.Var]) -> None:
-        """Joins names in a loop: results take those of carried values, and these those of initial values that nothing else
-        reads.
+        """Joins names in a loop: results take those of carried values, and these those of initial values read nowhere else.
 
         ``own`` as for `block`; nothing outside the loop's blocks counts as their own.
         """

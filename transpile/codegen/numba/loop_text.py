@@ -532,8 +532,7 @@ class _Emitter:
         self.failing(stmt, depth + 1, ())
 
     def check_bounds(self, stmt: ir.BoundsCheck, depth: int, plan: Reach) -> None:
-        """Writes ``if`` with a ``raise`` for a subscript that is not less than the size or, if the statement says so, is
-        negative.
+        """Writes ``if`` with a ``raise`` for a subscript not less than the size or, if the statement says so, negative.
 
         A ``guard`` of the statement is tested first.
         """

@@ -27,8 +27,9 @@ def unpack(
 ) -> tuple[list[Line], ast.expr]:
     """The lines that unpack containers of arguments, and the parameter list as a node that prints in parentheses.
 
-    ``read``: the variables that the body reads. An argument keeps its name, since the caller may pass it by keyword. A variable
-    of the body may have the same name: the argument is not read any more by then.
+    ``read``: the variables that the body reads; others are not unpacked, unless they are buffers. An argument keeps its name,
+    since the caller may pass it by keyword, except that one in ``reserved`` gets underscores. A variable of the body may have
+    the same name: the argument is not read any more by then.
     """
     if fn.arg_tree is None:
         return [], _parameters([variable(names[p]) for p in fn.params])
@@ -57,13 +58,17 @@ def unpack(
 
 
 def _parameters(nodes: Sequence[ast.expr]) -> ast.expr:
+    """The nodes as a list that prints in parentheses."""
     return ast.Call(ast.Name("", ast.Load()), list(nodes), [])
 
 
 def _taken_apart(
     tree: Any, base: ast.expr, fn: ir.Function, names: Mapping[ir.Var, str], used: set[ir.Var], imports: Imports
 ) -> Iterator[tuple[str | ast.expr, ...]]:
-    """Yields assignments of the leaves below a node, read from ``base``, to the parameters in ``used``."""
+    """Yields the parts of assignments, to the parameters in ``used``, of the leaves below ``tree``, read from ``base``.
+
+    A sequence of leaves is one assignment, with ``_`` for those that are not used.
+    """
     if isinstance(tree, Leaf):
         if fn.params[tree.k] in used:
             yield (f"{names[fn.params[tree.k]]} = ", base)
@@ -92,7 +97,11 @@ def _taken_apart(
 
 
 def pack(tree: Any, nodes: Sequence[ast.expr], imports: Imports) -> ast.expr:
-    """The node of a result with structure ``tree``, whose leaves are ``nodes``."""
+    """The node of a result with structure ``tree``, whose leaf ``k`` is ``nodes[k]``; for None the only node, or a tuple of
+    all.
+
+    Classes that it needs are noted in ``imports``.
+    """
     if tree is None:
         return nodes[0] if len(nodes) == 1 else ast.Tuple(list(nodes), ast.Load())
     if isinstance(tree, Leaf):

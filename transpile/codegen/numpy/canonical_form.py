@@ -23,7 +23,7 @@ ZERO, ONE = ir.Const(0, INT), ir.Const(1, INT)
 
 
 def normalise(fn: ir.Function) -> ir.Function:
-    """``fn`` in the form described above."""
+    """``fn`` in the form described in this module, as a new function."""
     return replace(fn, body=_Normal(set(uses(fn.body))).block(fn.body, top=True))
 
 
@@ -32,11 +32,14 @@ class _Normal:
         self.used = used
 
     def block(self, block: ir.Block, top: bool = False) -> ir.Block:
+        """The block with its statements in canonical form; unless ``top``, a test that it yields becomes a result of its last
+        branch."""
         stmts = [new for stmt in block.stmts for new in self.stmt(stmt)]
         block = ir.Block(block.params, stmts, block.yields, block.stop)
         return block if top else _decided(block)
 
     def stmt(self, stmt: ir.Stmt) -> tuple[ir.Stmt, ...]:
+        """The statements, one or two, that stand for a statement in canonical form."""
         match stmt:
             case ir.Alloc():
                 return self.alloc(stmt)
@@ -53,6 +56,8 @@ class _Normal:
         return (stmt,)
 
     def alloc(self, stmt: ir.Alloc) -> tuple[ir.Stmt, ...]:
+        """The allocation alone if it fills, leaves empty or copies; else a *let* that computes the array, and a copy of
+        that."""
         if stmt.prim in FILLS:
             return (stmt,)
         value = ir.Var(ir.SYNTHETIC, stmt.var.type)
@@ -62,6 +67,8 @@ class _Normal:
         )
 
     def loop(self, stmt: ir.For) -> tuple[ir.Stmt, ...]:
+        """The loop without trip count; if that is read, followed by the range's length, or with a counter if it may end
+        early."""
         if stmt.trips is None or stmt.trips not in self.used:
             return (replace(stmt, trips=None),)
         if stmt.body.stop is not None:
@@ -70,7 +77,7 @@ class _Normal:
         return (replace(stmt, trips=None), length)
 
     def counted(self, stmt):  # type: ignore[no-untyped-def]
-        """The loop with its trip count as a carried value."""
+        """The loop with its trip count as the last carried value, a counter; without any trip count if that is never read."""
         if stmt.trips is None or stmt.trips not in self.used:
             return replace(stmt, trips=None)
         count, more = ir.Var(stmt.trips.name, INT), ir.Var(ir.SYNTHETIC, INT)
@@ -88,7 +95,10 @@ class _Normal:
 
 
 def _decided(block: ir.Block) -> ir.Block:
-    """The block with the test of its last branch as a result of this branch, if the block yields the test or stops by it."""
+    """The block with the test of its last branch as a result of this branch, if the block yields the test or stops by it.
+
+    Also if it yields a value of which the test is the negation. Else the block itself.
+    """
     last = block.stmts[-1] if block.stmts else None
     if not isinstance(last, ir.If) or not isinstance(last.test, ir.Var):
         return block
@@ -108,7 +118,11 @@ def _decided(block: ir.Block) -> ir.Block:
 
 
 def _with_result(block: ir.Block, last: ir.If, test: ir.Var, value: bool) -> ir.Block:
-    """The block with ``test`` as a result of its last branch; ``value`` is its constant value on the first side."""
+    """The block whose last branch, ``last``, has ``test`` as one more result: ``value`` on the first side, its negation on the
+    other.
+
+    What the block yields, and its ``stop``, refer to the result.
+    """
     result = ir.Var(test.name, test.type)
     sides = []
     for side, known in ((last.then, value), (last.orelse, not value)):

@@ -26,20 +26,24 @@ _RESULT_RANK = {**_RANK, "yield": 1, "return": 2, "let": 3}  # of results: in th
 
 @dataclass(frozen=True)
 class Settled:
-    """A function in which every name is a reference, as in Python; ``names`` has better names for merged variables."""
+    """A function in which every name is a reference, as in Python; ``names`` has better names for merged variables.
+
+    A variable that is not in it keeps its own name.
+    """
 
     fn: ir.Function
     names: dict[ir.Var, str]
 
 
 def settle_copies(fn: ir.Function) -> Settled:
-    """``fn`` with explicit copies (*let* ``copy``) where they are needed, and no others."""
+    """``fn`` with explicit copies (*let* ``copy``) where they are needed, and no others; aliases are merged into one
+    variable."""
     copied = find_copies(fn)
     return _Rewriter(fn, copied).run()
 
 
 def find_copies(fn: ir.Function) -> set[Link]:
-    """The links at which memory must be copied."""
+    """The links at which memory must be copied; the set is minimal in that no link added for a conflict can be left out."""
     numbers = Numbers(fn, reserved=1)
     live = Liveness(fn, numbers)
     forced = set(_forced(fn))
@@ -61,9 +65,9 @@ def find_copies(fn: ir.Function) -> set[Link]:
 
 
 def _forced(fn: ir.Function) -> Iterator[Link]:
-    """Yields copies that are always made.
+    """Yields the links of copies that are always made.
 
-    These are buffers written through a reshape, which must be C-contiguous, and copies of scalars.
+    These are copies into buffers written through a reshape, which must be C-contiguous, and copies of scalars.
     """
     shaped = _shaped(fn)
     for stmt, depth in _with_depth(fn.body, 0):
@@ -80,6 +84,7 @@ def _shaped(fn: ir.Function) -> set[ir.Var]:
 
 
 def _with_depth(block: ir.Block, depth: int) -> Iterator[tuple[ir.Stmt, int]]:
+    """Yields all statements of the block, nested ones too, each with the number of loops around it, ``depth`` more."""
     for stmt in block.stmts:
         yield stmt, depth
         match stmt:
@@ -94,7 +99,9 @@ def _with_depth(block: ir.Block, depth: int) -> Iterator[tuple[ir.Stmt, int]]:
 
 def _cuts(fn: ir.Function, aliases: Aliases, live: Liveness, copied: set[Link]) -> list[Link]:
     """The links to cut, one for each conflict that no other cut of this round resolves; empty if there is no conflict.
-    ``copied``: the links cut in earlier rounds."""
+
+    ``aliases`` is what shares memory if the links ``copied`` are cut.
+    """
     numbers = aliases.numbers
     found: dict[Link, None] = {}
 
@@ -122,7 +129,7 @@ def _cuts(fn: ir.Function, aliases: Aliases, live: Liveness, copied: set[Link]) 
 
 
 def _check_results(fn: ir.Function, aliases: Aliases, copied: set[Link], cut: Callable[..., None]) -> None:
-    """Cuts a link for each result that shares memory with another result, or memory that is not the function's own."""
+    """Calls ``cut`` for each result that shares memory with another result, or memory that is not the function's own."""
     results = [
         (o, Link("return", id(fn.body), k)) for k, o in enumerate(fn.body.yields)
         if is_memory(o) and Link("return", id(fn.body), k) not in copied
@@ -157,9 +164,11 @@ class _Rewriter:
         return Settled(replace(self.fn, body=body), self.names)
 
     def is_copied(self, kind: str, node: object, k: int = 0) -> bool:
+        """Whether the link of this kind at ``node``, position ``k``, is one at which memory is copied."""
         return (kind, id(node), k) in self.copied
 
     def operand(self, operand: ir.Operand) -> ir.Operand:
+        """The operand, with an alias replaced by the variable it stands for."""
         while isinstance(operand, ir.Var) and operand in self.same:
             operand = self.same[operand]
         return operand
@@ -186,6 +195,8 @@ class _Rewriter:
         return source.name.endswith("_bar") and source in self.computed and self.reads.count(source) == 1
 
     def block(self, block: ir.Block, kind: str) -> ir.Block:
+        """The block with its statements rewritten; ``kind``, of link, says what its end is: "yield", "return", or "test" for no
+        link."""
         stmts = [new for stmt in block.stmts for new in self.stmt(stmt)]
         yields = self.handed(kind, block, block.yields, stmts)
         stop = None if block.stop is None else self.operand(block.stop)
@@ -199,7 +210,10 @@ class _Rewriter:
         out: list[ir.Stmt],
         names: tuple[ir.Var, ...] = (),
     ) -> tuple[ir.Operand, ...]:
-        """The operands that a block or loop passes on; the copies they need are appended to ``out``."""
+        """The operands, aliases resolved, that a block or loop passes on; the copies they need are appended to ``out``.
+
+        ``kind`` and ``node`` say which links these are; a copy of operand ``k`` has the name of ``names[k]``, or none.
+        """
         found: list[ir.Operand] = []
         for k, operand in enumerate(operands):
             new = self.operand(operand)
@@ -212,6 +226,7 @@ class _Rewriter:
         return tuple(found)
 
     def stmt(self, stmt: ir.Stmt) -> list[ir.Stmt]:
+        """The statements, possibly none, that stand for a statement; copies and reads that are aliases are left out."""
         match stmt:
             case ir.If():
                 test = self.operand(stmt.test)
@@ -245,6 +260,7 @@ class _Rewriter:
         return [new]
 
     def loop(self, stmt: ir.For | ir.While) -> list[ir.Stmt]:
+        """The copies of initial values, then the loop."""
         out: list[ir.Stmt] = []
         inits = self.handed("init", stmt, stmt.inits, out, stmt.body.params)
         mapped: Any = map_reads(stmt, self.operand)
@@ -255,6 +271,8 @@ class _Rewriter:
         return [*out, replace(new, body=self.block(stmt.body, "yield"))]
 
     def copied_view(self, stmt: ir.Let, new: ir.Let) -> list[ir.Stmt]:
+        """The statements for a view that must be copied: the view as a new variable, then its copy; one for a read of a whole
+        array."""
         if stmt.prim == "index" and not stmt.params["path"]:
             return [ir.Let(stmt.var, "copy", new.args, {}, stmt.loc, stmt.reason)]
         view = ir.Var(ir.SYNTHETIC, stmt.var.type)

@@ -13,7 +13,7 @@ Parts = tuple["str | ast.expr", ...]
 
 
 def effect_lines(stmt: ir.Print | ir.Raise, args: Sequence[ast.expr]) -> Iterator[Parts]:
-    """Yields the statement as the parts of a line."""
+    """Yields the one line of a ``print``, ``raise`` or breakpoint, as its parts; ``args`` are the nodes of the operands."""
     if isinstance(stmt, ir.Raise):
         module, _, name = stmt.exception.partition(".")
         error = dotted(f"np.{name}" if module == "numpy" else stmt.exception)
@@ -35,7 +35,10 @@ def printed(parts: Sequence[Any], args: Sequence[ast.expr]) -> ast.expr:
 
 
 def text(parts: Sequence[Any], args: Sequence[ast.expr]) -> ast.expr:
-    """The node of a message from its parts, texts and numbers of ``args``: a string or an f-string."""
+    """The node of a message from its parts: a string, or an f-string if something in it is computed at run time.
+
+    A part is text, a number of ``args``, or a triple of that, a conversion and a format.
+    """
     if all(isinstance(p, str) for p in parts):
         return ast.Constant("".join(parts))
     pieces: list[ast.expr] = []
@@ -48,6 +51,7 @@ def text(parts: Sequence[Any], args: Sequence[ast.expr]) -> ast.expr:
 
 
 def _piece(part: Any, args: Sequence[ast.expr]) -> ast.expr:
+    """The node of one part of a message: a constant, also for an int known now, or a field of an f-string."""
     if isinstance(part, str):
         return ast.Constant(part)
     slot, conversion, form = part if isinstance(part, tuple) else (part, "", "")

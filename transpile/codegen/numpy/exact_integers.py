@@ -22,7 +22,8 @@ OBJECT = "object"
 
 
 def keep_integers(fn: ir.Function) -> ir.Function:
-    """The function whose tapes of Python integers have dtype object where the integers may leave 64 bits."""
+    """The function whose tapes of Python integers have dtype object where the integers may leave 64 bits; ``fn`` itself if none
+    has."""
     tapes: dict[ir.Operand, None] = {
         s.var: None
         for s in statements(fn.body)
@@ -49,7 +50,7 @@ def keep_integers(fn: ir.Function) -> ir.Function:
 
 
 def _computed_with(body: ir.Block, tapes: dict[ir.Operand, None]) -> set[ir.Operand]:
-    """The tapes whose elements are used for more than subscripts and comparisons."""
+    """Those of ``tapes`` whose elements are used for more than subscripts and comparisons."""
     of = {s.var: s.args[0] for s in statements(body) if isinstance(s, ir.Let) and _element(s) in tapes}
     found: set[ir.Operand] = {of[op] for op in leaves(body) if op in of}
     for stmt in statements(body):
@@ -66,7 +67,7 @@ def _computed_with(body: ir.Block, tapes: dict[ir.Operand, None]) -> set[ir.Oper
 
 
 def _counts(body: ir.Block) -> set[ir.Operand]:
-    """The integers that provably begin at small constants or sizes and go up or down by 1."""
+    """The int variables that provably begin at small constants or sizes and go up or down by 1."""
     made: dict[ir.Operand, tuple[ir.Operand, ...]] = {}  # variable -> the operands it takes its value from
     for stmt in statements(body):
         match stmt:
@@ -92,6 +93,7 @@ def _counts(body: ir.Block) -> set[ir.Operand]:
 
 
 def _is_small(op: ir.Operand) -> bool:
+    """Whether the operand is a constant int less than 2**31 in magnitude."""
     return isinstance(op, ir.Const) and isinstance(op.value, int) and abs(op.value) < 2**31
 
 
@@ -109,6 +111,7 @@ def _element(stmt: ir.Stmt) -> ir.Var | None:
 
 
 def _is_point(path: ir.Path) -> bool:
+    """Whether the path is one subscript that selects a single element."""
     return len(path) == 1 and isinstance(path[0], ir.Index) and all(isinstance(i, ir.Point) for i in path[0].items)
 
 
@@ -117,6 +120,7 @@ def _block(block: ir.Block, tapes: set[ir.Operand]) -> ir.Block:
 
 
 def _stmt(stmt: ir.Stmt, tapes: set[ir.Operand]) -> ir.Stmt:
+    """The statement with allocations of ``tapes`` of dtype object, also in its blocks."""
     match stmt:
         case ir.Alloc() if stmt.var in tapes:
             return replace(stmt, params={**stmt.params, "dtype": OBJECT})

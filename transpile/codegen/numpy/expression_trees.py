@@ -33,7 +33,10 @@ Trees = dict[ir.Var, Tree]
 
 @dataclass(frozen=True)
 class Nested:
-    """A function without the statements that are nested in others; ``trees`` maps their variables to them."""
+    """A function without the statements that are nested in others; ``trees`` maps their variables to them.
+
+    ``aliases``: which variables may share memory, with no copy but those in the code.
+    """
 
     fn: ir.Function
     trees: Trees
@@ -41,15 +44,17 @@ class Nested:
     tests: frozenset[ir.Var] = frozenset()  # results of branches of which only the truth is used
 
     def is_connective(self, stmt: ir.If) -> bool:
-        """Whether a branch can be printed as ``a and b`` or ``a or b``, which give one of their operands.
+        """Whether a branch with one result and these values can be printed as ``a and b`` or ``a or b``, which give one of
+        their operands.
 
-        Either only the truth of the result is used, or the result is a Python bool exactly if the test is one.
+        Either only the truth of the result is used, or the result is a Python bool exactly if the test is one. That a side is a
+        constant is not checked.
         """
         (result,) = stmt.results
         return result.type.is_bool and (result in self.tests or result.type.weak == stmt.test.type.weak)
 
     def leaves(self, operands: Iterable[ir.Operand]) -> Iterator[ir.Var]:
-        """Yields the variables that are read when the operands are evaluated."""
+        """Yields the variables, not nested themselves, that are read when the operands are evaluated."""
         for operand in operands:
             if not isinstance(operand, ir.Var):
                 continue
@@ -62,9 +67,12 @@ class Nested:
                 yield from self.leaves(tree.args)
 
     def reads(self, stmt: ir.Stmt) -> Iterator[ir.Var]:
+        """Yields the variables that a statement reads by itself, through nested expressions; the buffer that it writes
+        counts."""
         return self.leaves(stmt_reads(stmt))
 
     def ends(self, block: ir.Block) -> Iterator[ir.Var]:
+        """Yields the variables that the end of a block reads, through nested expressions."""
         return self.leaves(leaves(block))
 
     def everything_read(self) -> set[ir.Var]:
@@ -75,14 +83,14 @@ class Nested:
         return found
 
     def passed_over(self) -> set[ir.Var]:
-        """Unread results of calls with several results: they have no name."""
+        """Unread results of calls with several results: they are printed as ``_``."""
         calls = [s for s in statements(self.fn.body) if isinstance(s, ir.Call) and len(s.results) > 1]
         return {r for s in calls for r in s.results} - self.everything_read() if calls else set()
 
 
 def nest(fn: ir.Function, names: dict[ir.Var, str]) -> Nested:
-    """``fn`` with values nested into the statements that use them; ``names`` has better names for merged variables, see
-    `Settled`."""
+    """``fn`` with values nested into the statements that use them; ``names`` has better names for merged variables
+    (`Settled`)."""
     nester = _Nester(fn, names)
     nester.block(fn.body)
     branches = [s for s in statements(fn.body) if isinstance(s, ir.If) and len(s.results) == 1]
@@ -92,13 +100,17 @@ def nest(fn: ir.Function, names: dict[ir.Var, str]) -> Nested:
 
 
 def is_synthetic(name: str) -> bool:
-    """Whether a name is the compiler's, not the user's."""
+    """Whether a name is the compiler's placeholder for a value to which the user gave no name."""
     return name == ir.SYNTHETIC
 
 
 @dataclass(frozen=True, slots=True)
 class _Site:
-    """Where an expression is evaluated: before statement ``at`` of a block (else at its end), or as its ``stop``."""
+    """Where an expression is evaluated: before statement ``at`` of a block; if that is the number of its statements, at its
+    end.
+
+    With ``stop`` it is evaluated there as the block's ``stop``.
+    """
 
     block: ir.Block
     at: int
@@ -107,7 +119,7 @@ class _Site:
 
 @dataclass(frozen=True, slots=True)
 class _Use:
-    """A use of a value: where, by which statement or block, and as which of its operands."""
+    """A use of a value: where, by which statement or block, and as which of its operands (-1: the ``stop`` of a block)."""
 
     site: _Site
     by: ir.Stmt | ir.Block
@@ -115,6 +127,8 @@ class _Use:
 
 
 class _Nester:
+    """Decides which values are nested: fills ``trees``."""
+
     def __init__(self, fn: ir.Function, names: dict[ir.Var, str]) -> None:
         self.fn, self.names = fn, names
         self.numbers = Numbers(fn, reserved=1)
@@ -135,6 +149,7 @@ class _Nester:
     # ---- facts
 
     def scan(self, block: ir.Block) -> None:
+        """Collects the facts about a block: uses, definitions, writes, and where nested blocks stand."""
         for at, stmt in enumerate(block.stmts):
             site = _Site(block, at)
             root = written(stmt)
@@ -162,6 +177,7 @@ class _Nester:
             self.uses.setdefault(operand, []).append(use)
 
     def write_mask(self, stmt: ir.Stmt) -> int:
+        """The bits of the buffers that a statement, or one in its blocks, writes."""
         mask = 0
         for inner in (stmt, *(s for b in blocks(stmt) for s in statements(b))):
             if isinstance(inner, (ir.Store, ir.Add)):
@@ -171,6 +187,7 @@ class _Nester:
     # ---- the walk, from the last statement to the first: the users of a value are decided before the value
 
     def block(self, block: ir.Block) -> None:
+        """Decides for all statements of a block, nested ones too."""
         for at in range(len(block.stmts) - 1, -1, -1):
             stmt = block.stmts[at]
             for inner in reversed(blocks(stmt)):
@@ -183,8 +200,8 @@ class _Nester:
                     self.decide(block, at, stmt, result, self.deep(stmt))
 
     def is_expression(self, stmt: ir.If) -> bool:
-        """Whether the branch can be printed as a conditional expression: it has one result, and its sides consist of nested
-        statements."""
+        """Whether the branch can be printed as a conditional expression: it has one result, and all statements in it are
+        nested."""
         if len(stmt.results) != 1:
             return False
         return all(
@@ -193,10 +210,11 @@ class _Nester:
         )
 
     def is_nested(self, stmt: ir.Stmt) -> bool:
+        """Whether the statement is part of an expression."""
         return isinstance(stmt, Tree) and any(self.trees.get(v) is stmt for v in defines(stmt))
 
     def deep(self, stmt: ir.If) -> tuple[ir.Operand, ...]:
-        """All operands that a conditional expression reads."""
+        """All operands, not nested themselves, that a conditional expression reads, test included."""
         out: list[ir.Operand] = []
 
         def expand(operand: ir.Operand) -> None:
@@ -215,6 +233,11 @@ class _Nester:
         return tuple(out)
 
     def decide(self, block: ir.Block, at: int, stmt: Tree, var: ir.Var, args: tuple[ir.Operand, ...]) -> None:
+        """Nests ``stmt``, at position ``at`` of the block, where ``var`` is used, if it may move there and the expression stays
+        small.
+
+        ``args`` are the operands that it reads there.
+        """
         uses = self.uses.get(var, [])
         if (
             not uses
@@ -266,6 +289,8 @@ class _Nester:
         return tuple(found for s in self.sites[owner.results[0]] for found in self.outside(s))
 
     def may_move(self, stmt: Tree, var: ir.Var) -> bool:
+        """Whether the value may be nested at all: it is an array or number without a user's name, its memory is not written,
+        and its statement must not run in its place."""
         name = self.names.get(var, var.name)
         ours = is_synthetic(name) or name in FLAGS and not isinstance(stmt, ir.If)
         ours = ours or isinstance(stmt, ir.Let) and self.is_last_cast(stmt, name)
@@ -274,18 +299,18 @@ class _Nester:
         return not isinstance(stmt, ir.Let) or stmt.prim != "item"
 
     def is_last_cast(self, stmt: ir.Let, name: str) -> bool:
-        """Whether a statement is the cast in ``return float(x)``."""
+        """Whether a statement is the cast in ``return float(x)``: of a scalar of the same name, used only by the return."""
         source, uses = stmt.args[0] if stmt.args else None, self.uses.get(stmt.var, [])
         if stmt.prim != "cast" or stmt.var.type.dims or not isinstance(source, ir.Var):
             return False
         return self.names.get(source, source.name) == name and all(use.by is self.fn.body for use in uses)
 
     def is_late(self, block: ir.Block, at: int, stmt: Tree, var: ir.Var, first: bool = True) -> bool:
-        """Whether ``stmt`` computes the next value of a carried variable of the same name whose present value is still read: it
-        is better set at the end.
+        """Whether ``stmt`` computes the next value of a carried variable whose present value, of the same name, is still read
+        later.
 
-        The statements that still read it may themselves be late, as when two variables are swapped. ``first`` False: these are
-        not asked again.
+        It is better set at the end. The statements that still read it may themselves be late, as when two variables are
+        swapped; ``first`` False: these are not asked again.
         """
         uses = self.uses.get(var, [])
         if len(uses) != 1 or uses[0].by is not block or uses[0].slot < 0 or not block.params or var in self.pinned:
@@ -308,7 +333,8 @@ class _Nester:
         )
 
     def position(self, site: _Site, block: ir.Block) -> int:
-        """The position in the block at or below which the site stands; -1 if the site is not in the block."""
+        """The position of the statement of ``block`` in which the site stands, or before which; -1 if the site is not in the
+        block."""
         here, at = site.block, site.at
         while here is not block:
             if id(here) not in self.parents:
@@ -317,6 +343,8 @@ class _Nester:
         return at
 
     def is_cheap(self, stmt: Tree) -> bool:
+        """Whether a statement may be repeated at each use: it reads one element, the size of an axis, or a transpose, of a
+        named value."""
         if not isinstance(stmt, ir.Let):
             return False
         if stmt.prim == "index":
@@ -326,8 +354,10 @@ class _Nester:
         return stmt.prim in ("dim", "transpose") and self.is_named(stmt.args[0])
 
     def is_step(self, stmt: Tree) -> bool:
-        """Whether a statement combines an index or a size with a number: ``i - 1`` is repeated at each use, as a person would
-        write it."""
+        """Whether a statement combines a named integer with a constant other than 0 by ``+``, ``-``, ``*``, ``//`` or ``%``.
+
+        ``i - 1`` is repeated at each use, as a person would write it.
+        """
         if not isinstance(stmt, ir.Let) or len(stmt.args) != 2 or stmt.var.type.dims or not stmt.var.type.is_int:
             return False
         operator = record_of(stmt).operator
@@ -339,12 +369,15 @@ class _Nester:
         return isinstance(second, ir.Const) and second.value != 0 and self.is_named(first)
 
     def is_named(self, operand: ir.Operand) -> bool:
+        """Whether the operand is a variable that has a name in the text: the user's, or that of a parameter or carried
+        value."""
         return isinstance(operand, ir.Var) and (
             operand not in self.defs or not is_synthetic(self.names.get(operand, operand.name))
         )
 
     def takes(self, use: _Use, stmt: Tree) -> bool:
-        """Whether an expression can stand in the place of the use."""
+        """Whether the expression for ``stmt`` can stand in the place of the use, whose text then allows it and does not repeat
+        it."""
         by = use.by
         if isinstance(by, ir.Let):
             if by.prim == "item" or (by.prim == "dim" and not self.is_cheap(stmt)):
@@ -356,10 +389,11 @@ class _Nester:
         return True
 
     def is_test(self, var: ir.Var) -> bool:
-        """Whether only the truth of the value is used."""
+        """Whether only the truth of the value is used, or it is a flag of the frontend."""
         return var.name in FLAGS or all(map(self.asks_truth, self.uses.get(var, [])))
 
     def asks_truth(self, use: _Use) -> bool:
+        """Whether this use needs only the truth of the value."""
         match use.by:
             case ir.If():
                 return use.slot == 0
@@ -376,8 +410,10 @@ class _Nester:
     # ---- moving
 
     def reaches(self, block: ir.Block, at: int, site: _Site, read: int, stmt: Tree) -> bool:
-        """Whether the operands (``read``, a mask of memory) are unchanged between statement ``at`` of the block and the site,
-        with no loop in between."""
+        """Whether nothing writes ``read``, a mask of memory, between statement ``at`` of the block and the site.
+
+        There must be no loop in between, unless ``stmt`` is a step, and a site that is a ``stop`` must not read carried values.
+        """
         here, upto = site.block, site.at
         while here is not block:
             parent, position, is_loop = self.parents[id(here)]
@@ -389,10 +425,11 @@ class _Nester:
         return not site.stop or not self.reads_carried(site.block, stmt)
 
     def is_written(self, block: ir.Block, start: int, stop: int, read: int) -> bool:
+        """Whether one of the statements from ``start`` up to, not including, ``stop`` writes memory in the mask ``read``."""
         return any(self.writes[id(s)] & read for s in block.stmts[start:stop])
 
     def reads_carried(self, block: ir.Block, stmt: Tree) -> bool:
-        """Whether the ``stop`` of a block would read old carried values: ``stop`` is evaluated after these have been replaced."""
+        """Whether ``stmt``, as the ``stop`` of the block, would read old carried values: these have been replaced by then."""
         old = {p for p, y in zip(block.params, block.yields) if p is not y}
         todo: list[ir.Operand] = list(self.deep(stmt) if isinstance(stmt, ir.If) else stmt.args)
         while todo:
@@ -411,7 +448,7 @@ class _Nester:
 def renamings(stmts: Sequence[ir.Stmt], at: int, nested: Nested) -> int:
     """The number (at least 1) of consecutive ``identity`` statements from ``at`` on that read none of each other's results.
 
-    They are printed as one assignment, ``a, b = b, a``.
+    They are printed as one assignment, ``a, b = b, a``. It is 1 also if there is none.
     """
     made: set[ir.Operand] = set()
     for stmt in stmts[at:]:
@@ -422,12 +459,13 @@ def renamings(stmts: Sequence[ir.Stmt], at: int, nested: Nested) -> int:
 
 
 def is_repeated(prim: str, slot: int) -> bool:
-    """Whether the spelling of a primitive mentions operand ``slot`` more than once."""
+    """Whether the template of a primitive mentions operand ``slot`` more than once; False for other spellings."""
     entry = prims().get(prim)
     return entry is not None and isinstance(entry.render, str) and len(re.findall(rf"\{{{slot}\}}", entry.render)) > 1
 
 
 def _without(block: ir.Block, nested: Nested) -> ir.Block:
+    """The block without nested statements; a branch that is ``and`` or ``or`` becomes a *let*."""
     stmts: list[ir.Stmt] = []
     trees = nested.trees
     for stmt in block.stmts:

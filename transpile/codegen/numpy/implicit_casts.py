@@ -31,12 +31,14 @@ _PYTHON = {"f": "float64", "i": "int64", "u": "int64", "b": "bool"}
 
 
 def relax(fn: ir.Function) -> ir.Function:
-    """``fn`` without the casts and broadcasts that NumPy does itself."""
+    """``fn`` without the casts and broadcasts that NumPy does itself; an operand's type may then be narrower than its use
+    says."""
     narrow = any(t.dtype not in WIDE for t in _types(fn))
     return replace(fn, body=_Relaxer(narrow).block(fn.body))
 
 
 def _types(fn: ir.Function) -> list[Type]:
+    """The types of the parameters and of all variables that statements define."""
     found = [p.type for p in fn.params]
     for stmt in statements(fn.body):
         if isinstance(stmt, (ir.Let, ir.Alloc, ir.Call)):
@@ -54,6 +56,7 @@ class _Relaxer:
     # ---- blocks
 
     def block(self, block: ir.Block) -> ir.Block:
+        """The block without needless casts and broadcasts; what it yields is cast to Python's scalars where that can matter."""
         stmts: list[ir.Stmt] = []
         for stmt in block.stmts:
             stmts += self.stmt(map_reads(stmt, lambda o: self.equal.get(o, o)))
@@ -62,6 +65,7 @@ class _Relaxer:
         return ir.Block(block.params, stmts, yields, stop)
 
     def stmt(self, stmt: ir.Stmt) -> list[ir.Stmt]:
+        """The statements that stand for a statement: casts that must be printed come first; none if it is needless."""
         out: list[ir.Stmt] = []
         match stmt:
             case ir.Let():
@@ -89,11 +93,13 @@ class _Relaxer:
     # ---- operands without the broadcasts that NumPy does
 
     def definition(self, operand: ir.Operand, *wanted: str) -> ir.Let | None:
+        """The *let* that defines the operand if its primitive is one of ``wanted``; else None."""
         found = self.defs.get(operand) if isinstance(operand, ir.Var) else None
         return found if found is not None and found.prim in wanted else None
 
     def unshaped(self, operand: ir.Operand, stretched: list[ir.Let] | None = None) -> ir.Operand:
-        """The operand before it was broadcast, filled, or given leading axes of 1.
+        """The operand before it was broadcast, filled, or given leading axes of 1; a constant is rounded to the dtype of the
+        fill.
 
         With ``stretched`` also before it was stretched; those statements are appended to the list.
         """
@@ -110,11 +116,12 @@ class _Relaxer:
         return operand
 
     def is_same_dtype(self, operand: ir.Operand, dtype: str) -> bool:
+        """Whether the operand has this dtype, or is a Python scalar of the same kind."""
         kind = np.dtype(dtype).kind
         return operand.type.dtype == dtype or (self.type(operand).weak and np.dtype(operand.type.dtype).kind == kind)
 
     def type(self, operand: ir.Operand) -> Type:
-        """The type that NumPy sees."""
+        """The type that NumPy sees: that of a Python number for a constant."""
         if isinstance(operand, ir.Var):
             return self.actual.get(operand, operand.type)
         if isinstance(operand, ir.Const):  # printed as a Python number
@@ -124,6 +131,10 @@ class _Relaxer:
     # ---- lets
 
     def let(self, stmt: ir.Let, out: list[ir.Stmt]) -> None:
+        """Appends to ``out`` what is printed for a *let*; nothing for a cast that changes nothing.
+
+        If all operands of an elementwise primitive are narrower than its result, it is computed so and then broadcast.
+        """
         entry = prims().get(stmt.prim)
         if stmt.prim == "cast" and stmt.params.get("weak") is False and not stmt.var.type.dims and self.is_noop(stmt):
             self.equal[stmt.var] = stmt.args[0]
@@ -155,15 +166,20 @@ class _Relaxer:
         out.append(outer)
 
     def keep_one(self, stmt: ir.Let, args: list[ir.Operand]) -> list[ir.Operand]:
-        """The operands, one of which keeps its shape so that a variable of the user's has the same shape as before."""
+        """The operands ``args``, in which one that was filled to the result's shape has that shape again.
+
+        So a variable of the user's has the same shape as before.
+        """
         for k, given in enumerate(stmt.args):
             if self.definition(given, "full") is not None and given.type.dims == stmt.var.type.dims:
                 return [*args[:k], given, *args[k + 1 :]]
         return args
 
     def folded(self, stmt: ir.Let) -> ir.Let:
-        """The statement with keys and integers as they were before they were broadcast against each other, which NumPy does
-        itself."""
+        """The statement with keys and integers as they were before they were broadcast against each other.
+
+        NumPy does that itself. The statement is unchanged where the shape of the result would differ.
+        """
         key, data = (self.unshaped(a) for a in stmt.args)
         for keys in (key, stmt.args[0]):
             lanes, words = keys.type.dims[:-1], keys.type.dims[-1:]
@@ -172,6 +188,8 @@ class _Relaxer:
         return stmt
 
     def finish(self, stmt: ir.Let, entry: Op, out: list[ir.Stmt]) -> None:
+        """Appends the statement, and notes its actual type if it gives a Python scalar where its type is NumPy's, or the other
+        way round."""
         self.defs[stmt.var] = stmt
         type_ = stmt.var.type
         if not type_.dims and type_.weak != (weak := self.stays_python(stmt, entry)):
@@ -179,7 +197,7 @@ class _Relaxer:
         out.append(stmt)
 
     def stays_python(self, stmt: ir.Let, entry: Op) -> bool:
-        """Whether the printed expression gives a Python scalar."""
+        """Whether the printed expression for a scalar gives a Python scalar, not NumPy's."""
         if isinstance(entry.element, Prefix) and entry.element.sign == "not":
             return True
         plain = isinstance(entry.render, str) and entry.render.startswith("op:") and not stmt.params.get("ufunc")
@@ -189,14 +207,17 @@ class _Relaxer:
     # ---- casts
 
     def is_noop(self, cast: ir.Let) -> bool:
-        """Whether a cast of a scalar only turns a Python scalar into a NumPy scalar."""
+        """Whether a cast of a scalar only turns a Python scalar into a NumPy scalar, no cast was written by the user, and
+        nothing narrower than 64 bits can show the difference."""
         return not self.narrow and cast.args[0].type.dtype == cast.params["dtype"] and not cast.params.get("explicit")
 
     def uncast(
         self, stmt: ir.Let, entry: Op, args: list[ir.Operand], wanted: Sequence[Type], out: list[ir.Stmt]
     ) -> list[ir.Operand]:
-        """The operands without the casts that promotion does, so that they still count as the types ``wanted``; casts that must
-        still be printed are appended to ``out``."""
+        """The operands ``args`` without the casts that promotion does, so that they still count as the types ``wanted``.
+
+        Casts that must still be printed are appended to ``out``, and their results take the operands' places.
+        """
         rule = OPERAND_TYPES[entry.dtype_rule]
 
         def agrees(candidate: list[ir.Operand]) -> bool:
@@ -229,7 +250,7 @@ class _Relaxer:
         return args
 
     def pinned(self, operand: ir.Operand, wanted: Type, stmt: ir.Let, out: list[ir.Stmt]) -> ir.Operand:
-        """The operand, of the dtype and weakness that the node requires: if it has others, an explicit cast is appended to
+        """The operand, of the dtype and weakness ``wanted``: if it is a scalar with others, an explicit cast is appended to
         ``out``."""
         seen = self.type(operand)
         if seen.dims or (seen.dtype == wanted.dtype and seen.weak == wanted.weak):
@@ -237,6 +258,7 @@ class _Relaxer:
         return self.spelled(operand, wanted, stmt, out)
 
     def spelled(self, operand: ir.Operand, wanted: Type, stmt: ir.Let, out: list[ir.Stmt]) -> ir.Var:
+        """The result of an explicit cast of the operand to ``wanted``, a new scalar; the cast is appended to ``out``."""
         var = ir.Var(ir.SYNTHETIC, replace(wanted, dims=()))
         let = ir.Let(var, "cast", (operand,), {"dtype": wanted.dtype, "weak": wanted.weak, "spelled": True}, stmt.loc)
         self.defs[var] = let
@@ -246,6 +268,7 @@ class _Relaxer:
     # ---- other places where NumPy casts and broadcasts
 
     def stored(self, value: ir.Operand, dtype: str, add: bool) -> ir.Operand:
+        """The value that is stored in, or with ``add`` added to, an array of this dtype, without what NumPy does itself."""
         value = self.unshaped(value, [])
         while (d := self.definition(value, "cast")) is not None and _is_exact(d, dtype):
             inner = _rounded(self.unshaped(d.args[0]), d.var.type.dtype)
@@ -257,7 +280,7 @@ class _Relaxer:
         return value
 
     def alloc(self, stmt: ir.Alloc) -> ir.Stmt:
-        """The allocation; a copy of a broadcast scalar becomes a fill."""
+        """The allocation; a copy of a scalar that was broadcast becomes a fill."""
         value = stmt.args[0]
         inner = self.unshaped(value)
         if inner is not value and not inner.type.dims and not isinstance(inner, ir.Undef):
@@ -266,8 +289,10 @@ class _Relaxer:
         return stmt
 
     def plain(self, operand: ir.Operand, out: list[ir.Stmt]) -> ir.Operand:
-        """The operand of a join. A weak value that NumPy gives as its own scalar is cast to Python's, if that can matter: the
-        cast is appended to ``out``."""
+        """The operand of a join of control flow, as a Python scalar if its type says so.
+
+        If NumPy gives its own scalar and that can matter, a cast is appended to ``out``, and its result is returned.
+        """
         if self.narrow and operand.type.weak and isinstance(operand, ir.Var) and not self.type(operand).weak:
             var = ir.Var(operand.name, operand.type)
             let = ir.Let(var, "cast", (operand,), {"dtype": operand.type.dtype, "weak": True, "spelled": True})
@@ -277,11 +302,13 @@ class _Relaxer:
 
 
 def _is_whole(operand: ir.Operand) -> bool:
+    """Whether the operand is a constant of integer type."""
     return isinstance(operand, ir.Const) and operand.type.is_int
 
 
 def _rounded(operand: ir.Operand, dtype: str) -> ir.Operand:
-    """The operand; a constant, which is printed without its dtype, is rounded to ``dtype``."""
+    """The operand; a constant of another dtype, which is printed without its dtype, is rounded to ``dtype`` if that is a
+    float's."""
     is_other = isinstance(operand, ir.Const) and operand.type.dtype != dtype and np.dtype(dtype).kind == "f"
     return cast_constant(operand, dtype) if is_other else operand  # type: ignore[arg-type]
 
@@ -291,12 +318,13 @@ def _is_truth(var: ir.Var) -> bool:
 
 
 def _adds_leading_ones(source: Dims, dims: Dims) -> bool:
+    """Whether ``dims`` is ``source`` with one or more axes of size 1 in front."""
     lead = len(dims) - len(source)
     return lead > 0 and dims[lead:] == source and all(d.is_one for d in dims[:lead])
 
 
 def _is_stretched(d: ir.Let, args: Sequence[ir.Operand]) -> bool:
-    """Whether broadcasting the operands already gives the size to which ``d`` stretches."""
+    """Whether broadcasting the operands already gives the size to which the *let* ``d`` stretches its axis."""
     behind = len(d.params["dims"]) - d.params["axis"]
     here = {a.type.dims[-behind] for a in args if a.type.rank >= behind}
     return d.params["dims"][-behind] in here or here.issuperset(d.params["parts"])
@@ -308,6 +336,7 @@ def _common(args: Sequence[ir.Operand]) -> Dims:
 
 
 def _joined(shapes: Sequence[Dims]) -> Dims:
+    """The shape to which NumPy broadcasts these shapes, provided that it can: sizes are not compared."""
     rank = max((len(s) for s in shapes), default=0)
     out: list[Dim] = []
     for k in range(rank):
@@ -318,11 +347,13 @@ def _joined(shapes: Sequence[Dims]) -> Dims:
 
 
 def _reaches(args: Sequence[ir.Operand], dims: Dims) -> bool:
-    """Whether the operands broadcast to ``dims`` (two unified symbols count as equal)."""
+    """Whether the operands broadcast to ``dims``; only rank and sizes of 1 are compared, so two unified symbols count as
+    equal."""
     return _is_like(_common(args), dims)
 
 
 def _is_like(common: Dims, dims: Dims) -> bool:
+    """Whether the two shapes have the same rank and the same axes of size 1."""
     return len(common) == len(dims) and all(c.is_one == d.is_one for c, d in zip(common, dims))
 
 

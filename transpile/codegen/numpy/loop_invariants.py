@@ -36,7 +36,10 @@ SMALL = 4096  # number of elements that may always be allocated
 
 
 def numbers_before_loops(fn: ir.Function, trees: Trees) -> ir.Function:
-    """The function with invariant numbers before the outermost loop they can leave; ``trees``: the nested expressions."""
+    """The function with invariant numbers before the outermost loop they can leave; ``trees``: the nested expressions.
+
+    Only numbers that statements compute move, no parts of expressions.
+    """
 
     def leaving(body: ir.Block, own: set[ir.Var], arrays: Arrays) -> set[ir.Var]:
         found: set[ir.Var] = set()
@@ -59,6 +62,10 @@ def memory_before_loops(fn: ir.Function) -> ir.Function:
 
 
 def _block(block: ir.Block, leaving: Leaving, arrays: Iterable[ir.Var]) -> ir.Block:
+    """The block in which, innermost loops first, the statements whose variables ``leaving`` selects stand before their loop.
+
+    ``arrays`` are the arrays that exist before the block.
+    """
     stmts: list[ir.Stmt] = []
     there = [*arrays, *(p for p in block.params if p.type.dims)]
     for stmt in block.stmts:
@@ -78,8 +85,10 @@ def _block(block: ir.Block, leaving: Leaving, arrays: Iterable[ir.Var]) -> ir.Bl
 
 
 def _is_steady(value: ir.Let | ir.Operand, trees: Trees, own: set[ir.Var]) -> bool:
-    """Whether a value is a number that is the same in all iterations and that may be computed even if there is no iteration.
-    ``own``: the variables that an iteration defines."""
+    """Whether a value is a number that is the same in all iterations and may be computed even if there is none.
+
+    ``own``: the variables that an iteration defines. An operand is steady if it is not one of these.
+    """
     if isinstance(value, ir.Let):
         return _is_harmless(value) and all(_is_steady(a, trees, own) for a in value.args)
     if not isinstance(value, ir.Var):
@@ -106,7 +115,8 @@ def _is_harmless(let: ir.Let) -> bool:
 
 
 def _has_room(type_: Type, arrays: Arrays) -> bool:
-    """Whether an array of the type is provably no larger than an existing one, or small, and its sizes are not negative."""
+    """Whether an array of the type is provably small, or no larger than one of ``arrays`` of its rank, with no negative
+    size."""
     if all(d.is_const for d in type_.dims):
         return 0 <= prod(d.const for d in type_.dims) <= SMALL
     alike = [a.type.dims for a in arrays if a.type.rank == type_.rank]

@@ -32,12 +32,12 @@ Reason = tuple[tuple[Link, ...], tuple[int, int] | None]
 
 
 def is_memory(operand: ir.Operand) -> bool:
-    """Whether the operand is an array or a stack of arrays (scalars are values, never memory)."""
+    """Whether the operand is an array or a stack of arrays; scalars and tuples are values, never memory."""
     return isinstance(operand, ir.Var) and bool(operand.type.dims) and operand.type.kind != "tuple"
 
 
 def is_view(let: ir.Let) -> bool:
-    """Whether NumPy may return a view of an operand."""
+    """Whether NumPy may return a view of an operand for this *let*."""
     if let.prim == "index":
         return all(not isinstance(step, ir.Index) or step.is_basic for step in let.params["path"])
     entry = prims().get(let.prim)
@@ -45,7 +45,7 @@ def is_view(let: ir.Let) -> bool:
 
 
 class Aliases:
-    """``near[k]``: the bits of the variables that may share memory with variable ``k``."""
+    """``near[k]``: the bits of the variables that may share memory with variable ``k``, itself left out."""
 
     def __init__(self, fn: ir.Function, numbers: Numbers, copied: set[Link]) -> None:
         self.numbers, self.copied = numbers, copied
@@ -64,13 +64,19 @@ class Aliases:
     # ---- the relation
 
     def of(self, operand: ir.Operand) -> int:
-        """The bits of the variable and of all that may share memory with it."""
+        """The bits of the variable and of all that may share memory with it; 0 if the operand is no memory."""
         if not is_memory(operand):
             return 0
         number = self.numbers.number(operand)  # type: ignore[arg-type]
         return self.near.get(number, 0) | 1 << number
 
     def add(self, number: int, found: int, links: tuple[Link, ...], source: int | None) -> None:
+        """Notes that variable ``number`` may share memory with those in the mask ``found``, because of ``links`` and of
+        ``source``.
+
+        ``source``: the variable that shared memory with them before, None if there is none. Pairs already noted keep their
+        reasons.
+        """
         fresh = found & ~self.near.get(number, 0) & ~(1 << number)
         if not fresh:
             return
@@ -85,7 +91,8 @@ class Aliases:
             fresh ^= low
 
     def chain(self, a: int, b: int) -> list[Link]:
-        """The links that cause two variables to share memory."""
+        """The links that cause variables ``a`` and ``b`` to share memory, of which one must be cut; empty if they share
+        none."""
         found: list[Link] = []
         pair: tuple[int, int] | None = (a, b)
         while pair is not None:
@@ -97,6 +104,7 @@ class Aliases:
         return found
 
     def define(self, var: ir.Var, source: ir.Operand, link: Link) -> None:
+        """Notes that ``var`` may have the memory of ``source``, unless the link is cut or one of them is no memory."""
         if is_memory(var) and is_memory(source) and link not in self.copied:
             number = self.numbers.number(source)  # type: ignore[arg-type]
             self.add(self.numbers.number(var), self.of(source), (link,), number)
@@ -108,6 +116,7 @@ class Aliases:
             self.stmt(stmt, depth)
 
     def stmt(self, stmt: ir.Stmt, depth: int) -> None:
+        """Notes what a statement, under ``depth`` loops, makes share memory."""
         match stmt:
             case ir.Let():
                 self.let(stmt, depth)
@@ -132,7 +141,7 @@ class Aliases:
                 self.loop(stmt, depth)
 
     def ended(self, stmt: ir.If, side: ir.Block) -> int:
-        """The number of loops that a side of a branch ends: the statements of this side run once in these loops."""
+        """The number of loops that this side of a branch ends: its statements run once in these loops."""
         found = 0
         for result, value in zip(stmt.results, side.yields):
             levels = self.stops.get(result, 0)
@@ -143,6 +152,7 @@ class Aliases:
         return found
 
     def let(self, stmt: ir.Let, depth: int) -> None:
+        """Notes what a *let* makes share memory; a view that must not be written shares memory with `FOREIGN`."""
         if stmt.prim == "item" and isinstance(stmt.args[0], ir.Var):
             for source in self.tuples.get(stmt.args[0], ()):
                 self.define(stmt.var, source, Link("let", id(stmt), 0, depth))
@@ -162,6 +172,7 @@ class Aliases:
             self.add(self.numbers.number(stmt.var), 1 << FOREIGN, (link,), None)
 
     def loop(self, stmt: ir.For | ir.While, depth: int) -> None:
+        """Notes what a loop makes share memory, repeating its blocks until nothing is new."""
         m = self.numbers
         if isinstance(stop := stmt.body.stop, ir.Var):
             around = [self.stops.get(r, 0) for r, y in zip(stmt.results, stmt.body.yields) if y is stop]
@@ -184,7 +195,10 @@ class Aliases:
         self.join(stmt.results, stmt.body.yields, outs, inner)
 
     def join(self, targets: Sequence[ir.Var], sources: Sequence[ir.Operand], links: Sequence[Link], inner: int) -> None:
-        """Records ``targets = sources``, all at once; ``inner``: variables that are dead afterwards, or not yet defined."""
+        """Notes ``targets = sources``, all at once, by these ``links``; ``inner``: a mask of variables not to be noted.
+
+        Those are dead afterwards, or not yet defined.
+        """
         pairs: list[tuple[ir.Var, int, Link]] = []
         for target, source, link in zip(targets, sources, links):
             if is_memory(target) and is_memory(source) and link not in self.copied:
