@@ -97,10 +97,9 @@ def _taken_apart(
 
 
 def pack(tree: Any, nodes: Sequence[ast.expr], imports: Imports) -> ast.expr:
-    """The node of a result with structure ``tree``, whose leaf ``k`` is ``nodes[k]``; for None the only node, or a tuple of
-    all.
+    """The node of a result with structure ``tree``, whose leaf ``k`` is ``nodes[k]``; None is a tuple of all nodes.
 
-    Classes that it needs are noted in ``imports``.
+    With None, a single node is the result itself. Classes that it needs are noted in ``imports``.
     """
     if tree is None:
         return nodes[0] if len(nodes) == 1 else ast.Tuple(list(nodes), ast.Load())

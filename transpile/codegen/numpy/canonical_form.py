@@ -118,8 +118,7 @@ def _decided(block: ir.Block) -> ir.Block:
 
 
 def _with_result(block: ir.Block, last: ir.If, test: ir.Var, value: bool) -> ir.Block:
-    """The block whose last branch, ``last``, has ``test`` as one more result: ``value`` on the first side, its negation on the
-    other.
+    """The block whose last branch, ``last``, has ``test`` as one more result: ``value`` on the first side, else the opposite.
 
     What the block yields, and its ``stop``, refer to the result.
     """

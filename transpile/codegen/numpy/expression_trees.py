@@ -44,11 +44,10 @@ class Nested:
     tests: frozenset[ir.Var] = frozenset()  # results of branches of which only the truth is used
 
     def is_connective(self, stmt: ir.If) -> bool:
-        """Whether a branch with one result and these values can be printed as ``a and b`` or ``a or b``, which give one of
-        their operands.
+        """Whether a branch with one result can be printed as ``a and b`` or ``a or b``, which give one of their operands.
 
-        Either only the truth of the result is used, or the result is a Python bool exactly if the test is one. That a side is a
-        constant is not checked.
+        Either only the truth of the result is used, or the result is a Python bool exactly if the test is one. Whether one side
+        is a suitable constant is not checked here.
         """
         (result,) = stmt.results
         return result.type.is_bool and (result in self.tests or result.type.weak == stmt.test.type.weak)
@@ -106,8 +105,7 @@ def is_synthetic(name: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Site:
-    """Where an expression is evaluated: before statement ``at`` of a block; if that is the number of its statements, at its
-    end.
+    """Where an expression is evaluated: before statement ``at`` of a block, or at its end if there is no such statement.
 
     With ``stop`` it is evaluated there as the block's ``stop``.
     """
@@ -233,8 +231,8 @@ class _Nester:
         return tuple(out)
 
     def decide(self, block: ir.Block, at: int, stmt: Tree, var: ir.Var, args: tuple[ir.Operand, ...]) -> None:
-        """Nests ``stmt``, at position ``at`` of the block, where ``var`` is used, if it may move there and the expression stays
-        small.
+        """Nests ``stmt``, at position ``at`` of the block, where ``var`` is used, if it may move there and the text stays
+        short.
 
         ``args`` are the operands that it reads there.
         """
@@ -289,8 +287,11 @@ class _Nester:
         return tuple(found for s in self.sites[owner.results[0]] for found in self.outside(s))
 
     def may_move(self, stmt: Tree, var: ir.Var) -> bool:
-        """Whether the value may be nested at all: it is an array or number without a user's name, its memory is not written,
-        and its statement must not run in its place."""
+        """Whether the value may be nested at all, wherever it is used.
+
+        It must be an array or number without a user's name (or a flag, or the cast in ``return float(x)``), its memory never
+        written, and its statement not one that must run in its place.
+        """
         name = self.names.get(var, var.name)
         ours = is_synthetic(name) or name in FLAGS and not isinstance(stmt, ir.If)
         ours = ours or isinstance(stmt, ir.Let) and self.is_last_cast(stmt, name)
@@ -306,7 +307,7 @@ class _Nester:
         return self.names.get(source, source.name) == name and all(use.by is self.fn.body for use in uses)
 
     def is_late(self, block: ir.Block, at: int, stmt: Tree, var: ir.Var, first: bool = True) -> bool:
-        """Whether ``stmt`` computes the next value of a carried variable whose present value, of the same name, is still read
+        """Whether ``stmt`` computes the next value of a carried variable whose present value, so named too, is still read
         later.
 
         It is better set at the end. The statements that still read it may themselves be late, as when two variables are

@@ -98,8 +98,7 @@ class _Relaxer:
         return found if found is not None and found.prim in wanted else None
 
     def unshaped(self, operand: ir.Operand, stretched: list[ir.Let] | None = None) -> ir.Operand:
-        """The operand before it was broadcast, filled, or given leading axes of 1; a constant is rounded to the dtype of the
-        fill.
+        """The operand before it was broadcast, filled, or given leading axes of 1; a constant is rounded to the dtype it had.
 
         With ``stretched`` also before it was stretched; those statements are appended to the list.
         """
@@ -207,8 +206,10 @@ class _Relaxer:
     # ---- casts
 
     def is_noop(self, cast: ir.Let) -> bool:
-        """Whether a cast of a scalar only turns a Python scalar into a NumPy scalar, no cast was written by the user, and
-        nothing narrower than 64 bits can show the difference."""
+        """Whether a cast of a scalar only turns a Python scalar into a NumPy scalar, which makes no difference here.
+
+        The user did not write it, and all dtypes of the function are float64, int64 or bool.
+        """
         return not self.narrow and cast.args[0].type.dtype == cast.params["dtype"] and not cast.params.get("explicit")
 
     def uncast(

@@ -71,8 +71,7 @@ class Aliases:
         return self.near.get(number, 0) | 1 << number
 
     def add(self, number: int, found: int, links: tuple[Link, ...], source: int | None) -> None:
-        """Notes that variable ``number`` may share memory with those in the mask ``found``, because of ``links`` and of
-        ``source``.
+        """Notes that variable ``number`` may share memory with those in the mask ``found``, because of ``links``.
 
         ``source``: the variable that shared memory with them before, None if there is none. Pairs already noted keep their
         reasons.
@@ -195,9 +194,10 @@ class Aliases:
         self.join(stmt.results, stmt.body.yields, outs, inner)
 
     def join(self, targets: Sequence[ir.Var], sources: Sequence[ir.Operand], links: Sequence[Link], inner: int) -> None:
-        """Notes ``targets = sources``, all at once, by these ``links``; ``inner``: a mask of variables not to be noted.
+        """Notes ``targets = sources``, all at once, by these ``links``; cut links are left out.
 
-        Those are dead afterwards, or not yet defined.
+        ``inner``: a mask of variables, dead afterwards or not yet defined, with which no target is noted to share memory by its
+        source.
         """
         pairs: list[tuple[ir.Var, int, Link]] = []
         for target, source, link in zip(targets, sources, links):

@@ -12,7 +12,7 @@ Operands = Callable[[int], ast.expr]  # slot of a path's operand -> its node
 
 
 def place(base: ast.expr, path: ir.Path, operand: Operands) -> ast.expr:
-    """The node of ``base[path]``."""
+    """The node of ``base`` with all steps of ``path``; ``operand(k)`` is the node of the path's operand ``k``."""
     for step in merged(path):
         match step:
             case ir.Permute():
@@ -27,12 +27,12 @@ def place(base: ast.expr, path: ir.Path, operand: Operands) -> ast.expr:
 
 
 def is_subscript(path: ir.Path) -> bool:
-    """Whether the path ends in a subscript, so that the place can be assigned to."""
+    """Whether the path ends in a subscript, so that the place can be assigned to; False for an empty path."""
     return bool(path) and isinstance(path[-1], ir.Index)
 
 
 def merged(path: ir.Path) -> list[object]:
-    """The steps of the path, with ``x[i][j]`` as ``x[i, j]`` where both mean the same."""
+    """The steps of the path, with two subscripts that follow each other as one, ``x[i, j]``, where that means the same."""
     steps: list[object] = []
     for step in path:
         last = steps[-1] if steps else None
@@ -48,6 +48,7 @@ def merged(path: ir.Path) -> list[object]:
 
 
 def _merge(first: Sequence[ir.Item], second: Sequence[ir.Item]) -> tuple[ir.Item, ...] | None:
+    """The items of one subscript that means the same as ``first`` and then ``second``; None if there is none."""
     if not all(isinstance(i, ir.Point) or (isinstance(i, ir.Slice) and i.is_full) for i in first):
         return None
     if any(isinstance(i, ir.Mask) for i in second) or (
@@ -69,7 +70,7 @@ def _merge(first: Sequence[ir.Item], second: Sequence[ir.Item]) -> tuple[ir.Item
 
 
 def subscript(items: Sequence[ir.Item], operand: Operands) -> ast.expr:
-    """The node between the brackets; trailing full slices are left out."""
+    """The node between the brackets; trailing full slices are left out, except beside a new axis."""
     kept = list(items)
     if not any(isinstance(i, ir.NewAxis) for i in kept):
         while len(kept) > 1 and isinstance(kept[-1], ir.Slice) and kept[-1].is_full:
@@ -79,6 +80,7 @@ def subscript(items: Sequence[ir.Item], operand: Operands) -> ast.expr:
 
 
 def _item(item: ir.Item, operand: Operands) -> ast.expr:
+    """The node of one item of a subscript; a slice from 0 upwards is written without the 0."""
     match item:
         case ir.Point() | ir.Gather() | ir.Mask():
             return operand(item.arg)
@@ -102,7 +104,10 @@ def _item(item: ir.Item, operand: Operands) -> ast.expr:
 
 
 def transposed(base: ast.expr, axes: Sequence[int]) -> ast.expr:
-    """The node of a transpose: ``.T`` for reversed axes, ``.swapaxes`` if only two axes are swapped, else ``.transpose``."""
+    """The node of the transpose whose axis ``k`` is axis ``axes[k]`` of ``base``.
+
+    It is ``.T`` for reversed axes, ``.swapaxes`` if only two axes are swapped, else ``.transpose``.
+    """
     axes = tuple(axes)
     if axes == tuple(reversed(range(len(axes)))):
         return ast.Attribute(base, "T", ast.Load())

@@ -30,7 +30,7 @@ class InPlace(NamedTuple):
 
 
 class Printable:
-    """A function in printable form."""
+    """A function in printable form: nested values, names of variables, liveness, and what is unpacked or may be a 0-d array."""
 
     def __init__(self, nested: Nested, names: dict[ir.Var, str]) -> None:
         self.nested, self.names = nested, names
@@ -47,6 +47,7 @@ class Printable:
         return self.nested.trees.get(operand) if isinstance(operand, ir.Var) else None
 
     def is_name(self, operand: ir.Operand, name: str) -> bool:
+        """Whether the operand is printed as this name."""
         return isinstance(operand, ir.Var) and operand not in self.nested.trees and self.names[operand] == name
 
     # ---- updates in place
@@ -54,7 +55,8 @@ class Printable:
     def in_place(self, name: str, let: ir.Let, live: int) -> InPlace | None:
         """The augmented assignment that replaces ``name = let``, or None if it would change memory that is read later.
 
-        ``live``: the variables that are read later.
+        ``live``: a mask of the variables that are read later. None too if ``let`` is no sum etc. with ``name`` of the same
+        type.
         """
         found = self.augmented(name, let)
         if found is None:
@@ -67,8 +69,11 @@ class Printable:
         return None if self.is_seen(name, first, let.var, live) else InPlace(augmented(let), second)
 
     def augmented(self, name: str, let: ir.Let) -> tuple[ir.Var, ir.Operand] | None:
-        """The operand of ``let`` that is ``name`` already, and the other operand; None if ``name = let`` is no augmented
-        assignment."""
+        """The operand of ``let`` that is ``name`` already, and the other one; None if ``name = let`` is no augmented
+        assignment.
+
+        ``name`` may be the second operand if they commute.
+        """
         if not augmented(let) or "via" in let.params or "py" in let.params:
             return None
         first, second = let.args
@@ -81,8 +86,10 @@ class Printable:
         return first, second
 
     def is_seen(self, name: str, old: ir.Var, new: ir.Var, live: int) -> bool:
-        """Whether the array ``old`` is read later under a name other than ``name``, when ``new`` has taken its place; ``live``:
-        the variables live then."""
+        """Whether the array ``old`` is read later under a name other than ``name``, when ``new`` has taken its place.
+
+        ``live``: a mask of the variables live then. Memory that must not be written counts as read.
+        """
         numbers, aliases = self.nested.aliases.numbers, self.nested.aliases.of(old)
         if live & numbers.bit(old):  # another name gets it at the end of the block
             return True
@@ -101,10 +108,10 @@ class Printable:
         wanted: int | None = None,
         unsaid: Collection[ir.Var] = (),
     ) -> list[Handed]:
-        """The assignments that pass ``sources`` on to ``targets``.
+        """The assignments that pass ``sources`` on to ``targets``, in order: (name, value, target).
 
-        Omitted are those of one Python variable to itself, of an undefined value, and of a target that is not ``wanted`` (None:
-        all are).
+        Omitted are those of one Python variable to itself, of an undefined value, of a nested target, of one in ``unsaid``, and
+        of one that is not in the mask ``wanted`` (None: all are).
         """
         found: list[Handed] = []
         for target, source in zip(targets, sources):
@@ -119,7 +126,7 @@ class Printable:
 
 
 def augmented(let: ir.Let) -> str:
-    """Python's sign of the augmented assignment, as ``+=``; empty if the primitive has none."""
+    """Python's sign of the augmented assignment for an elementwise primitive, such as ``+=``; empty if there is none."""
     record = record_of(let)
     return record.operator.augmented if record.operator is not None and record.elementwise else ""
 
@@ -134,7 +141,8 @@ def item_groups(nested: Nested) -> dict[ir.Var, list[ir.Let]]:
 
 
 def _zero_d(nested: Nested) -> set[ir.Var]:
-    """Scalars that may be the caller's 0-d arrays, which ``+=`` would change."""
+    """Scalar variables that may be the caller's 0-d arrays, which ``+=`` would change: NumPy scalars from parameters or
+    stacks."""
     found = {p for p in nested.fn.params if not p.type.dims and not p.type.weak}
     if not found:
         return found

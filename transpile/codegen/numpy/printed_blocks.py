@@ -16,7 +16,10 @@ from transpile.ops.tables import record_of
 
 
 class Blocks:
-    """Writes blocks and branches to ``lines``; `printed_statements.Writer` writes single statements."""
+    """Writes blocks and branches to ``lines``; `printed_statements.Writer` writes single statements.
+
+    In all methods ``depth`` is the indentation, ``live`` or ``after`` a mask of the variables live afterwards.
+    """
 
     def __init__(self, form: Printable) -> None:
         nested = form.nested
@@ -31,10 +34,12 @@ class Blocks:
         self.kept: list[ir.Stmt] = []  # statements created here: facts are found by id, so they must stay alive
 
     def statement(self, stmts: Sequence[ir.Stmt], at: int, depth: int) -> int:
-        """Writes the statement at ``at`` with the following ones that belong to it; returns how many statements were written."""
+        """Writes the statement at ``at`` with the following ones that belong to it; returns how many statements were
+        written."""
         raise NotImplementedError
 
     def line(self, depth: int, *parts: str | ast.expr, loc: ir.Loc = ir.NOWHERE) -> None:
+        """Appends a line of text and nodes, with the user's location ``loc``."""
         self.lines.append(Line(depth, parts, loc))
 
     def node(self, operand: ir.Operand) -> ast.expr:
@@ -55,6 +60,8 @@ class Blocks:
         self.line(depth, f"{name} = ", self.expressions.operand(operand, True), loc=loc)
 
     def update(self, name: str, let: ir.Let, depth: int, loc: ir.Loc, live: int) -> bool:
+        """Writes ``name = let`` as an update in place if it may be one, and returns True; else writes nothing and returns
+        False."""
         found = self.updates.rebinding(name, let, live)
         if found is not None:
             self.line(depth, f"{name} {found[0]} ", found[1], loc=loc)
@@ -83,12 +90,20 @@ class Blocks:
             self.assign(name, operand, var, depth, loc, live)
 
     def pairs(self, targets: Sequence[ir.Var], sources: Sequence[ir.Operand], wanted: int) -> list[Handed]:
-        """The assignments that are needed: no self-assignments, undefined values, or targets that are not ``wanted``."""
+        """The assignments that pass ``sources`` on to ``targets``: no self-assignments or undefined values, no flags left
+        unprinted.
+
+        Only targets in the mask ``wanted`` count.
+        """
         return self.form.pairs(targets, sources, wanted, self.unsaid)
 
     # ---- branches
 
     def branch(self, stmt: ir.If, depth: int, word: str = "if") -> None:
+        """Writes a branch, whose first line begins with ``word``; an ``else`` that is only a branch becomes ``elif``.
+
+        A side without lines is left out: the other one is then tested alone, or nothing is written.
+        """
         after = self.live.after[id(stmt)]
         stmt = self.turned(stmt, after)
         then = self.captured(lambda: self.side(stmt, stmt.then, depth + 1, after))
@@ -114,8 +129,10 @@ class Blocks:
         self.lines += orelse
 
     def turned(self, stmt: ir.If, after: int) -> ir.If:
-        """``if not c: a else: b`` as ``if c: b else: a``; other branches as they are. ``after``: the variables live after the
-        branch."""
+        """The branch ``if c: b else: a`` for ``if not c: a else: b``, unless a side is empty; other branches as they are.
+
+        ``after``: a mask of the variables live after the branch.
+        """
         tree = self.nested.trees.get(stmt.test) if isinstance(stmt.test, ir.Var) else None
         if not isinstance(tree, ir.Let) or not record_of(tree).is_negation:
             return stmt
@@ -127,6 +144,7 @@ class Blocks:
         return new
 
     def side(self, stmt: ir.If, side: ir.Block, depth: int, after: int) -> None:
+        """Writes one side of a branch and the assignments of its values to the branch's results."""
         self.block(side.stmts, depth)
         self.hand(self.pairs(stmt.results, side.yields, after), depth, stmt.loc, after)
 
@@ -138,6 +156,7 @@ class Blocks:
         return written
 
     def negation(self, test: ir.Operand) -> ast.expr:
+        """The node of ``not test``, as a comparison where that is the same for all numbers."""
         tree = self.nested.trees.get(test) if isinstance(test, ir.Var) else None
         exact = isinstance(tree, ir.Let) and all(not a.type.is_float for a in tree.args)
         return negated(self.node(test), exact)

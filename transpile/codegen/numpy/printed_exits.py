@@ -35,7 +35,7 @@ class Flagged:
 
 
 class Flags:
-    """Finds the loops of a function whose flags need not be printed."""
+    """Finds the loops of a function whose flags need not be printed; ``reads`` counts the reads of each variable."""
 
     def __init__(self, nested: Nested) -> None:
         self.nested = nested
@@ -46,7 +46,10 @@ class Flags:
                 self.reads.update(nested.ends(block))
 
     def find(self, loop: ir.Stmt | None, branch: ir.Stmt | None) -> Flagged | None:
-        """The two statements as a loop with a flag, or None; nothing else may read the flag."""
+        """The two statements as a loop with a flag, or None; nothing else may read the flag.
+
+        None too unless the flag says exactly whether the loop was stopped, and the side for this has no statements.
+        """
         if (
             not isinstance(loop, (ir.For, ir.While))
             or not isinstance(branch, ir.If)
@@ -73,7 +76,11 @@ class Flags:
         return slot if same and unread and isinstance(start, ir.Const) and not start.value else None
 
     def handed_out(self, loop: ir.For | ir.While, values: tuple[ir.Operand, ...]) -> set[ir.Var] | None:
-        """The carried variables read by nothing but ``values``; None if ``values`` cannot be expressed inside the loop."""
+        """The loop's results and carried variables read by nothing but ``values``; None if ``values`` cannot be used inside the
+        loop.
+
+        They cannot if one is undefined, or an expression that reads results of the loop.
+        """
         inside = {v: k for k, v in enumerate(loop.results)}
         count = Counter(values)
         only: set[ir.Var] = set()
@@ -90,7 +97,10 @@ class Flags:
 
 
 def resolve(operand: ir.Operand, env: Env, nested: Nested) -> ir.Operand:
-    """The operand as an exit inside the loop reads it: variables, also those inside an expression, are replaced by ``env``."""
+    """The operand as an exit inside the loop reads it: variables, also those inside an expression, are replaced by ``env``.
+
+    A changed expression gets a new variable, and is added to the trees of ``nested``.
+    """
     while operand in env:
         operand = env[operand]
     if not isinstance(operand, ir.Var) or operand not in nested.trees:

@@ -26,7 +26,7 @@ OURS = ("transpile_runtime", "special")  # `special.f` in a spelling is `transpi
 
 
 class Imports:
-    """Collects imports; without ``runtime`` most of `transpile_runtime` is refused."""
+    """Collects the imports of a text; without ``runtime`` nothing of `transpile_runtime` is imported but `random`."""
 
     def __init__(self, runtime: bool) -> None:
         self.runtime = runtime
@@ -42,11 +42,15 @@ class Imports:
         return found.union(*self.members.values(), self.classes, self.builtins)
 
     def parts(self, parts: Sequence[str | ast.expr]) -> Iterator[str | ast.expr]:
+        """Yields the parts of a line as `visit` changes them; text is unchanged."""
         for part in parts:
             yield part if isinstance(part, str) else self.visit(part)
 
     def visit(self, node: Any) -> Any:
-        """The node, with members of `transpile_runtime` under their own names; records the modules it uses."""
+        """The node, changed in place, with members of `transpile_runtime` under their own names; records the modules it uses.
+
+        A node that is a member itself is replaced by a name.
+        """
         kind = type(node).__name__
         if kind == "Name":
             if getattr(node, "is_variable", False):
@@ -68,7 +72,10 @@ class Imports:
         return node
 
     def ours(self, path: list[str]) -> ast.expr:
-        """The name of a member of `transpile_runtime`, which is imported."""
+        """The name, as a node, of a member of `transpile_runtime`, which is imported; ValueError if it may not be.
+
+        ``path``: its dotted name in parts.
+        """
         if not self.runtime and path[:-1] != COPIED:
             raise ValueError(f"{'.'.join(path)} needs the package transpile_runtime")
         if path[0] != "transpile_runtime":
@@ -78,7 +85,10 @@ class Imports:
         return ast.Name(member, ast.Load())
 
     def cls(self, cls: Any) -> ast.expr:
-        """The node of a result's class: imported if possible, else a name to be defined by the user of the text."""
+        """The node of a result's class: imported if possible, else a name to be defined by the user of the text.
+
+        T501 for a class that was not executed and that no text can import.
+        """
         if isinstance(cls, type):
             return ast.Name(cls.__name__ if cls.__module__ == "builtins" else self.named(cls, cls.__name__), ast.Load())
         # a class of a module that was not executed: `transpile.frontend.resolve.bindings.StaticClass`
@@ -90,10 +100,10 @@ class Imports:
         return ast.Name(name, ast.Load())
 
     def named(self, value: Any, name: str, otherwise: str = "") -> str:
-        """The name of a class or function.
+        """The name in the text of ``value``, a class or function called ``name``.
 
         It is imported if its module has it under its own name and no other import takes that name. Else the user of the text
-        defines it.
+        defines it, as ``otherwise`` if that is not empty.
         """
         module = value.__module__
         there = getattr(sys.modules.get(module), name, None) if module != "__main__" and name.isidentifier() else None
@@ -104,7 +114,7 @@ class Imports:
         return self.defined(value, otherwise or name)
 
     def defined(self, value: Any, name: str) -> str:
-        """A free name for ``value``, noted in ``classes``: the user of the text must define it."""
+        """A free name like ``name`` for ``value``, noted in ``classes``: the user of the text must define it."""
         name = re.sub(r"\W", "_", name)
         while self.classes.get(name, value) is not value or any(name in names for names in self.members.values()):
             name += "_"
@@ -112,7 +122,7 @@ class Imports:
         return name
 
     def of_class(self, cls: Any, which: str) -> ast.expr:
-        """The node of a function with which a class was registered.
+        """The node of a function with which a class was registered, "flatten" or "unflatten" as ``which`` says.
 
         It is imported if possible, else the user of the text defines it.
         """
@@ -120,9 +130,10 @@ class Imports:
         return ast.Name(self.named(function, getattr(function, "__name__", ""), f"{which}_{cls.__name__}"), ast.Load())
 
     def static(self, value: Any) -> ast.expr:
-        """The node of a static part of a result.
+        """The node of ``value``, a static part of a result.
 
-        It is a literal, a member of a module, or else a name to be defined by the user of the text.
+        It is a literal, an array, an object made from its fields, a member of NumPy or `math`, or else a name to be defined by
+        the user of the text.
         """
         if value is None or type(value) in (bool, int, float, complex, str):
             return literal(value)
@@ -149,7 +160,7 @@ class Imports:
         return ast.Name(self.defined(value, name), ast.Load())
 
     def groups(self) -> list[list[ast.stmt]]:
-        """The import statements in groups, the standard library first."""
+        """The import statements in groups, `math` first, then other modules, then members; empty groups are left out."""
         standard: list[ast.stmt] = [imported("math")] if "math" in self.modules else []
         other = [imported(m) for m in sorted(self.modules) if m not in ALIASES]
         if "np" in self.modules:
@@ -159,6 +170,7 @@ class Imports:
 
 
 def _fields(node: Any) -> Iterator[tuple[str, Any]]:
+    """Yields the fields of a node that are not None, as pairs of name and value."""
     for name in getattr(node, "_fields", ()):
         value = getattr(node, name, None)
         if value is not None:

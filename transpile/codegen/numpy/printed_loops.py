@@ -19,7 +19,10 @@ from transpile.core.walk import blocks, defined, defines, statements
 
 @dataclass(frozen=True)
 class Tail:
-    """The end of a loop's body: the values passed on, then the test that stops the loop."""
+    """The end of a loop's body: the values passed on, then the test that stops the loop.
+
+    ``around``: a mask of the variables live throughout the loop; ``leave`` writes the exit, if it is not ``break``.
+    """
 
     handed: list[Handed]
     around: int
@@ -28,9 +31,11 @@ class Tail:
 
 
 class Loops(Blocks):
-    """Writes loops."""
+    """Writes loops. ``keep``: values that the loop passes on; ``env``: maps a branch's results to their values on the side
+    written."""
 
     def loop_for(self, stmt: ir.For, depth: int) -> None:
+        """Writes a ``for`` loop with its carried values; an index that nothing reads is ``_``."""
         after = self.start(stmt, depth)
         span = range_node(self.expressions, stmt.start, stmt.bound, stmt.step)
         if stmt.backwards:
@@ -48,6 +53,7 @@ class Loops(Blocks):
         self.finish(stmt, depth, after)
 
     def loop_while(self, stmt: ir.While, depth: int) -> None:
+        """Writes a ``while`` loop; if the test needs statements, it is ``while True:`` with a ``break``."""
         after = self.start(stmt, depth)
         test = stmt.test.yields[0]
         if not stmt.test.stmts:
@@ -61,15 +67,17 @@ class Loops(Blocks):
         self.finish(stmt, depth, after)
 
     def start(self, stmt: ir.For | ir.While, depth: int) -> int:
+        """Writes the assignments of initial values; returns a mask of the variables live after the loop."""
         around = self.live.around[id(stmt)] | self.live.entry[id(stmt.body)]
         self.hand(self.pairs(stmt.body.params, stmt.inits, around), depth, stmt.loc, around)
         return self.live.after[id(stmt)]
 
     def finish(self, stmt: ir.For | ir.While, depth: int, after: int) -> None:
+        """Writes the assignments of the loop's results that have other names than the carried values."""
         self.hand(self.pairs(stmt.results, stmt.body.params, after), depth, stmt.loc, after)
 
     def body(self, stmt: ir.For | ir.While, depth: int) -> list[Line]:
-        """The lines of the body, including its end."""
+        """The lines of the body, including its end; they are not added to ``lines``."""
         around = self.live.around[id(stmt)] | self.live.entry[id(stmt.body)]
         handed = self.pairs(stmt.body.params, stmt.body.yields, around)
         tail = Tail(handed, around, stmt.loc, self.leaves.get(id(stmt)))
@@ -79,8 +87,10 @@ class Loops(Blocks):
     def tail(
         self, stmts: Sequence[ir.Stmt], stop: ir.Operand | None, tail: Tail, depth: int, keep: set[ir.Var], env: Env
     ) -> None:
-        """Writes statements, the values that the loop passes on, and its end: ``break`` in the branch that decides ``stop``; a
-        ``stop`` None never ends it early."""
+        """Writes statements, the values that the loop passes on, and its end: ``break`` in the branch that decides ``stop``.
+
+        A ``stop`` of None never ends the loop early.
+        """
         last = stmts[-1] if stmts else None
         if isinstance(last, ir.If) and isinstance(stop, ir.Var) and stop in last.results:
             if tail.leave is not None and self.left_inside(stmts, last, stop, tail, depth, keep, env):
@@ -116,8 +126,10 @@ class Loops(Blocks):
                 self.line(depth + 1, "break")
 
     def leaving(self, stop: ir.Operand, tail: Tail, depth: int, env: Env) -> None:
-        """Writes an exit other than ``break``, taken if ``stop`` holds: the exit reads values of this iteration, before any is
-        passed on."""
+        """Writes the exit of ``tail``, which is not ``break``, taken if ``stop`` holds; it is not tested if it is a constant.
+
+        The exit reads values of this iteration, before any is passed on.
+        """
         if not isinstance(stop, ir.Const):
             self.line(depth, "if ", self.node(stop), ":", loc=tail.loc)
             depth += 1
@@ -125,7 +137,10 @@ class Loops(Blocks):
         tail.leave(depth, env)
 
     def leave_nested(self, loop: ir.For | ir.While, leave: Leave, env: Env) -> None:
-        """Makes an inner loop that stops the outer loop leave both by the exit of the outer loop."""
+        """Makes ``loop``, an inner loop whose flag stops the outer loop, leave both by ``leave``, the exit of the outer loop.
+
+        Nothing is written yet; its flag is not printed.
+        """
         slot = self.flags.slot(loop, loop.body.stop and loop.results[loop.body.yields.index(loop.body.stop)])
         assert slot is not None
         outer: dict[ir.Operand, ir.Operand] = dict(env)
@@ -143,8 +158,11 @@ class Loops(Blocks):
     def left_inside(
         self, stmts: Sequence[ir.Stmt], last: ir.If, stop: ir.Var, tail: Tail, depth: int, keep: set[ir.Var], env: Env
     ) -> bool:
-        """Writes an inner loop with a flag, tested by the last branch, that also stops the outer loop; returns False if there
-        is no such loop."""
+        """Writes statements whose last two are an inner loop and the branch ``last`` on its flag, which also stops the outer
+        loop.
+
+        Returns False, and writes nothing, if they are not.
+        """
         flagged = self.flags.find(stmts[-2] if len(stmts) > 1 else None, last)
         if flagged is None or tail.leave is None:
             return False
@@ -161,7 +179,7 @@ class Loops(Blocks):
         return True
 
     def split(self, handed: list[Handed], stmt: ir.If) -> tuple[list[Handed], list[Handed]]:
-        """The assignments that may be made before ``stmt``, and the rest."""
+        """A pair: the assignments that may be made before ``stmt``, and the rest; both in order."""
         touched = {self.names[v] for v in _touched(self.nested, stmt) if v in self.names}
         writes = any(isinstance(s, (ir.Store, ir.Add)) for b in blocks(stmt) for s in statements(b))
         early: list[Handed] = []
@@ -181,8 +199,8 @@ class Loops(Blocks):
         return early, late
 
     def is_decided(self, stmt: ir.If, stop: ir.Var, tail: Tail) -> bool:
-        """Whether ``break`` can be written into the sides of the branch: its condition ``stop`` still holds after all values
-        are passed on."""
+        """Whether ``break`` can be written into the sides of the branch: ``stop`` still holds after all values are passed
+        on."""
         if any(o in self.nested.trees for _, o, _ in tail.handed):
             return False
         k = stmt.results.index(stop)
@@ -201,7 +219,8 @@ class Loops(Blocks):
         return True
 
     def deciding(self, stmt: ir.If, stop: ir.Var, tail: Tail, depth: int, keep: set[ir.Var], env: Env) -> None:
-        """Writes the branch that decides whether the loop ends."""
+        """Writes the branch ``stmt``, whose result ``stop`` decides whether the loop ends, with the end of the body in each
+        side."""
         k = stmt.results.index(stop)
         after = self.live.after[id(stmt)]
         if stop not in keep:
@@ -227,6 +246,11 @@ class Loops(Blocks):
         keep: set[ir.Var],
         env: Env,
     ) -> None:
+        """Writes one side of a deciding branch with the end of the body: assignments ``handed``, those of the loop, and the
+        exit.
+
+        ``inner``: the value of the flag on this side.
+        """
         if tail.leave is not None and isinstance(inner, ir.Const) and inner.value:
             self.block(side.stmts, depth)
             tail.leave(depth, env)
@@ -241,6 +265,10 @@ class Loops(Blocks):
             self.tail(side.stmts, inner, replace(tail, handed=[*handed, *tail.handed]), depth, keep, env)
 
     def decided(self, stmt: ir.If, written: list[list[Line]], ends: list[bool], depth: int) -> None:
+        """Writes a branch whose sides have the lines ``written``; ``ends``: for each, whether it always leaves the loop.
+
+        After a side that does, the other one is not indented.
+        """
         then, orelse = written
         if not then and not orelse:
             return
@@ -257,8 +285,11 @@ class Loops(Blocks):
             self.lines += orelse
 
     def loop_else(self, flagged: Flagged, branch: ir.Stmt, depth: int) -> bool:
-        """Writes ``for ...: ... else: ...`` for a loop with a flag and the branch on the flag; False if the side for the
-        stopped loop assigns something."""
+        """Writes ``for ...: ... else: ...`` for a loop with a flag and the branch on the flag, and returns True.
+
+        False, and nothing is written, if the side for the stopped loop assigns something, or results would be set on both
+        paths.
+        """
         assert isinstance(branch, ir.If)
         after = self.live.after[id(branch)]
         if self.pairs(branch.results, flagged.stopped.yields, after):

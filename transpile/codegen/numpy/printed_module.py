@@ -36,13 +36,15 @@ from transpile.simplify.placeholders import with_placeholders
 
 
 def render_function(fn: ir.Function, runtime: bool) -> Rendered:
-    """The module text of ``fn``; with ``runtime`` it may import from ``transpile_runtime``."""
+    """The module text of ``fn``, with its kept functions; with ``runtime`` it may import from ``transpile_runtime``."""
     return render_functions([fn], runtime)
 
 
 def render_functions(fns: Sequence[ir.Function], runtime: bool) -> Rendered:
-    """The module text of several functions, whose names and those of their kept functions all differ; with ``runtime`` it may
-    import from ``transpile_runtime``."""
+    """The module text of several functions, each after its kept functions; all names differ.
+
+    With ``runtime`` it may import from ``transpile_runtime``. The record has the name of the last function.
+    """
     kept = [[routine.body for routine in helpers(fn)] for fn in fns]
     several = {
         one.name: one for fn, own in zip(fns, kept) for one in (*own, fn)
@@ -70,7 +72,7 @@ def render_functions(fns: Sequence[ir.Function], runtime: bool) -> Rendered:
 
 
 def _prepared(fn: ir.Function) -> tuple[Nested, dict[ir.Var, str]]:
-    """The function with its values nested, and the preferred names of its variables.
+    """A pair: the function with its values nested, and the preferred names of merged variables.
 
     If its text would assign a variable to another one before it has a value, the function is printed with placeholders as
     initial values.
@@ -81,6 +83,8 @@ def _prepared(fn: ir.Function) -> tuple[Nested, dict[ir.Var, str]]:
 
 
 def _printable(fn: ir.Function) -> tuple[Nested, dict[ir.Var, str]]:
+    """A pair: the function after all steps before naming, with its values nested, and the preferred names of merged
+    variables."""
     fn = say_shapes(remove_dead(relax(normalise(say_guards(keep_integers(expanded(fn)))))))
     fn = remove_dead(replace(fn, symbols=defaultdict(lambda: ZERO)), sizes=False)  # sizes are operands by now
     settled = settle_copies(memory_before_loops(fn))
@@ -90,13 +94,16 @@ def _printable(fn: ir.Function) -> tuple[Nested, dict[ir.Var, str]]:
 
 
 def printable(fn: ir.Function) -> Printable:
-    """The function in printable form."""
+    """The function in printable form, with names as in a module of its own that imports nothing."""
     nested, preferred = _prepared(fn)
     return Printable(nested, name_variables(nested, preferred, set()))
 
 
 def _module(fn: ir.Function, texts: Sequence[Sequence[Line]], imports: Imports) -> Rendered:
-    """The text: imports, then the functions, each after two empty lines."""
+    """The record of the text: imports, then the functions, given by their lines, each after two empty lines.
+
+    ``fn`` gives its name.
+    """
     head = import_lines(imports.groups())
     text = list(head)
     line_map: dict[int, ir.Loc] = {}
@@ -123,6 +130,7 @@ class _Function:
         self.fn = nested.fn
 
     def lines(self) -> list[Line]:
+        """All lines of the function: header, docstring, unpacking of arguments, body."""
         unpacking, header = unpack(self.fn, self.names, self.nested.everything_read(), self.reserved, self.imports)
         text = self.fn.doc.replace("\\", "\\\\").replace('"""', "'''")
         doc = [Line(1, (f'"""{text}"""',))] if text else []
@@ -133,7 +141,7 @@ class _Function:
         return [top, *doc, *(body or ([] if doc else [Line(1, ("pass",))]))]
 
     def returning(self, stmts: Sequence[ir.Stmt], yields: tuple[ir.Operand, ...], depth: int) -> None:
-        """Writes statements and the return; if a branch comes last, each side returns."""
+        """Writes statements and the return of ``yields``; if a branch that sets these comes last, each side returns."""
         last = stmts[-1] if stmts else None
         if not isinstance(last, ir.If) or not is_handed_on(self.nested, last, yields):
             self.writer.block(stmts, depth)
@@ -158,8 +166,10 @@ class _Function:
     def returning_inside(
         self, stmts: Sequence[ir.Stmt], last: ir.If, yields: tuple[ir.Operand, ...], depth: int
     ) -> bool:
-        """Writes a loop that was left by ``return`` with the ``return`` inside the loop; returns False if ``last`` follows no
-        such loop."""
+        """Writes statements, a loop that was left by ``return``, and the rest; the ``return`` stands inside the loop.
+
+        Returns False, and writes nothing, if ``last`` follows no such loop.
+        """
         flagged = self.writer.flags.find(stmts[-2] if len(stmts) > 1 else None, last)
         if flagged is None:
             return False
@@ -179,6 +189,7 @@ class _Function:
         return True
 
     def result(self, yields: tuple[ir.Operand, ...], depth: int) -> None:
+        """Writes the return of ``yields``, packed in the user's structure; nothing for None, or if all are undefined."""
         if not yields and (self.fn.out_tree is None or _is_none(self.fn.out_tree)):
             return
         if yields and all(isinstance(y, ir.Undef) for y in yields):

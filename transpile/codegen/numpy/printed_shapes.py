@@ -24,7 +24,7 @@ Dims = tuple[Dim, ...]
 
 @dataclass(frozen=True)
 class Shape:
-    """The spelling of a shape.
+    """The spelling of a shape; the slots are numbers of the statement's operands.
 
     ``like``: the slot of an array of the same shape and dtype; ``of``: the slot of an array of the same shape. Else ``dims``,
     with the slots of their symbols.
@@ -37,7 +37,7 @@ class Shape:
 
 
 def say_shapes(fn: ir.Function) -> ir.Function:
-    """``fn`` with a `Shape` for each statement whose text has a shape."""
+    """``fn`` with a `Shape` in ``params["shape"]`` of each statement whose text has a shape."""
     return replace(fn, body=_Shaper(fn).block(fn.body, []))
 
 
@@ -52,6 +52,7 @@ class _Shaper:
         self.counted = _symbols_used(fn)
 
     def block(self, block: ir.Block, extra: list[ir.Var]) -> ir.Block:
+        """The block with shapes; ``extra`` are variables defined at its beginning beside its params."""
         saved, arrays = set(self.scope), list(self.arrays)
         self.define((*block.params, *extra))
         stmts: list[ir.Stmt] = []
@@ -62,10 +63,12 @@ class _Shaper:
         return ir.Block(block.params, stmts, block.yields, block.stop)
 
     def define(self, found: tuple[ir.Var, ...]) -> None:
+        """Adds the variables to those in scope."""
         self.scope.update(found)
         self.arrays += [v for v in found if v.type.dims and v.type.kind == "array"]
 
     def stmt(self, stmt: ir.Stmt) -> list[ir.Stmt]:
+        """The statements that stand for a statement; reads of sizes that its text needs come first."""
         match stmt:
             case ir.If():
                 return [replace(stmt, then=self.block(stmt.then, []), orelse=self.block(stmt.orelse, []))]
@@ -79,6 +82,7 @@ class _Shaper:
         return [stmt]
 
     def shape(self, stmt: Any, wanted: Dims) -> list[ir.Stmt]:
+        """The statement with the spelling of the shape ``wanted``, after reads of sizes that this needs."""
         args = list(stmt.args)
         if stmt.prim in ("full", "empty") and stmt.var not in self.shaped:
             like = self.natural(stmt.var) or self.same(Type(stmt.var.type.dtype, wanted))
@@ -98,11 +102,14 @@ class _Shaper:
 
     @staticmethod
     def said(stmt: Any, args: list[ir.Operand], shape: Shape) -> ir.Stmt:
+        """The statement with these operands and this shape."""
         return replace(stmt, args=tuple(args), params={**stmt.params, "shape": shape})
 
     def symbol(self, name: str, before: list[ir.Stmt], stmt: Any) -> ir.Operand:
-        """The operand that holds the value of a symbol. If the value must be read from an array, the statement is added to
-        ``before``."""
+        """The operand that holds the value of the symbol ``name``; LookupError if nothing in scope has it.
+
+        If the value must be read from an array, the statement is added to ``before``.
+        """
         operand = self.fn.symbols.get(name)
         if operand is not None and (not isinstance(operand, ir.Var) or operand in self.scope):
             return operand
@@ -126,8 +133,9 @@ class _Shaper:
         return None
 
     def same(self, type_: Type) -> ir.Var | None:
-        """A parameter with these dims (and this dtype, if it is given); None if there is none, or all sizes have names in the
-        text.
+        """A parameter, never written, with these dims, and this dtype unless that is ""; None if there is none.
+
+        None too if all sizes have names in the text: then they are spelled.
         """
         if self.is_cheap(type_.dims):
             return None
@@ -155,8 +163,7 @@ def _reshaped(fn: ir.Function) -> set[ir.Var]:
 
 
 def _symbols_used(fn: ir.Function) -> set[str]:
-    """The symbols whose operand must stay: a statement or a result reads it as a value, or it is not the size of an array read
-    by ``dim``."""
+    """The symbols whose operand must stay: it is a constant, read as a value, or not the size of an array read by ``dim``."""
     read = {o for stmt in statements(fn.body) for o in _reads(stmt)}
     read.update(o for o in fn.body.yields)
     sizes = {s.var for s in fn.body.stmts if isinstance(s, ir.Let) and s.prim == "dim"}
@@ -164,6 +171,7 @@ def _symbols_used(fn: ir.Function) -> set[str]:
 
 
 def _reads(stmt: ir.Stmt) -> tuple[ir.Operand, ...]:
+    """The operands that a statement, and the ends of its blocks, read."""
     return (*reads(stmt), *(o for b in blocks(stmt) for o in leaves(b)))
 
 
@@ -174,7 +182,7 @@ SIZED = (Form.FILLED, Form.UNWRITTEN, Form.SPREAD, Form.KEYS, Form.DRAWN)
 
 
 def _wanted(stmt: ir.Let | ir.Alloc) -> Dims | None:
-    """The sizes that the statement's text contains, or None."""
+    """The sizes that the statement's text contains; None if it contains none."""
     form = record_of(stmt).form
     if form is Form.RESHAPED:
         is_said = reshape_form(stmt.args[0].type.dims, stmt.var.type.dims) == "sizes"
@@ -183,7 +191,7 @@ def _wanted(stmt: ir.Let | ir.Alloc) -> Dims | None:
 
 
 def reshape_form(source: Dims, dims: Dims) -> str:
-    """The spelling of a reshape from the dims ``source`` to ``dims``.
+    """The spelling of a reshape from the dims ``source`` to ``dims``, a word.
 
     "newaxis": only axes of size 1 are inserted; "squeeze": only such axes are removed; "infer": NumPy infers one size, the
     others are constants; "numbers": all sizes are constants; "sizes": anything else.
@@ -200,6 +208,7 @@ def reshape_form(source: Dims, dims: Dims) -> str:
 
 
 def _is_subsequence(short: Dims, long: Dims) -> bool:
+    """Whether the sizes ``short`` occur in ``long`` in this order, perhaps with others between them."""
     rest = iter(long)
     return all(any(d == e for e in rest) for d in short)
 

@@ -19,6 +19,10 @@ class Writer(Loops):
     """Writes the body of one function."""
 
     def statement(self, stmts: Sequence[ir.Stmt], at: int, depth: int) -> int:
+        """Writes the statement at ``at`` with the following ones that belong to it; returns how many statements were written.
+
+        Sizes of one array are one line, so are renamings, and a loop with the branch on its flag becomes a loop with ``else``.
+        """
         sizes = self.sizes(stmts, at)
         if len(sizes) > 1:
             targets = ", ".join(self.names[s.var] for s in sizes)
@@ -54,6 +58,7 @@ class Writer(Loops):
 
 
 def _let(w: Writer, stmt: ir.Let, depth: int) -> None:
+    """Writes an assignment, an update in place, or an unpacking; nothing for what has its value already."""
     if stmt.var.type.kind == "tuple":
         return _unpack(w, stmt, depth)
     if stmt.prim == "item":
@@ -68,6 +73,7 @@ def _let(w: Writer, stmt: ir.Let, depth: int) -> None:
 
 
 def _unpack(w: Writer, stmt: ir.Let, depth: int) -> None:
+    """Writes ``a, _ = f(x)`` for a primitive with several results: an unread result has no name."""
     items = w.items.get(stmt.var, [])
     names = ["_"] * len(stmt.var.type.items)
     for item in items:
@@ -88,6 +94,7 @@ def _alloc(w: Writer, stmt: ir.Alloc, depth: int) -> None:
 
 
 def _store(w: Writer, stmt: ir.Store, depth: int) -> None:
+    """Writes a store, in place where possible; nothing if a scalar is assigned to itself."""
     if stmt.path or not w.form.is_name(stmt.value, w.names[stmt.buf]):
         w.line(depth, *w.updates.store(stmt), loc=stmt.loc)
 
@@ -102,6 +109,7 @@ def _push(w: Writer, stmt: ir.Push, depth: int) -> None:
 
 
 def _effect(w: Writer, stmt: ir.Print | ir.Raise, depth: int) -> None:
+    """Writes a ``print``, breakpoint or ``raise``; a ``raise`` also notes the error that its line raises."""
     args = [w.node(a) for a in stmt.args]
     raised = None
     if isinstance(stmt, ir.Raise):

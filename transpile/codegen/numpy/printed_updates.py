@@ -16,7 +16,7 @@ Parts = tuple["str | ast.expr", ...]
 
 
 class Updates:
-    """Makes the parts of lines that write to memory."""
+    """Makes the parts of lines that write to memory; writes no lines."""
 
     def __init__(self, form: Printable, expressions: Expressions) -> None:
         self.form, self.nested, self.e = form, form.nested, expressions
@@ -24,7 +24,10 @@ class Updates:
     # ---- rebinding
 
     def rebinding(self, name: str, let: ir.Let, live: int) -> tuple[str, ast.expr] | None:
-        """``("+=", y)`` if ``name = name + y`` may be written in place; else None. ``live``: the variables live afterwards."""
+        """A pair such as ``("+=", y)`` if ``name = name + y`` may be written in place; else None.
+
+        ``live``: a mask of the variables live afterwards.
+        """
         found = self.form.in_place(name, let, live)
         return None if found is None else self.signed(*found)
 
@@ -36,6 +39,7 @@ class Updates:
     # ---- stores
 
     def store(self, stmt: ir.Store) -> Parts:
+        """The parts of the line that stores a value at a place, an update of the place if the value is computed from it."""
         target = self.target(stmt.buf, stmt.path, stmt.args)
         update = self.same_place(stmt, target)
         if update is not None:
@@ -44,7 +48,10 @@ class Updates:
         return (target, " = ", self.e.operand(stmt.value))
 
     def target(self, buf: ir.Var, path: ir.Path, args: tuple[ir.Operand, ...]) -> ast.expr:
-        """The place in ``buf`` that ``path`` selects, as the target of an assignment."""
+        """The place in ``buf`` that ``path``, with the operands ``args``, selects, as the target of an assignment.
+
+        A whole array gets ``[:]``, a 0-d array ``[...]``; a scalar that is a variable is only its name.
+        """
         node = place(self.e.name(buf), path, lambda k: self.e.operand(args[k]))
         if is_subscript(path) or (not path and not buf.type.dims and buf not in self.e.zero_d):
             return node
@@ -52,7 +59,8 @@ class Updates:
         return ast.Subscript(node, whole, LOAD)
 
     def same_place(self, stmt: ir.Store, target: ast.expr) -> tuple[str, ast.expr] | None:
-        """``("*=", y)`` if the stored value is ``place * y``; else None."""
+        """A pair such as ``("*=", y)`` if the stored value is ``place * y`` of the same dtype; else None. ``target``: the
+        place's node."""
         tree = self.nested.trees.get(stmt.value) if isinstance(stmt.value, ir.Var) else None
         if not isinstance(tree, ir.Let) or not augmented(tree):
             return None
@@ -66,6 +74,7 @@ class Updates:
         return None
 
     def is_place(self, operand: ir.Operand, stmt: ir.Store, target: ast.expr) -> bool:
+        """Whether the operand is what stands at the place that the statement stores to; ``target``: the node of the place."""
         if not stmt.path:
             return operand is stmt.buf or (not stmt.buf.type.dims and is_alike(self.e.operand(operand), target))
         tree = self.nested.trees.get(operand) if isinstance(operand, ir.Var) else None
@@ -76,6 +85,7 @@ class Updates:
     # ---- additions
 
     def add(self, stmt: ir.Add) -> Parts:
+        """The parts of the line that adds a value at a place: ``+=``, ``-=`` for an operand with a minus, or ``np.add.at``."""
         sign, value = "+=", stmt.value
         gathers = any(isinstance(i, ir.Gather) for s in stmt.path if isinstance(s, ir.Index) for i in s.items)
         if gathers:
@@ -91,7 +101,7 @@ class Updates:
         return (left, f" {sign} ", turned or self.e.operand(value))
 
     def add_at(self, stmt: ir.Add) -> ast.expr:
-        """``np.add.at``, in which repeated subscripts all count."""
+        """A call of ``np.add.at``, in which repeated subscripts all count."""
         steps = merged(stmt.path)
         last = steps[-1]
         if not isinstance(last, ir.Index):

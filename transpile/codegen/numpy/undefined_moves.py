@@ -23,7 +23,7 @@ def moves_undefined(form: Printable) -> bool:
 
 
 def _handed(form: Printable) -> Iterator[Handed]:
-    """Yields the assignments of one name to another."""
+    """Yields the assignments of one name to another that the text has, except those at its returns."""
     live, body = form.live, form.fn.body
     returning = {id(stmt) for stmt in _returning(form.nested, body.stmts, body.yields)}
     for stmt in statements(body):
@@ -42,7 +42,8 @@ def _handed(form: Printable) -> Iterator[Handed]:
 
 
 def _returning(nested: Nested, stmts: Sequence[ir.Stmt], yields: tuple[ir.Operand, ...]) -> Iterator[ir.If]:
-    """Yields the branches at the end of the function whose sides both return."""
+    """Yields the branches at the end of the function whose sides both return, outermost first; the function returns
+    ``yields``."""
     last = stmts[-1] if stmts else None
     if isinstance(last, ir.If) and is_handed_on(nested, last, yields):
         yield last
@@ -51,7 +52,10 @@ def _returning(nested: Nested, stmts: Sequence[ir.Stmt], yields: tuple[ir.Operan
 
 
 def is_handed_on(nested: Nested, stmt: ir.If, yields: tuple[ir.Operand, ...]) -> bool:
-    """Whether the function, which returns ``yields``, returns results of the branch unchanged."""
+    """Whether the function, which returns ``yields``, returns results of the branch, at least one, unchanged.
+
+    False if an expression among ``yields`` reads a result, or if both sides have no statements and only exchange results.
+    """
     results = set(stmt.results)
     if not results or not results & set(yields):
         return False
@@ -61,6 +65,6 @@ def is_handed_on(nested: Nested, stmt: ir.If, yields: tuple[ir.Operand, ...]) ->
 
 
 def given_back(stmt: ir.If, side: ir.Block, yields: tuple[ir.Operand, ...]) -> tuple[ir.Operand, ...]:
-    """The values that are returned on one side of the branch."""
+    """The values ``yields`` that are returned after a branch, as values of this side of it."""
     given: dict[ir.Operand, ir.Operand] = dict(zip(stmt.results, side.yields))
     return tuple(given.get(y, y) for y in yields)

@@ -23,14 +23,20 @@ from transpile.ops.tables import UNKNOWN, records
 
 
 class Expressions:
-    """Makes nodes for the operands of one function. ``names`` are the Python names of its variables."""
+    """Makes nodes for the operands of one function. ``names`` are the Python names of its variables.
+
+    ``zero_d``: scalar parameters that are written, passed as 0-d arrays.
+    """
 
     def __init__(self, nested: Nested, names: Mapping[ir.Var, str]) -> None:
         self.nested, self.names = nested, names
         self.zero_d = {p for p in nested.fn.params if p.buffer and not p.type.dims}
 
     def operand(self, operand: ir.Operand, strict: bool = False) -> ast.expr:
-        """The node of an operand; with ``strict`` a constant keeps its dtype."""
+        """The node of an operand, with all that is nested in it; an undefined value is ``None``.
+
+        With ``strict`` a constant shows its dtype, unless NumPy gives that to a Python number.
+        """
         match operand:
             case ir.Const():
                 return self.constant(operand, strict)
@@ -47,6 +53,8 @@ class Expressions:
         return variable(self.names[var])
 
     def constant(self, const: ir.Const, strict: bool) -> ast.expr:
+        """The node of a constant: the shortest number; with ``strict`` as ``np.float32(...)`` where a number has another
+        dtype."""
         value = const.value.item() if isinstance(const.value, np.generic) else const.value
         node = number(shortest(value, const.type.dtype))
         if isinstance(value, float) and not np.isfinite(value):
@@ -68,13 +76,14 @@ class Expressions:
         return ast.IfExp(test, self.operand(a, True), self.operand(b, True))
 
     def called(self, stmt: ir.Call) -> ast.expr:
-        """A call of a kept function, which the module defines: nothing is imported."""
+        """The node of a call of a kept function, which the module defines: nothing is imported."""
         bare = all(isinstance(a, ir.Const) or a.type.weak for a in stmt.args)
         return call(variable(stmt.routine.name), *(self.operand(a, bare) for a in stmt.args))
 
     # ---- primitives
 
     def let(self, let: ir.Let) -> ast.expr:
+        """The node of what a *let* computes."""
         form = records()[let.prim].form
         return SPELLED[form](self, let) if form is not None else self.of_number(let) or self.by_record(let)
 
@@ -90,7 +99,7 @@ class Expressions:
         return None
 
     def by_record(self, let: ir.Let) -> ast.expr:
-        """The spelling in the primitive's record."""
+        """The node that the primitive's record spells: an operator, a function or a template; signs are simplified."""
         record = records()[let.prim]
         if record.is_sum and (turned := self.turned(let.args[1])) is not None:
             return operator("+" if record.is_difference else "-", [self.operand(let.args[0]), turned])
@@ -121,7 +130,7 @@ class Expressions:
 
     @staticmethod
     def whole_exponent(let: ir.Let) -> ast.expr | None:
-        """The exponent of ``x**2`` in place of ``x**2.0``, where NumPy gives the same; else None."""
+        """The node of the exponent of ``x**2`` in place of ``x**2.0``, where NumPy gives the same; else None."""
         base, power = let.args
         if isinstance(base, ir.Const) or not base.type.is_float or let.params.get("py"):
             return None
@@ -131,9 +140,9 @@ class Expressions:
         return number(int(power.value)) if is_small else None
 
     def turned(self, operand: ir.Operand) -> ast.expr | None:
-        """The operand with its sign changed, if it begins with a minus; else None.
+        """The node of the operand with its sign changed, if it begins with a minus; else None.
 
-        ``-0.2 * x`` becomes ``0.2 * x`` (exactly).
+        ``-0.2 * x`` gives ``0.2 * x`` (exactly).
         """
         tree = self.nested.trees.get(operand) if isinstance(operand, ir.Var) else None
         if not isinstance(tree, ir.Let):
@@ -153,7 +162,7 @@ class Expressions:
         return None if inner is None else operator(sign, [self.operand(first), inner])
 
     def sign_taken(self, let: ir.Let) -> ast.expr | None:
-        """``-2.0 * x`` for ``2.0 * -x``; else None."""
+        """The node of ``-2.0 * x`` for a product ``2.0 * -x`` of floats; else None."""
         if not records()[let.prim].multiplies or not let.var.type.is_float:
             return None
         first, second = let.args
@@ -163,13 +172,16 @@ class Expressions:
         return None if turned is None else operator("*", [self.operand(ir.Const(-first.value, first.type)), turned])
 
     def is_same_call(self, let: ir.Let, node: ast.expr) -> bool:
-        """Whether the first argument of ``let`` is nested and a call of the same function: ``max(max(a, b), c)`` is printed as
-        ``max(a, b, c)``."""
+        """Whether the first argument of ``let`` is nested and a call of the same function of Python.
+
+        Then ``max(max(a, b), c)`` is printed as ``max(a, b, c)``. ``node`` is not used.
+        """
         tree = self.nested.trees.get(let.args[0]) if isinstance(let.args[0], ir.Var) else None
         return isinstance(tree, ir.Let) and tree.prim == let.prim and bool(tree.params.get("py"))
 
     @staticmethod
     def spelling(let: ir.Let) -> Any:
+        """The spelling of the primitive: Python's or `math`'s function if the *let* says so and there is one, else NumPy's."""
         record = records()[let.prim]
         if let.params.get("py") and record.python:
             return record.python
@@ -178,7 +190,7 @@ class Expressions:
         return record.render
 
     def is_fresh(self, operand: ir.Operand) -> bool:
-        """Whether the operand is printed as an expression that gives new memory."""
+        """Whether the operand is printed as an expression that gives new memory; False for a name."""
         tree = self.nested.trees.get(operand) if isinstance(operand, ir.Var) else None
         if isinstance(tree, ir.Call):
             return True
@@ -192,7 +204,7 @@ class Expressions:
     # ---- sizes
 
     def dim(self, dim: Dim, let: ir.Let, shape: Shape) -> ast.expr:
-        """The expression for a size, over the operands of ``let``."""
+        """The node of a size, over the operands of ``let`` in the slots of ``shape``."""
         if least := dim.as_min:
             return call(ast.Name("min", LOAD), *(self.dim(d, let, shape) for d in least))
         total: ast.expr | None = None
@@ -212,6 +224,7 @@ class Expressions:
         return total
 
     def atom(self, atom: Atom, let: ir.Let, shape: Shape) -> ast.expr:
+        """The node of one atom of a size: a symbol, a maximum with 0, a product or a floor quotient."""
         if atom.kind in ("symbol", "int"):
             return self.operand(let.args[shape.slots[atom.name]])
         operands = [self.dim(d, let, shape) for d in atom.operands]
@@ -222,7 +235,7 @@ class Expressions:
         return ast.BinOp(operands[0], ast.Mult() if atom.kind == "mul" else ast.FloorDiv(), operands[1])
 
     def shape(self, let: ir.Let) -> ast.expr:
-        """The node of the shape argument of an array constructor."""
+        """The node of the shape argument of an array constructor; for one axis a number, not a tuple."""
         shape: Shape = let.params.get("shape") or Shape(tuple(let.params.get("dims", ())))
         if shape.of is not None:
             return ast.Attribute(self.operand(let.args[shape.of]), "shape", LOAD)
@@ -234,7 +247,10 @@ class Expressions:
 
 
 def negated(test: ast.expr, exact: bool) -> ast.expr:
-    """The node of ``not test``; with ``exact`` no NaN is compared, so that ``<`` becomes ``>=``."""
+    """The node of ``not test``; ``==`` and ``!=`` are exchanged, and with ``exact`` all comparisons.
+
+    ``exact`` says that no NaN is compared, so that ``<`` becomes ``>=``.
+    """
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         return test.operand
     if isinstance(test, ast.Compare) and len(test.ops) == 1:
@@ -250,10 +266,12 @@ _OPPOSITE: dict[type, type] = {
 
 
 def dtype_node(dtype: str) -> ast.expr:
+    """The node of a dtype: ``np.float64``, or the builtin for "bool" and "object"."""
     return ast.Name(dtype, LOAD) if dtype in ("bool", OBJECT) else dotted(f"np.{dtype}")
 
 
 def reduction(fn: str, x: ast.expr, let: ir.Let) -> ast.expr:
+    """The node of a call of the function ``fn`` on ``x`` with the ``axis`` and ``keepdims`` of ``let``, defaults left out."""
     axis = axes_of(let.params, [let.args[0].type])
     keywords: dict[str, ast.expr] = {}
     if axis is not None:
@@ -267,6 +285,7 @@ def reduction(fn: str, x: ast.expr, let: ir.Let) -> ast.expr:
 
 
 def _index(e: Expressions, let: ir.Let) -> ast.expr:
+    """The node of a read: the operand with its path; a 0-d array is read as ``x[()]``."""
     base, path = let.args[0], let.params["path"]
     if not path:
         node = e.operand(base)
@@ -275,6 +294,7 @@ def _index(e: Expressions, let: ir.Let) -> ast.expr:
 
 
 def _cast(e: Expressions, let: ir.Let) -> ast.expr:
+    """The node of a cast: ``.astype`` of an array, ``float(...)`` for a Python scalar, else ``np.float64(...)``."""
     source, dtype = let.args[0], let.params["dtype"]
     node = e.operand(source)
     if source.type.dims:
@@ -286,6 +306,10 @@ def _cast(e: Expressions, let: ir.Let) -> ast.expr:
 
 
 def _full(e: Expressions, let: ir.Let) -> ast.expr:
+    """The node of an array filled with a number: ``np.zeros``, ``np.ones`` or ``np.full``, or the like of a parameter.
+
+    Rank 0 gives the number itself. The dtype is left out if NumPy chooses it.
+    """
     dtype = let.var.type.dtype
     shape = let.params.get("shape")
     value = let.args[0]
@@ -314,6 +338,7 @@ def _dtype_of(value: ir.Operand, node: ast.expr) -> str:
 
 
 def _empty(e: Expressions, let: ir.Let) -> ast.expr:
+    """The node of an array that is not filled; rank 0 gives the number 0."""
     dtype, shape = let.var.type.dtype, let.params.get("shape")
     if let.params.get("dtype") == OBJECT:
         dtype = OBJECT
@@ -326,6 +351,7 @@ def _empty(e: Expressions, let: ir.Let) -> ast.expr:
 
 
 def _broadcast(e: Expressions, let: ir.Let) -> ast.expr:
+    """The node of a broadcast, a read-only view; a number becomes a filled array."""
     source = let.args[0]
     if not source.type.dims:
         return _full(e, replace(let, prim="full", args=let.args))
@@ -333,6 +359,7 @@ def _broadcast(e: Expressions, let: ir.Let) -> ast.expr:
 
 
 def _reshape(e: Expressions, let: ir.Let) -> ast.expr:
+    """The node of a reshape: a subscript if only axes of size 1 change, else ``.reshape``; a number becomes a filled array."""
     source, dims = let.args[0], let.var.type.dims
     if not source.type.dims:
         return _full(e, replace(let, prim="full", params={**let.params, "dims": dims}))
@@ -354,7 +381,10 @@ def _reshape(e: Expressions, let: ir.Let) -> ast.expr:
 
 
 def _ones(source: tuple[Dim, ...], dims: tuple[Dim, ...], form: str) -> ast.expr:
-    """The subscript that inserts axes of size 1 (``form`` "newaxis") or removes them."""
+    """The subscript that turns an array of sizes ``source`` into one of sizes ``dims``, by axes of size 1.
+
+    It inserts them if ``form`` is "newaxis", else removes them.
+    """
     long, short = (dims, source) if form == "newaxis" else (source, dims)
     items: list[Any] = []
     k = 0
@@ -373,11 +403,14 @@ def _ones(source: tuple[Dim, ...], dims: tuple[Dim, ...], form: str) -> ast.expr
 
 
 def _fits(short: tuple[Dim, ...], long: tuple[Dim, ...]) -> bool:
+    """Whether the sizes ``short`` occur in ``long`` in this order, perhaps with others between them."""
     rest = iter(long)
     return all(any(d == e for e in rest) for d in short)
 
 
 def _copy(e: Expressions, let: ir.Let) -> ast.expr:
+    """The node of a copy; what is new memory already is not copied again. With the param ``order`` the result is
+    C-contiguous."""
     source = let.args[0]
     if not source.type.dims or e.is_fresh(source):
         made = e.operand(source, True)
@@ -390,6 +423,7 @@ def _split(e: Expressions, let: ir.Let) -> ast.expr:
 
 
 def _draw(e: Expressions, let: ir.Let) -> ast.expr:
+    """The node of random numbers of a key; shape and dtype are left out if they are the function's defaults."""
     dtype = let.var.type.dtype
     more = {} if dtype in ("float64", "uint32") else {"dtype": dtype_node(dtype)}
     name = let.prim.removeprefix("random_")
@@ -398,6 +432,7 @@ def _draw(e: Expressions, let: ir.Let) -> ast.expr:
 
 
 def _range_length(e: Expressions, let: ir.Let) -> ast.expr:
+    """The node of the length of a range: a number, ``max(n, 0)`` or ``len(range(...))``."""
     start, bound, step = let.args
     if all(isinstance(o, ir.Const) for o in let.args):
         return ast.Constant(len(range(*(o.value for o in let.args))))  # type: ignore[union-attr]
@@ -407,7 +442,7 @@ def _range_length(e: Expressions, let: ir.Let) -> ast.expr:
 
 
 def range_node(e: Expressions, start: ir.Operand, bound: ir.Operand, step: ir.Operand) -> ast.expr:
-    """The node of ``range(start, bound, step)``; arguments with default values are left out."""
+    """The node of ``range(start, bound, step)``; a start of 0 and a step of 1 are left out."""
     args = [start, bound, step]
     if isinstance(step, ir.Const) and step.value == 1:
         args.pop()

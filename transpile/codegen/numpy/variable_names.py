@@ -42,6 +42,7 @@ class _Interference:
         self.block(nested.fn.body)
 
     def define(self, var: ir.Var, live: int) -> None:
+        """Notes that ``var`` must not share a variable with those in the mask ``live``."""
         number = self.numbers.number(var)
         others = live & ~(1 << number)
         self.of[number] = self.of.get(number, 0) | others
@@ -68,6 +69,7 @@ class _Interference:
                 self.loop(stmt)
 
     def loop(self, stmt: ir.For | ir.While) -> None:
+        """Notes what the index and the carried values of a loop must not overwrite, and continues with its blocks."""
         around = self.live.around[id(stmt)] | self.live.entry[id(stmt.body)]
         if isinstance(stmt, ir.For):
             self.define(stmt.index, around)
@@ -84,7 +86,10 @@ class _Interference:
 
 
 class _Classes:
-    """Variables that share a name: a union-find whose classes have sets of members and of conflicts."""
+    """Variables that share a name: a union-find whose classes have masks of members and of conflicts, and a name.
+
+    ``fixed``: parameters, whose names do not change.
+    """
 
     def __init__(
         self, nested: Nested, numbers: Numbers, conflicts: dict[int, int], preferred: dict[ir.Var, str]
@@ -109,6 +114,7 @@ class _Classes:
                 self.names[var] = ir.SYNTHETIC if is_synthetic(name) or var in self.tapes else _identifier(name)
 
     def find(self, var: ir.Var) -> ir.Var:
+        """The variable that stands for the class of ``var``."""
         while self.parent[var] is not var:
             var = self.parent[var]
         return var
@@ -116,6 +122,8 @@ class _Classes:
     # ---- sharing
 
     def coalesce(self) -> None:
+        """Joins the classes of values that branches and loops pass on, where they do not interfere: first ends, then results,
+        then starts."""
         pairs: list[list[tuple[object, object]]] = [[], [], []]
         for stmt in statements(self.nested.fn.body):
             match stmt:
@@ -132,6 +140,8 @@ class _Classes:
                     self.merge(a, b)
 
     def merge(self, a: ir.Var, b: ir.Var) -> None:
+        """Joins the classes of two variables, unless they interfere, are both parameters, or the user gave them different
+        names."""
         a, b = self.find(a), self.find(b)
         if a is b or self.conflicts[a] & self.members[b]:
             return
@@ -150,6 +160,7 @@ class _Classes:
     # ---- names
 
     def colour(self, reserved: set[str]) -> dict[ir.Var, str]:
+        """The name of each variable; classes may have the same name if they do not interfere, others get a number."""
         taken: dict[str, int] = {}  # name -> members of the classes with that name
         chosen: dict[ir.Var, str] = {}
         heads = [v for v in self.parent if self.find(v) is v]
@@ -173,7 +184,7 @@ class _Classes:
         return {v: chosen[self.find(v)] for v in self.parent}
 
     def ordered(self, heads: list[ir.Var]) -> Iterator[ir.Var]:
-        """Yields each variable before the variables named after it.
+        """Yields each of ``heads``, the variables that stand for classes, before the ones named after it.
 
         A tape comes after the value it records, a value read from a tape after the tape.
         """
@@ -190,7 +201,8 @@ class _Classes:
             yield from reversed(chain)
 
     def derived(self, head: ir.Var, chosen: dict[ir.Var, str]) -> str:
-        """A name for a value to which the user gave none, from its definition; ``chosen``: the names so far."""
+        """A name for a value to which the user gave none, from its definition, "t" if that says nothing; ``chosen``: the names
+        so far."""
         source = self.sources.get(head)
         if source is not None and head in self.tapes:
             tree = self.nested.trees.get(source) if isinstance(source, ir.Var) else None
@@ -202,6 +214,8 @@ class _Classes:
         return "t" if let is None else self.described(let, chosen)
 
     def described(self, let: ir.Let, chosen: dict[ir.Var, str]) -> str:
+        """A name from what a *let* computes and the names of its operands, such as ``exp_x``; "t" if there is nothing to
+        say."""
         words = ["" if re.fullmatch("t(_[0-9]+)?", w := self.word(a, chosen)) else w for a in let.args]
         if let.prim == "index" and all(words) and _is_element(let):
             return _identifier("_".join(words))
@@ -215,6 +229,7 @@ class _Classes:
         return record_of(let).called or "t"
 
     def word(self, operand: object, chosen: dict[ir.Var, str]) -> str:
+        """The name chosen for an operand, or the digits of a constant; empty if it has none yet or is an expression."""
         if isinstance(operand, ir.Const):
             return str(operand.value) if type(operand.value) is int and operand.value >= 0 else ""
         if not isinstance(operand, ir.Var) or operand in self.nested.trees or operand not in self.parent:
@@ -223,7 +238,10 @@ class _Classes:
 
 
 def _recordings(nested: Nested) -> tuple[set[ir.Var], dict[ir.Var, ir.Operand]]:
-    """The tapes of unnamed values, and the sources of names: tape to recorded value, value read from a tape to the tape."""
+    """A pair: the tapes of unnamed values, and the variables after which others are named.
+
+    The latter maps a tape to the value first recorded on it, and a value read from a tape to the tape.
+    """
     tapes: set[ir.Var] = set()
     sources: dict[ir.Var, ir.Operand] = {}
     for stmt in statements(nested.fn.body):
@@ -241,11 +259,15 @@ def _recordings(nested: Nested) -> tuple[set[ir.Var], dict[ir.Var, ir.Operand]]:
 
 
 def _is_element(let: ir.Let) -> bool:
+    """Whether a read by ``index`` has only single indices."""
     return all(isinstance(s, ir.Index) and all(isinstance(i, ir.Point) for i in s.items) for s in let.params["path"])
 
 
 def _identifier(name: str) -> str:
-    """The Python identifier nearest to the name; the underscore at the start of the frontend's flags of exits is dropped."""
+    """The Python identifier nearest to the name; the underscore at the start of the frontend's flags of exits is dropped.
+
+    A keyword is not changed here.
+    """
     name = re.sub(rf"^_({'|'.join(flag[1:] for flag in FLAGS)})", r"\1", name)
     name = re.sub(r"\W+", "_", name)
     if not name or name[0].isdigit():
