@@ -388,8 +388,7 @@ class Watching(Stacks):
 
     @contextmanager
     def watched(self, loop: nodes.For, counter: Any, last: Any, end: Any) -> Iterator[tuple[Any, Any, bool]]:
-        """A context that counts the work of a loop while ``counter``, a cell, runs to ``last``; then writing goes on at
-        ``end``.
+        """A context that counts the work of a loop while ``counter``, a cell, runs to ``last``; code after it is at ``end``.
 
         The loop branches to the block ``end`` also if it is left early. Gives a triple: the end of its iterations as they are
         written, the block after them, and whether each iteration polls, a bool.

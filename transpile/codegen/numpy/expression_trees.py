@@ -231,8 +231,7 @@ class _Nester:
         return tuple(out)
 
     def decide(self, block: ir.Block, at: int, stmt: Tree, var: ir.Var, args: tuple[ir.Operand, ...]) -> None:
-        """Nests ``stmt``, at position ``at`` of the block, where ``var`` is used, if it may move there and the text stays
-        short.
+        """Nests ``stmt``, at position ``at`` of the block, where ``var`` is used, if it may move there and is not too long.
 
         ``args`` are the operands that it reads there.
         """
@@ -307,8 +306,7 @@ class _Nester:
         return self.names.get(source, source.name) == name and all(use.by is self.fn.body for use in uses)
 
     def is_late(self, block: ir.Block, at: int, stmt: Tree, var: ir.Var, first: bool = True) -> bool:
-        """Whether ``stmt`` computes the next value of a carried variable whose present value, so named too, is still read
-        later.
+        """Whether ``stmt`` computes a carried variable's next value while its present value, so named too, is still read later.
 
         It is better set at the end. The statements that still read it may themselves be late, as when two variables are
         swapped; ``first`` False: these are not asked again.

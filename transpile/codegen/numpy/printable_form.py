@@ -69,8 +69,7 @@ class Printable:
         return None if self.is_seen(name, first, let.var, live) else InPlace(augmented(let), second)
 
     def augmented(self, name: str, let: ir.Let) -> tuple[ir.Var, ir.Operand] | None:
-        """The operand of ``let`` that is ``name`` already, and the other one; None if ``name = let`` is no augmented
-        assignment.
+        """The operand of ``let`` that is ``name`` already, and the other one; None if an augmented assignment is not possible.
 
         ``name`` may be the second operand if they commute.
         """

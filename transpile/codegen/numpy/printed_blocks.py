@@ -90,8 +90,7 @@ class Blocks:
             self.assign(name, operand, var, depth, loc, live)
 
     def pairs(self, targets: Sequence[ir.Var], sources: Sequence[ir.Operand], wanted: int) -> list[Handed]:
-        """The assignments that pass ``sources`` on to ``targets``: no self-assignments or undefined values, no flags left
-        unprinted.
+        """The assignments that pass ``sources`` on to ``targets``, as `Printable.pairs`, without flags that are not printed.
 
         Only targets in the mask ``wanted`` count.
         """

@@ -76,8 +76,7 @@ class Flags:
         return slot if same and unread and isinstance(start, ir.Const) and not start.value else None
 
     def handed_out(self, loop: ir.For | ir.While, values: tuple[ir.Operand, ...]) -> set[ir.Var] | None:
-        """The loop's results and carried variables read by nothing but ``values``; None if ``values`` cannot be used inside the
-        loop.
+        """The loop's results and params read by nothing but ``values``; None if ``values`` cannot be used inside the loop.
 
         They cannot if one is undefined, or an expression that reads results of the loop.
         """

@@ -158,10 +158,9 @@ class Loops(Blocks):
     def left_inside(
         self, stmts: Sequence[ir.Stmt], last: ir.If, stop: ir.Var, tail: Tail, depth: int, keep: set[ir.Var], env: Env
     ) -> bool:
-        """Writes statements whose last two are an inner loop and the branch ``last`` on its flag, which also stops the outer
-        loop.
+        """Writes statements that end with an inner loop and the branch ``last`` on its flag, if that stops the outer loop too.
 
-        Returns False, and writes nothing, if they are not.
+        Returns False, and writes nothing, if they do not.
         """
         flagged = self.flags.find(stmts[-2] if len(stmts) > 1 else None, last)
         if flagged is None or tail.leave is None:
@@ -246,10 +245,9 @@ class Loops(Blocks):
         keep: set[ir.Var],
         env: Env,
     ) -> None:
-        """Writes one side of a deciding branch with the end of the body: assignments ``handed``, those of the loop, and the
-        exit.
+        """Writes one side of a deciding branch with the end of the body: ``handed``, the loop's own assignments, and the exit.
 
-        ``inner``: the value of the flag on this side.
+        ``handed`` are the assignments of the side, ``inner`` the value of the flag on it.
         """
         if tail.leave is not None and isinstance(inner, ir.Const) and inner.value:
             self.block(side.stmts, depth)
