@@ -43,8 +43,8 @@ class Line:
 def lay_out(lines: Sequence[Line], comments: bool = True, width: int = WIDTH) -> Iterator[tuple[str, Line]]:
     """Yields the physical lines, indented and wrapped, each with the `Line` it belongs to.
 
-    With ``comments`` the user's line stands beside each statement that has one and asks for it; without, beside none. T135 if a
-    line is indented too deeply for Python.
+    With ``comments`` the user's line is a comment beside, or for want of room above, each statement that has one and asks for
+    it. T135 if a line is indented too deeply for Python.
     """
     deep = next((line for line in lines if line.depth > DEEPEST), None)
     if deep is not None:

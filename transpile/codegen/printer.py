@@ -136,7 +136,7 @@ def numeral(value: int | float) -> str:
 
 
 def quoted(text: str) -> str:
-    """A string literal in double quotes."""
+    """The source of a string literal in double quotes."""
     inner = repr("'" + text)[2:-1]  # repr chooses double quotes if a single quote is inside
     inner = inner if repr("'" + text)[0] == '"' else repr(text)[1:-1].replace("\\'", "'").replace('"', '\\"')
     return f'"{inner}"'

@@ -37,10 +37,11 @@ class _Check:
 
 
 def say_guards(fn: ir.Function, is_printed: bool = True) -> ir.Function:
-    """The function with the size checks at its top level combined: one check of the shape for each parameter.
+    """The function with the size checks at its top level combined: one check of the whole shape for each parameter.
 
-    Without ``is_printed`` each check stays where it is, and only its message is the combined one. ``fn`` itself if there are
-    none.
+    There are several if an axis is checked more than once; what a matrix product checks itself is left out. Without
+    ``is_printed`` each check stays where it is, and only its message is the combined one. ``fn`` itself if there are no size
+    checks.
     """
     sizes: dict[ir.Var, tuple[ir.Var, int]] = {}
     for stmt in fn.body.stmts:

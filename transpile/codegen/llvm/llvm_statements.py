@@ -129,6 +129,7 @@ class Statements(Operands):
         return self.cast(found, scalar_type(stmt.var.type))
 
     def view(self, stmt: ir.View) -> None:
+        """Binds the variable of a view, which has the memory of its base."""
         array, args = self.whole(stmt.base), [self.index(n) for n in stmt.args[1:]]
         self.lets[stmt.var] = stmt
         match stmt.step:
@@ -238,7 +239,8 @@ class Statements(Operands):
         return self.nothing(scalar_type(type_), len(type_.dims)).with_parts(parts)
 
     def keep(self, cells: Cells, var: ir.Var) -> None:
-        """Binds ``var`` to the value in the cells, which the open block owns from here on."""
+        """Binds ``var`` to the value in the cells. The open block owns an array's memory from here on, unless it is passed by
+        value."""
         found = self.get(cells, var.type)
         if isinstance(found, Array) and cells.array is None:
             self.blocks[-1][found.meminfo] = cells.places[0]
@@ -368,7 +370,7 @@ class Statements(Operands):
         return b.select(b.icmp_signed("<", first, last), b.add(count, self.number(1)), self.number(0))
 
     def no_more(self, trips: Any, stmt: ir.For) -> Any:
-        """The trip count limited to the largest signed number: no loop completes more iterations.
+        """The trip count, an LLVM integer, limited to the largest signed number: no loop completes more iterations.
 
         A loop that runs backwards needs no limit: the forward loop has completed as many.
         """

@@ -110,7 +110,8 @@ def _is_like_a_sum(let: nodes.Let) -> bool:
 
 
 def _is_clipped(let: nodes.Let) -> bool:
-    """Whether the value is clipped to between 0 and the size of an array."""
+    """Whether the value is the result of a runtime function that lies between 0 and its last operand, as a clipped end of a
+    slice."""
     return record_of(let).is_call and record_of(let).below is not None
 
 

@@ -77,7 +77,7 @@ def outside(module: Any, name: str, result: Any, *args: Any) -> Any:
 
 
 def rare(function: Any, *attributes: str) -> None:
-    """Marks a function of this module as rarely run, so that LLVM does not optimise it.
+    """Marks a function of this module as rarely run, so that LLVM does not optimise it, and gives it the other ``attributes``.
 
     Every program has these functions; optimising them took a third of the compile time of a small one.
     """
@@ -188,7 +188,7 @@ def _is_interrupted(module: Any, builder: Any, watch: Any) -> Any:
 
 
 def _interrupt(module: Any) -> Any:
-    """The function of this module that looks for Ctrl-C only.
+    """The function of this module that looks for Ctrl-C only; written at first use.
 
     Its result is 1 if it has raised KeyboardInterrupt, -1 if a handler must wait, else 0. It runs no Python code.
     """

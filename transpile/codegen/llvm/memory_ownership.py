@@ -111,6 +111,7 @@ class Memory(Arrays):
         self._counted("NRT_decref", meminfo)
 
     def _counted(self, name: str, meminfo: Any) -> None:
+        """Writes a call of Numba's runtime function ``name``, which changes the reference count of a meminfo."""
         from numba.core.runtime.nrtdynmod import incref_decref_ty
 
         function = self.cgutils.get_or_insert_function(self.module, incref_decref_ty, name)

@@ -144,7 +144,7 @@ class Scalars:
         return Scalar(found, to)
 
     def truth(self, x: Scalar) -> Any:
-        """A boolean as LLVM's bit."""
+        """The value, cast to bool, as LLVM's bit."""
         return self.cast(x, self.types.boolean).value
 
     # ---- elements

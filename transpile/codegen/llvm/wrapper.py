@@ -20,10 +20,10 @@ from transpile.codegen.llvm import long_calls as watch
 
 
 class _Copy(NamedTuple):
-    """Cells of LLVM for a parameter that may be copied.
+    """Cells of LLVM for a parameter that may be copied; ``param`` is its number.
 
     ``taken``: the array that the function gets; ``before``: the address of the original data, NULL if there is no copy;
-    ``first``: the initial content of the copy, if the function writes it.
+    ``first``: the memory with the initial content of the copy, None if the function does not write it.
     """
 
     param: int
@@ -78,6 +78,7 @@ def _kind() -> type:
         pairs: Sequence[tuple[int, int]]
 
         def build_wrapper(self, api: Any, builder: Any, closure: Any, args: Any, kws: Any) -> None:
+            """Writes the wrapper: it unpacks the arguments, copies some, calls the function, and packs its result or raises."""
             context, convention = self.context, self.context.call_conv
             types = self.fndesc.argtypes[: len(self.fndesc.argtypes) - self.has_watch]
             objects = [api.alloca_obj() for _ in types]
@@ -113,6 +114,7 @@ def _kind() -> type:
             builder.ret(api.get_null_object())
 
         def watch(self, builder: Any, types: Any, copies: Sequence[_Copy]) -> Any:
+            """A new watch in the frame, initialised: the call is bare if the function can be and nothing was copied."""
             number, _, type_ = watch.types()
             memory, bare = cgutils.alloca_once(builder, type_), number(int(self.is_bare))
             if copies:  # all parameters are copied or none
@@ -121,7 +123,11 @@ def _kind() -> type:
             return memory
 
         def copies(self, api: Any, builder: Any, types: Any, given: list[Any], failed: Any) -> list[_Copy]:
-            """Replaces arrays in ``given`` by copies, unless the call needs none; returns the cells of the copies."""
+            """Writes code that copies arrays, unless the call needs no copies; gives the cells of each parameter it may copy.
+
+            ``given``, the arguments' values, is changed in place: it then has what the function gets. ``failed``: the block for
+            no memory.
+            """
             arrays = {k: self.array(builder, types, given[k], k) for k in {*self.copied, *sum(self.pairs, ())}}
             cells = []
             for k in self.copied:
@@ -155,7 +161,7 @@ def _kind() -> type:
             return cells
 
         def was_long(self) -> Any:
-            """A global number of this module: whether the previous call polled its watch."""
+            """The global number of this module that says whether the previous call polled its watch; made at first use."""
             number, _, _ = watch.types()
             name = f"{self.func.name}.was_long"
             found = self.module.globals.get(name) or cgutils.add_global_variable(self.module, number, name)
@@ -172,7 +178,10 @@ def _kind() -> type:
             failed: Any,
             other: Any = None,
         ) -> Any:
-            """New memory with the content of the array, or of ``other`` memory; branches to ``failed`` if there is none."""
+            """The meminfo of new memory with the content of ``array``, or of ``other``, the meminfo of memory of the same size.
+
+            If there is no memory, it releases ``other`` and the copies in ``cells``, and branches to ``failed``.
+            """
             size = builder.mul(array.nitems, array.itemsize)
             info = self.context.nrt.meminfo_alloc_aligned_unchecked(builder, size, 64)
             with builder.if_then(cgutils.is_null(builder, info), likely=False):
@@ -195,8 +204,10 @@ def _kind() -> type:
             return self.context.make_array(types[k])(self.context, builder, value)
 
         def release(self, builder: Any, types: Any, cells: Sequence[_Copy], goes_back: bool = False) -> None:
-            """Frees the copies. If ``goes_back``, changed elements are copied back first: only these, since other threads may
-            have written the rest."""
+            """Writes the release of the copies in ``cells`` that exist.
+
+            If ``goes_back``, changed elements are copied back first: only these, since other threads may have written the rest.
+            """
             for cell in cells:
                 there = builder.load(cell.before)
                 with builder.if_then(cgutils.is_not_null(builder, there), likely=False):

@@ -34,7 +34,7 @@ class _Names:
         return var
 
     def join(self, var: ir.Var, other: ir.Operand) -> None:
-        """Gives ``var`` the name of ``other``."""
+        """Gives ``var``, and all that share its name, the name of ``other``; nothing if that is no variable."""
         if isinstance(other, ir.Var) and self.leader(var) is not self.leader(other):
             self.parent[self.leader(var)] = self.leader(other)
 

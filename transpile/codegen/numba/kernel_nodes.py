@@ -12,7 +12,7 @@ from transpile.core.types import Type
 
 
 def mentions(node: ast.expr, name: str) -> bool:
-    """Whether the variable ``name`` occurs in the node."""
+    """Whether the name ``name`` occurs in the node."""
     return any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(node))
 
 

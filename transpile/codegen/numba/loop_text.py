@@ -175,6 +175,7 @@ class _Emitter:
         self.lines.append(Line(depth, parts, self.loc))
 
     def block(self, block: ir.Block, depth: int) -> None:
+        """Writes the statements of a block."""
         plan = reaches(block, self.count, self.once)
         for k, stmt in enumerate(block.stmts):
             self.loc = stmt.loc
@@ -247,8 +248,10 @@ class _Emitter:
         return part(base, *self.parts(stmt))
 
     def value(self, stmt: ir.Let) -> ast.expr:
-        """The node of what a *let* computes, cast to the dtype of its variable if Numba would give another one; T501 if there
-        is none."""
+        """The node of what a *let* computes, cast to the dtype of its variable if Numba would give another one.
+
+        T501 if compiled code does not support the primitive.
+        """
         if isinstance(stmt, ir.View):
             return self.viewed(stmt)
         if is_call(stmt):
@@ -321,8 +324,8 @@ class _Emitter:
         return node if self.is_steady(op) else call(dotted("np.uint64"), node)
 
     def is_steady(self, op: ir.Operand) -> bool:
-        """Whether LLVM can see the sign: a constant, an index of a loop that counts up from a constant, or one of these plus a
-        constant."""
+        """Whether LLVM can see the sign: a constant, an index of a loop that counts up from a constant that is not negative, or
+        one of these plus or minus a constant."""
         if isinstance(op, ir.Const) or op in self.steady:
             return True
         let = self.lets.get(op) if isinstance(op, ir.Var) else None

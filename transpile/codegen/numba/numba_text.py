@@ -36,7 +36,7 @@ class Options:
 
     @property
     def decorator(self) -> ast.Call:
-        """The node of ``njit`` with its options."""
+        """The node of ``njit(...)`` with its options, without types."""
         flags = self.fastmath if isinstance(self.fastmath, bool) else frozenset(self.fastmath)
         more = {"parallel": literal(PRANGE)} if self.threads else {}
         return call(ast.Name("njit", LOAD), error_model=literal("numpy"), fastmath=literal(flags), **more)

@@ -22,7 +22,10 @@ __all__ = ["Rendered", "render", "render_module"]
 
 
 def render(fn: ir.Function, *, runtime: bool = True) -> Rendered:
-    """The module text of ``fn``; with ``runtime=False`` a spelling that needs the package ``transpile_runtime`` is an error."""
+    """The module text of ``fn`` and its kept functions.
+
+    With ``runtime=False`` a spelling that needs the package ``transpile_runtime``, its module `random` aside, is a ValueError.
+    """
     return render_function(fn, runtime)
 
 

@@ -18,7 +18,7 @@ from transpile.core import nodes as ir
 
 
 def whole(fn: ir.Function) -> set[str]:
-    """The names of the arguments that are not parameters of the core function: containers and static values."""
+    """The names of the arguments that are no parameter of the core function themselves: containers and static values."""
     return {spec.name for spec in fn.arg_tree or () if not isinstance(spec.tree, Leaf)}
 
 

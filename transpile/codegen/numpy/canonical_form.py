@@ -28,6 +28,8 @@ def normalise(fn: ir.Function) -> ir.Function:
 
 
 class _Normal:
+    """Rewrites blocks; ``used`` are the operands that the function reads."""
+
     def __init__(self, used: set[ir.Operand]) -> None:
         self.used = used
 

@@ -150,6 +150,8 @@ def _check_results(fn: ir.Function, aliases: Aliases, copied: set[Link], cut: Ca
 
 
 class _Rewriter:
+    """Rewrites a function with copies at the links ``copied`` and aliases everywhere else."""
+
     def __init__(self, fn: ir.Function, copied: set[Link]) -> None:
         self.fn = fn
         self.shaped = _shaped(fn)
@@ -186,12 +188,14 @@ class _Rewriter:
             self.names[into] = self.names.get(var, var.name)
 
     def is_renamed(self, var: ir.Var, source: ir.Operand) -> bool:
-        """Whether the buffer and its initial value have different names, as for an adjoint that begins as another value."""
+        """Whether the buffer and its initial value both have names, not the same, as for an adjoint that begins as another
+        value."""
         assert isinstance(source, ir.Var)
         return ir.SYNTHETIC not in (var.name, old := self.names.get(source, source.name)) and var.name != old
 
     def is_handed_on(self, source: ir.Var) -> bool:
-        """Whether ``source`` is an adjoint read only once, as the start of another one, whose name it can take."""
+        """Whether ``source`` is an adjoint that a statement computes and that is read only once: the adjoint it starts gives
+        the name."""
         return source.name.endswith("_bar") and source in self.computed and self.reads.count(source) == 1
 
     def block(self, block: ir.Block, kind: str) -> ir.Block:

@@ -368,8 +368,7 @@ class _Nester:
         return isinstance(second, ir.Const) and second.value != 0 and self.is_named(first)
 
     def is_named(self, operand: ir.Operand) -> bool:
-        """Whether the operand is a variable that has a name in the text: the user's, or that of a parameter or carried
-        value."""
+        """Whether the operand is a variable with a user's name, or one that no *let* or call defines, such as a parameter."""
         return isinstance(operand, ir.Var) and (
             operand not in self.defs or not is_synthetic(self.names.get(operand, operand.name))
         )

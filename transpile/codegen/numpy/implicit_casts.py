@@ -47,6 +47,8 @@ def _types(fn: ir.Function) -> list[Type]:
 
 
 class _Relaxer:
+    """Rewrites blocks in order, and knows the type that NumPy sees of what comes before."""
+
     def __init__(self, narrow: bool) -> None:
         self.narrow = narrow  # whether any dtype is promoted differently by Python scalars and NumPy scalars
         self.defs: dict[ir.Var, ir.Let] = {}

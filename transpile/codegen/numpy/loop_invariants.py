@@ -52,7 +52,10 @@ def numbers_before_loops(fn: ir.Function, trees: Trees) -> ir.Function:
 
 
 def memory_before_loops(fn: ir.Function) -> ir.Function:
-    """The function with arrays that are temporary in an iteration allocated before the outermost loop they can leave."""
+    """The function with empty arrays that are temporary in an iteration allocated before the outermost loop they can leave.
+
+    Such an array must be small, or no larger than one that exists there, and no iteration may pass it on.
+    """
 
     def leaving(body: ir.Block, own: set[ir.Var], arrays: Arrays) -> set[ir.Var]:
         empty = [s for s in body.stmts if isinstance(s, ir.Alloc) and s.prim == "empty" and own.isdisjoint(s.args)]

@@ -20,7 +20,8 @@ FOREIGN = 0  # number of the bit
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A place where memory moves: its kind, the node, the position in the node, and the number of loops around it."""
+    """A place where memory moves: its kind, the ``id`` of the node, the position in the node, and the number of loops around
+    it."""
 
     kind: str  # alloc, let, init, yield, return, push, pop
     node: int  # id of the statement or block
@@ -90,8 +91,8 @@ class Aliases:
             fresh ^= low
 
     def chain(self, a: int, b: int) -> list[Link]:
-        """The links that cause variables ``a`` and ``b`` to share memory, of which one must be cut; empty if they share
-        none."""
+        """The links that cause variables ``a`` and ``b`` to share memory, of which one must be cut; empty if no copy can
+        separate them."""
         found: list[Link] = []
         pair: tuple[int, int] | None = (a, b)
         while pair is not None:

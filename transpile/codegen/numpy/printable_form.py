@@ -23,7 +23,7 @@ Handed = tuple[str, ir.Operand, ir.Var]  # the assigned name, the value, the var
 
 
 class InPlace(NamedTuple):
-    """The augmented assignment ``name sign operand``, which replaces ``name = name + operand``."""
+    """The augmented assignment ``name sign operand``; for the sign ``+=`` it replaces ``name = name + operand``."""
 
     sign: str
     operand: ir.Operand
@@ -43,7 +43,7 @@ class Printable:
         return self.nested.fn
 
     def tree(self, operand: ir.Operand) -> Tree | None:
-        """The expression nested in place of the operand, or None."""
+        """The statement nested in place of the operand, or None."""
         return self.nested.trees.get(operand) if isinstance(operand, ir.Var) else None
 
     def is_name(self, operand: ir.Operand, name: str) -> bool:

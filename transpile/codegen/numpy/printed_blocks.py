@@ -51,7 +51,10 @@ class Blocks:
             at += self.statement(stmts, at, depth)
 
     def assign(self, name: str, operand: ir.Operand, var: ir.Var, depth: int, loc: ir.Loc, live: int) -> None:
-        """Writes ``name = operand``, or an update of the variable in place; ``live``: the variables live afterwards."""
+        """Writes ``name = operand``, or an update of ``name`` in place.
+
+        ``live``: a mask of the variables live afterwards. An operand that is an expression is printed with its own location.
+        """
         tree = self.nested.trees.get(operand) if isinstance(operand, ir.Var) else None
         if isinstance(tree, (ir.Let, ir.Call)):
             loc = tree.loc if tree.loc.line else loc
@@ -68,9 +71,9 @@ class Blocks:
         return found is not None
 
     def hand(self, handed: Sequence[Handed], depth: int, loc: ir.Loc, live: int) -> None:
-        """Writes simultaneous assignments.
+        """Writes assignments that are meant to be simultaneous, in an order in which none overwrites an operand of a later one.
 
-        They are ordered so that none overwrites an operand of another; if there is no such order, they are one statement.
+        If there is no such order, those left are one statement ``a, b = b, a``.
         """
         todo = list(handed)
         while todo:
@@ -155,7 +158,7 @@ class Blocks:
         return written
 
     def negation(self, test: ir.Operand) -> ast.expr:
-        """The node of ``not test``, as a comparison where that is the same for all numbers."""
+        """The node of ``not test``, as the opposite comparison where no NaN can make a difference."""
         tree = self.nested.trees.get(test) if isinstance(test, ir.Var) else None
         exact = isinstance(tree, ir.Let) and all(not a.type.is_float for a in tree.args)
         return negated(self.node(test), exact)

@@ -66,7 +66,10 @@ class Flags:
         return None if sides[0].stmts else Flagged(loop, slot, *sides)
 
     def slot(self, loop: ir.For | ir.While, flag: ir.Operand | None) -> int | None:
-        """The slot of the flag among the loop's results if it is True exactly if the loop was stopped; else None."""
+        """The position of the flag among the loop's results if it is True exactly if the loop was stopped; else None.
+
+        None too if the loop itself reads the flag.
+        """
         if flag not in loop.results:
             return None
         slot = loop.results.index(flag)

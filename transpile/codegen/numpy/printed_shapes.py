@@ -42,6 +42,8 @@ def say_shapes(fn: ir.Function) -> ir.Function:
 
 
 class _Shaper:
+    """Rewrites blocks in order, and knows the variables and arrays that are in scope."""
+
     def __init__(self, fn: ir.Function) -> None:
         self.fn = fn
         written = set(written_in(fn.body))

@@ -32,7 +32,8 @@ class Updates:
         return None if found is None else self.signed(*found)
 
     def signed(self, sign: str, second: ir.Operand) -> tuple[str, ast.expr]:
-        """The sign and the operand ``second``; ``+=`` of an operand that begins with a minus becomes ``-=``."""
+        """A pair: the sign and the node of ``second``; ``+=`` or ``-=`` of an operand that begins with a minus becomes the
+        other one."""
         turned = self.e.turned(second) if sign in _OTHER else None
         return (sign, self.e.operand(second)) if turned is None else (_OTHER[sign], turned)
 

@@ -65,7 +65,7 @@ class Expressions:
         return node
 
     def conditional(self, tree: ir.If) -> ast.expr:
-        """A branch as a conditional expression, or as ``and`` or ``or`` where that means the same."""
+        """The node of a branch as a conditional expression, or as ``and`` or ``or`` where that means the same."""
         a, b = tree.then.yields[0], tree.orelse.yields[0]
         test = self.operand(tree.test)
         if self.nested.is_connective(tree):
@@ -88,7 +88,8 @@ class Expressions:
         return SPELLED[form](self, let) if form is not None else self.of_number(let) or self.by_record(let)
 
     def of_number(self, let: ir.Let) -> ast.expr | None:
-        """The Python spelling of a primitive on scalars, if it differs from NumPy's; else None."""
+        """The node of a scalar in Python's own words: ``x if c else y``, ``and``, ``or``, ``not``; None for all other
+        primitives."""
         match records()[let.prim].element if not let.var.type.dims else None:
             case Choose(Arg(test), Arg(yes), Arg(no)):
                 return ast.IfExp(*(self.operand(let.args[k]) for k in (test, yes, no)))

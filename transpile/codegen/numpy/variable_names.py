@@ -20,8 +20,10 @@ from transpile.ops.tables import record_of
 
 
 def name_variables(nested: Nested, preferred: dict[ir.Var, str], reserved: Iterable[str]) -> dict[ir.Var, str]:
-    """The Python name of each variable that is left, from the ``preferred`` ones where possible; none is one of ``reserved`` or
-    a keyword."""
+    """The Python name of each variable that has one: nested ones and unread results of calls have none.
+
+    ``preferred`` are the names to use where possible; none is one of ``reserved`` or a keyword.
+    """
     numbers = Numbers(nested.fn)
     live = Liveness(nested.fn, numbers, nested.reads, nested.ends)
     conflicts = _Interference(nested, numbers, live)
@@ -51,6 +53,7 @@ class _Interference:
             self.of[k] = self.of.get(k, 0) | 1 << number
 
     def block(self, block: ir.Block) -> None:
+        """Notes what the statements of a block must not overwrite."""
         for at, stmt in enumerate(block.stmts):
             after = self.live.after[id(block.stmts[at + renamings(block.stmts, at, self.nested) - 1])]
             for var in defines(stmt):
@@ -58,6 +61,8 @@ class _Interference:
             self.stmt(stmt, after)
 
     def stmt(self, stmt: ir.Stmt, after: int) -> None:
+        """Notes what a statement must not overwrite apart from its results; ``after``: a mask of the variables live after
+        it."""
         match stmt:
             case ir.Store() | ir.Add():
                 if not stmt.buf.type.dims:
