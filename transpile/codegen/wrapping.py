@@ -107,9 +107,9 @@ def _operands(node: Any, binding: int) -> list[tuple[str, Any, int]]:
 
 
 def _broken_binary(node: Any, column: int, indent: int, width: int) -> list[str]:
-    """The lines of a binary operation: a whole chain of operators of one precedence, one operand a line in parentheses.
+    """The lines of a binary operation: a chain of operators of one precedence has one operand a line, in parentheses.
 
-    Of a power only the base is broken.
+    Of two operands only the last one is broken if it is a call with enough room, of a power only the base.
     """
     binding = get_op_precedence(node.op)
     if binding == Precedence.Pow:

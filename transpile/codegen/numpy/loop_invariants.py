@@ -52,9 +52,9 @@ def numbers_before_loops(fn: ir.Function, trees: Trees) -> ir.Function:
 
 
 def memory_before_loops(fn: ir.Function) -> ir.Function:
-    """The function with empty arrays that are temporary in an iteration allocated before the outermost loop they can leave.
+    """The function with uninitialised arrays (``np.empty``) allocated before the outermost loop they can leave.
 
-    Such an array must be small, or no larger than one that exists there, and no iteration may pass it on.
+    They are temporary in an iteration: none passes such an array on. It must be small, or no larger than one that exists there.
     """
 
     def leaving(body: ir.Block, own: set[ir.Var], arrays: Arrays) -> set[ir.Var]:
@@ -90,7 +90,8 @@ def _block(block: ir.Block, leaving: Leaving, arrays: Iterable[ir.Var]) -> ir.Bl
 def _is_steady(value: ir.Let | ir.Operand, trees: Trees, own: set[ir.Var]) -> bool:
     """Whether a value is a number that is the same in all iterations and may be computed even if there is none.
 
-    ``own``: the variables that an iteration defines. An operand is steady if it is not one of these.
+    ``own``: the variables that an iteration defines, which an operand must not be. A *let*, also one nested in an operand, must
+    be harmless and have steady operands.
     """
     if isinstance(value, ir.Let):
         return _is_harmless(value) and all(_is_steady(a, trees, own) for a in value.args)

@@ -80,7 +80,7 @@ def subscript(items: Sequence[ir.Item], operand: Operands) -> ast.expr:
 
 
 def _item(item: ir.Item, operand: Operands) -> ast.expr:
-    """The node of one item of a subscript; a slice from 0 upwards is written without the 0."""
+    """The node of one item of a subscript; the start 0 of a slice upwards is left out if it has an end or a step."""
     match item:
         case ir.Point() | ir.Gather() | ir.Mask():
             return operand(item.arg)

@@ -55,8 +55,8 @@ class Printable:
     def in_place(self, name: str, let: ir.Let, live: int) -> InPlace | None:
         """The augmented assignment that replaces ``name = let``, or None if it would change memory that is read later.
 
-        ``live``: a mask of the variables that are read later. None too if ``let`` is no sum etc. with ``name`` of the same
-        type.
+        ``live``: a mask of the variables that are read later. None too if ``let`` does not update ``name``, or gives an array
+        of another dtype or shape.
         """
         found = self.augmented(name, let)
         if found is None:

@@ -58,7 +58,10 @@ class Writer(Loops):
 
 
 def _let(w: Writer, stmt: ir.Let, depth: int) -> None:
-    """Writes an assignment, an update in place, or an unpacking; nothing for what has its value already."""
+    """Writes an assignment, an update in place, or an unpacking of several results.
+
+    Nothing is written for an item of these, or for a copy of a scalar that has the same name.
+    """
     if stmt.var.type.kind == "tuple":
         return _unpack(w, stmt, depth)
     if stmt.prim == "item":

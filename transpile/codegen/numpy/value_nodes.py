@@ -141,9 +141,10 @@ class Expressions:
         return number(int(power.value)) if is_small else None
 
     def turned(self, operand: ir.Operand) -> ast.expr | None:
-        """The node of the operand with its sign changed, if it begins with a minus; else None.
+        """The node of the operand without its minus, that is with its sign changed; None if there is no minus to leave out.
 
-        ``-0.2 * x`` gives ``0.2 * x`` (exactly).
+        ``-x`` gives ``x``; a product or quotient of floats has a minus if one of its two parts has, or begins with a negative
+        constant: ``-0.2 * x`` gives ``0.2 * x`` (exactly).
         """
         tree = self.nested.trees.get(operand) if isinstance(operand, ir.Var) else None
         if not isinstance(tree, ir.Let):

@@ -127,8 +127,10 @@ class _Classes:
     # ---- sharing
 
     def coalesce(self) -> None:
-        """Joins the classes of values that branches and loops pass on, where they do not interfere: first ends, then results,
-        then starts."""
+        """Joins the classes of values that branches and loops pass on, where they do not interfere.
+
+        There are three rounds: values that branches and iterations yield, then results of loops, then initial values.
+        """
         pairs: list[list[tuple[object, object]]] = [[], [], []]
         for stmt in statements(self.nested.fn.body):
             match stmt:
