@@ -132,7 +132,7 @@ class Failures(Memory):
     # ---- functions
 
     def begin(self, described: Any) -> tuple[Any, list[Any]]:
-        """The new LLVM function for Numba's description, and its arguments; the builder writes into it from here on.
+        """A pair: the new LLVM function for Numba's description, and its arguments; the builder writes into it from here on.
 
         It has an entry block, for cells of the frame, which leads to the block where writing goes on.
         """

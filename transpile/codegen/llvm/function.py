@@ -109,10 +109,10 @@ def _is_parallel(fn: ir.Function) -> bool:
 def _copied(
     fn: ir.Function, kept: Sequence[ir.Function], guard: Guard | None, outputs: int, gives_lock: bool
 ) -> Copied:
-    """What the wrapper copies: the parameters of ``fn`` whose contents decide which memory the code touches.
+    """The `Copied` for the wrapper: the parameters of ``fn`` whose contents decide which memory the code touches.
 
-    Then no other thread can write them. The last ``outputs`` parameters never count. Without ``gives_lock``, which says that
-    the code may give up Python's lock, nothing is copied.
+    Copies cannot be written by another thread. The last ``outputs`` parameters never count. Nothing is copied unless
+    ``gives_lock``, which says that the code may give up Python's lock.
     """
     found = steering(fn, kept)
     given = fn.params[: len(fn.params) - outputs]
@@ -181,9 +181,9 @@ def _of_sizes(written: Statements, value: Value, output: Output, values: Sequenc
 
 
 def _asked(written: Statements, values: Sequence[Value], guard: Guard) -> list[Value]:
-    """All parameters' values, with sizes that must be 1 as constants; writes the tests of the ``guard``, which raise `Again`.
+    """All parameters' values, with sizes that must be 1 as constants; writes the tests of the ``guard`` before.
 
-    The tests: which sizes are 1, and which arrays are disjoint.
+    They test which sizes are 1, and which arrays are disjoint; if one fails, the code raises `Again`.
     """
     from transpile_runtime.compiled import entry
 

@@ -266,7 +266,7 @@ class Work:
         return self.writer.double(value)
 
     def sum(self, x: Any, y: Any, sign: int = 1) -> Any:
-        """``x + sign * y`` of two amounts: an int if both are ints, else an LLVM double that is computed here."""
+        """``x + sign * y`` of two amounts: an int if both are ints, ``x`` itself if ``y`` is the int 0, else an LLVM double."""
         if isinstance(y, int) and (isinstance(x, int) or not y):
             return x + sign * y if isinstance(x, int) else x
         b = self.writer.builder

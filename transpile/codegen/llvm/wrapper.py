@@ -239,7 +239,7 @@ def _put_changes(builder: Any, array: Any, first: Any, there: Any) -> None:
 
 
 def _share(builder: Any, x: Any, y: Any) -> Any:
-    """A bit: whether two C-contiguous arrays overlap, neither of which is empty (`transpile_runtime.compiled.entry`)."""
+    """A bit: whether two C-contiguous arrays overlap; an empty one overlaps none (as in `transpile_runtime.compiled.entry`)."""
     number = watch.types()[0]
     starts = [builder.ptrtoint(a.data, number) for a in (x, y)]
     sizes = [builder.mul(a.nitems, a.itemsize) for a in (x, y)]

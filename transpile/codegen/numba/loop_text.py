@@ -291,9 +291,9 @@ class _Emitter:
                     yield ast.Slice()
 
     def cast(self, op: ir.Operand, to: Type) -> ast.expr:
-        """The node of an operand as a scalar of the dtype of ``to``; ``to.dtype`` bool means "is not 0".
+        """The node of an operand as a scalar of the dtype of ``to``, the operand's own node if it has that dtype.
 
-        A float becomes an unsigned integer by way of int64.
+        To bool it is whether the number is not 0. A float becomes uint8, uint16 or uint32 by way of int64.
         """
         node = self.plain(op)
         if op.type.dtype == to.dtype:

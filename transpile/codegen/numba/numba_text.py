@@ -105,7 +105,8 @@ class Module:
         return [imported_from("transpile_runtime.compiled", *used)] if used else []
 
     def text(self, width: int = WIDTH) -> tuple[str, dict[int, ir.Loc]]:
-        """The text of the whole module, wrapped at ``width``, and the user's location for each of its lines that has one."""
+        """A pair: the text of the whole module, wrapped at ``width``, and a map from its line numbers, from 1, to the user's
+        location."""
         head = [Line(0, (text,)) for text in import_lines([*self.imports(), self.ours()])]
         messages = self.registered()
         return printed([*head, *([EMPTY] if messages else []), *messages, *self.functions], width)
@@ -117,7 +118,10 @@ class Module:
 
 
 def printed(lines: Sequence[Line], width: int = WIDTH) -> tuple[str, dict[int, ir.Loc]]:
-    """The text of the lines, wrapped at ``width``, and a map from line numbers, from 1, to the user's location."""
+    """A pair: the text of the lines, wrapped at ``width``, and a map from its line numbers, from 1, to the user's location.
+
+    Lines without a location are left out of the map.
+    """
     text: list[str] = []
     locs: dict[int, ir.Loc] = {}
     for line, of in lay_out(lines, False, width):

@@ -25,7 +25,7 @@ def whole(fn: ir.Function) -> set[str]:
 def unpack(
     fn: ir.Function, names: Mapping[ir.Var, str], read: set[ir.Var], reserved: Collection[str], imports: Imports
 ) -> tuple[list[Line], ast.expr]:
-    """The lines that unpack containers of arguments, and the parameter list as a node that prints in parentheses.
+    """A pair: the lines that unpack containers of arguments, and the parameter list as a node that prints in parentheses.
 
     ``read``: the variables that the body reads; others are not unpacked, unless they are buffers. An argument keeps its name,
     since the caller may pass it by keyword, except that one in ``reserved`` gets underscores. A variable of the body may have

@@ -374,8 +374,11 @@ class _Nester:
         )
 
     def takes(self, use: _Use, stmt: Tree) -> bool:
-        """Whether the expression for ``stmt`` can stand in the place of the use, whose text then allows it and does not repeat
-        it."""
+        """Whether the text of the use has room for the expression of ``stmt``.
+
+        It has none where only a name may stand, nor where the operand is printed more than once, unless ``stmt`` is cheap or a
+        step.
+        """
         by = use.by
         if isinstance(by, ir.Let):
             if by.prim == "item" or (by.prim == "dim" and not self.is_cheap(stmt)):

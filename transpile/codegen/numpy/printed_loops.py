@@ -198,8 +198,8 @@ class Loops(Blocks):
         return early, late
 
     def is_decided(self, stmt: ir.If, stop: ir.Var, tail: Tail) -> bool:
-        """Whether ``break`` can be written into the sides of the branch: ``stop`` still holds after all values are passed
-        on."""
+        """Whether ``break`` can be written into the sides of the branch: no value passed on before it changes the outcome of
+        ``stop``."""
         if any(o in self.nested.trees for _, o, _ in tail.handed):
             return False
         k = stmt.results.index(stop)

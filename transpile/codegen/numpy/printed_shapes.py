@@ -65,7 +65,7 @@ class _Shaper:
         return ir.Block(block.params, stmts, block.yields, block.stop)
 
     def define(self, found: tuple[ir.Var, ...]) -> None:
-        """Adds the variables to those in scope."""
+        """Adds the variables to those in scope, arrays among them also to those whose sizes may be read."""
         self.scope.update(found)
         self.arrays += [v for v in found if v.type.dims and v.type.kind == "array"]
 

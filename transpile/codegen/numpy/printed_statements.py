@@ -40,7 +40,7 @@ class Writer(Loops):
         return 1
 
     def rename(self, lets: Sequence[ir.Let], depth: int) -> None:
-        """Writes the *lets* as simultaneous assignments ``a, b = x, y``."""
+        """Writes the *lets*, at least one, as simultaneous assignments; those of a name to itself are left out."""
         handed = [(self.names[s.var], s.args[0], s.var) for s in lets]
         handed = [h for h in handed if not self.form.is_name(h[1], h[0])]
         self.hand(handed, depth, lets[0].loc, self.live.after[id(lets[-1])])

@@ -102,7 +102,7 @@ class Updates:
         return (left, f" {sign} ", turned or self.e.operand(value))
 
     def add_at(self, stmt: ir.Add) -> ast.expr:
-        """A call of ``np.add.at``, in which repeated subscripts all count."""
+        """The node of a call of ``np.add.at``, in which repeated subscripts all count."""
         steps = merged(stmt.path)
         last = steps[-1]
         if not isinstance(last, ir.Index):
