@@ -133,7 +133,8 @@ def _is_at_most(a: Dim, b: Dim) -> bool:
 
 
 def _is_handed_on(buf: ir.Var, body: ir.Block) -> bool:
-    """Whether the memory of ``buf`` gets a name in the body of a loop that another iteration, or code after the loop, may use."""
+    """Whether the memory of ``buf`` gets a name in a loop's ``body`` that another iteration, or code after the loop, may
+    use."""
     names: set[ir.Operand] = {buf}
     for stmt in statements(body):
         if isinstance(stmt, ir.Let):
