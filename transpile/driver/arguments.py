@@ -39,10 +39,11 @@ IGNORED = Static(_Ignored())  # in an arg_tree: the caller's value is ignored
 
 
 def positions(specs: Sequence[ArgSpec], count: int, names: Sequence[str]) -> dict[int, Named]:
-    """Name and tree of the argument at each position that argnums may select.
+    """``{position: (name, tree)}`` for the arguments of a call at the positions that argnums may select.
 
     ``count`` is the number of positional arguments in the call, ``names`` are its keyword arguments, each at the position of
-    its parameter in the signature. Each element of ``*args`` has a position; a parameter that was not given has none.
+    its parameter in the signature. Each element of ``*args`` has a position and is named ``args[k]``; a parameter that was not
+    given has none.
     """
     found: dict[int, Named] = {}
     for spec in specs:
@@ -54,7 +55,8 @@ def positions(specs: Sequence[ArgSpec], count: int, names: Sequence[str]) -> dic
 
 
 def title(core: ir.Function, fn: Any) -> str:
-    """The name of a function in messages: "<lambda>" for a lambda, which is "function" in the generated text."""
+    """The name of ``core`` in messages; if ``fn``, the user's function, is a lambda, with "<lambda>" for the "function" at its
+    beginning."""
     own = getattr(fn, "__name__", "")
     return own + core.name.removeprefix("function") if own == "<lambda>" else core.name
 
@@ -62,8 +64,13 @@ def title(core: ir.Function, fn: Any) -> str:
 def select(
     core: ir.Function, argnums: Any, argnames: Any, count: int, names: Sequence[str], fn: Any
 ) -> tuple[list[Named], Callable[[list[Tree]], Tree]]:
-    """The differentiated arguments, each with its name, and the function from one tree for each of them to the structure of the
-    derivative: the tree alone, a tuple, or, for names alone, a dict. For ``count`` and ``names`` see `positions`."""
+    """``(chosen, shape)``: name and tree of each differentiated argument, those of argnums first, and the function from one
+    tree for each of them to the structure of the derivative.
+
+    That structure is the tree alone for an int argnums or one name, a tuple, or, for argnames alone, a dict. T310 if nothing is
+    selected, T306 or T407 for an argument that the call lacks or that is named twice. For ``count`` and ``names`` see
+    `positions`.
+    """
     slots = positions(core.arg_tree, count, names)
     chosen: list[Named] = []
     if argnums is not None:
@@ -88,6 +95,8 @@ def select(
 
 
 def _at(core: ir.Function, slots: dict[int, Named], k: int, fn: Any) -> Named:
+    """Name and tree of the argument that argnums ``k`` selects from ``slots``, made by `positions`; negative ``k`` count from
+    the end. T306 if there is none."""
     place = k if k >= 0 else max(slots, default=-1) + 1 + k
     if place not in slots:
         plural = "" if len(slots) == 1 else "s"
@@ -101,6 +110,8 @@ def _at(core: ir.Function, slots: dict[int, Named], k: int, fn: Any) -> Named:
 
 
 def _by_name(core: ir.Function, name: str, count: int, fn: Any) -> Named:
+    """The pair of ``name`` and the tree of the argument of that name; T407 if the call has none. ``count`` is the number of
+    positional arguments."""
     _, named = call_trees(core.arg_tree, count)
     if name not in named:
         known = ", ".join(repr(n) for n in named)
@@ -110,7 +121,8 @@ def _by_name(core: ir.Function, name: str, count: int, fn: Any) -> Named:
 
 
 def differentiable(core: ir.Function, chosen: Sequence[Named]) -> list[int]:
-    """The leaf numbers of the differentiated arguments (``chosen``); T302 unless all are floating point."""
+    """The leaf numbers of the differentiated arguments, in the order of ``chosen``, pairs of name and tree; T302 unless all
+    leaves are floating point, or for a static argument."""
     wrt: list[int] = []
     for name, tree in chosen:
         numbers = leaf_numbers(tree)
@@ -129,7 +141,12 @@ def differentiable(core: ir.Function, chosen: Sequence[Named]) -> list[int]:
 
 
 def refuse_early(fn: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree], argnums: Any, argnames: Any) -> None:
-    """Raises T302 or T306, before lifting, for differentiated arguments that are static, integers or out of range."""
+    """Raises T302, before lifting, for arguments selected by ``argnums`` or ``argnames`` that are static or have leaves that
+    are not floats.
+
+    T306 if argnums is one too large for a bound method, as if ``self`` counted. Other selections out of range pass: `select`
+    refuses them.
+    """
     for k in argnums if isinstance(argnums, tuple) else () if argnums is None else (argnums,):
         if 0 <= k < len(args) or not kwargs and -len(args) <= k < 0:  # a keyword argument may be the last
             _refuse_tree(args[k], fn, k % len(args))
@@ -142,6 +159,8 @@ def refuse_early(fn: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree], argn
 
 
 def _refuse_tree(tree: Tree, fn: Any, at: int | str) -> None:
+    """Raises T302 if the tree is static or one of its leaves has a type that is not floating point; ``at`` is the position or
+    the name of this argument of ``fn``."""
     name = getattr(fn, "__name__", "function")
     if isinstance(tree, Static):
         what = argument_text(fn, at).removeprefix("argument ")
@@ -159,18 +178,22 @@ def _refuse_tree(tree: Tree, fn: Any, at: int | str) -> None:
 
 
 def _argument(text: str) -> str:
-    """An argument after "with respect to": by its name, else by its number."""
+    """``argument 2`` for the text of a position, ``2``; any other text, a name or a path, unchanged."""
     return f"argument {text}" if text.isdigit() else text
 
 
 def a(type_: Any) -> str:
-    """``an int``, ``a float32``, ``an int64[n]``."""
+    """The type with its article: ``an int``, ``a float32``, ``an int64[n]``."""
     word = str(type_)
     return f"{'an' if word.startswith('int') else 'a'} {word}"
 
 
 def _other_argument(value: Any, fn: Any, at: int | str) -> str:
-    """A hint that names another argument, if argument ``at`` cannot be differentiated; "" if there is no other."""
+    """A hint for an argument, ``value`` at position or name ``at``, that cannot be differentiated: the argument after it, if
+    ``at`` is a position and there is one, else to pass a float.
+
+    If ``value`` is the object of a method, the hint says that argnums=1 is the first argument after it.
+    """
     method = getattr(type(value), getattr(fn, "__name__", ""), None)
     if at == 0 and method is not None and getattr(method, "__code__", 0) is getattr(fn, "__code__", None):
         return "this is the object of the method: argnums=1 is the first argument after it"
@@ -184,8 +207,11 @@ _NO_FLOAT = "pass 1.0 instead of 1, or convert it with float(...) or .astype(flo
 
 
 def argument_text(fn: Any, at: int | str, tree: Tree | None = None, k: int = 0) -> str:
-    """The text for messages of the argument at ``at``, its position or name, or of leaf ``k`` of its tree: ``argument 'w'``,
-    ``p["cfg"]["n"]``."""
+    """The text for messages of the argument at ``at``, its position or name: ``argument 'w'``, or ``argument 2`` without a
+    known name.
+
+    If ``tree`` is a container, the path to its leaf ``k`` instead: ``p["cfg"]["n"]``.
+    """
     name = at if isinstance(at, str) else parameter_name(fn, at)
     if tree is not None and isinstance(tree, Node):
         return [path for path, _ in leaf_paths(tree, name or f"argument {at}")][k]
@@ -193,7 +219,7 @@ def argument_text(fn: Any, at: int | str, tree: Tree | None = None, k: int = 0) 
 
 
 def type_text(leaf: Any) -> str:
-    """The type of an argument's leaf as text, with the sizes of the example if there is one."""
+    """The type of an argument's leaf as text, ``float64[3, 2]``, with symbols for the sizes if the leaf has no example."""
     shape = getattr(leaf.example, "shape", None)
     if not leaf.type.dims:
         return str(leaf.type)
@@ -202,7 +228,8 @@ def type_text(leaf: Any) -> str:
 
 
 def as_given(tree: Tree, given: Sequence[Any]) -> Tree:
-    """The tree of parameters with ``zero_dim`` set for arrays of rank 0; ``given`` are the `ArgLeaf` objects of the call."""
+    """The tree of parameters with ``zero_dim`` of each leaf taken from ``given``, the `ArgLeaf` objects of the call by leaf
+    number; False for a leaf beyond them."""
 
     def leaf(leaf: Leaf) -> Leaf:
         return Leaf(leaf.k, leaf.k < len(given) and getattr(given[leaf.k], "zero_dim", False))
@@ -218,7 +245,7 @@ def without_numbers(tree: Tree) -> Tree:
 
 
 def split_aux(core: ir.Function, fn: Any) -> tuple[Tree, Tree]:
-    """The trees of the output and of the auxiliary value; T308 unless the function returns a pair."""
+    """The two trees of the pair that ``core`` returns: the output and the auxiliary value; T308 unless it is a tuple of two."""
     tree = core.out_tree
     if not (isinstance(tree, Node) and tree.kind == "tuple" and len(tree.children) == 2):
         found = structure_text(tree, lambda leaf: str(core.body.yields[leaf.k].type))
@@ -228,8 +255,11 @@ def split_aux(core: ir.Function, fn: Any) -> tuple[Tree, Tree]:
 
 
 def scalar_first(core: ir.Function, main: Tree, aux: Tree, fn: Any) -> ir.Function:
-    """The function with its scalar output as first result, then the auxiliary results; T301 or T305 if the output is not a real
-    scalar."""
+    """The function whose results are the scalar output, the leaf ``main``, and then the leaves of ``aux``, in order; other
+    results are dropped.
+
+    T301 if the output is no leaf or an array, T305 if it is not a float. ``fn`` is named in messages.
+    """
     if not isinstance(main, Leaf):
         hint = "return one number; with has_aux=True, a pair (number, auxiliary)"
         if isinstance(main, Static) and main.value is None:
@@ -248,15 +278,19 @@ def scalar_first(core: ir.Function, main: Tree, aux: Tree, fn: Any) -> ir.Functi
 
 
 def float_results(core: ir.Function) -> list[int]:
-    """The positions of the floating-point results."""
+    """The positions of the floating-point results, in order."""
     return [k for k, y in enumerate(core.body.yields) if y.type.is_float]
 
 
 def two_tuples(
     args: Sequence[Tree], kwargs: Mapping[str, Tree], first: str, second: str, single: bool = False
 ) -> tuple[Sequence[Tree], Sequence[Tree]]:
-    """The children of the two tuples passed to ``jvp``; with ``single`` the second argument is one tree. ``first`` and
-    ``second`` are the names of the arguments; T408 or T309 for others."""
+    """The children of two tuples (or lists): ``args`` of ``jvp`` or, with ``single``, of ``vjp``, whose second argument may be
+    any tree and becomes ``(tree,)``.
+
+    ``first`` and ``second`` name the two arguments in messages. T408 unless ``args`` has two entries and ``kwargs`` none, T309
+    for no tuple or different lengths.
+    """
     if len(args) != 2 or kwargs:
         raise error("T408", f"expected two arguments, {first} and {second}", hint=f"pass {first}, then {second}")
     pairs = []
@@ -275,7 +309,11 @@ def two_tuples(
 
 
 def check_like(wanted: Sequence[Tree], given: Sequence[Tree], core: ir.Function, name: str) -> None:
-    """Raises T309 unless ``given``, trees of `ArgLeaf`, has the structure and ranks of ``wanted`` (parameters or results)."""
+    """Raises T309 unless each of the trees ``given``, of `ArgLeaf`, has the structure of its tree in ``wanted`` and, at leaves
+    that are floats, the rank.
+
+    ``wanted`` has the results of ``core`` if ``name`` is "cotangent", else its parameters; ``name`` is the name in messages.
+    """
     results = name == "cotangent"
     for k, (want, have) in enumerate(zip(wanted, given)):
         where = name if results else f"{name}[{k}]"
@@ -283,6 +321,8 @@ def check_like(wanted: Sequence[Tree], given: Sequence[Tree], core: ir.Function,
 
 
 def _check_tree(want: Tree, have: Tree, type_of: Callable[[int], Any], where: str) -> None:
+    """Raises T309 unless ``have`` has the structure of ``want`` and the ranks of its float leaves; ``type_of(k)`` is the type
+    of leaf ``k`` of ``want``, ``where`` the path in messages. Static parts of ``want`` allow anything."""
     if isinstance(want, Leaf):
         _check_leaf(type_of(want.k), have, where)
     elif isinstance(want, Node):
@@ -300,6 +340,7 @@ def _check_tree(want: Tree, have: Tree, type_of: Callable[[int], Any], where: st
 
 
 def _check_leaf(type_: Any, have: Tree, where: str) -> None:
+    """Raises T309 if ``type_`` is a float type and ``have`` is no leaf of the same rank; ``where`` is the path in messages."""
     if not type_.is_float:
         return
     found = getattr(have, "type", None)

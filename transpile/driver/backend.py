@@ -35,12 +35,14 @@ USUAL = Options()
 
 
 def text_of(core: ir.Function, options: Options = USUAL) -> tuple[str, dict[int, ir.Loc]]:
-    """The text of the module that Numba compiles for a core function, and the user's place for each of its lines."""
+    """``(text, lines)``: the module that Numba compiles for a core function, and the user's place for each of its line
+    numbers."""
     return Module.of(lowered(core, options), options).text(UNWRAPPED)
 
 
 def lowered_together(cores: Sequence[ir.Function], options: Options) -> list[ir.Function]:
-    """The lowered forms of several core functions, whose names differ, and of those they keep; T502 for a float16 result."""
+    """The lowered forms of several core functions, whose names differ, and of the functions that they keep, each name once;
+    T502 for a float16 result."""
     for core in cores:
         if any(y.type.dtype == HALF for y in core.body.yields):
             message = f"a result of {core.title.removeprefix('_')!r} is float16, which compiled code does not support"
@@ -49,7 +51,11 @@ def lowered_together(cores: Sequence[ir.Function], options: Options) -> list[ir.
 
 
 def modules_text(cores: Sequence[tuple[ir.Function, set[int]]], standalone: bool = False, level: Any = None) -> str:
-    """The text of the emitted module; see `transpile.codegen.numba.kernel_module`."""
+    """The text of the emitted module. Each of ``cores`` comes with the indices of the parameters that it writes.
+
+    ``standalone``: the text includes what it calls of ``transpile_runtime``. ``level`` is the requested `Jit`, or None; T505 if
+    it is parallel.
+    """
     return kernel_module.modules_text(cores, lowered_together, standalone, level)
 
 
@@ -118,7 +124,8 @@ LOWERING = Chain(
 
 
 def has_fused() -> bool:
-    """True if vector functions pay: without a fused multiply-add they are slower than the C library."""
+    """True if this processor has a fused multiply-add, without which vector functions are slower than the C library; also True
+    if Numba is missing."""
     try:
         from transpile_runtime.compiled import machine
     except ImportError:  # no Numba: nothing is compiled
@@ -133,7 +140,8 @@ def compile_core(core: ir.Function, options: Options, cache: bool, guard: Guard 
     """The compiled function, which takes the parameters of ``core`` (C-contiguous arrays) and returns a tuple of results.
 
     It raises `transpile_runtime.compiled.again.Again` for arguments of other types and, with a ``guard``, for calls that the
-    guard rejects. With a guard it also takes the result arrays listed in its ``outputs`` as further arguments.
+    guard rejects. With a guard it also takes the result arrays listed in its ``outputs`` as further arguments. ``cache`` allows
+    to load it from disk and to store it. T503 without Numba, T502 for a float16 parameter.
     """
     try:
         import numba  # noqa: F401

@@ -96,7 +96,8 @@ class Compiled(Program):
         return self.finish(self.joined(out, made))
 
     def joined(self, out: Any, made: Sequence[Any]) -> Any:
-        """The results in order: those in ``out``, which the kernel returned, and the arrays ``made`` that it filled."""
+        """The results in order, from ``out``, which the kernel returned, and the arrays ``made`` that it filled: a tuple, or
+        the only result alone."""
         count, outputs = len(self.convert), self.recipe.outputs
         if not outputs:
             return out
@@ -116,7 +117,8 @@ class Compiled(Program):
         return call.write(otherwise, self._call, self._outputs)
 
     def _outputs(self, scope: Scope, leaves: Mapping[int, str], values: list[str]) -> None:
-        """Writes the lines that allocate the result arrays passed to the kernel."""
+        """Writes to ``scope`` the lines that allocate the result arrays passed to the kernel; ``leaves`` and ``values`` are the
+        texts of leaves and of outside values."""
         given = self._given(leaves, values)
         shapes: dict[str, str] = {}
         for output in self.recipe.outputs:
@@ -125,7 +127,8 @@ class Compiled(Program):
             scope.line(f"__r{output.result} = {scope.constant(np.empty)}({shape}, {dtype})")
 
     def _call(self, scope: Scope, leaves: Mapping[int, str], values: list[str]) -> None:
-        """Writes the call of the kernel and the conversion of its results."""
+        """Writes to ``scope`` the call of the kernel and the conversion of its results; ``leaves`` and ``values`` are the texts
+        of leaves and of outside values."""
         recipe = self.recipe
         names = [f"__r{k}" for k in range(len(self.convert))]
         passed = [names[o.result] for o in recipe.outputs]
@@ -154,7 +157,10 @@ class Compiled(Program):
         return [*(leaves[k] for k in self.recipe.slots), *values]
 
     def _shape_text(self, scope: Scope, output: Any, given: Sequence[str], shapes: dict[str, str]) -> str:
-        """The text of an output's shape; the shape of each argument is read once, into a local variable."""
+        """The text of an output's shape, from ``given``, the texts of the kernel's arguments.
+
+        The shape of an argument is read once, into a local variable, whose name is kept in ``shapes``.
+        """
 
         def shape_of(value: str) -> str:
             if value not in shapes:
@@ -173,23 +179,24 @@ class Compiled(Program):
         return f"({', '.join(parts)},)"
 
     def kernel_rank(self, k: int) -> int:
-        """The rank of parameter ``k`` of the kernel."""
+        """The rank of argument ``k`` of the kernel: a leaf of the call or, after these, an outside value."""
         own = len(self.recipe.slots)
         return np.ndim(self.examples[self.recipe.slots[k]] if k < own else self.places[k - own].read())
 
 
 def _shape(output: Any, values: Sequence[Any]) -> tuple[int, ...]:
-    """The shape of an output for these argument values."""
+    """The shape of an output: each of its sizes is an int, or ``(k, axis)`` for that size of ``values[k]``."""
     return tuple([s if isinstance(s, int) else values[s[0]].shape[s[1]] for s in output.sizes])
 
 
 def is_of_arguments(error: Exception) -> bool:
-    """True if an argument was an integer of more than 64 bits; errors that compiled code raises itself have a site."""
+    """True for an OverflowError without a site: an argument was an integer of more than 64 bits. Errors that compiled code
+    raises itself have a site."""
     return isinstance(error, OverflowError) and not hasattr(error, "site")
 
 
 def too_large(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
-    """The message for an integer argument of more than 64 bits, with the name of the argument."""
+    """The message for an integer argument of more than 64 bits, with the name of the first such argument, if one is found."""
     while hasattr(target, "__wrapped__"):
         target = target.__wrapped__
     try:
@@ -208,10 +215,11 @@ def too_large(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> st
 def contiguous(
     values: Sequence[Any], written: Sequence[bool]
 ) -> tuple[list[Any], list[tuple[ndarray, ndarray, ndarray]]]:
-    """The values with writeable arrays in C order, and ``(array, copy, first)`` for each written array that was copied.
+    """``(ready, back)``: the values with copies of those arrays that are not plain, writeable and in C order, and ``(array,
+    copy, first)`` for each copied one that is ``written``.
 
     ``first`` is the initial content of the copy: only elements that differ from it are written back, because other threads may
-    be writing the rest.
+    be writing the rest. ValueError for a written array that is read-only.
     """
     ready = list(values)
     back: list[tuple[ndarray, ndarray, ndarray]] = []
@@ -228,7 +236,7 @@ def contiguous(
 
 
 def _differ(x: ndarray, y: ndarray) -> ndarray:
-    """An array of booleans, true where two arrays in C order differ bitwise."""
+    """An array of booleans, true where two arrays in C order of the same shape and dtype differ bitwise."""
     word = np.dtype(f"u{min(x.itemsize, 8)}")
     differ = x.view(word) != y.view(word)
     return np.any(differ.reshape(*x.shape, x.itemsize // word.itemsize), axis=-1)

@@ -20,7 +20,8 @@ from transpile.loops.size_assumptions import assumed
 
 
 def compiled(target: Any, core: ir.Function, request: Request, level: Any) -> Compiled:
-    """The compiled program of a core function for calls like ``request``; stored on disk if ``level.cache``."""
+    """The compiled program of a core function for calls like ``request``; stored on disk if ``level.cache``, for ``level`` a
+    `Jit`."""
     slots = leaf_slots(core, request)
     places = [Place.of(c) for c in core.captured]
     values = [*(request.leaves[k] for k in slots), *(p.read() for p in places)]
@@ -59,7 +60,7 @@ def compiled(target: Any, core: ir.Function, request: Request, level: Any) -> Co
 
 
 def threads_of(level: Any) -> int:
-    """The number of threads that loops are split for; 0 if they run on one."""
+    """The number of threads that loops are split for; 0 if ``level``, a `Jit`, is not parallel or Numba has one thread."""
     if not level.parallel:
         return 0
     from numba import get_num_threads
@@ -69,7 +70,8 @@ def threads_of(level: Any) -> int:
 
 
 def assumed_sizes(core: ir.Function, request: Request) -> Any:
-    """The assumptions about sizes that hold for the arguments of this request; none for a general one."""
+    """The assumptions about equal sizes that hold for the arguments of this request, as `transpile.loops` takes them; ``()`` if
+    the request is a general one."""
     if request.is_general:
         return ()
     values = [*(request.leaves[k] for k in leaf_slots(core, request)), *(Place.of(c).read() for c in core.captured)]

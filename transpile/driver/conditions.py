@@ -43,7 +43,8 @@ class Scope:
     # ---- names
 
     def constant(self, value: Any, is_cell: bool = False) -> str:
-        """The name of a free variable bound to an object, or to an existing cell."""
+        """The name of a free variable bound to an object; with ``is_cell``, ``value`` is the cell of that variable. Equal for
+        the same object."""
         key = (is_cell, id(value))
         if key not in self.names:
             self.names[key] = name = f"__c{len(self.free)}"
@@ -51,7 +52,7 @@ class Scope:
         return self.names[key]
 
     def place(self, kind: str, holder: Any, key: Any) -> str:
-        """The text that reads the value at a place."""
+        """The text that reads the value at a place: ``key`` of ``holder``, as the ``kind`` of read says."""
         if kind == "cell":
             return self.constant(holder, is_cell=True)
         if kind == "object":
@@ -70,7 +71,7 @@ class Scope:
         return f"{self.constant(getattr)}({self.constant(holder)}, {self.constant(key)})"
 
     def read(self, read: Read) -> str:
-        """The text that repeats a read."""
+        """The text that repeats a read of something outside."""
         if read.kind != "number":
             return self.place(read.kind, read.holder, read.key)
         kind, name, steps = read.key
@@ -83,7 +84,7 @@ class Scope:
         return text
 
     def is_global(self, kind: str, holder: Any, key: Any) -> bool:
-        """True if a place is a global of the function's own module."""
+        """True if a place is a global of the module whose namespace the generated function has, so that its name reads it."""
         return kind == "global" and holder is self.namespace and _is_name(key)
 
     # ---- lines
@@ -92,17 +93,17 @@ class Scope:
         self.lines.append(text)
 
     def need(self, test: str) -> None:
-        """Adds a pending test, written together with those that follow, before the next line that relies on it."""
+        """Adds a pending test, a Python condition; pending tests are written together by `settle`."""
         self.tests.append(test)
 
     def settle(self) -> None:
-        """Writes the pending tests."""
+        """Writes the pending tests as one ``if``, which runs ``miss`` unless all hold."""
         if self.tests:
             self.lines += [f"if not ({' and '.join(self.tests)}):", f"    {self.miss}"]
             self.tests = []
 
     def bind(self, value: str) -> str:
-        """Assigns a value to a new local variable and returns its name."""
+        """Writes the pending tests and the assignment of ``value``, a text, to a new local variable; returns its name."""
         self.settle()
         self.count += 1
         self.line(f"__v{self.count} = {value}")
@@ -112,7 +113,8 @@ class Scope:
         return f"{self.constant(type)}({value}) is {self.constant(cls)}"
 
     def attempt(self) -> None:
-        """Puts the lines so far under a ``try``, because the objects that these lines read may no longer exist."""
+        """Puts the lines so far, and the pending tests, under a ``try`` that runs ``miss`` if an object that they read no
+        longer exists."""
         self.settle()
         if self.lines:
             failed = [f"except {self.constant(FAILURES)}:", f"    {self.miss}"]
@@ -131,7 +133,7 @@ class Scope:
 
 
 def _inside(code: CodeType) -> CodeType:
-    """The code of the function that a code object defines."""
+    """The code object of the first function that a code object defines."""
     return next(const for const in code.co_consts if isinstance(const, CodeType))
 
 
@@ -151,7 +153,11 @@ def commonest(reads: Iterable[Read], others: Iterable[Any] = ()) -> Any:
 
 
 def structure(scope: Scope, tree: Tree, value: str, look: Look) -> bool:
-    """Writes tests that ``value`` has the structure, and calls ``look`` for each leaf; False if no short test exists."""
+    """Writes tests that ``value``, a text, has the structure, and calls ``look(leaf, text)`` for each leaf; False if no short
+    test exists.
+
+    The tests are pending in ``scope``. If the result is False, some of them are there nevertheless.
+    """
     if isinstance(tree, Leaf):
         look(tree, value)
         return True
@@ -196,7 +202,8 @@ def _items(scope: Scope, tree: Node, value: str) -> list[str]:
 
 
 def same_array_kind(scope: Scope, example: Any, value: str) -> None:
-    """Writes tests that an array has the dtype and rank of the example, and size 1 along the same axes."""
+    """Adds pending tests that the array read by ``value``, a text, has the dtype and rank of the example, and size 1 along the
+    same axes."""
     scope.need(f"{value}.dtype is {scope.constant(example.dtype)} and {value}.ndim == {example.ndim}")
     ones = [n == 1 for n in example.shape]
     if any(ones):
@@ -209,7 +216,8 @@ def same_array_kind(scope: Scope, example: Any, value: str) -> None:
 
 
 def unchanged(scope: Scope, reads: Iterable[Read]) -> None:
-    """Writes tests that each place holds the same object as when it was read, or a container of the same structure."""
+    """Adds tests to ``scope`` that each place holds the same object as when it was read, or a container of the same
+    structure."""
     for read in reads:
         if read.tree is not None:
             _same_structure(scope, read)
@@ -229,7 +237,7 @@ def unchanged(scope: Scope, reads: Iterable[Read]) -> None:
 
 
 def _same_method(scope: Scope, read: Read) -> None:
-    """Writes tests that an attribute is a method with the same function and object."""
+    """Adds tests to ``scope`` that an attribute is a method with the same function and object as when it was read."""
     found = scope.bind(scope.place(read.kind, read.holder, read.key))
     scope.need(scope.is_type(found, MethodType))
     for name in ("__func__", "__self__"):
@@ -237,7 +245,8 @@ def _same_method(scope: Scope, read: Read) -> None:
 
 
 def _absent(scope: Scope, read: Read) -> None:
-    """Writes tests that a name or attribute that did not exist still does not: a builtin is not hidden by a global."""
+    """Adds tests to ``scope`` that a name or attribute that did not exist still does not: a builtin is not hidden by a
+    global."""
     if scope.is_global(read.kind, read.holder, read.key) and hasattr(builtins, read.key):
         scope.need(f"{read.key} is {scope.constant(getattr(builtins, read.key))}")
     elif read.kind == "attr":
@@ -247,6 +256,8 @@ def _absent(scope: Scope, read: Read) -> None:
 
 
 def _same_structure(scope: Scope, read: Read) -> None:
+    """Adds tests to ``scope`` that the container at a place has the same structure, and loose leaves of the same type; a call
+    of ``read.holds`` if no short test exists."""
     lines, tests, count = list(scope.lines), list(scope.tests), scope.count
     if read.holds():
         examples, loose = flatten(read.now())[0], dict(read.loose)
@@ -263,9 +274,9 @@ def _same_structure(scope: Scope, read: Read) -> None:
 
 
 def checker(reads: Sequence[Read]) -> Callable[[], bool] | None:
-    """A function that says whether all that was read means what it meant; None if there is nothing to ask.
+    """A function that returns True if everything outside that was read still means the same; None without ``reads``.
 
-    When it is asked again it is written out, as a function that asks for the very objects.
+    From its second call on it first runs a generated function, which tests for the very same objects.
     """
     if not reads:
         return None
@@ -285,6 +296,7 @@ def checker(reads: Sequence[Read]) -> Callable[[], bool] | None:
 
 
 def _written(reads: Sequence[Read]) -> Callable[[], bool]:
+    """The generated function without arguments that returns True if each place holds what it held when it was read."""
     scope = Scope("return False", commonest(reads))
     unchanged(scope, reads)
     scope.attempt()

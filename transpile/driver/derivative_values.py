@@ -15,7 +15,8 @@ LIKE = "pass values of the same structure and shapes as the primals or the resul
 
 
 def own(values: Any) -> Any:
-    """A copy of the values, so that later writes of the caller are not seen; aliases stay aliases within the copy."""
+    """A copy of the values, a tree, so that later writes of the caller are not seen; arrays that share memory do so within the
+    copy."""
     values = as_arrays(values)
     arrays = [v for v in flatten(values)[0] if isinstance(v, np.ndarray)]
     shared = [
@@ -25,7 +26,8 @@ def own(values: Any) -> Any:
 
 
 def _copied(value: Any, made: dict[int, Any], shared: set[int]) -> Any:
-    """The copy of one value; ``made`` holds the copies so far by identity, ``shared`` the arrays that overlap others."""
+    """The copy of a container or an array, another value itself; ``made`` holds the copies so far by identity, ``shared`` the
+    ids of the arrays that overlap others."""
     opened = open_node(value)
     if opened is None and not isinstance(value, np.ndarray):
         return value
@@ -41,7 +43,8 @@ def _copied(value: Any, made: dict[int, Any], shared: set[int]) -> Any:
 
 
 def _part(value: np.ndarray, made: dict[int, Any]) -> np.ndarray:
-    """A copy of an array that is a view, as a view of the copy of its base, which is shared through ``made``."""
+    """A copy of an array that may be a view, as a view of the copy of its base, which is shared through ``made``; an
+    independent copy if the base is not contiguous."""
     whole = value
     while isinstance(whole.base, np.ndarray):
         whole = whole.base
@@ -54,8 +57,11 @@ def _part(value: np.ndarray, made: dict[int, Any]) -> np.ndarray:
 
 
 def fitted(like: Any, given: Any, what: str) -> Any:
-    """``given`` cast to the dtypes of the leaves of ``like``; T309 unless it has its structure and floating-point shapes.
-    ``what`` names it in the message."""
+    """``given`` with its leaves cast to the dtypes of the leaves of ``like`` that are floats; T309 unless it has the structure
+    and, at these, the shapes.
+
+    Returned as it is if ``like`` has no leaves, or has another structure but no floats. ``what`` names it in messages.
+    """
     given = as_arrays(given)
     wanted, tree = flatten(like)
     found, other = flatten(given)
@@ -84,6 +90,8 @@ def _is_float(value: Any) -> bool:
 
 
 def _fitted_leaf(like: Any, given: Any, what: str) -> Any:
+    """``given`` cast to the dtype of ``like``, as an array, NumPy scalar or Python float like it; unchanged if ``like`` is not
+    a float. T309 for another shape or a complex value."""
     if not _is_float(like):
         return given
     if np.shape(like) != np.shape(given):

@@ -15,22 +15,27 @@ WIDTH = 92
 
 
 def gradient(core: ir.Function, chosen: Sequence[tuple[str, Tree]], value: bool) -> str:
-    """``d loss / d w: float64[d], for w: float64[d], x: float64[n, d].`` for the ``chosen`` arguments; with ``value``, ``loss
-    and d loss / d w: ...``."""
+    """The docstring of a gradient by the ``chosen`` arguments, pairs of name and tree.
+
+    As in ``d loss / d w: float64[d], for w: float64[d], x: float64[n, d].``; with ``value`` it begins ``loss and d loss / d
+    w``.
+    """
     parts = [f"d {core.name} / d {name}: {types(core, tree)}" for name, tree in chosen]
     lead = f"{core.name} and " if value else ""
     return finish(f"{lead}{listed(parts)}, for {arguments(core)}.")
 
 
 def pushforward(core: ir.Function, names: Sequence[str], value: bool) -> str:
-    """The docstring of a pushforward along ``names``; with ``value`` it also returns the function's value."""
+    """The docstring of a pushforward along the parameters ``names``; with ``value`` it also says that the function's value is
+    returned."""
     lead = f"{core.name} and its" if value else f"The derivative of {core.name}"
     text = f"{lead} derivative along " if value else f"{lead} along "
     return finish(f"{text}{listed([f'{n}_dot' for n in names])}, for {arguments(core)}.")
 
 
 def pullback(core: ir.Function, names: Sequence[str], value: bool) -> str:
-    """The docstring of a pullback to ``names``; with ``value`` it also returns the function's value."""
+    """The docstring of a pullback to the parameters ``names``; with ``value`` it also says that the function's value is
+    returned."""
     lead = f"{core.name} and the adjoints" if value else "The adjoints"
     return finish(f"{lead} of {listed(list(names))} in {core.name}, for {arguments(core)}.")
 
@@ -45,7 +50,8 @@ def hessian(core: ir.Function, chosen: Sequence[tuple[str, Tree]]) -> str:
 
 
 def batched(core: ir.Function, done: ir.Function) -> str:
-    """``loss_grad of each lane: float64[batch, d], for w: float64[d], x: float64[batch, d].``"""
+    """The docstring of ``done``, the batched ``core``: ``loss_grad of each lane: float64[batch, d], for w: float64[d], x:
+    float64[batch, d].``"""
     leaves = {k: str(y.type) for k, y in enumerate(done.body.yields)}
     result = structure_text(done.out_tree, lambda leaf: leaves[leaf.k])
     return finish(f"{core.name} of each lane: {result}, for {arguments(done)}.")
@@ -61,7 +67,7 @@ def arguments(core: ir.Function) -> str:
 
 
 def types(core: ir.Function, tree: Tree) -> str:
-    """The types of the leaves in their structure."""
+    """The text of a structure with the type of the parameter of ``core`` in the place of each leaf."""
     return structure_text(tree, lambda leaf: str(core.params[leaf.k].type), _static)
 
 
@@ -73,7 +79,8 @@ def _static(value: Any) -> str:
 
 
 def finish(text: str) -> str:
-    """The text escaped and wrapped to lines that fit after four spaces."""
+    """The text with backslashes and triple quotes replaced, wrapped to lines that fit after four spaces; of several lines, each
+    but the first is indented."""
     text = text.replace("\\", "\\\\").replace('"""', "'''")
     if len(text) + 10 <= WIDTH + 8:
         return text

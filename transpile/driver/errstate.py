@@ -43,7 +43,11 @@ def is_watched() -> bool:
 
 
 def watched(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], ordinary: Callable[..., Any]) -> Any:
-    """The result of a call under such a setting; a function that is only compiled runs uncompiled."""
+    """The result of a call while NumPy is set to raise or to call a function at a floating-point fault: ``ordinary(args,
+    kwargs)``, after a run of the user's function on copies, which raises.
+
+    With a `vmap` the function is not run before. One that is only compiled is run uncompiled instead.
+    """
     levels, function = peeled(target)
     if any(isinstance(level, Vmap) for level in levels):
         return ordinary(args, kwargs)  # the function of one lane has other arguments
@@ -60,7 +64,8 @@ def watched(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], ordinar
 
 
 def warning(target: Any) -> Callable[..., None] | None:
-    """For ``value_and_grad(f)``, a function that runs ``f`` only for the warnings that ``f`` issues; otherwise None."""
+    """For ``value_and_grad(f)`` of an untransformed ``f``, a function ``(args, kwargs)`` that runs ``f`` on copies only for the
+    warnings that it issues; otherwise None."""
     level = level_of(target)
     if not (isinstance(level, Grad) and level.value and level_of(target.__wrapped__) is None):
         return None
@@ -77,7 +82,8 @@ _COLLECTED: list[Any] = [(object(), {})]  # the last NumPy state, and the settin
 
 
 def collecting(faults: list[str]) -> Any:
-    """A context that appends faults which NumPy is not set to ignore to ``faults``, without warnings."""
+    """A context, without warnings, in which the kinds of floating-point faults that NumPy is not set to ignore are appended to
+    ``faults``."""
     now = state()
     last, settings = _COLLECTED[0]
     if now is not last:
@@ -101,6 +107,7 @@ class _Silent:
 
 @contextlib.contextmanager
 def _silent() -> Iterator[None]:
+    """A context in which what the current thread prints to standard output is dropped."""
     before = sys.stdout
     sys.stdout = made = _Silent(before)
     try:

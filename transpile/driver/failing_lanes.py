@@ -52,14 +52,14 @@ class _Lanes:
         return failed
 
     def of_one_lane(self) -> Any:
-        """The function of one lane, as generated code that is not compiled."""
+        """The function of one lane, which runs generated code that is not compiled."""
         inner = self.inner
         while isinstance(level_of(inner), Jit):
             inner = inner.__wrapped__
         return inner if level_of(inner) is not None else self.transformed(inner, Level())
 
     def lanes(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Iterator[tuple[Any, Any]]:
-        """The arguments of each lane."""
+        """Yields ``(args, kwargs)`` of each lane in order; nothing if the arguments have different numbers of lanes."""
         leaves, tree = flatten((tuple(args), dict(kwargs)))
         axes = of_arguments(self.level.in_axes, [flatten(a)[1] for a in args])
         axes += [0] * (len(leaves) - len(axes))
@@ -72,7 +72,8 @@ class _Lanes:
 
 
 def _better(failed: Exception, found: Exception, lane: int) -> Exception:
-    """The error ``found`` with its lane in the message; ``failed`` if it is the same or cannot be improved."""
+    """The error ``found``, changed to end with its lane; ``failed`` instead if that has the same type and message, or if
+    ``found`` is about sizes or has no text."""
     text = found.args[0] if len(found.args) == 1 and isinstance(found.args[0], str) else "" if not found.args else None
     known = said(found)
     if text is None or known.is_of_sizes:

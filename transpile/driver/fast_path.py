@@ -56,8 +56,8 @@ class Call:
     def write(self, otherwise: Otherwise, finish: Writer, prepare: Writer | None = None) -> Callable[..., Any] | None:
         """The generated function; None if no fast path exists for such calls.
 
-        ``finish`` writes the call itself, from the texts of the leaves and of the outside values; ``prepare`` writes lines
-        before it, which may fail and then leave the fast path.
+        ``finish(scope, leaves, values)`` writes the call itself, from the texts of the leaves and of the outside values;
+        ``prepare`` writes lines before it, which may fail and then leave the fast path. Any other call goes to ``otherwise``.
         """
         if any(isinstance(x, ndarray) and type(x) is not ndarray for x in self.examples):
             return None  # a subclass of ndarray: converted, or refused
@@ -101,7 +101,8 @@ class Call:
         return scope.function(self.name, heading, (MISS,) * len(names))
 
     def _outside(self, scope: Scope) -> list[str]:
-        """The texts that read the outside values; adds to ``scope`` a test that each value has its present type."""
+        """The texts of the local variables with the outside values, in order; adds to ``scope`` a test that each value has its
+        present type."""
         if self.places:
             scope.need(f"not {scope.constant(HOLDERS)}.open")
         found = []
@@ -115,8 +116,10 @@ class Call:
 
 
 def _look(scope: Scope, example: Any, value: str, fully: bool) -> str:
-    """Writes tests that a leaf has the type of ``example``, with ``fully`` also its dtype, rank and axes of size 1; returns the
-    text that passes the leaf to a kernel."""
+    """The text that passes the leaf ``value``, a text, to a kernel: a scalar for an array of rank 0, unless ``fully``.
+
+    Adds tests to ``scope`` that the leaf has the type of ``example``, with ``fully`` also its dtype, rank and axes of size 1.
+    """
     scope.need(scope.is_type(value, type(example)))
     if type(example) is not ndarray:
         return value
@@ -132,7 +135,7 @@ def _look(scope: Scope, example: Any, value: str, fully: bool) -> str:
 
 
 def result(scope: Scope, tree: Tree, leaves: Sequence[str]) -> str:
-    """The text that builds a result with this structure from the texts of its leaves."""
+    """The text that builds a result with this structure from ``leaves``, the texts of its leaves."""
     if isinstance(tree, Leaf):
         return leaves[tree.k]
     if isinstance(tree, Static):

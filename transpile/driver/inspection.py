@@ -27,7 +27,7 @@ from transpile.reports.report import Report
 
 
 def text(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], stage: str) -> str:
-    """The generated text for a call with these arguments; ``stage`` as in `transpile.source`."""
+    """The generated text for a call with these arguments; ``stage`` is "derivative", "core" or "loops" (T505 for another)."""
     request = Request.of(args, kwargs)
     request.make_static(target)
     core = lift(request, target)
@@ -45,12 +45,13 @@ def text(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], stage: str
 
 
 def shapes(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], make: Callable[[Any, str], Any]) -> Any:
-    """The structure of the result with ``make(shape, dtype)`` in the place of each leaf."""
+    """The structure of the result with ``make(shape, dtype)`` in the place of each leaf; nothing is run."""
     return results(target, args, kwargs, lambda shape, dtype, is_weak: make(shape, dtype))
 
 
 def results(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], make: Callable[[Any, str, bool], Any]) -> Any:
-    """The structure of the result with ``make(shape, dtype, is_weak)`` for each leaf; a size unknown before the run is None."""
+    """The structure of the result with ``make(shape, dtype, is_weak)`` for each leaf, nothing being run; in ``shape`` a size
+    unknown before the run is None."""
     request = Request.of(args, kwargs)
     core = lift(request, target)
     values: dict[Any, Any] = {core.params[k]: request.leaves[leaf] for k, leaf in enumerate(leaf_slots(core, request))}
@@ -75,7 +76,7 @@ def results(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], make: C
 
 
 def reported(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Report:
-    """The report of `transpile.report`."""
+    """The report that `transpile.report` returns, for a call with these arguments; it runs on copies of them."""
     request = Request.of(args, kwargs)
     request.make_static(target)
     core = lift(request, target)

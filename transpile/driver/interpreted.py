@@ -104,12 +104,14 @@ class Interpreted(Program):
 
 
 def interpreted(target: Any, core: ir.Function, request: Request, quiet: bool) -> Interpreted:
-    """The interpreted program of a core function for calls like ``request``; ``quiet``: without floating-point warnings."""
+    """The program that runs the generated text of a core function, for calls like ``request``; ``quiet``: without
+    floating-point warnings."""
     return Interpreted(target, core, request, quiet)
 
 
 def shared_pairs(request: Request, leaves: Sequence[Any], places: Sequence[Place]) -> tuple[tuple[int, int], ...]:
-    """Pairs of a written leaf and another leaf, or an outside place (as -1 - k), that must not share memory with it."""
+    """Pairs ``(k, j)`` of a written leaf and an array that must not share memory with it: another leaf, or an outside place as
+    -1 - its index."""
     outside = [-1 - k for k, place in enumerate(places) if isinstance(place.read(), np.ndarray)]
     others = [k for k in sorted(request.own) if isinstance(leaves[k], np.ndarray)]
     return tuple([(k, j) for k in sorted(request.written) for j in (*others, *outside) if j != k])
@@ -167,7 +169,11 @@ def _is_complex(out: Any) -> bool:
 
 
 def fraction(core: ir.Function, weak: bool = True) -> ir.Loc | None:
-    """The place of a power of Python floats (any floats unless ``weak``), complex where NumPy gives NaN; None without one."""
+    """The place in the source of the first power of Python floats (``weak`` False: any floats), whose result is complex where
+    NumPy gives NaN; None without one.
+
+    A power with a constant whole exponent does not count. Kept functions are searched too.
+    """
     bodies = [core.body, *(routine.body.body for routine in reached(core))]
     found = (
         stmt.loc
@@ -187,7 +193,8 @@ PYTHON_ONLY = (ZeroDivisionError, OverflowError, ValueError)
 
 
 def _is_pythons(error: Exception) -> bool:
-    """True for an error of Python's float arithmetic that NumPy's floats would not raise; TypeError for complex numbers."""
+    """True for an error of Python's float arithmetic that NumPy's floats would not raise, or a TypeError whose message mentions
+    complex numbers; not for one that a *raise* statement raised."""
     if type(error) is TypeError:
         return "complex" in str(error)
     return type(error) in PYTHON_ONLY and not _is_raised(error)
@@ -200,14 +207,16 @@ def _is_raised(error: Exception) -> bool:
 
 
 def again(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """The result of a derivative run again with NumPy's floats for Python's: ``0.0 ** -0.5`` is then inf and does not raise."""
+    """The result of a generated derivative run again with NumPy's floats for Python's, without warnings: ``0.0 ** -0.5`` is
+    then inf and does not raise."""
     args, kwargs = _numpy_floats((args, kwargs))
     with np.errstate(all="ignore"):
         return in_numpy_floats(function)(*args, **kwargs)
 
 
 def in_numpy_floats(function: FunctionType) -> FunctionType:
-    """The function with NumPy floats for float literals and for results of `math` and ``float``, also in functions it calls."""
+    """A copy of a generated function with NumPy floats for float literals and for results of `math` and ``float``, also in the
+    functions of its module that it calls."""
     names = dict(function.__globals__)
     for name, value in function.__globals__.items():
         if isinstance(value, FunctionType) and value.__globals__ is function.__globals__:
@@ -221,7 +230,7 @@ def in_numpy_floats(function: FunctionType) -> FunctionType:
 
 
 def _literals(code: CodeType) -> CodeType:
-    """The code object with its float literals replaced by NumPy floats."""
+    """A copy of the code object with its float literals, also those of functions in it, replaced by NumPy floats."""
 
     def literal(value: Any) -> Any:
         if isinstance(value, tuple):
@@ -253,7 +262,8 @@ def _numpy_floats(values: Any) -> Any:
 
 
 def printed_names(core: ir.Function, names: Sequence[str]) -> dict[str, str]:
-    """The name in the generated text of each argument that may be passed by name; it differs if a module or function has it.
+    """``{name: name in the generated text}`` of each argument that may be passed by name; the two differ if a module or
+    function has the name.
 
     ``names`` are the parameters of the generated function.
     """
@@ -264,7 +274,11 @@ def printed_names(core: ir.Function, names: Sequence[str]) -> dict[str, str]:
 def placement(
     core: ir.Function, request: Request, printed: Mapping[str, str]
 ) -> Callable[[Any, Any], tuple[Any, Any]] | None:
-    """The function from the arguments of a call to those of the generated function, which has no defaults; None if equal."""
+    """The function from ``(args, kwargs)`` of a call to those of the generated function, which has no defaults: an absent
+    argument becomes None.
+
+    The result is None if both are always equal. ``printed`` is as made by `printed_names`.
+    """
     specs: Sequence[ArgSpec] = core.arg_tree or ()
     count, names = len(request.args), tuple(request.kwargs)
     plain = [s for s in specs if s.kind == "pos"]

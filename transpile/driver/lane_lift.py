@@ -25,7 +25,8 @@ from transpile.transform.batching import batch
 
 
 def batched(level: Vmap, inner: Lift, fn: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree]) -> ir.Function:
-    """The core function of ``fn``, lifted by ``inner`` for one lane, batched as the level says."""
+    """The core function of ``fn``, lifted by ``inner(fn, args, kwargs)`` for the arguments of one lane, batched along the axes
+    of ``level``."""
     where: list[tuple[Tree, int | str]] = [*((a, k) for k, a in enumerate(args)), *((a, k) for k, a in kwargs.items())]
     wanted = [*of_arguments(level.in_axes, args), *(0 for tree in kwargs.values() for _ in walk_leaves(tree))]
     leaves = _Leaves(fn, wanted)
@@ -71,6 +72,8 @@ class _Leaves:
         self.first = ""
 
     def without_lanes(self, tree: Tree, at: int | str) -> Tree:
+        """The tree of the argument at ``at``, a position or name, with each leaf as one lane has it; records the lane axis of
+        each."""
         number = iter(range(len(self.axes), len(self.axes) + sum(1 for _ in walk_leaves(tree))))
         start = len(self.axes)
         return map_leaves(tree, lambda leaf: self.leaf(leaf, next(number), lambda k: self.text(tree, at, k - start)))
@@ -79,6 +82,8 @@ class _Leaves:
         return argument_text(self.fn, at, tree, k)
 
     def leaf(self, leaf: ArgLeaf, k: int, text: Any) -> ArgLeaf:
+        """Leaf ``k`` of the call as one lane has it, an `ArgLeaf` without the lane axis; T601 if it has no such axis, T602 if
+        the number of lanes differs. ``text(k)`` is its text for messages."""
         axis = self.wanted[k]
         if axis is None:
             self.axes.append(None)
@@ -116,7 +121,8 @@ class _Leaves:
 
 
 def of_all_lanes(level: Vmap, args: Sequence[Tree], kwargs: Mapping[str, Tree]) -> tuple[list[Tree], dict[str, Tree]]:
-    """The argument trees of the batched function, from those of one lane: annotated types with a lane axis added."""
+    """The argument trees of the batched function, positional and by name, from those of one lane: each leaf's type has a lane
+    axis added where ``level.in_axes`` says."""
     axes = iter([*of_arguments(level.in_axes, args), *(0 for tree in kwargs.values() for _ in walk_leaves(tree))])
 
     def leaf(leaf: ArgLeaf) -> ArgLeaf:
@@ -131,7 +137,7 @@ def of_all_lanes(level: Vmap, args: Sequence[Tree], kwargs: Mapping[str, Tree]) 
 
 
 def _lane(example: np.ndarray, axis: int) -> Any:
-    """The first lane of an example; ones if there are no lanes."""
+    """The first lane of an example along ``axis``, without that axis; ones if there are no lanes."""
     if example.shape[axis]:
         return np.take(example, 0, axis)
     found = np.ones((*example.shape[:axis], *example.shape[axis + 1 :]), example.dtype)
@@ -139,6 +145,7 @@ def _lane(example: np.ndarray, axis: int) -> Any:
 
 
 def _refuse_writes(core: ir.Function, axes: Sequence[Axis]) -> None:
+    """Raises T603 if the function writes into a parameter without a lane axis, which all lanes share."""
     for param, axis in zip(core.params, axes):
         if param.buffer and axis is None:
             hint = "write its batch axis in in_axes, or write into a .copy() of it"
@@ -148,7 +155,8 @@ def _refuse_writes(core: ir.Function, axes: Sequence[Axis]) -> None:
 
 
 def _of_results(level: Vmap, core: ir.Function) -> list[Axis]:
-    """The lane axis of each result, counted from the front; None for a result that all lanes share."""
+    """The lane axis of each result, counted from the front; None for a result that all lanes share. T601 for one out of
+    range."""
     wanted = spread(level.out_axes, core.out_tree, "out_axes", core.loc)
     paths = {leaf.k: path for path, leaf in leaf_paths(core.out_tree, "the result")}
     found: list[Axis] = [None] * len(core.body.yields)
@@ -164,10 +172,10 @@ def _of_results(level: Vmap, core: ir.Function) -> list[Axis]:
 
 
 def _shifted(taken: Taken, axes: Sequence[Axis], named: int | None) -> Taken:
-    """The assumptions about sizes, with axes counted in the batched arguments.
+    """The assumptions about sizes, with axes counted in the batched arguments, whose lane axes are ``axes``.
 
-    ``named`` is the captured parameter that stands for the named axis; it is removed, and its size is read from the first
-    argument with lanes.
+    ``named`` is the index, among captured parameters, of the one that stands for the named axis, or None; it is removed, and
+    its size is read from the first argument with lanes.
     """
 
     def shifted(param: int, axis: int) -> tuple[int, int]:

@@ -30,7 +30,8 @@ from transpile.frontend.values import changes
 def lift(request: Request, target: Any) -> ir.Function:
     """The core function for the arguments of the request, on which it records what lifting found out.
 
-    If lifting needs the value of an integer argument, the leaf is added to ``request.known`` and the function is lifted again.
+    If lifting needs the value of an integer argument, the leaf is added to ``request.known`` and the function is lifted again;
+    T210 if it is not an integer.
     """
     while True:
         dynamic = [k for k in range(len(request.leaves)) if k not in request.known]
@@ -58,7 +59,10 @@ def lift(request: Request, target: Any) -> ir.Function:
 
 def typed(request: Request, target: Any = None) -> tuple[list[Tree], dict[str, Tree]]:
     """The argument trees, of positional and of keyword arguments, with an `ArgLeaf` for each leaf, and a static value for each
-    known one. ``target`` is named in messages."""
+    known one.
+
+    The `ArgLeaf` objects are also put into ``request.made``. ``target`` is named in messages.
+    """
     made = request.made
 
     def one(tree: Tree, at: int | str) -> Tree:
@@ -99,6 +103,6 @@ def function_name(target: Any) -> str:
 
 
 def leaf_slots(core: ir.Function, request: Request) -> list[int]:
-    """For each parameter of the user (not captured), its leaf in the call."""
+    """For each parameter of ``core`` that is not captured, in order, the number of its leaf in the call."""
     found = leaf_sources(core.arg_tree, request.args, request.kwargs)
     return [found[k] for k in range(len(core.params) - len(core.captured))]

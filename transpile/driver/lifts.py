@@ -73,6 +73,8 @@ def _same(level: Level, inner: Lift, fn: Any, args: Args, kwargs: Kwargs) -> ir.
 
 
 def _gradient(level: Grad, inner: Lift, fn: Any, args: Args, kwargs: Kwargs) -> ir.Function:
+    """The core of `grad`: its results are the value (if ``level.value``), the auxiliary results, then the adjoints of the
+    chosen leaves."""
     refuse_early(fn, args, kwargs, level.argnums, level.argnames)
     core = inner(fn, args, kwargs)
     chosen, shape = select(core, level.argnums, level.argnames, len(args), tuple(kwargs), fn)
@@ -93,7 +95,8 @@ def _gradient(level: Grad, inner: Lift, fn: Any, args: Args, kwargs: Kwargs) -> 
 
 
 def _results(level: Grad, value: Leaf, gradient: Tree, aux: Tree) -> Tree:
-    """``(value, gradient)``, ``((value, aux), gradient)``, ``(gradient, aux)`` or the gradient, as JAX has them."""
+    """The structure of the result of `grad`: ``(value, gradient)``, ``((value, aux), gradient)``, ``(gradient, aux)`` or the
+    gradient, as JAX has them."""
     if level.value:
         return _pair(_pair(value, aux) if level.has_aux else value, gradient)
     return _pair(gradient, aux) if level.has_aux else gradient
@@ -104,6 +107,8 @@ def _pair(a: Tree, b: Tree) -> Node:
 
 
 def _pushforward(level: Pushforward, inner: Lift, fn: Any, args: Args, kwargs: Kwargs) -> ir.Function:
+    """The core of `jvp`: it takes the primals and then the tangents of their float leaves, and returns the value (if
+    ``level.value``) and the tangents of float results, None for others."""
     primals, tangents = two_tuples(args, kwargs, "primals", "tangents")
     core = inner(fn, primals, {})
     trees, _ = call_trees(core.arg_tree, len(primals))
@@ -124,7 +129,8 @@ def _pushforward(level: Pushforward, inner: Lift, fn: Any, args: Args, kwargs: K
 
 
 def _hvp(level: Any, fn: Any, done: ir.Function) -> ir.Function:
-    """The function ``done``, renamed ``f_hvp`` if it is the tangent of a gradient."""
+    """The function ``done``, renamed ``f_hvp`` if it is the tangent alone of a plain gradient, that is, ``fn`` is ``grad(f)``;
+    else unchanged."""
     inner = level_of(fn)
     if level.value or not isinstance(inner, Grad) or inner.value or inner.has_aux:
         return done
@@ -132,6 +138,8 @@ def _hvp(level: Any, fn: Any, done: ir.Function) -> ir.Function:
 
 
 def _pullback(level: Pullback, inner: Lift, fn: Any, args: Args, kwargs: Kwargs) -> ir.Function:
+    """The core of `vjp` or of the transpose: it takes the primals and then the cotangents of float results, and returns a tuple
+    of the adjoints of the primals, None for leaves that are not floats."""
     primals, (cotangent,) = two_tuples(args, kwargs, "primals", "cotangent", single=True)
     core = inner(fn, primals, {})
     trees, _ = call_trees(core.arg_tree, len(primals))
@@ -158,7 +166,7 @@ def _pullback(level: Pullback, inner: Lift, fn: Any, args: Args, kwargs: Kwargs)
 
 
 def float_leaves(core: ir.Function, trees: Sequence[Tree]) -> list[int]:
-    """The numbers of the floating-point leaves."""
+    """The numbers of those leaves of ``trees``, parameters of ``core``, that are floating point, in order."""
     return [k for t in trees for k in leaf_numbers(t) if core.params[k].type.is_float]
 
 
@@ -174,6 +182,8 @@ def _keep_results(core: ir.Function, main: Tree) -> ir.Function:
 
 
 def _jacobian(level: Jacobian, inner: Lift, fn: Any, args: Args, kwargs: Kwargs) -> ir.Function:
+    """The core of `jacfwd` or `jacrev`: for each leaf of the output the blocks by the chosen arguments, then the auxiliary
+    results; ``jacfwd(jacrev(f))`` is named ``f_hessian``."""
     refuse_early(fn, args, kwargs, level.argnums, level.argnames)
     core = inner(fn, args, kwargs)
     chosen, shape = select(core, level.argnums, level.argnames, len(args), tuple(kwargs), fn)
@@ -206,7 +216,7 @@ def _jacobian(level: Jacobian, inner: Lift, fn: Any, args: Args, kwargs: Kwargs)
 
 
 def example_sizes(core: ir.Function, args: Args, kwargs: Kwargs) -> dict[str, int]:
-    """The values of size symbols in the example arguments, as far as there are any."""
+    """The sizes of the example arguments, by size symbol; symbols of arguments without an example are left out."""
     leaves = [leaf for tree in (*args, *kwargs.values()) for leaf in walk_leaves(tree)]
     numbered, _ = number_leaves([*args, *kwargs.values()])
     sources = leaf_sources(core.arg_tree, numbered[: len(args)], dict(zip(kwargs, numbered[len(args) :])))
@@ -220,6 +230,7 @@ def example_sizes(core: ir.Function, args: Args, kwargs: Kwargs) -> dict[str, in
 
 
 def _flat(level: Flat, inner: Lift, fn: Any, args: Args, kwargs: Kwargs) -> ir.Function:
+    """The core of an emitted `jvp` or `vjp`, whose tangents or cotangent are further arguments after those of the function."""
     core = inner(fn, args, kwargs)
     chosen, shape = select(core, level.argnums, level.argnames, len(args), tuple(kwargs), fn)
     wrt = differentiable(core, chosen)

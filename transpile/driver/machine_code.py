@@ -40,7 +40,7 @@ class Source:
         return {number: entry for fn in self.functions for number, entry in sites(fn).items()}
 
     def text(self) -> tuple[str, dict[int, ir.Loc]]:
-        """The text that Numba compiles, and the user's place for each of its lines."""
+        """``(text, lines)``: the text that Numba compiles, and the user's place for each of its line numbers."""
         return Module.of(self.functions, self.options, guard=self.guard).text(UNWRAPPED)
 
 
@@ -49,7 +49,7 @@ def build(source: Source, cache: bool, loc: ir.Loc, is_direct: bool = True) -> A
     stored there.
 
     It raises `transpile_runtime.compiled.again.Again` for arguments of other types. With ``is_direct`` no text is generated if
-    `transpile.codegen.llvm` supports the functions.
+    `transpile.codegen.llvm` supports the functions; otherwise Numba compiles a text.
     """
     from transpile_runtime.compiled import objects
 
@@ -66,6 +66,8 @@ def build(source: Source, cache: bool, loc: ir.Loc, is_direct: bool = True) -> A
 
 
 def _directly(source: Source) -> Any:
+    """What `transpile.codegen.llvm` compiles from the functions, with its messages registered; None if it does not support
+    them."""
     from transpile.codegen.llvm import Unsupported, compile_function
     from transpile_runtime.compiled import pending
     from transpile_runtime.compiled.machine import constants_before_loops
@@ -106,8 +108,10 @@ def _by_numba(source: Source, stem: str | None, loc: ir.Loc) -> Any:
 def _kernel(
     source: Source, compiled: Any, stem: str | None, file: str | None = None, lines: Mapping[int, ir.Loc] | None = None
 ) -> Any:
-    """The callable, stored on disk if it has a ``stem``. ``file`` and ``lines`` are the path of its text and the user's lines
-    there; None if no text was generated."""
+    """The callable for the entry point of ``compiled``, stored on disk if it has a ``stem``.
+
+    ``file`` and ``lines`` are the path of its text and the user's place for each line; None if no text was generated.
+    """
     from transpile_runtime.compiled.kernel import Kernel
     from transpile_runtime.compiled.threads import with_own_threads
 
@@ -123,7 +127,8 @@ def _kernel(
 
 
 def _returns(type_: Any) -> tuple[str, ...]:
-    """The dtypes of the returned values, "" for one that is not a number."""
+    """The dtypes of the returned values for Numba's return type ``type_``, "" for one that is not a number; empty if nothing is
+    returned."""
     from numba import types as numba_types
 
     several = isinstance(type_, numba_types.BaseTuple)

@@ -17,7 +17,7 @@ from transpile.ops.tables import of_dialect
 
 
 def from_environment(given: Mapping[str, str] = os.environ) -> None:
-    """Installs the watchers that the environment asks for."""
+    """Installs the watchers that ``given``, the variables of the environment, ask for."""
     if wanted := frozenset(name.strip() for name in given.get("TRANSPILE_DUMP", "").split(",") if name.strip()):
         watch(Dumping(wanted))
     if given.get("TRANSPILE_VERIFY", "0") not in ("", "0"):

@@ -21,7 +21,8 @@ from_environment()
 
 
 def lift(target: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree], *, mutable: bool = False) -> ir.Function:
-    """The core function of ``target``, a function or a stack of transforms over one."""
+    """The core function of ``target``, a function or a stack of transforms over one, before dead code is removed; ``mutable``
+    if it may write into its arguments."""
 
     source = partial(lift_source, mutable=mutable, transforms=lifts.lift)
 
@@ -38,12 +39,14 @@ def lift(target: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree], *, mutab
 
 
 def clean(fn: ir.Function) -> ir.Function:
-    """The function and its kept functions, with calls of custom functions inlined and dead code removed."""
+    """The function and its kept functions, with calls of custom functions inlined and dead code removed; the same object if
+    nothing changes."""
     return settled(fn, CLEAN.run)
 
 
 def core_of(target: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree], is_compiled: bool = False) -> ir.Function:
-    """The core function to be printed or compiled; ``is_compiled`` if it will be compiled although no level is `jit`."""
+    """The clean core function of a stack of transforms, to be printed or compiled; ``is_compiled`` if it will be compiled
+    although no level is `jit`."""
     levels, _ = peeled(target)
     token = COMPILED.set(is_compiled or any(isinstance(level, Jit) for level in levels))
     try:

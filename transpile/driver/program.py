@@ -36,14 +36,16 @@ class Program:
         raise NotImplementedError
 
     def misfits(self, leaves: Sequence[Any]) -> bool:
-        """True if the sizes contradict the assumptions made from the first call's example, so that the checks fail."""
+        """True if the sizes of these leaves contradict assumptions made from the first call's example, so that checks fail;
+        False without assumptions."""
         if not self.taken.pairs:
             return False
         own = [np.shape(leaves[k]) for k in self.slots]
         return not self.taken.holds(own, [np.shape(v) for v in (self.outside() if self.outside is not None else ())])
 
     def failure(self, failed: Exception, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Exception:
-        """The error to raise for ``failed``: that of the failing lane, unless the call may have changed its arguments."""
+        """The error to raise for ``failed``: that of the lowest failing lane, or ``failed`` itself if the function is not
+        batched, may have changed its arguments, or the error is about sizes."""
         if self.said is None or self.writes or self.is_of_sizes(failed):
             return failed
         return self.said(failed, args, kwargs)
@@ -53,14 +55,16 @@ class Program:
         return said(failed).is_of_sizes
 
     def _failed(self, scope: Any, count: int) -> str:
-        """The text of the error to raise in a fast path with ``count`` arguments."""
+        """The text of the error to raise in a fast path with ``count`` arguments: a call of `failure`, or the name of the
+        caught error if that would return it."""
         if self.said is None or self.writes:
             return "__error"
         given = "".join(f"__a{k}, " for k in range(count))
         return f"{scope.constant(self.failure)}(__error, ({given}), {{}})"
 
     def _other_sizes(self, scope: Any, leaves: Mapping[int, str]) -> list[str]:
-        """The lines that leave the fast path if a check failed because other sizes were assumed."""
+        """The lines, inside an ``except``, that leave the fast path if a check failed because other sizes were assumed;
+        ``leaves`` are the texts of the leaves."""
         given = "".join(f"{leaves.get(k)}, " for k in range(len(self.examples)))
         return [
             f"    if isinstance(__error, ValueError) and {scope.constant(self.misfits)}(({given})):",
@@ -68,7 +72,8 @@ class Program:
         ]
 
     def holds(self) -> bool:
-        """True if everything outside is as it was when the program was built."""
+        """True if everything that lifting read outside is as it was when the program was built, and the captured values can be
+        read."""
         try:
             if self.outside is not None:
                 self.outside()
@@ -77,12 +82,13 @@ class Program:
         return self.unchanged is None or self.unchanged()
 
     def front(self, otherwise: Otherwise) -> Callable[..., Any] | None:
-        """The function of the fast path, which calls ``otherwise`` for any other call; None if there is none."""
+        """The function of the fast path, which calls ``otherwise`` for any other call; None if there is none, as here."""
         return None
 
 
 def slim(value: Any) -> Any:
-    """An array of the same dtype and shape without its memory; other values unchanged."""
+    """An array of the same dtype and shape without its memory, all elements being one; of rank 0 a copy; other values
+    unchanged."""
     if type(value) is not np.ndarray:
         return value
     return np.broadcast_to(np.empty((), value.dtype), value.shape) if value.ndim else value.copy()

@@ -50,7 +50,8 @@ class Request:
 
     @staticmethod
     def of(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Request:
-        """The request of a call."""
+        """The request of a call: its arguments, with arrays made NumPy's, flattened into trees with leaves numbered from 0
+        across all."""
         args, kwargs = as_arrays(tuple(args)), as_arrays(dict(kwargs))
         leaves: list[Any] = []
         trees: list[Tree] = []
@@ -62,7 +63,8 @@ class Request:
         return Request(trees[: len(args)], named, leaves, (tuple(args), dict(kwargs)))
 
     def generalised(self) -> Request:
-        """A copy for a program without assumptions about sizes, which does not hold the arrays."""
+        """A copy for a program without assumptions about sizes; its arrays have no memory, so that those of the call are not
+        kept alive."""
         leaves = [slim(v) for v in self.leaves]
         values = [unflatten(tree, leaves) for tree in (*self.args, *self.kwargs.values())]
         given = tuple(values[: len(self.args)]), dict(zip(self.kwargs, values[len(self.args) :]))
@@ -72,7 +74,11 @@ class Request:
         return new
 
     def make_static(self, target: Any) -> None:
-        """Marks the values of the static arguments of ``jit`` as known."""
+        """Adds the leaves of the static arguments of ``jit`` to ``known``; static objects compared by content replace their
+        trees.
+
+        T306 or T407 for a position or a name that the function lacks, T409 for an array.
+        """
         level = jit_level(target)
         if level is None or not (level.static_argnums or level.static_argnames):
             return
@@ -100,7 +106,8 @@ class Request:
             self.known.add(k)
 
     def _of_function(self, target: Any) -> tuple[Sequence[Tree], Mapping[str, Tree]]:
-        """The arguments of the compiled function; if the call takes primals and tangents or a cotangent, the primals."""
+        """The trees of the compiled function's arguments, positional and by name; if the call takes primals and tangents or a
+        cotangent, those of the primals."""
         args, kwargs = self.args, self.kwargs
         for level in takewhile(lambda level: not isinstance(level, Jit), peeled(target)[0]):
             if isinstance(level, (Pushforward, Pullback)) and args and isinstance(args[0], Node):
@@ -109,7 +116,8 @@ class Request:
 
 
 def declared(target: Any, count: int) -> list[int]:
-    """The positions among ``count`` positional arguments that are static; none if a call takes primals and tangents."""
+    """The positions, in order, among ``count`` positional arguments that `jit` declares static; none if a call takes primals
+    and tangents."""
     level = jit_level(target)
     if level is None or any(isinstance(one, (Pushforward, Pullback)) for one in peeled(target)[0]):
         return []
@@ -127,7 +135,8 @@ _PLAIN = frozenset((str, int, float, bool, type(None)))
 
 
 def by_content(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Sequence[Any], Mapping[str, Any]]:
-    """The arguments of a call as used for its key: static ones compared by content become parts of the structure."""
+    """``(args, kwargs)`` of a call of a `jit` as used for its key: static ones compared by content are wrapped in `Meta`, as
+    parts of the structure."""
     level, places = jit_level(target), declared(target, len(args))
     assert level is not None
     named = {n for n in level.static_argnames if n in kwargs and is_by_content(kwargs[n])}

@@ -10,8 +10,11 @@ from transpile.driver.results import Convert, Wanted, converter
 
 
 def wanted(yields: Sequence[ir.Operand], tree: Tree | None) -> tuple[Wanted, ...]:
-    """For each leaf the type it is converted to; None for arrays, which need no conversion. ``tree`` None: no leaf is a 0-d
-    array."""
+    """For each leaf the kind and dtype that it is converted to; None for one that needs no conversion: arrays, except of
+    float16, and undefined values.
+
+    ``tree`` is the structure, whose leaves say which are 0-d arrays; None: no leaf is one.
+    """
     leaves = walk_leaves(tree) if tree is not None else ()
     arrays = {leaf.k for leaf in leaves if isinstance(leaf, Leaf) and leaf.zero_dim}
 

@@ -19,7 +19,7 @@ Wanted = tuple[str, str] | None
 
 
 def _whole(value: Any) -> Any:
-    """A Python integer; a float stays one: an integer to a power that turns out to be negative at run time."""
+    """The value as a Python integer; a float is unchanged: an integer to a power that turns out to be negative at run time."""
     return value if type(value) is float else int(value)
 
 
@@ -70,7 +70,7 @@ def is_as_returned(tree: Tree, convert: Sequence[Convert | None]) -> bool:
 
 
 def rebuild(tree: Tree, leaves: Sequence[Any]) -> Any:
-    """The value with this structure and these leaves; static content is copied."""
+    """The value with this structure and these leaves, by number; static content is copied."""
     if isinstance(tree, Leaf):
         return leaves[tree.k]
     if isinstance(tree, Static):

@@ -12,7 +12,8 @@ from transpile.driver.request import Request
 
 
 def runner(target: Any, request: Request) -> Program:
-    """The program that runs ``target`` on arguments like those of the request."""
+    """A new program that runs ``target`` on arguments like those of the request: interpreted, or compiled if a level is
+    `jit`."""
     core = lift(request, target)
     level = jit_level(target)
     with nesting(target):

@@ -24,7 +24,8 @@ ndarray = np.ndarray
 
 
 def overlap(values: Sequence[Any], pairs: Sequence[tuple[int, int]]) -> bool:
-    """True if the arrays of some pair share memory; the first of each pair is one that the function writes."""
+    """True if the arrays of some pair, indices into ``values``, share memory; the first of each pair is one that the function
+    writes."""
     for k, j in pairs:
         a, b = values[k], values[j]
         if np.may_share_memory(a, b) and (a is b or np.shares_memory(a, b)):
@@ -56,7 +57,8 @@ are_copied = _copied.get
 
 @contextmanager
 def copied(values: Sequence[Any]) -> Iterator[None]:
-    """A context for calls with copies of ``values``: a function that writes its arguments must not read ``values`` outside."""
+    """A context for calls with copies of ``values``; meanwhile `refuse_copied` refuses functions that write their arguments and
+    read ``values`` outside."""
     token = _copied.set(tuple(values))
     try:
         yield
@@ -65,7 +67,8 @@ def copied(values: Sequence[Any]) -> Iterator[None]:
 
 
 def refuse_copied(target: Any, places: Sequence[Place], reads: Sequence[Read]) -> None:
-    """Raises T123 if a copied value is also read outside by the function, which changes its arguments."""
+    """Raises T123 if one of the values copied for this call (see `copied`) is also read outside, at ``places`` or by ``reads``,
+    by the function, which changes its arguments."""
     given = are_copied()
     if not given:
         return
@@ -77,14 +80,15 @@ def refuse_copied(target: Any, places: Sequence[Place], reads: Sequence[Read]) -
 
 
 def instead(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """The result of a call with aliased arguments: that of the original function; T123 for a derivative."""
+    """The result of a call with aliased arguments, by the user's function, untransformed; T123 if a level is more than `jit`: a
+    derivative or a batched function."""
     if all(level.is_plain for level in peeled(target)[0]):
         return run_plain(target, args, kwargs)
     raise refusal(target)
 
 
 def refusal(target: Any) -> TranspileError:
-    """The diagnostic for aliased arguments, for the caller to raise."""
+    """The T123 diagnostic for aliased arguments of ``target``, returned for the caller to raise."""
     from transpile.frontend.resolve.resolve import definition_loc
 
     while level_of(target) is not None:
@@ -95,7 +99,7 @@ def refusal(target: Any) -> TranspileError:
 
 
 def run_plain(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """The result of the user's function, untransformed; its arrays are copies."""
+    """The result of the user's function under all transforms, run untransformed; its arrays are copies."""
     while level_of(target) is not None:
         target = target.__wrapped__
     leaves, tree = flatten(target(*args, **kwargs))

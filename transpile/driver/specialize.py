@@ -84,7 +84,7 @@ class Specializer:
         return out
 
     def seen(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[list[Any], list[Any]]:
-        """The leaves of a call and its key."""
+        """The leaves of a call and, as a list, its key: the structure and types of its arguments."""
         leaves: list[Any] = []
         key: list[Any] = []
         if self.has_static:
@@ -96,7 +96,8 @@ class Specializer:
         return leaves, key
 
     def since(self, args: Sequence[Any]) -> Callable[[], bool]:
-        """A test whether everything outside is as it was in the last call with arguments like these."""
+        """A function that tests whether everything outside is as it was when the program for positional arguments like these
+        was built; always True without a program."""
         leaves, key = self.seen(args, {})
         found = self.table.get(tuple(key))
         if type(found) is Split:
@@ -127,8 +128,8 @@ class Specializer:
     def fitting(
         self, key: tuple[Any, ...], args: Sequence[Any], kwargs: Mapping[str, Any], leaves: list[Any], other: Program
     ) -> Program | None:
-        """The program for sizes that contradict the assumptions of ``other``, which is kept for later calls; None if the
-        arguments fit no program."""
+        """The program for sizes that contradict the assumptions of ``other``, an earlier one or a new one; ``other`` is kept
+        for later calls. None if NumPy would refuse these sizes too."""
         held = self.table.get(key)
         place = (key, _values(held, leaves) if isinstance(held, Split) else ())
         programs = self.sizes.setdefault(place, deque(maxlen=_SIZES))
@@ -147,13 +148,13 @@ class Specializer:
 
     def otherwise(self, values: tuple[Any, ...], rest: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
         """The result of a call that the fast path does not accept: ``values`` are its arguments for the path, some of which may
-        be missing, ``rest`` further ones."""
+        be `MISS`, ``rest`` further positional ones."""
         given = [v for v in values if v is not MISS]
         return self((*given, *rest), kwargs)
 
     def put_before(self, program: Program, count: int, names: tuple[str, ...]) -> None:
-        """Installs the fast path of a program for further calls with ``count`` positional arguments and these keyword
-        arguments."""
+        """Installs the fast path of a program for further calls with ``count`` positional arguments and the keyword arguments
+        ``names``; nothing if it has none."""
         kind = bool(names)
         if kind not in program.fronts:
             if HOLDERS.open or names and program.said is not None:
@@ -185,7 +186,7 @@ class Specializer:
         return found
 
     def keep(self, key: tuple[Any, ...], leaves: Sequence[Any], program: Program) -> None:
-        """Stores the program for calls with this key and, where these count, the same values of known leaves."""
+        """Stores the program for calls with this key and, if the key has a `Split`, with the same values of its leaves."""
         held = self.table.get(key)
         if isinstance(held, Split):
             held.table[_values(held, leaves)] = program
@@ -195,7 +196,7 @@ class Specializer:
     def generalise(
         self, key: tuple[Any, ...], args: Sequence[Any], kwargs: Mapping[str, Any], leaves: Sequence[Any], narrow: Any
     ) -> Program:
-        """The program without assumptions about sizes, which replaces the ``narrow`` one."""
+        """A program without assumptions about sizes, which replaces ``narrow``, the one that made some."""
         if narrow.general is None:  # it was loaded from disk
             return self.specialise(key, args, kwargs, general=narrow.examples)
         program: Program = narrow.general()
@@ -206,7 +207,7 @@ class Specializer:
     def specialise(
         self, key: tuple[Any, ...], args: Sequence[Any], kwargs: Mapping[str, Any], general: Sequence[Any] | None = None
     ) -> Program:
-        """Builds the program for a call, or loads it from disk, and stores it.
+        """A new program for a call, built or loaded from disk, and stored for its key.
 
         With ``general``, example leaves, the program makes no assumptions about sizes and reports misfits itself.
         """
@@ -225,7 +226,7 @@ class Specializer:
         return made
 
     def build(self, request: Request) -> Program:
-        """The program for a request, loaded from disk or built."""
+        """A program for a request, loaded from disk if it is there and `jit` caches, else built."""
         keep_freed()
         with no_collection():
             level = jit_level(self.target)

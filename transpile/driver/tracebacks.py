@@ -49,7 +49,8 @@ def edge(function: F) -> F:
 
 
 def framed(failed: BaseException) -> BaseException:
-    """The exception with its traceback reduced below the frame that handles it."""
+    """The same exception, with its traceback reduced below the frame that handles it; unchanged if
+    ``TRANSPILE_TRACEBACK=full``, and an internal error."""
     if os.environ.get("TRANSPILE_TRACEBACK") == "full" or isinstance(failed, InternalError):
         return failed
     _forget_ours(failed)
@@ -74,7 +75,8 @@ def _is_ours(trace: TracebackType | None) -> bool:
 
 
 def _shown(failed: BaseException) -> Iterator[TracebackType]:
-    """The traceback entries that remain, without the frame that handles the exception."""
+    """Yields the traceback entries that remain, without the frame that handles the exception: the user's, and the user's lines
+    for those of generated code."""
     was_generated = is_below_users = False
     for entry in list(_entries(failed.__traceback__))[1:]:
         file = entry.tb_frame.f_code.co_filename
@@ -147,7 +149,7 @@ def _entry(loc: Loc) -> TracebackType:
 
 
 def _raising(loc: Loc) -> CodeType:
-    """The code of a module whose statement at this place raises."""
+    """The code of a module whose statement at this place of the source raises ZeroDivisionError."""
     line = source_line(loc)
     start = len(line[: max(loc.col - 1, 0)].encode())
     end = len(line.encode()) if loc.end_line > loc.line else len(line[: max(loc.end_col - 1, loc.col)].encode())
@@ -161,7 +163,8 @@ def _raising(loc: Loc) -> CodeType:
 
 
 def _function_at(loc: Loc) -> str:
-    """The name of the innermost function that contains a line."""
+    """The name of the innermost function that contains the line of ``loc``; "<module>" if there is none or the file cannot be
+    parsed."""
     name = "<module>"
     try:
         tree = ast.parse("".join(linecache.getlines(loc.file)))
@@ -177,7 +180,7 @@ def _function_at(loc: Loc) -> str:
 
 @functools.cache
 def _ours() -> tuple[str, ...]:
-    """The prefixes of the file names of transpile's own code."""
+    """The prefixes of the file names of transpile's own code, also of generated code."""
     import transpile_runtime
 
     folders = [Path(__file__).parents[1], *map(Path, transpile_runtime.__path__)]
@@ -185,14 +188,14 @@ def _ours() -> tuple[str, ...]:
 
 
 def _is_library(file: str) -> bool:
-    """True for a file of a library that transpile or generated code calls."""
+    """True for a file of Python's standard library, or of NumPy, SciPy, Numba, llvmlite or gast."""
     standard, others = _libraries()
     return file.startswith(("<frozen ", *others)) or file.startswith(standard) and "-packages" not in file
 
 
 @functools.cache
 def _libraries() -> tuple[str, tuple[str, ...]]:
-    """The folder of Python's standard library, and those of the libraries that the compiler and generated code call."""
+    """The folder of Python's standard library, and the folders of NumPy, SciPy, Numba, llvmlite and gast that are installed."""
     known = map(importlib.util.find_spec, ("numpy", "scipy", "numba", "llvmlite", "gast"))
     folders = [Path(spec.origin).parent for spec in known if spec is not None and spec.origin]
     return f"{Path(os.__file__).parent}{os.sep}", tuple(f"{folder}{os.sep}" for folder in folders)

@@ -23,7 +23,8 @@ class Said(NamedTuple):
 
 
 def said(failed: BaseException) -> Said:
-    """The facts of the generated *raise* statement that raised the exception; empty if something else raised it."""
+    """The facts stored on the exception, else those of the generated *raise* statement that raised it; empty if something else
+    raised it."""
     known: Said | None = getattr(failed, "__said__", None)
     at = last(failed)
     if known is not None or at is None or not is_raise(at):
@@ -35,7 +36,8 @@ def said(failed: BaseException) -> Said:
 
 
 def note(failed: BaseException, found: Said | None = None) -> None:
-    """Stores the facts on the exception: ``found``, or those that can be read from the exception itself."""
+    """Stores the facts on the exception: ``found``, or those that can be read from the exception itself; nothing if they are
+    empty."""
     found = found or said(failed)
     if found != Said():
         failed.__said__ = found  # type: ignore[attr-defined]
@@ -55,12 +57,12 @@ def last(failed: BaseException) -> TracebackType | None:
 
 
 def is_raise(at: TracebackType) -> bool:
-    """True if the instruction at this entry is a *raise*; frames made up by Numba may have no instruction."""
+    """True if the instruction at this traceback entry is a *raise*; frames made up by Numba may have no instruction."""
     code = at.tb_frame.f_code.co_code
     return 0 <= at.tb_lasti < len(code) and code[at.tb_lasti] == RAISE
 
 
 def _value(node: ast.expr, frame: FrameType) -> int:
-    """The number of a lane: the value of an expression of the message in the frame that raised."""
+    """The number of a lane: the value of the expression ``node`` in the frame that raised."""
     code = compile(ast.fix_missing_locations(ast.Expression(node)), "<lane>", "eval")
     return int(eval(code, frame.f_globals, frame.f_locals))

@@ -37,7 +37,10 @@ _PACKAGE = Path(__file__).parents[2]
 
 def find(target: Any, request: Any) -> Compiled | None:
     """The stored program for a call, compiled by this process or another; None if there is none, or if somebody watches the
-    passes, which must run then."""
+    passes, which must run then.
+
+    The positions of arguments whose values are compiled in are added to ``request.known``.
+    """
     if any(os.environ.get(name, "0") not in ("", "0") for name in _WATCHES):
         return None
     try:
@@ -47,6 +50,8 @@ def find(target: Any, request: Any) -> Compiled | None:
 
 
 def _find(target: Any, request: Any) -> Compiled | None:
+    """The first stored variant whose outside places all still have the same meaning, as a program; None if there is none. May
+    raise anything for a damaged file."""
     roots = _roots(target, request)
     first = _key(target, request)
     kept = _read(first)
@@ -63,7 +68,10 @@ def _find(target: Any, request: Any) -> Compiled | None:
 
 
 def store(target: Any, request: Any, recipe: Recipe, kernel: Any, places: Sequence[Place]) -> None:
-    """Stores a program on disk, if everything that it depends on can be described and found again; else does nothing."""
+    """Stores a program on disk, if everything that it depends on can be described and found again; else does nothing.
+
+    Nothing is stored either if the kernel is not on disk or a source file of transpile changed since the process started.
+    """
     try:
         if kernel.stem is not None and _is_current():
             _store(target, request, recipe, kernel, places)
@@ -72,6 +80,8 @@ def store(target: Any, request: Any, recipe: Recipe, kernel: Any, places: Sequen
 
 
 def _store(target: Any, request: Any, recipe: Recipe, kernel: Any, places: Sequence[Place]) -> None:
+    """Writes the program as the first variant in its file, before at most 15 others; one that rests on the same reads is
+    replaced."""
     roots = _roots(target, request)
     variant = _variant(target, request, recipe, kernel, places, Trail(roots))
     key = _key(target, request)
@@ -96,7 +106,8 @@ def _roots(target: Any, request: Any) -> dict[str, Any]:
 
 
 def _key(target: Any, request: Any) -> str:
-    """The key of a call before anything outside is considered."""
+    """The hash that names the file of a call: of the transforms, the function, the structure and types of the arguments, the
+    number of threads and the versions; not of anything read outside or of values."""
     levels, function = peeled(target)
     trees = [structure(t) for t in request.args], [(n, structure(t)) for n, t in request.kwargs.items()]
     leaves = [_kind(v) for v in request.leaves]
@@ -104,7 +115,7 @@ def _key(target: Any, request: Any) -> str:
 
 
 def _threads(levels: Sequence[Level]) -> int:
-    """The number of threads that the loops of a parallel function are split for; 0 if it is not parallel."""
+    """The number of threads that Numba uses, if one of ``levels`` is a parallel `Jit`; else 0."""
     if not any(isinstance(level, Jit) and level.parallel for level in levels):
         return 0
     from numba import get_num_threads
@@ -121,7 +132,8 @@ def _hash(value: Any) -> str:
 
 
 def _kind(leaf: Any) -> Any:
-    """The facts about an argument that select a specialisation."""
+    """The facts about an argument that select a specialisation: its class, of an array also the dtype and which sizes are 1, of
+    a NumPy scalar the dtype."""
     cls = f"{type(leaf).__module__}.{type(leaf).__qualname__}"
     if isinstance(leaf, np.ndarray):
         return (cls, leaf.dtype.str, [n == 1 for n in leaf.shape])
@@ -159,6 +171,8 @@ def _is_current() -> bool:
 def _variant(
     target: Any, request: Any, recipe: Recipe, kernel: Any, places: Sequence[Place], trail: Trail
 ) -> dict[str, Any]:
+    """The variant of a program as plain data: name of its kernel, recipe without argument values, reads and places, each with
+    the path to its holder and its meaning. Raises `Lost` or `Unlike` if that is not possible."""
     _refuse_objects(recipe.out_tree)
     like = _begun(target, request)
     return {
@@ -170,9 +184,9 @@ def _variant(
 
 
 def _begun(target: Any, request: Any) -> Likeness:
-    """One description for everything that a variant depends on, so that aliases then must be aliases now.
+    """A new `Likeness` that has already described the function and the arguments of the call.
 
-    It begins with the function and the arguments.
+    Used for everything that a variant depends on, so that aliases then must be aliases now.
     """
     like = Likeness()
     like.of(peeled(target)[1])
@@ -182,13 +196,15 @@ def _begun(target: Any, request: Any) -> Likeness:
 
 
 def _at_place(place: Place, like: Likeness) -> Any:
-    """The number of the object that holds a place, and the kind of the value there."""
+    """The number of the object that holds a place, and the kind of the value that is there now."""
     return like.number(place.holder), _kind(place.read())
 
 
 def _described(reads: Sequence[Read], trail: Trail, like: Likeness) -> list[Any]:
-    """The reads with the paths to their holders, through objects read before where possible. The objects read are added to
-    ``trail``."""
+    """For each read, in order, ``(path to its holder, kind, key, numbers of its loose leaves or None, hash of its meaning)``.
+
+    Paths lead through objects read before where possible. The objects read are added to ``trail``.
+    """
     paths: dict[int, Any] = {}
     while len(paths) < len(reads):
         waiting = [k for k in range(len(reads)) if k not in paths]
@@ -214,6 +230,8 @@ def _meaning(kind: str, holder: Any, value: Any, loose: tuple[int, ...] | None, 
 
 
 def _of_value(kind: str, value: Any, loose: tuple[int, ...] | None, like: Likeness) -> Any:
+    """The meaning of a value that was read, as plain data: for a container its structure with the kinds of its ``loose``
+    leaves; "missing" for `MISSING`."""
     if value is MISSING:
         return "missing"
     if kind == "content":
@@ -227,8 +245,8 @@ def _of_value(kind: str, value: Any, loose: tuple[int, ...] | None, like: Likene
 
 
 def _refuse_objects(tree: Tree) -> None:
-    """Raises `Unlike` for a result that contains an object of the user: a result read from disk could only contain a copy of
-    it."""
+    """Raises `Unlike` if the structure of a result contains a static value that is not of a plain type: a result read from disk
+    could only contain a copy of the user's object."""
     if isinstance(tree, Node):
         for child in tree.children:
             _refuse_objects(child)
@@ -237,6 +255,8 @@ def _refuse_objects(tree: Tree) -> None:
 
 
 def _revived(target: Any, request: Any, variant: Mapping[str, Any], roots: Mapping[str, Any]) -> Compiled | None:
+    """The program of a stored variant; None if a place outside now has another meaning, its kernel is gone, or it does not fit
+    the sizes of the call."""
     reads = []
     like = _begun(target, request)
     for path, kind, key, loose, meaning in variant["reads"]:

@@ -21,7 +21,8 @@ _loaded: WeakValueDictionary[str, Any] = WeakValueDictionary()  # loading the sa
 
 
 def stem(name: str, *source: object) -> str | None:
-    """The name of a kernel's files, with a hash of its functions, the user's lines and the versions; None without a hash."""
+    """The name of a kernel's files: ``name``, made fit for a file, and a hash of ``source`` and the versions; None if something
+    in ``source`` cannot be hashed."""
     try:
         stamp = structure.digest(*source, environment(), _writer())[:20]
     except TypeError:
@@ -35,12 +36,13 @@ WRITERS = ("codegen", "loops", "simplify", "analysis", "ops", "core", "base")
 
 @lru_cache(maxsize=1)
 def _writer() -> tuple[str, ...]:
-    """A hash of each package of `WRITERS`."""
+    """The hashes of the source text of the packages in `WRITERS`, in their order."""
     return tuple(digest(Path(__file__).parents[2] / name) for name in WRITERS)
 
 
 def find(stem: str) -> Any:
-    """The kernel of this name, from this process or from disk; None if there is none that is usable."""
+    """The kernel with this stem, the same object as before in this process, or loaded from disk; None if there is none that is
+    usable."""
     found = _loaded.get(stem)
     if found is None:
         data = directory.read(f"{stem}.kernel")
@@ -54,6 +56,8 @@ def find(stem: str) -> Any:
 
 
 def _revived(stem: str, kept: Mapping[str, Any]) -> Any:
+    """The kernel made from ``kept``, the content of its file, with its messages and the lines of its text registered; None if
+    this version of Numba is not known."""
     from transpile_runtime.compiled import objects, pending
     from transpile_runtime.compiled.kernel import Kernel
     from transpile_runtime.compiled.threads import with_own_threads
@@ -72,7 +76,8 @@ def _revived(stem: str, kept: Mapping[str, Any]) -> Any:
 def keep(
     kernel: Any, compiled: Any, sites: Mapping[int, Any], file: str | None, lines: Mapping[int, Any] | None
 ) -> None:
-    """Stores a newly compiled kernel.
+    """Stores a newly compiled kernel on disk, unless the code of ``compiled`` cannot be kept; if the file cannot be written,
+    ``kernel.stem`` becomes None.
 
     ``sites`` are its messages; ``file`` is the path of its text, if there is one, and ``lines`` the user's place for each line.
     """
@@ -99,7 +104,8 @@ def keep(
 
 
 def text_file(stem: str, text: str) -> str | None:
-    """The path of a file in the cache with this text; None if it cannot be written."""
+    """The path of the file ``stem.py`` in the cache, which holds ``text``, written unless it does already; None if it cannot be
+    written."""
     path = directory.folder() / f"{stem}.py"
     try:
         if path.read_text(encoding="utf-8") == text:

@@ -23,7 +23,8 @@ _MARK = b"transpile cache\n"
 
 
 def cache_directory() -> Path:
-    """The directory for generated files: ``TRANSPILE_CACHE_DIR``, else in the user's cache directory."""
+    """The path for generated files, which need not exist: ``TRANSPILE_CACHE_DIR``, else ``transpile`` in the user's cache
+    directory."""
     given = os.environ.get("TRANSPILE_CACHE_DIR")
     if given:
         return Path(given)
@@ -37,12 +38,14 @@ def cache_directory() -> Path:
 
 
 def folder() -> Path:
-    """The directory in use: `cache_directory`, or a temporary one for this process if that is not usable."""
+    """The directory in use: `cache_directory`, created if needed, or a temporary one for this process if that is not usable."""
     return _usable(cache_directory().absolute())
 
 
 @lru_cache(maxsize=8)
 def _usable(wanted: Path) -> Path:
+    """``wanted``, created if it does not exist; if it cannot be written or is not to be trusted (with a warning), a new
+    temporary directory, removed at exit."""
     try:
         wanted.mkdir(parents=True, exist_ok=True, mode=0o700)
         refused = why_not(wanted)
@@ -58,7 +61,7 @@ def _usable(wanted: Path) -> Path:
 
 
 def why_not(path: Path) -> str | None:
-    """The reason why a directory cannot be trusted; None if only the user can write to it."""
+    """The reason why a directory cannot be trusted, as text; None if only the user can write to it, and always on Windows."""
     if not hasattr(os, "getuid"):
         return None  # on Windows the user's folders are private
     found = os.stat(path)
@@ -70,7 +73,8 @@ def why_not(path: Path) -> str | None:
 
 
 def read(name: str) -> bytes | None:
-    """The content of a file; None if it does not exist or its checksum is wrong."""
+    """The content of the file ``name`` of the cache, without its checksum; None if it does not exist or the checksum is wrong.
+    The file counts as used now."""
     path = folder() / name
     try:
         data = path.read_bytes()

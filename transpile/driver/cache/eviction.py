@@ -55,7 +55,11 @@ _own = os.getpid()
 
 
 def wrote(folder: Path, size: int) -> None:
-    """Notes that a file of this size was written, and removes old entries if it is time."""
+    """Notes that ``size`` bytes were written in ``folder``; trims it if these are more than a sixteenth of the bound since the
+    last time.
+
+    The first call makes the process also trim its folders when it ends.
+    """
     global _own
     if not _written:
         atexit.register(_at_exit)
@@ -77,14 +81,15 @@ def _at_exit() -> None:
 
 
 def note_use(path: Path) -> None:
-    """Makes a file count as used now."""
+    """Sets a file's time of last use to now, if it is more than an hour old; errors are ignored."""
     with contextlib.suppress(OSError):
         if time.time() - os.stat(path).st_mtime > _STALE:
             os.utime(path)
 
 
 def bound() -> int | None:
-    """The most bytes that the cache may hold; None if there is no bound."""
+    """The most bytes that the cache may hold, from ``TRANSPILE_CACHE_SIZE``; None if there is no bound. A text that is not a
+    number gives a warning and the default."""
     given = os.environ.get("TRANSPILE_CACHE_SIZE", "").strip()
     try:
         mib = float(given) if given else _DEFAULT
@@ -96,7 +101,8 @@ def bound() -> int | None:
 
 
 def trim(folder: Path, most: int) -> Removed:
-    """Removes the entries that were not used for longest, if all together have more than ``most`` bytes."""
+    """If all entries together have more than ``most`` bytes, removes those that were not used for longest, until at most 7/8 of
+    it is left; returns what was removed."""
     files = list(_files(folder))
     size = sum(f.size for f in files)
     if size <= most:
@@ -115,7 +121,8 @@ def trim(folder: Path, most: int) -> Removed:
 
 
 def clear(folder: Path) -> tuple[Removed, int]:
-    """Removes all files of ours in a directory; returns what was removed and how many files are left."""
+    """Removes all files in a directory that transpile wrote; returns what was removed, and the number of such files that are
+    left."""
     removed = Removed()
     for file in _files(folder):
         removed = _remove(file, removed)
@@ -123,6 +130,7 @@ def clear(folder: Path) -> tuple[Removed, int]:
 
 
 def _remove(file: File, so_far: Removed) -> Removed:
+    """Deletes the file; returns ``so_far`` with it added, or unchanged if it could not be deleted."""
     try:
         os.unlink(file.path)
     except OSError:  # another process was faster, or has it open
@@ -131,7 +139,8 @@ def _remove(file: File, so_far: Removed) -> Removed:
 
 
 def _files(folder: Path) -> Iterator[File]:
-    """The files of ours in a directory, and the files that Numba writes for them."""
+    """Yields the files in a directory and its ``__pycache__`` whose names are those of files that transpile, or Numba for it,
+    writes."""
     for place in (folder, folder / "__pycache__"):
         with contextlib.suppress(OSError), os.scandir(place) as found:
             for one in found:

@@ -36,12 +36,14 @@ class Unlike(Exception):
 
 
 def likeness(value: Any) -> Any:
-    """The meaning of a value, of arrays only what selects a specialisation; raises `Unlike` if it cannot be described."""
+    """The meaning of a value as plain data, of arrays only class, dtype and which sizes are 1; raises `Unlike` if it cannot be
+    described."""
     return Likeness().of(value)
 
 
 def likeness_of_content(value: Any) -> Any:
-    """The meaning of a part of a structure: also the elements of arrays and the content of objects compared by content."""
+    """The meaning of a value as plain data, with a hash of the elements of arrays and the content of objects compared by
+    content; raises `Unlike` if it cannot be described."""
     return Likeness(whole=True).of(value)
 
 
@@ -63,13 +65,16 @@ class Likeness:
         self.held: list[Any] = []
 
     def number(self, value: Any) -> int:
-        """The number of the object, in order of first occurrence."""
+        """The number of the object, from 0 in order of first occurrence; a new object is kept alive, so that its id stays
+        taken."""
         if id(value) not in self.met:
             self.met[id(value)] = len(self.met)
             self.held.append(value)  # its id stays taken
         return self.met[id(value)]
 
     def of(self, value: Any) -> Any:
+        """The description of a value as plain data: of an object met before only its number; raises `Unlike` if there is
+        none."""
         cls = type(value)
         if cls in PLAIN:
             return (cls.__name__, repr(value))
@@ -82,6 +87,7 @@ class Likeness:
         return self.other(value)
 
     def other(self, value: Any) -> Any:
+        """The description of a value whose type has no rule in `_RULES`; any object of the user's is described by its class."""
         if isinstance(value, type):
             return ("class", self.type_(value))
         if isinstance(value, _NATIVE):
@@ -111,15 +117,19 @@ class Likeness:
     # ---- functions and classes
 
     def function(self, value: types.FunctionType) -> Any:
+        """The description of a function: module, name, code, defaults, and the numbers of its cells, whose content is not
+        described."""
         defaults = (value.__defaults__, value.__kwdefaults__)
         cells = [self.number(c) for c in value.__closure__ or ()]  # their content is listed where it is read
         return (value.__module__, value.__qualname__, code(value.__code__), [self.of(d) for d in defaults], cells)
 
     def type_(self, cls: type) -> Any:
-        """A class: everything defined in it and in its base classes."""
+        """The description of a class: one entry for it and one for each base class except ``object``."""
         return [self.one(c) for c in cls.__mro__ if c is not object]
 
     def one(self, cls: type) -> Any:
+        """The description of one class without its bases: its dotted name if it belongs to Python or NumPy, else module, name,
+        members and dataclass fields."""
         if _is_public(cls):
             return _dotted(cls)
         members = [(name, self.member(vars(cls)[name])) for name in sorted(vars(cls)) if name not in _UNREAD]
@@ -128,7 +138,8 @@ class Likeness:
         return (cls.__module__, cls.__qualname__, members, made)
 
     def member(self, value: Any) -> Any:
-        """A member of a class; only its type if it cannot be described, because reads of it are listed separately."""
+        """The description of a member of a class; only its type if it cannot be described, because reads of it are listed
+        separately."""
         try:
             return self.of(value)
         except Unlike:
@@ -177,7 +188,8 @@ _RULES: dict[type, Callable[[Likeness, Any], Any]] = {
 
 
 def _inside(value: Any) -> list[Any] | None:
-    """The parts of a wrapper object of transpile or Numba; None for any other object."""
+    """The parts that describe an object of transpile's own (a transformed function, a custom rule, a tree) or a function
+    compiled by Numba; None for any other object."""
     level = level_of(value)
     if level is not None:
         return [type(level).__name__, level.options, value.__wrapped__]
@@ -200,7 +212,8 @@ def _is_public(cls: type) -> bool:
 
 
 def _dotted(value: Any) -> str:
-    """The full name of a function or class of Python or NumPy, checked to lead to it; raises `Unlike` otherwise."""
+    """The module and name under which Python has this very object now, as ``numpy.sin``; raises `Unlike` if no such name leads
+    to it."""
     name = getattr(value, "__qualname__", None) or value.__name__
     for module in (getattr(value, "__module__", None), *_PUBLIC):
         found: Any = sys.modules.get(module) if module else None
@@ -212,7 +225,8 @@ def _dotted(value: Any) -> str:
 
 
 def code(value: types.CodeType) -> Any:
-    """The content of a code object and its lines, which appear in the messages of the compiled program."""
+    """The content of a code object as plain data, with its file and lines, which appear in the messages of the compiled
+    program."""
     consts = [code(c) if isinstance(c, types.CodeType) else _const(c) for c in value.co_consts]
     names = (value.co_names, value.co_varnames, value.co_freevars, value.co_cellvars)
     counts = (value.co_argcount, value.co_posonlyargcount, value.co_kwonlyargcount, value.co_flags)
@@ -229,7 +243,8 @@ def _const(value: Any) -> Any:
 
 
 def structure(tree: Tree, of: Callable[[Any], Any] = likeness) -> Any:
-    """The meaning of a structure: containers, classes and static values, the latter two described by ``of``."""
+    """The meaning of a structure as plain data: containers, keys, numbers of leaves, and classes and static values, described
+    by ``of``."""
     if isinstance(tree, Leaf):
         return ("leaf", tree.k)
     if isinstance(tree, Static):

@@ -46,7 +46,7 @@ class Trail:
             self.add(value, (name,))
 
     def add(self, value: Any, path: Path) -> None:
-        """Records the path to a value; for a function, also the paths to its parts."""
+        """Records ``path`` as that of ``value``, if none is recorded; for a function, also the paths to its parts."""
         if id(value) in self.paths:
             return
         self.paths[id(value)] = path
@@ -58,11 +58,12 @@ class Trail:
             self.waiting.append(value)
 
     def knows(self, value: Any) -> bool:
-        """True if the path to an object is already known."""
+        """True if `to` needs no search: a path to the object is recorded, or it is a number."""
         return id(value) in self.paths or isinstance(value, _NUMBERS)
 
     def to(self, value: Any) -> Path:
-        """The path to an object; raises `Lost` if there is none. A number is its own path."""
+        """The path to an object, found by searching on from the roots; raises `Lost` if there is none. The path of a number
+        contains the number."""
         if isinstance(value, _NUMBERS):
             return ("number", ("number", value))
         while id(value) not in self.paths:
@@ -74,7 +75,8 @@ class Trail:
         return self.paths[id(value)]
 
     def in_module(self, value: Any) -> Path:
-        """The path to a module, to its namespace, or to an object by its qualified name; raises `Lost` if there is none."""
+        """The path to a module, to its namespace (a dict), or to an object by its module and qualified name; raises `Lost` if
+        that does not lead to ``value`` itself."""
         name = value.__name__ if isinstance(value, types.ModuleType) else None
         if type(value) is dict:
             name = value.get("__name__")
@@ -90,7 +92,7 @@ class Trail:
 
 
 def follow(path: Path, roots: Mapping[str, Any]) -> Any:
-    """The object at the end of a path now; `MISSING` if there is none."""
+    """The object to which a path leads now, from ``roots``, objects by name; `MISSING` if there is none."""
     value = roots.get(path[0], MISSING) if path[0] not in ("module", "number") else None
     for kind, key in path[1:]:
         if value is MISSING:
@@ -118,7 +120,7 @@ _STEPS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 def _near(value: Any) -> Iterable[tuple[Any, Any]]:
-    """``(step, object)`` for each object that is one step away."""
+    """``(step, object)`` for each object that is one step away from ``value``; objects that are None are left out."""
     for cls, rule in _NEAR.items():
         if isinstance(value, cls):
             return [(step, found) for step, found in rule(value) if found is not None]
@@ -130,6 +132,7 @@ def _attributes(*names: str) -> Callable[[Any], list[tuple[Any, Any]]]:
 
 
 def _of_function(value: types.FunctionType) -> list[tuple[Any, Any]]:
+    """``(step, object)`` for the cells of a function, its defaults, the function that it wraps and its globals."""
     cells = zip(value.__code__.co_freevars, value.__closure__ or ())
     found: list[tuple[Any, Any]] = [(("cell", name), cell) for name, cell in cells]
     return found + _attributes("__defaults__", "__kwdefaults__", "__wrapped__", "__globals__")(value)
@@ -156,7 +159,7 @@ def _of_dict(value: dict[Any, Any]) -> list[tuple[Any, Any]]:
 
 
 def _of_object(value: Any) -> list[tuple[Any, Any]]:
-    """The class and the stored attributes of an object; no property is evaluated."""
+    """``(step, object)`` for the class and the stored attributes of an object; no property is evaluated."""
     found: list[tuple[Any, Any]] = [(("class", ""), type(value))]
     held = getattr(value, "__dict__", None)
     if isinstance(held, dict):
