@@ -37,7 +37,8 @@ class Asked:
     first: int = 0
 
     def argnums(self, wanted: Sequence[str]) -> Any:
-        """The position or positions of the ``wanted`` parameters; by default that of the first."""
+        """The position of the one parameter named in ``wanted``, a tuple of positions for several; for none that of the first
+        parameter after ``self``. Positions are those in `names`."""
         found = (
             tuple(self.names.index(w) for w in wanted) if wanted else (min(self.first, max(len(self.names) - 1, 0)),)
         )
@@ -45,7 +46,12 @@ class Asked:
 
 
 def functions(request: str, given: Sequence[str], wrt: str | None) -> tuple[list[Asked], list[str], StaticModule]:
-    """The functions of ``FILE.py:f,g`` with the types of ``--arg``, the names of ``--wrt``, and the module."""
+    """``(functions, chosen, module)`` for a request ``FILE.py:f,g``: its functions, the names in ``wrt`` as a list, and the
+    module.
+
+    ``given`` are the texts of ``--arg``, ``wrt`` that of ``--wrt`` or None. T901 if the request cannot be read, T407 for a name
+    that the functions lack.
+    """
     path, colon, names = request.rpartition(":")
     if not colon and os.path.isfile(request):
         raise _nothing_named(request)
@@ -73,7 +79,8 @@ def functions(request: str, given: Sequence[str], wrt: str | None) -> tuple[list
 
 
 def _nothing_named(path: str) -> Exception:
-    """The error for a request that names a file but no function."""
+    """The error, for the caller to raise, for a request that names a file but no function; it lists the functions of the
+    file."""
     entries = StaticModule.read(path).entries
     names = [n for n, e in entries.items() if e.kind == "def"]
     names += [f"{n}.METHOD" for n, e in entries.items() if e.kind == "class"]
@@ -86,18 +93,20 @@ def _nothing_named(path: str) -> Exception:
 
 
 def standard_input() -> StaticModule:
-    """The module read from standard input; its imports are searched in the working directory."""
+    """The module whose text is read from standard input; its imports are searched in the working directory."""
     text = decoded(sys.stdin.buffer.read(), STDIN)
     return StaticModule(register(text, STDIN), text)
 
 
 def _concerns(name: str, function: str, parameters: set[str]) -> bool:
-    """True if an ``--arg`` name refers to a parameter of the function: ``x``, or ``function.x``."""
+    """True if ``name``, of an ``--arg``, refers to a parameter of the function: ``x``, or ``function.x``."""
     owner, _, parameter = name.rpartition(".")
     return parameter in parameters and (not owner or owner == function)
 
 
 def _unknown(option: str, name: str, functions: Sequence[Asked]) -> Exception:
+    """The T407 error, for the caller to raise, for a ``name`` in ``--arg`` or ``--wrt`` (``option``) that the functions
+    lack."""
     owner = name.rpartition(".")[0]
     functions = [f for f in functions if f.name == owner] or functions
     shown = " and ".join(repr(f.name) for f in functions)
@@ -115,7 +124,7 @@ def _parameters(function: StaticFunction) -> list[Any]:
 
 
 def _asked(function: StaticFunction, name: str, given: Sequence[tuple[str, Tree]]) -> Asked:
-    """The request for one function, with the types of ``--arg`` or else of the annotations.
+    """The request for one function, with the types ``given`` by ``--arg`` or else those of the annotations.
 
     A parameter with a default but no type keeps its default; so does one with default None whose annotation cannot be read,
     with a warning. ``self`` has the structure of its class.
@@ -155,13 +164,13 @@ def _asked(function: StaticFunction, name: str, given: Sequence[tuple[str, Tree]
 
 
 def _warn(failed: TranspileError, name: str) -> None:
-    """Writes a warning to standard error: why the argument ``name`` has no type."""
+    """Writes a warning to standard error: why the argument ``name`` has no type and keeps its default, None."""
     why = replace(failed.diagnostics[0], notes=(f"{name!r} keeps its default: None",))
     print(why.said("warning"), file=sys.stderr)
 
 
 def _bound(function: StaticFunction, positional: Sequence[Any]) -> Iterator[str]:
-    """Yields the parameter that is bound by a call of the method: ``self``, or ``cls`` of a class method. Nothing for functions
-    and static methods."""
+    """Yields the name of the parameter that a call of the method binds: ``self``, or ``cls`` of a class method; nothing for
+    functions and static methods."""
     if function.owner is not None and function.kind != "static" and positional:
         yield positional[0].id

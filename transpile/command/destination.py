@@ -16,7 +16,11 @@ from transpile.errors import TranspileError, error
 
 
 def check(path: str, read: Iterable[str], force: bool) -> None:
-    """Raises T903 if ``path`` must not be written; ``read`` are the source files of the text."""
+    """Raises T903 if ``path`` must not be written: a folder, one of ``read``, the source files, or another existing file unless
+    ``force``.
+
+    Nothing is opened; a path that does not exist passes, as does a device.
+    """
     try:
         found = os.stat(path)
     except FileNotFoundError:
@@ -33,6 +37,7 @@ def check(path: str, read: Iterable[str], force: bool) -> None:
 
 
 def _failed(path: str, failed: OSError) -> TranspileError:
+    """The T903 error, for the caller to raise, for a file that could not be written."""
     folder = os.path.dirname(path)
     hint = "name a file that you can write"
     if folder and not os.path.isdir(folder):
@@ -59,6 +64,8 @@ def write(path: str, text: str, force: bool) -> None:
 
 
 def _replace(target: str, text: str, force: bool) -> None:
+    """Writes a temporary file beside ``target`` and gives it the name ``target``; FileExistsError if that exists, unless
+    ``force``."""
     number, name = tempfile.mkstemp(prefix=".transpile-", suffix=".part", dir=os.path.dirname(target))
     try:
         with open(number, "w", encoding="utf-8") as out:
@@ -74,7 +81,8 @@ def _replace(target: str, text: str, force: bool) -> None:
 
 
 def _linked(name: str, target: str) -> bool:
-    """Links the file to its final name; FileExistsError if the name exists, False if the file system has no links."""
+    """Links the file ``name`` to its final name ``target``; True if that worked, FileExistsError if it exists, False if the
+    file system has no links."""
     try:
         os.link(name, target)
     except FileExistsError:
@@ -85,7 +93,7 @@ def _linked(name: str, target: str) -> bool:
 
 
 def _mode(target: str) -> int:
-    """The permissions of the file that is replaced, or, if there is none, of a new file."""
+    """The permission bits of the file ``target``, or, if there is none, those that a new file gets."""
     with contextlib.suppress(FileNotFoundError):
         return stat.S_IMODE(os.stat(target).st_mode)
     mask = os.umask(0)
@@ -94,7 +102,7 @@ def _mode(target: str) -> int:
 
 
 def show(text: str) -> None:
-    """Writes to standard output, in UTF-8 if its own encoding lacks a character."""
+    """Writes the text to standard output, in UTF-8 if the encoding there lacks a character."""
     try:
         sys.stdout.write(text)
     except UnicodeEncodeError:

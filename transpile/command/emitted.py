@@ -23,7 +23,8 @@ from transpile.transform.program_functions import apart, renamed
 
 
 def emit(options: argparse.Namespace) -> tuple[str, list[str]]:
-    """The text of the requested module, and the source files that were read."""
+    """``(text, files)``: the text of the module that the command line asks for, and the paths of the source files that were
+    read."""
     found, wrt, module = asked.functions(options.function, options.arg, getattr(options, "wrt", None))
     if options.output not in (None, "-"):
         destination.check(options.output, module.program, options.force)  # also before the work is done
@@ -49,7 +50,8 @@ def emit(options: argparse.Namespace) -> tuple[str, list[str]]:
 def lifted(
     one: asked.Asked, target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], is_compiled: bool
 ) -> tuple[Any, set[int]]:
-    """The core function of a stack, and the parameters that it writes; T210 if it needs the value of an argument."""
+    """The core function of the stack ``target``, and the indices of the parameters that it writes; T210 if lifting needs the
+    value of an argument."""
     try:
         with changes.recorded() as found:
             core = core_of(target, args, kwargs, is_compiled)
@@ -61,7 +63,7 @@ def lifted(
 
 
 def _unknown_value(request: asked.Asked, needed: NeedStatic) -> TranspileError:
-    """T210, which says how a value is given on the command line."""
+    """The T210 error, for the caller to raise, that says how the value is given on the command line."""
     name, before = "NAME", 0
     for one, tree in zip(request.names, [*request.args, *request.kwargs.values()]):
         many = len(number_leaves([tree])[1])
@@ -74,7 +76,8 @@ def _unknown_value(request: asked.Asked, needed: NeedStatic) -> TranspileError:
 
 
 def printed(cores: Sequence[Any], standalone: bool) -> str:
-    """The text of the module as NumPy code; ``standalone`` copies what it needs of the runtime into it."""
+    """The text of the module as NumPy code; ``standalone``: it includes what it calls of the runtime (T901 if that is not
+    possible)."""
     try:
         rendered = render_module(cores, runtime=not standalone)
     except ValueError as failed:

@@ -39,7 +39,7 @@ def stacked(levels: Sequence[Level], function: Any) -> Any:
 
 
 def of_command(options: argparse.Namespace, argnums: Any) -> list[Level]:
-    """The levels of a command that has the name of a transform, with respect to ``argnums``."""
+    """The levels of a command that has the name of a transform, outermost first, with respect to ``argnums``."""
     command, value = options.command, getattr(options, "value", False)
     match command:
         case "vmap":
@@ -57,6 +57,7 @@ def of_command(options: argparse.Namespace, argnums: Any) -> list[Level]:
 
 
 def _axes(option: str, text: str) -> Any:
+    """The value of the text of an option for axes, a Python literal; T901 if it is none."""
     try:
         return ast.literal_eval(text)
     except (ValueError, TypeError, SyntaxError, RecursionError):
@@ -66,7 +67,8 @@ def _axes(option: str, text: str) -> Any:
 
 
 def arguments(levels: Sequence[Level], asked: Asked) -> tuple[Sequence[Tree], Mapping[str, Tree]]:
-    """The arguments of the stack, positional and by keyword: those of the function, with a lane axis for each `vmap`."""
+    """The trees of the stack's arguments, positional and by keyword: those of the function, with a lane axis added for each
+    `vmap`."""
     args, kwargs = asked.args, asked.kwargs
     for level in reversed(levels):
         if isinstance(level, Vmap):
@@ -78,7 +80,8 @@ def arguments(levels: Sequence[Level], asked: Asked) -> tuple[Sequence[Tree], Ma
 
 
 def levels(text: str, names: Sequence[str]) -> list[Level]:
-    """The levels of an expression over ``f`` or one of ``names``; T901 if it is invalid."""
+    """The levels, outermost first, of an expression such as ``jit(grad(f))`` over ``f`` or one of ``names``; T901 if it is
+    invalid or has no transform."""
     try:
         node = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):

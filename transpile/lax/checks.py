@@ -35,7 +35,8 @@ class Kind:
 
 
 def kind_of(leaf: Any) -> Kind:
-    """The kind of a leaf outside transformed code; an empty dtype if it is neither an array nor a number."""
+    """The kind of a leaf of a call outside transformed code; the dtype is "" if it is neither an array nor a number. Python
+    ints and floats are weak, bools not."""
     if type(leaf) in (bool, int, float):
         return Kind(np.result_type(type(leaf)).name, (), type(leaf) is not bool, type(leaf).__name__)
     if not isinstance(leaf, (np.ndarray, np.generic)):
@@ -55,7 +56,7 @@ def becomes(a: Kind, b: Kind) -> bool:
 
 
 def typed(shape: TreeDef, kinds: Iterator[Kind]) -> str:
-    """The text of a structure with the kinds of its leaves."""
+    """The text of a structure with the words of ``kinds`` in the place of its leaves, in order."""
     return text(shape, (k.word for k in kinds))
 
 
@@ -63,8 +64,11 @@ Asked = tuple[list[Kind], TreeDef]
 
 
 def difference(message: str, a: Asked, b: Asked, alike: Any, codes: tuple[str, str]) -> tuple[str, str] | None:
-    """Code and text of the diagnostic if two trees differ, else None; ``alike(k, l)`` compares leaves, and ``message`` has a
-    place for each tree."""
+    """``(code, text)`` of the diagnostic if the trees ``a`` and ``b`` differ, else None.
+
+    ``codes`` are that for other structures and that for leaves that are not ``alike(k, l)``; ``message`` has a ``{}`` for each
+    tree.
+    """
     if a[1] == b[1] and all(alike(k, m) for k, m in zip(a[0], b[0])):
         return None
     texts = [typed(shape, iter(kinds)) for kinds, shape in (a, b)]
@@ -75,7 +79,8 @@ INTEGER_HINT = "convert a float with int(...)"
 
 
 def integer(what: str, value: Any, code: str = "T131") -> Any:
-    """The value as an int; raises the diagnostic if it is not one integer."""
+    """The value as an int; raises the diagnostic ``code`` if it is not one integer (an array of rank 0 may be). ``what`` names
+    it in messages."""
     wrong = wrong_integer(what, kind_of(value) if np.ndim(value) == 0 else kind_of(np.asarray(value)))
     if wrong is not None:
         raise error(code, wrong, hint=INTEGER_HINT)
@@ -83,6 +88,7 @@ def integer(what: str, value: Any, code: str = "T131") -> Any:
 
 
 def wrong_integer(what: str, kind: Kind) -> str | None:
+    """The message if ``kind`` is not that of one integer, else None; ``what`` names the value in it."""
     if not kind.dtype or np.dtype(kind.dtype).kind not in "iu" or len(kind.shape):
         return f"{what} is {kind.word}, not one integer"
     return None
@@ -118,13 +124,16 @@ def carried(what: str, before: Any, after: Any) -> Any:
 
 
 def either(pred: Any, true_fun: Any, true_operands: Any, false_fun: Any, false_operands: Any) -> Any:
+    """The result of `cond`: ``true_fun(*true_operands)`` if ``pred`` is true, else that of the other side; T211, T118 or T205
+    if invalid."""
     one_truth("pred of cond is", pred)
     _alike("cond", [(true_fun, true_operands), (false_fun, false_operands)], ("true_fun", "false_fun"))
     return true_fun(*true_operands) if pred else false_fun(*false_operands)
 
 
 def _alike(what: str, sides: Sequence[untaken.Side], names: Sequence[str]) -> None:
-    """Raises T118 or T205 unless the results of all branches agree, also of those that are not taken."""
+    """Raises T118 or T205 unless the results of all ``sides``, pairs of function and operands, agree, also of those not taken.
+    ``names`` are theirs in messages."""
     typed_sides = [(f, tree.map(_typed_truth, args)) for f, args in sides]
     found = [(k, tree.flatten(y)) for k, y in untaken.structures(typed_sides, _kind)]
     for (j, a), (k, b) in zip(found, found[1:]):
@@ -136,7 +145,7 @@ def _alike(what: str, sides: Sequence[untaken.Side], names: Sequence[str]) -> No
 
 
 def _typed_truth(leaf: Any) -> Any:
-    """A Python bool as NumPy's, because the compiler treats Python bools as known values."""
+    """A Python bool as a NumPy bool, because the compiler treats Python bools as known values; any other leaf unchanged."""
     return np.bool_(leaf) if type(leaf) is bool else leaf
 
 
@@ -147,15 +156,16 @@ def _kind(shape: tuple[int | None, ...], dtype: str, is_weak: bool) -> Kind:
 
 
 def _may_meet(a: Kind, b: Kind) -> bool:
-    """True if leaves of two branches agree; a size known only at run time agrees with any."""
+    """True if leaves of two branches agree: equal shapes, where a size None, known only at run time, agrees with any, and
+    dtypes of which one becomes the other."""
     if len(a.shape) != len(b.shape) or any(None not in (m, n) and m != n for m, n in zip(a.shape, b.shape)):
         return False
     return becomes(a, b) or becomes(b, a)
 
 
 def one_truth(what: str, value: Any, kinds: str = "biuf") -> Any:
-    """The value; raises T211 if it is not one boolean or number of these NumPy ``kinds``. ``what`` is the beginning of the
-    message, up to its verb."""
+    """The value, unchanged; T211 if it is not one boolean or number whose dtype is of these NumPy ``kinds``. ``what`` is the
+    beginning of the message, up to its verb."""
     if not is_one_truth(kind_of(value), kinds):
         is_typed = isinstance(value, (bool, int, float, np.ndarray, np.generic))
         word = kind_of(value).word if is_typed else a_type(value)
@@ -175,13 +185,15 @@ TRUTH_HINT = "make it one truth value with np.all, np.any or &; to choose betwee
 
 
 def functions(true_fun: Any, false_fun: Any) -> None:
+    """Raises T131 unless both arguments of `cond` can be called."""
     for name, value in (("true_fun", true_fun), ("false_fun", false_fun)):
         if not callable(value):
             raise error("T131", f"{name} of cond is {a_type(value)}, not a function", hint=COND_HINT)
 
 
 def one_of(index: Any, branches: Any, operands: tuple[Any, ...]) -> Any:
-    """The result of the selected branch of a switch."""
+    """The result of the branch at ``index``, clipped to the valid range, of a `switch`; T131, T118 or T205 if the arguments are
+    invalid."""
     wrong = wrong_branches(branches) or wrong_integer("the index of switch", kind_of(index))
     if wrong is not None:
         raise error("T131", wrong, hint=SWITCH_HINT)
@@ -199,6 +211,7 @@ def wrong_branches(branches: Any) -> str | None:
 
 
 def selected(pred: Any, on_true: Any, on_false: Any) -> None:
+    """Raises T201 or T203 if the arguments of `select` are invalid."""
     found = wrong_selection(
         *(kind_of(np.asarray(v) if isinstance(v, (list, tuple)) else v) for v in (pred, on_true, on_false))
     )
@@ -207,7 +220,8 @@ def selected(pred: Any, on_true: Any, on_false: Any) -> None:
 
 
 def wrong_selection(pred: Kind, a: Kind, b: Kind, same: Any = lambda p, q: tuple(p) == tuple(q)) -> Any:
-    """Code, text and hint of the diagnostic if the arguments of `select` are invalid, else None."""
+    """Code, text and hint of the diagnostic if the arguments of `select` are invalid, else None; ``same`` compares two
+    shapes."""
     if len(a.shape) != len(b.shape) or not same(a.shape, b.shape):
         return "T203", f"the arrays of select have different shapes: {a.word} and {b.word}", SELECT_HINT
     if not becomes(a, b) and not becomes(b, a):
@@ -227,13 +241,15 @@ CAST_HINT = "convert it with .astype(...)"
 
 
 def unrolled(what: str, given: Any, name: str = "unroll") -> None:
-    """Raises T131 for an invalid ``unroll``."""
+    """Raises T131 unless ``given``, the argument ``name`` of the function ``what``, is a boolean or an integer of at least
+    0."""
     wrong = wrong_unrolling(what, given, name)
     if wrong is not None:
         raise error("T131", wrong, hint=UNROLL_HINT)
 
 
 def wrong_unrolling(what: str, given: Any, name: str) -> str | None:
+    """The message if ``given``, the argument ``name`` of ``what``, is not a boolean or an integer of at least 0, else None."""
     if np.ndim(given) == 0 and np.asarray(given).dtype.kind in "biu" and given >= 0:
         return None
     return f"{name} of {what} is {given!r}, not a truth value or an integer of at least 0"
@@ -243,7 +259,10 @@ UNROLL_HINT = "leave it out: it has no effect here"
 
 
 def length(what: str, xs: Any, given: Any) -> int:
-    """The common number of rows of the leaves of ``xs``, or the length that is given; T203 if they differ."""
+    """The common number of rows of the leaves of ``xs``; if it has none, ``given``, the length.
+
+    T203 if two of these differ, if there is neither, or if a leaf is a number; T131 if ``given`` is not an integer.
+    """
     leaves = tree.leaves(xs)
     if any(np.ndim(x) == 0 for x in leaves):
         raise error("T203", no_rows(what), hint=ROWS_HINT)
@@ -272,10 +291,12 @@ def is_nothing(n: int) -> bool:
 
 
 def row(xs: Any, k: int) -> Any:
+    """The tree of row ``k`` of each leaf of ``xs``."""
     return tree.map(lambda x: x[k], xs)
 
 
 def pair(found: Any) -> Any:
+    """``found``, what the function of `scan` returned, unchanged; T131 unless it is a pair."""
     if not isinstance(found, (tuple, list)) or len(found) != 2:
         shown = typed(*reversed(_asked(found)))  # type: ignore[arg-type]
         raise error("T131", no_pair(shown), hint=PAIR_HINT)
@@ -290,12 +311,15 @@ def no_pair(shown: str) -> str:
 
 
 def now(y: Any) -> Any:
-    """A copy of the tree whose arrays share no memory with it, to keep its present values."""
+    """A copy of the tree, whose arrays share no memory with those of ``y``, to keep its present values."""
     return tree.map(lambda x: x.copy() if isinstance(x, np.ndarray) else x, y)
 
 
 def stacked(ys: Sequence[Any], reverse: bool) -> Any:
-    """The trees, in order (``reverse``: last one first), stacked into one: each leaf is an array with a row for each tree."""
+    """The trees, in order (``reverse``: last one first), stacked into one: each leaf is an array with a row for each tree.
+
+    T119 if a tree has another structure than the first, T206 for leaves of another shape.
+    """
     first, shape = tree.flatten(ys[0])
     for y in ys[1:]:
         found = difference(
@@ -309,17 +333,20 @@ def stacked(ys: Sequence[Any], reverse: bool) -> Any:
 
 
 def equally_long(left: Sequence[Any], right: Sequence[Any]) -> None:
-    """States that two lists of slices have equal shapes: transformed code then needs no check."""
+    """States that two lists of slices have equal shapes, so that transformed code needs no check; does nothing here."""
 
 
 def cumulative(what: str, operand: Any, axis: Any, kinds: str = "iuf") -> None:
+    """Raises T201 if ``operand`` is not an array of a dtype of these ``kinds``, T203 if ``axis`` is none of its axes, T131 if
+    it is no integer."""
     found = wrong_cumulative(what, kind_of(operand), kinds, integer(f"the axis of {what}", axis))
     if found is not None:
         raise error(found[0], found[1], hint=found[2])
 
 
 def wrong_cumulative(what: str, kind: Kind, kinds: str, axis: int) -> tuple[str, str, str] | None:
-    """Code, text and hint of the diagnostic if the arguments of a running sum are invalid, else None."""
+    """Code, text and hint of the diagnostic if an array of this kind has no running sum along ``axis``, else None; ``what``
+    names the function."""
     if not kind.dtype or np.dtype(kind.dtype).kind not in kinds:
         wanted = "floats" if kinds == "f" else "numbers"
         return "T201", f"{what} takes an array of {wanted}, not {kind.word}", CAST_HINT
@@ -333,7 +360,8 @@ AXES_HINT = "axes count from 0, or from -1 at the end"
 
 
 def along(axis: int, start: int, stop: int, step: int) -> Any:
-    """The index ``start:stop:step`` along an axis, whole along the other axes."""
+    """The index of an array that is ``start:stop:step`` along ``axis``, which may be negative, and whole along the other
+    axes."""
     if axis < 0:
         return (..., slice(start, stop, step), *[slice(None)] * (-axis - 1))
     return (*[slice(None)] * axis, slice(start, stop, step))
@@ -343,6 +371,7 @@ def along(axis: int, start: int, stop: int, step: int) -> Any:
 
 
 def callables(what: str, **functions: Any) -> None:
+    """Raises T131 unless each of ``functions``, arguments by name of ``what``, can be called."""
     for name, value in functions.items():
         if not callable(value):
             raise no_function(what, name, a_type(value))
@@ -353,7 +382,7 @@ def no_function(what: str, name: str, word: str) -> TranspileError:
 
 
 def a_type(value: Any) -> str:
-    """``a list``, ``an array``, ``None``."""
+    """The name of a value's type with an article: ``a list``, ``an array``; ``None`` for None."""
     name = "array" if isinstance(value, np.ndarray) else type(value).__name__
     return "None" if value is None else f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
 
@@ -361,9 +390,9 @@ def a_type(value: Any) -> str:
 def solution(what: str, wanted: str, solved: Any, like: Any, has_aux: bool, f: Callable[[Any], Any]) -> Any:
     """``solved``, what the user's solver returned, unchanged; with ``has_aux`` a pair of the solution and an auxiliary value.
 
-    T308 if ``has_aux`` and it is no pair, T302 unless all leaves of the solution are floats, T307 unless the solution and ``f`` of
-    it have the structure and the ranks of ``like``. In messages ``what`` names the function called, and ``wanted`` stands for
-    ``f``.
+    T308 if ``has_aux`` and it is no pair, T302 unless all leaves of the solution are floats, T307 unless the solution and ``f``
+    of it have the structure and the ranks of ``like``. In messages ``what`` names the function called, and ``wanted`` stands
+    for ``f``.
     """
     if has_aux and not (isinstance(solved, (tuple, list)) and len(solved) == 2):
         raise error("T308", AUX, hint=AUX_HINT)
@@ -378,7 +407,8 @@ def solution(what: str, wanted: str, solved: Any, like: Any, has_aux: bool, f: C
 
 
 def unlike(what: str, found: Asked, like: Asked) -> str | None:
-    """The message if two trees differ in structure or ranks, else None; integer and floating dtypes are not told apart."""
+    """The message if the trees ``found``, the result of ``what``, and ``like`` differ in structure or ranks, else None; dtypes
+    may differ, but must be there."""
     if found[1] == like[1] and all(
         len(a.shape) == len(b.shape) and a.dtype and b.dtype for a, b in zip(*found[:1], like[0])
     ):
@@ -397,7 +427,11 @@ SOLUTION_HINT = "return the same structure and shapes as the solution"
 
 
 def starts(what: str, operand: Any, given: Any, sizes: Sequence[int]) -> Any:
-    """The start of a slice of these sizes, moved so that the slice lies in the array; T203 or T207 for invalid arguments."""
+    """The start indices, as a tuple of ints, of a slice of these sizes, moved so that the slice lies in the array; negative
+    ones of ``given`` count from the end.
+
+    T203 if sizes or the number of entries do not fit, T131 for a size and T207 for an index that is not an integer.
+    """
     shape = np.shape(operand)
     if np.ndim(given) == 0 or np.ndim(sizes) == 0:
         raise error("T203", one_number(what), hint=EACH_AXIS_HINT)
@@ -421,7 +455,7 @@ def one_number(what: str) -> str:
 
 
 def last_axis(what: str, operand: Any) -> int:
-    """The size of the last axis; T203 for a number."""
+    """The size of the last axis, as an int; T203 for a number."""
     if np.ndim(operand) == 0:
         raise error("T203", no_axis(what), hint=NO_AXIS_HINT)
     return int(np.shape(operand)[-1])
@@ -435,6 +469,7 @@ NO_AXIS_HINT = "pass an array"
 
 
 def at_most(what: str, size: int, n: int) -> None:
+    """Raises T203 unless ``size`` lies between 0 and ``n``, the size of the axis; T131 if it is not an integer."""
     integer(f"a size of {what}", size)
     if not 0 <= size <= n:
         raise error("T203", too_many(what, size, n), hint=TOO_MANY_HINT)
@@ -448,12 +483,12 @@ def too_many(what: str, size: Any, n: Any) -> str:
 
 
 def part(operand: Any, starts: Sequence[int], sizes: Sequence[int]) -> Any:
-    """A copy of the slice of these sizes."""
+    """A copy of the slice of these sizes that begins at ``starts``."""
     return np.array(operand[_box(starts, sizes)])
 
 
 def replaced(operand: Any, starts: Sequence[int], update: Any) -> Any:
-    """A copy of an array with ``update`` in the slice that begins at ``starts``."""
+    """A copy of ``operand`` with ``update`` in the slice of its shape that begins at ``starts``."""
     done = np.array(operand)
     done[_box(starts, np.shape(update))] = update
     return done
@@ -464,6 +499,7 @@ def _box(starts: Sequence[int], sizes: Sequence[int]) -> Any:
 
 
 def same_dtype(what: str, operand: Any, update: Any) -> None:
+    """Raises T201 unless the array and its update have the same dtype; ``what`` names the function."""
     a, b = kind_of(operand), kind_of(update)
     if a.dtype != b.dtype or not a.dtype:
         raise error("T201", other_dtype(what, a, b), hint=CAST_HINT)

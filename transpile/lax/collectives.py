@@ -105,7 +105,7 @@ def ppermute(x: Any, axis_name: Hashable, perm: Sequence[tuple[int, int]]) -> An
 
 
 def axis_index(axis_name: Hashable) -> Any:
-    """The index of the lane, from 0.
+    """The index of this lane, from 0, along the axis of that name.
 
     >>> import numpy as np, transpile as tp
     >>> tp.vmap(lambda x: x * axis_index("i"), axis_name="i")(np.array([5.0, 5.0, 5.0]))
@@ -115,7 +115,7 @@ def axis_index(axis_name: Hashable) -> Any:
 
 
 def axis_size(axis_name: Hashable) -> Any:
-    """The number of lanes.
+    """The number of lanes of the axis of that name, or of all axes of a tuple of names.
 
     >>> import numpy as np, transpile as tp
     >>> tp.vmap(lambda x: axis_size("i"), axis_name="i", out_axes=None)(np.zeros(4))

@@ -14,8 +14,8 @@ from transpile.lax import checks
 
 
 def cumsum(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
-    """Running sums along ``axis``, with ``reverse`` from its end; the shape and dtype are those of ``operand``, so sums of narrow
-    integers wrap around.
+    """Running sums along ``axis``, with ``reverse`` from its end, of the shape and dtype of ``operand``: sums of narrow
+    integers wrap.
 
     >>> cumsum(np.array([1.0, 2.0, 4.0])), cumsum(np.array([1.0, 2.0, 4.0]), reverse=True)
     (array([1., 3., 7.]), array([7., 6., 4.]))
@@ -25,8 +25,8 @@ def cumsum(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
 
 
 def cumprod(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
-    """Running products along ``axis``, with ``reverse`` from its end; the shape and dtype are those of ``operand``, so products
-    of narrow integers wrap around.
+    """Running products along ``axis``, with ``reverse`` from its end, of the shape and dtype of ``operand``: narrow integers
+    wrap.
 
     >>> cumprod(np.array([[1, 2], [3, 4]]), axis=1)
     array([[ 1,  2],
@@ -37,7 +37,8 @@ def cumprod(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
 
 
 def cummax(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
-    """Running maxima along ``axis``, with ``reverse`` from its end; NaN from the first NaN on.
+    """Running maxima along ``axis``, with ``reverse`` from its end, of the shape and dtype of ``operand``; NaN from the first
+    NaN on.
 
     >>> cummax(np.array([1.0, 3.0, 2.0]))
     array([1., 3., 3.])
@@ -47,7 +48,8 @@ def cummax(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
 
 
 def cummin(operand: Any, axis: int = 0, reverse: bool = False) -> Any:
-    """Running minima along ``axis``, with ``reverse`` from its end; NaN from the first NaN on.
+    """Running minima along ``axis``, with ``reverse`` from its end, of the shape and dtype of ``operand``; NaN from the first
+    NaN on.
 
     >>> cummin(np.array([1, 3, 2]), reverse=True)
     array([1, 2, 2])

@@ -99,7 +99,8 @@ def associative_scan(fn: Callable[[Any, Any], Any], elems: Any, reverse: bool = 
 
 
 def _combine(fn: Any, shape: Any, done: Any, axis: int, d: int, start: int, n: int) -> None:
-    """``x[i + d] = fn(x[i], x[i + d])`` for each ``i`` of ``range(start, n - d, 2 * d)``."""
+    """Sets ``x[i + d] = fn(x[i], x[i + d])`` for each ``i`` of ``range(start, n - d, 2 * d)``, in place in the leaves ``done``
+    and by one call of ``fn``."""
     left = [x[checks.along(axis, start, n - d, 2 * d)] for x in done]
     right = [x[checks.along(axis, start + d, n, 2 * d)] for x in done]
     checks.equally_long(left, right)

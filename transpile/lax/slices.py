@@ -39,7 +39,8 @@ def dynamic_update_slice(operand: Any, update: Any, start_indices: Any) -> Any:
 
 
 def dynamic_index_in_dim(operand: Any, index: Any, axis: int = 0, keepdims: bool = True) -> Any:
-    """The part of ``operand`` at ``index`` along ``axis``, which is kept with size 1 if ``keepdims``.
+    """The part of ``operand`` at ``index`` along ``axis``, a copy; the axis stays with size 1 if ``keepdims``, else it is
+    removed.
 
     A negative index counts from the end; an index out of range is clipped. T207 if it is not an integer.
 
@@ -54,7 +55,8 @@ def dynamic_index_in_dim(operand: Any, index: Any, axis: int = 0, keepdims: bool
 
 
 def dynamic_slice_in_dim(operand: Any, start_index: Any, slice_size: int, axis: int = 0) -> Any:
-    """The slice of ``slice_size`` elements from ``start_index`` along ``axis``, whole along the others; see `dynamic_slice`.
+    """A copy of the slice of ``slice_size`` elements from ``start_index`` along ``axis``, whole along the others; see
+    `dynamic_slice`.
 
     >>> dynamic_slice_in_dim(np.arange(6).reshape(2, 3), 5, 2, axis=1)
     array([[1, 2],

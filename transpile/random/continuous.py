@@ -13,9 +13,9 @@ from transpile_runtime import random as runtime
 def uniform(key: Any, shape: Any = (), dtype: Any = None, minval: Any = 0.0, maxval: Any = 1.0) -> Any:
     """An array of uniform numbers in ``[minval, maxval)``, of float64 (the default) or float32.
 
-    The bounds are numbers or arrays that broadcast to the shape; the draw is differentiable in them. A number is ``u * (maxval -
-    minval) + minval`` with ``u`` in [0, 1), rounded: this can give ``maxval`` itself. TypeError for another dtype, or if ``key``
-    is not one key.
+    The bounds are numbers or arrays that broadcast to the shape; the draw is differentiable in them. A number is ``u * (maxval
+    - minval) + minval`` with ``u`` in [0, 1), rounded: this can give ``maxval`` itself. TypeError for another dtype, or if
+    ``key`` is not one key.
 
     >>> uniform(np.array([0, 42], np.uint32), (3,))
     array([0.42672757, 0.01501007, 0.57414442])
@@ -38,7 +38,8 @@ def normal(key: Any, shape: Any = (), dtype: Any = None) -> Any:
 
 
 def gumbel(key: Any, shape: Any = (), dtype: Any = None, mode: Any = None) -> Any:
-    """An array of numbers from the Gumbel distribution, whose distribution function is ``exp(-exp(-x))``.
+    """An array of numbers from the Gumbel distribution, whose distribution function is ``exp(-exp(-x))``, of float64 or
+    float32.
 
     ``mode`` "low" (None) uses one uniform number for each; "high" uses two, so that large values are resolved as finely as
     small ones.
@@ -55,7 +56,7 @@ def gumbel(key: Any, shape: Any = (), dtype: Any = None, mode: Any = None) -> An
 
 
 def exponential(key: Any, shape: Any = (), dtype: Any = None) -> Any:
-    """An array of numbers from the exponential distribution with mean 1.
+    """An array of numbers from the exponential distribution with mean 1, of float64 (the default) or float32.
 
     >>> exponential(np.array([0, 42], np.uint32), (2,)).round(6)
     array([0.556394, 0.015124])
@@ -64,7 +65,8 @@ def exponential(key: Any, shape: Any = (), dtype: Any = None) -> Any:
 
 
 def laplace(key: Any, shape: Any = (), dtype: Any = None) -> Any:
-    """An array of numbers from the Laplace distribution, whose density is ``exp(-|x|) / 2``.
+    """An array of numbers from the Laplace distribution, whose density is ``exp(-|x|) / 2``, of float64 (the default) or
+    float32.
 
     >>> laplace(np.array([0, 42], np.uint32), (2,)).round(6)
     array([0.158462, 3.505887])
@@ -75,7 +77,8 @@ def laplace(key: Any, shape: Any = (), dtype: Any = None) -> Any:
 
 
 def logistic(key: Any, shape: Any = (), dtype: Any = None) -> Any:
-    """An array of numbers from the logistic distribution, whose distribution function is ``1 / (1 + exp(-x))``.
+    """An array of numbers from the logistic distribution, whose distribution function is ``1 / (1 + exp(-x))``, of float64 or
+    float32.
 
     >>> logistic(np.array([0, 42], np.uint32), (2,)).round(6)
     array([-0.295215, -4.18391 ])
@@ -85,9 +88,10 @@ def logistic(key: Any, shape: Any = (), dtype: Any = None) -> Any:
 
 
 def truncated_normal(key: Any, lower: Any, upper: Any, shape: Any = None, dtype: Any = None) -> Any:
-    """An array of numbers from the standard normal distribution restricted to ``lower`` to ``upper``.
+    """An array of numbers from the standard normal distribution restricted to lie strictly between ``lower`` and ``upper``.
 
-    The shape is by default that of the bounds, broadcast. The draw is differentiable in the bounds.
+    The shape is by default that of the bounds, broadcast; the dtype is float64 (the default) or float32. The draw is
+    differentiable in the bounds.
 
     >>> truncated_normal(np.array([0, 42], np.uint32), -1.0, 2.0, (2,)).round(6)
     array([ 0.019985, -0.950448])
@@ -106,9 +110,9 @@ def multivariate_normal(
 ) -> Any:
     """An array ``[*shape, d]`` of normal vectors with mean ``[..., d]`` and covariance ``[..., d, d]``.
 
-    ``shape`` is by default the broadcast shape of the leading axes of both. ``method`` is "cholesky", or "eigh" or "svd" for
-    singular covariances, whose eigenvalues that vanish up to rounding count as 0. The draw is differentiable in mean and
-    covariance.
+    ``shape`` is by default the broadcast shape of the leading axes of both. ``method`` says how the covariance is factored:
+    "cholesky" (LinAlgError if it is singular), or "eigh" or "svd", for which eigenvalues that vanish up to rounding count as 0.
+    The draw is differentiable in mean and covariance.
 
     >>> multivariate_normal(np.array([0, 42], np.uint32), np.array([1.0, 2.0]), np.eye(2)).round(6)
     array([ 0.815288, -0.169825])
@@ -132,7 +136,8 @@ def multivariate_normal(
 
 
 def _roots(values: Any) -> Any:
-    """Square roots of the eigenvalues of a covariance: 0 for eigenvalues that vanish up to rounding, NaN for negative ones."""
+    """Square roots of the eigenvalues (last axis) of a covariance: 0 for eigenvalues that vanish up to rounding, NaN for
+    negative ones."""
     is_zero = np.abs(values) <= values.shape[-1] * _step(values) * np.max(
         np.abs(values), axis=-1, initial=0.0, keepdims=True
     )
@@ -140,18 +145,18 @@ def _roots(values: Any) -> Any:
 
 
 def _positive(key: Any, shape: Any, dtype: Any) -> Any:
-    """Numbers in (0, 1)."""
+    """Uniform numbers in (0, 1) of this shape, of float64 (the default) or float32."""
     u = runtime.unit(runtime.single(key), shape, dtype)
     return runtime.between(u, _least(u), 1.0)
 
 
 def _step(x: Any) -> float:
-    """The distance from 1 to the next float of the dtype."""
+    """The distance from 1 to the next larger float of the dtype of ``x``."""
     return 2.0**-52 if x.dtype.itemsize == 8 else 2.0**-23
 
 
 def _least(x: Any) -> float:
-    """The smallest positive normal float of the dtype."""
+    """The smallest positive normal float of the dtype of ``x``."""
     return 2.0**-1022 if x.dtype.itemsize == 8 else 2.0**-126
 
 

@@ -27,8 +27,8 @@ def poisson(key: Any, lam: Any, shape: Any = None, dtype: Any = None) -> Any:
 def binomial(key: Any, n: Any, p: Any, shape: Any = None, dtype: Any = None) -> Any:
     """An array of floats from the binomial distribution: the number of successes in ``n`` trials of probability ``p``.
 
-    The shape is by default the broadcast shape of ``n`` and ``p``. NaN where ``n`` is negative or ``p`` is not in [0, 1]. The
-    numbers differ from those of JAX.
+    The shape is by default the broadcast shape of ``n`` and ``p``, the dtype float64 (or float32). NaN where ``n`` is negative
+    or ``p`` is not in [0, 1]. The numbers differ from those of JAX.
 
     >>> binomial(np.array([0, 42], np.uint32), 10, 0.5, (5,))
     array([4., 6., 4., 5., 2.])
@@ -61,13 +61,15 @@ def geometric(key: Any, p: Any, shape: Any = None, dtype: Any = None) -> Any:
 
 
 def _whole(what: str, dtype: Any) -> Any:
+    """``dtype`` as a NumPy dtype, int64 for None; TypeError unless it is an integer dtype. ``what`` names the function."""
     dtype = np.dtype(np.int64 if dtype is None else dtype)
     runtime.demand_type(dtype.kind in "iu", f"the dtype of {what} must be an integer dtype, not {dtype}")
     return dtype
 
 
 def _fitted(counts: Any, least: float, dtype: Any) -> Any:
-    """The counts clipped and cast to an integer dtype; ``most`` is the largest float64 that the dtype holds."""
+    """The counts, floats, clipped to ``least`` (0 for an unsigned dtype) and the largest float64 that the dtype holds, and cast
+    to this integer dtype."""
     bits = 8 * dtype.itemsize - (dtype.kind == "i")
     most = 2.0**bits - (2.0 ** (bits - 53) if bits > 53 else 1.0)
     return np.clip(counts, 0.0 if dtype.kind == "u" else least, most).astype(dtype)

@@ -45,7 +45,7 @@ def bernoulli(key: Any, p: Any = 0.5, shape: Any = None, mode: str = "low") -> A
     """An array of booleans that are true with probability ``p``, by default of the shape of ``p``.
 
     ``mode`` "low" compares one uniform number of the dtype of ``p`` with it; "high" uses two, so that tiny probabilities are
-    exact.
+    exact. TypeError unless ``p`` is a float or an array of floats.
 
     >>> bernoulli(np.array([0, 42], np.uint32), 0.5, (3,))
     array([ True,  True, False])
@@ -64,7 +64,7 @@ def bernoulli(key: Any, p: Any = 0.5, shape: Any = None, mode: str = "low") -> A
 
 
 def rademacher(key: Any, shape: Any = (), dtype: Any = None) -> Any:
-    """An array of -1 and 1 with equal probability, by default of int64.
+    """An array of -1 and 1 with equal probability, of int64 or the given dtype.
 
     >>> rademacher(np.array([0, 42], np.uint32), (3,))
     array([ 1,  1, -1])
@@ -79,7 +79,7 @@ def categorical(
     """An array of int64 indices along ``axis`` of ``logits``, drawn with probabilities proportional to ``exp(logits)``.
 
     ``shape`` is by default that of the logits without the axis, and must end with it. Without ``replace``, the draws along the
-    axes of ``shape`` in front of it are all different.
+    axes of ``shape`` in front of it are all different. ``mode`` is that of `gumbel`.
 
     >>> categorical(np.array([0, 42], np.uint32), np.log([0.1, 0.2, 0.7]), shape=(4,))
     array([2, 2, 2, 2])
@@ -112,9 +112,11 @@ def categorical(
 
 
 def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False) -> Any:
-    """``x`` with its entries along ``axis`` in random order; for an integer ``n``, a permutation of ``np.arange(n)``.
+    """An array with the entries of ``x`` along ``axis`` in random order; for an integer ``n``, a permutation of
+    ``np.arange(n)``.
 
-    With ``independent`` every line along the axis has an order of its own. The result is differentiable in ``x``.
+    With ``independent`` every line along the axis has an order of its own, else whole slices are moved. The result is
+    differentiable in ``x``.
 
     >>> permutation(np.array([0, 42], np.uint32), 5)
     array([4, 2, 3, 0, 1])
@@ -131,7 +133,8 @@ def permutation(key: Any, x: Any, axis: int = 0, independent: bool = False) -> A
 
 
 def _shuffled(key: Any, x: Any, axis: int) -> Any:
-    """``x`` sorted by random 32-bit keys, ``3 log(size) / log(2**32)`` times, so that equal keys have no effect."""
+    """``x`` with each line along ``axis`` in a random order of its own: sorted by random 32-bit keys, ``3 log(size) /
+    log(2**32)`` times, so that equal keys have no effect."""
     own, size = runtime.single(key), x.size
     for _ in range(int(size > 1) + int(size > 1625) + int(size > 2642245)):
         keys = runtime.split(own)
@@ -147,7 +150,8 @@ def choice(
     """An array of entries of ``a`` along ``axis``, chosen at random; for an integer ``a``, entries of ``np.arange(a)``.
 
     ``shape`` takes the place of the axis in the shape of the result. ``p`` are the probabilities of the entries, equal by
-    default. Without ``replace`` no entry is chosen twice; ValueError if there are too few.
+    default. Without ``replace`` no entry is chosen twice; ValueError if there are too few. ``mode`` is that of `gumbel`, used
+    for ``p`` without ``replace``.
 
     >>> choice(np.array([0, 42], np.uint32), 10, (4,))
     array([5, 8, 3, 1])
@@ -181,7 +185,7 @@ def choice(
 
 
 def _placed(x: Any, count: Any, shape: Any, axis: int) -> Any:
-    """The first ``count`` entries along an axis, which is reshaped to ``shape``."""
+    """The first ``count`` entries of ``x`` along ``axis``, which is replaced by axes of the sizes ``shape``."""
     if x.ndim == 1:
         return np.reshape(x[:count], shape)
     at = axis if axis >= 0 else axis + x.ndim

@@ -35,7 +35,8 @@ def loggamma(key: Any, a: Any, shape: Any = None, dtype: Any = None) -> Any:
 
 
 def beta(key: Any, a: Any, b: Any, shape: Any = None, dtype: Any = None) -> Any:
-    """An array of numbers from the beta distribution, by default of the broadcast shape of ``a`` and ``b``.
+    """An array of numbers from the beta distribution with parameters ``a`` and ``b``, by default of their broadcast shape;
+    float64 or float32.
 
     The draw is differentiable in both. The numbers differ from those of JAX.
 
@@ -114,7 +115,8 @@ def ball(key: Any, d: Any, p: Any = 2, shape: Any = (), dtype: Any = None) -> An
 
 
 def _log_gamma(key: Any, a: Any, shape: Any) -> Any:
-    """Logarithms of gamma variables, which do not underflow for small shape parameters.
+    """Logarithms of gamma variates with shape parameters ``a``, broadcast to ``shape`` unless it is None; they do not underflow
+    for small ``a``.
 
     They are float64 whatever the dtype of the draw, because `beta` subtracts two of them and a float32 of -1e7 has no fraction.
     """
@@ -123,6 +125,7 @@ def _log_gamma(key: Any, a: Any, shape: Any) -> Any:
 
 
 def _real(dtype: Any) -> Any:
+    """``dtype`` as a NumPy dtype, float64 for None; TypeError unless it is float64 or float32."""
     dtype = np.dtype(np.float64 if dtype is None else dtype)
     runtime.demand_type(
         dtype == np.float64 or dtype == np.float32, f"the dtype must be float64 or float32, not {dtype}"

@@ -60,7 +60,7 @@ def fold_in(key: Any, data: Any) -> Any:
 
 
 def bits(key: Any, shape: Any = (), dtype: Any = None) -> Any:
-    """An array of uniform random bits, of uint64 by default, or of uint8, uint16 or uint32.
+    """An array of uniform random integers that use all bits of their dtype: uint64 by default, or uint8, uint16 or uint32.
 
     >>> bits(np.array([0, 42], np.uint32), (2,), np.uint32)
     array([2098992034, 2919706841], dtype=uint32)

@@ -25,7 +25,9 @@ def cauchy(key: Any, shape: Any = (), dtype: Any = None) -> Any:
 
 
 def pareto(key: Any, b: Any, shape: Any = None, dtype: Any = None) -> Any:
-    """An array of numbers from the Pareto distribution, density ``b x**(-b - 1)``, ``x >= 1``; by default of ``b``'s shape.
+    """An array of numbers from the Pareto distribution with exponent ``b``: density ``b x**(-b - 1)`` for ``x >= 1``.
+
+    The shape is by default that of ``b``, the dtype float64 (or float32).
 
     >>> pareto(np.array([0, 42], np.uint32), 2.0, (2,)).round(6)
     array([1.320747, 1.007591])
@@ -71,7 +73,7 @@ def maxwell(key: Any, shape: Any = (), dtype: Any = None) -> Any:
 def orthogonal(key: Any, n: Any, shape: Any = (), dtype: Any = None, m: Any = None) -> Any:
     """An array ``[*shape, n, m]`` of uniformly distributed matrices with orthonormal columns (rows, if ``m > n``).
 
-    ``m`` is ``n`` by default.
+    ``m`` None is ``n``: the matrices are orthogonal.
 
     >>> q = orthogonal(np.array([0, 42], np.uint32), 3)
     >>> np.allclose(q @ q.T, np.eye(3))

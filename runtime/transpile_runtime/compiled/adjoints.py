@@ -25,7 +25,8 @@ _BLOCK = 48
 
 @apart("void(real[:, :], real[:, :], real[:, ::1])")
 def cholesky_adjoint(factor, given, out):
-    """Computes the adjoint of the matrix's lower triangle in ``out`` from ``given``, the adjoint of the lower factor.
+    """Fills ``out`` with the adjoint of the matrix's lower triangle, zeros above it, from ``given``, the adjoint of the lower
+    factor.
 
     ``factor`` is the transpose of the lower factor.
     """
@@ -62,7 +63,8 @@ def cholesky_adjoint(factor, given, out):
 
 @fast
 def _one_block(low, bar):
-    """The adjoint of the Cholesky factor ``low``, row by row, in place in ``bar``; elements above the diagonal become 0."""
+    """Replaces ``bar``, the adjoint of the Cholesky factor ``low``, by that of the matrix, row by row; elements above the
+    diagonal become 0."""
     n = low.shape[0]
     for j in range(n - 1, -1, -1):
         inverse = 1 / low[j, j]

@@ -27,7 +27,11 @@ _IS_POSSIBLE = "_reload_init" in codegen.CodeLibrary.__init__.__code__.co_names
 
 
 def apart(signature, fastmath=NAN_SAFE):
-    """The decorator of a function with this signature, which only compiled code calls."""
+    """The decorator of a function with this signature, a text, which only compiled code calls; the result is an intrinsic that
+    calls it by its symbol.
+
+    If this Numba cannot do that, the result is an ordinary njit function.
+    """
 
     def wrap(function):
         if not _IS_POSSIBLE:
@@ -48,6 +52,7 @@ class _Apart:
         self.loaded = {}
 
     def signature(self, real):
+        """Numba's signature for ``real``, "float64" or "float32"."""
         if real not in self.signatures:
             args, result = sigutils.normalize_signature(self.text.replace("real", real))
             self.signatures[real] = typing.signature(result, *args)
@@ -57,7 +62,7 @@ class _Apart:
         return f"{self.function.__module__}.{self.function.__name__}.{real}"
 
     def load(self, real):
-        """Compiles or loads the code behind the symbol."""
+        """Compiles or loads, once, the code behind the symbol for ``real``, "float64" or "float32"."""
         if real in self.loaded:
             return
         compiled = keep(njit(error_model="numpy", fastmath=self.fastmath, **BARE, **OPTIONS)(self.function))
@@ -69,6 +74,8 @@ class _Apart:
         self.loaded[real] = compiled  # keeps the code in memory
 
     def intrinsic(self):
+        """The intrinsic that calls the function; ``real`` is the dtype that its arrays have in common."""
+
         def typed(context, *args):
             kinds = {str(a.dtype) for a in args if isinstance(a, types.Array)} & {*REALS}
             if len(kinds) != 1:
@@ -87,7 +94,8 @@ class _Apart:
         return found
 
     def caller(self, real):
-        """The function that generates a call of the symbol."""
+        """The function by which Numba generates a call of the symbol for ``real``; the calling code then loads the function
+        first."""
 
         def generate(context, builder, signature, args):
             self.load(real)
@@ -106,7 +114,8 @@ class _Apart:
 
 
 def _lent(context, builder, kind, value):
-    """The argument for the duration of the call; for an array without reference count.
+    """The argument ``value``, of Numba's type ``kind``, for the duration of the call: an array without its reference count,
+    others unchanged.
 
     The caller keeps a reference, and no result uses its memory; counting in each function would cost as much as a division.
     """

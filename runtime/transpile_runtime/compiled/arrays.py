@@ -7,7 +7,7 @@ from transpile_runtime.compiled.options import exact, njit
 
 @njit
 def bound(x, n):
-    """A bound of a slice of an axis of size ``n``, clipped as in Python."""
+    """The bound ``x`` of a slice of an axis of size ``n`` as an index from 0 to ``n``, clipped as in Python."""
     if x < 0:
         x += n
     return 0 if x < 0 else min(x, n)
@@ -15,7 +15,8 @@ def bound(x, n):
 
 @njit
 def span(n, start, stop, has_start, has_stop, step):
-    """The start and the number of elements of ``start:stop:step`` on an axis of size ``n``."""
+    """The start and the number of elements of ``start:stop:step`` on an axis of size ``n``; without ``has_start`` or
+    ``has_stop`` that bound is left out. ValueError for step 0."""
     if step == 0:
         raise ValueError("slice step cannot be zero")
     low, high = (0, n) if step > 0 else (-1, n - 1)
@@ -35,16 +36,17 @@ def span(n, start, stop, has_start, has_stop, step):
 
 @njit
 def backwards(start, bound, step):
-    """The numbers of ``range(start, bound, step)`` from last to first."""
+    """The range of the numbers of ``range(start, bound, step)`` from last to first."""
     count = len(range(start, bound, step))
     return range(start + (count - 1) * step, start - step, -step)
 
 
 @exact
 def fsum(x):
-    """The sum of all elements, rounded once: partial sums that do not overlap are kept, the smallest first.
+    """The sum of all elements of a flat array, rounded once: partial sums that do not overlap are kept, the smallest first.
 
-    Source: J. R. Shewchuk, *Adaptive precision floating-point arithmetic and fast robust geometric predicates* (1997).
+    Infinite or NaN if an element is; OverflowError if a partial sum is too large. Source: J. R. Shewchuk, *Adaptive precision
+    floating-point arithmetic and fast robust geometric predicates* (1997).
     """
     parts = np.empty(64)  # 2,098 binary digits divided by 53, and a few more
     n, special, is_special = 0, 0.0, False
@@ -75,7 +77,8 @@ def fsum(x):
 
 @exact
 def _rounded(parts, n):
-    """The rounded sum of parts that do not overlap; if the remainder is exactly half a digit, the next part decides."""
+    """The rounded sum of the first ``n`` of ``parts``, which do not overlap, the smallest first; if the remainder is exactly
+    half a digit, the next part decides."""
     total = 0.0
     while n > 0:
         n -= 1
@@ -99,13 +102,14 @@ def wrap(i, n):
 
 @njit
 def diagonal_size(m, n, offset):
-    """The length of a diagonal of an ``m`` by ``n`` matrix."""
+    """The length of the diagonal of an ``m`` by ``n`` matrix that lies ``offset`` columns to the right of the main one."""
     return max(min(m, n - offset) if offset >= 0 else min(m + offset, n), 0)
 
 
 @exact
 def linspace_at(start, stop, parts, k, is_last):
-    """Point ``k``, equal to NumPy's to the last bit: edges are compared with it."""
+    """Number ``k`` of ``linspace(start, stop)``, with ``parts`` intervals, equal to NumPy's to the last bit; ``stop`` if
+    ``is_last``."""
     if parts <= 0:
         return start + k * (stop - start)
     return stop if is_last else start + k * ((stop - start) / parts)
@@ -113,33 +117,38 @@ def linspace_at(start, stop, parts, k, is_last):
 
 @exact
 def arange_at(start, step, k):
-    """Number ``k``, equal to NumPy's to the last bit, which adds multiples of the difference of the first two."""
+    """Number ``k`` of ``arange(start, ..., step)``, equal to NumPy's to the last bit, which adds multiples of the difference of
+    the first two."""
     second = start + step
     return second if k == 1 else start + k * (second - start)
 
 
 @njit
 def pad_edge(i, n):
-    """The index that ``np.pad`` copies for position ``i``, in mode "edge"."""
+    """The index, on an axis of size ``n``, of the element that ``np.pad`` copies to position ``i`` (negative before the axis)
+    in mode "edge"."""
     return min(max(i, 0), n - 1)
 
 
 @njit
 def pad_wrap(i, n):
-    """The index that ``np.pad`` copies for position ``i``, in mode "wrap"."""
+    """The index, on an axis of size ``n``, of the element that ``np.pad`` copies to position ``i`` (negative before the axis)
+    in mode "wrap"."""
     return i % n
 
 
 @njit
 def pad_symmetric(i, n):
-    """The index that ``np.pad`` copies for position ``i``, in mode "symmetric"."""
+    """The index, on an axis of size ``n``, of the element that ``np.pad`` copies to position ``i`` (negative before the axis)
+    in mode "symmetric"."""
     i = i % (2 * n)
     return i if i < n else 2 * n - 1 - i
 
 
 @njit
 def pad_reflect(i, n):
-    """The index that ``np.pad`` copies for position ``i``, in mode "reflect"."""
+    """The index, on an axis of size ``n``, of the element that ``np.pad`` copies to position ``i`` (negative before the axis)
+    in mode "reflect"."""
     if n == 1:
         return 0
     i = i % (2 * n - 2)
@@ -169,7 +178,7 @@ def convolve_valid(n, m):
 
 @njit
 def sort(x):
-    """Each row sorted."""
+    """A copy of a matrix with each row sorted."""
     out = x.copy()
     for i in range(x.shape[0]):
         out[i].sort()
@@ -187,7 +196,7 @@ _RUN = 16  # length of runs that are sorted by insertion
 
 @njit
 def in_order(x):
-    """The indices that sort a flat array stably. Numba's own sort loses memory where an allocation fails."""
+    """The indices that sort a flat array stably, NaN last. Numba's own sort loses memory where an allocation fails."""
     n = x.shape[0]
     found, other = np.empty(n, np.int64), np.empty(n, np.int64)
     for start in range(0, n, _RUN):
@@ -223,7 +232,7 @@ def in_order(x):
 
 @njit
 def argsort(x):
-    """For each row the indices that sort it stably."""
+    """A matrix with, for each row of ``x``, the indices that sort it stably."""
     out = np.empty(x.shape, np.int64)
     for i in range(x.shape[0]):
         places = in_order(x[i])
@@ -234,6 +243,7 @@ def argsort(x):
 
 @njit
 def searchsorted_left(a, x):
+    """The first index at which the number ``x`` can be inserted in the sorted array ``a``; NaN counts as the largest."""
     low, high = 0, a.shape[0]
     while low < high:
         mid = (low + high) // 2
@@ -246,6 +256,7 @@ def searchsorted_left(a, x):
 
 @njit
 def searchsorted_right(a, x):
+    """The last index at which the number ``x`` can be inserted in the sorted array ``a``; NaN counts as the largest."""
     low, high = 0, a.shape[0]
     while low < high:
         mid = (low + high) // 2
@@ -258,6 +269,8 @@ def searchsorted_right(a, x):
 
 @njit
 def digitize(x, bins, right):
+    """The number of the bin of ``x``, as ``np.digitize`` has it, for increasing or decreasing edges ``bins``; with ``right`` a
+    bin contains its right edge."""
     n = bins.shape[0]
     if n > 1 and bins[0] > bins[n - 1]:
         low, high = 0, n
@@ -273,6 +286,8 @@ def digitize(x, bins, right):
 
 @njit
 def interp(x, xp, fp):
+    """The value at the number ``x`` of the piecewise linear function through the points ``(xp, fp)``, constant beyond them;
+    ValueError without points."""
     n = xp.shape[0]
     if n == 0:
         raise ValueError("array of sample points is empty")
@@ -288,6 +303,8 @@ def interp(x, xp, fp):
 
 @njit
 def bincount(places, minlength):
+    """For each of 0, 1, ... how often it is in ``places``, as int64, at least ``minlength`` numbers; ValueError for a negative
+    place."""
     if minlength < 0:
         raise ValueError("'minlength' must not be negative")
     size = minlength
@@ -303,6 +320,8 @@ def bincount(places, minlength):
 
 @njit
 def bincount_weighted(places, weights, minlength):
+    """For each of 0, 1, ... the sum of the weights of its occurrences in ``places``, as float64, at least ``minlength``
+    numbers; ValueError for a negative place."""
     if places.shape[0] != weights.shape[0]:
         raise ValueError("The weights and list don't have the same length.")
     if minlength < 0:
@@ -335,7 +354,8 @@ def nonzero(x):
 
 @njit
 def unique(x):
-    """The sorted unique values, the indices of their first occurrences, the inverse, and the counts."""
+    """For a flat array the sorted unique values, the indices of their first occurrences, for each element the index of its
+    value, and the counts; all NaN are one."""
     n = x.shape[0]
     order = in_order(x)
     values = np.empty(n, x.dtype)
@@ -356,20 +376,21 @@ def unique(x):
 
 @njit
 def isin(x, values, invert):
-    """Whether a number is among sorted values; with ``invert``, whether it is not."""
+    """True if the number ``x`` is among ``values``, which are sorted; with ``invert``, if it is not."""
     k = searchsorted_left(values, x)
     return (k < values.shape[0] and values[k] == x) != invert
 
 
 @njit
 def correlate_same(n, m):
-    """The start and the length as in `convolve_same`, for a correlation."""
+    """The start in the full correlation and the length of the result, for sizes ``n`` and ``m`` in mode "same"."""
     return (min(n, m) - 1) // 2 if m <= n or min(n, m) % 2 else min(n, m) // 2, max(n, m)
 
 
 @njit
 def scatter_add(places, weights, n):
-    """The sums of the weights at each of ``n`` indices; an index out of range is an IndexError."""
+    """A new array of size ``n``, each element the sum of the ``weights`` whose place is its index; IndexError for a place that
+    is negative or not below ``n``."""
     out = np.zeros(n, weights.dtype)
     for k in range(places.shape[0]):
         i = places[k]
@@ -381,7 +402,7 @@ def scatter_add(places, weights, n):
 
 @njit
 def resort(order, key):
-    """The indices in ``order``, sorted stably by ``key``."""
+    """A new array of the indices in ``order``, sorted stably by the elements of ``key`` that they select."""
     moved = np.empty(order.shape[0], key.dtype)
     for k in range(order.shape[0]):
         moved[k] = key[order[k]]
@@ -394,7 +415,7 @@ def resort(order, key):
 
 @njit
 def steps(start, stop, step):
-    """The length of ``arange(start, stop, step)``."""
+    """The length of ``arange(start, stop, step)``; ZeroDivisionError for step 0."""
     if step == 0:
         raise ZeroDivisionError("division by zero")
     return max(int(np.ceil((stop - start) / step)), 0)
@@ -402,7 +423,8 @@ def steps(start, stop, step):
 
 @njit
 def repeat_each(x, times):
-    """Each element repeated as often as ``times`` says."""
+    """A flat array with each element of ``x`` repeated as often as ``times`` says; ValueError for a negative number or other
+    sizes."""
     if times.shape[0] != x.shape[0]:
         raise ValueError("operands could not be broadcast together")
     size = 0

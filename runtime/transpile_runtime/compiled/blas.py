@@ -27,7 +27,7 @@ _NO, _YES, _UPPER = ord("N"), ord("T"), ord("U")
 
 @apart("void(real, real[:, :], real[:, :], real, real[:, :])")
 def gemm(alpha, a, b, beta, c):
-    """``c = alpha * a @ b + beta * c``."""
+    """Sets ``c = alpha * a @ b + beta * c``, for matrices; ValueError if sizes do not agree."""
     if a.shape[0] != c.shape[0] or b.shape[0] != a.shape[1] or b.shape[1] != c.shape[1]:
         raise ValueError("gemm: the sizes do not agree")
     if c.shape[1] == 1:
@@ -73,7 +73,8 @@ def gemm(alpha, a, b, beta, c):
 
 @apart("void(real, real[:, :], real[:, :], real[:, :], int64, boolean, boolean)", FAST)
 def part(alpha, a, b, c, offset, from_there, of_target):
-    """``c += alpha * a @ b`` with a part of ``a``: in its row ``i`` the columns before ``i + offset``, or those from there on.
+    """Adds ``alpha * a @ b`` to ``c``, with a part of ``a``: in its row ``i`` the columns before ``i + offset``, or with
+    ``from_there`` those from there on.
 
     With ``of_target`` the part is of ``c``, and no other element of it is changed. Omitted elements do not act as 0: a NaN in
     ``b`` that meets only such elements has no effect.
@@ -145,7 +146,8 @@ def kept(beta, c):
 
 @apart("void(real, real[:, :], real[:], real, real[:])", FAST)
 def gemv(alpha, a, x, beta, y):
-    """``y = alpha * a @ x + beta * y``: loops over four rows at a time, faster than BLAS except for large matrices."""
+    """Sets ``y = alpha * a @ x + beta * y``: loops over four rows at a time, faster than BLAS except for large matrices;
+    ValueError if sizes do not agree."""
     (m, n), size = a.shape, a.itemsize
     if x.shape[0] != n or y.shape[0] != m:
         raise ValueError("gemv: the sizes do not agree")

@@ -14,7 +14,7 @@ from pathlib import Path
 
 
 def keep(dispatcher):
-    """The dispatcher, with a disk cache if one is possible."""
+    """The dispatcher, the same object, now with a disk cache of its own files if that is possible."""
     with suppress(Exception):  # no directory is writeable, or this Numba has other private names
         files, cache = _classes()
         found = cache(dispatcher.py_func)
@@ -31,7 +31,7 @@ def sources():
 
 
 def digest(folder):
-    """A hash of the names and contents of the Python files under a folder."""
+    """A hash of the names and contents of all Python files under a folder, at any depth."""
     found = hashlib.sha256()
     start = len(str(folder))
     for path in sorted(python_files(folder)):
@@ -43,7 +43,7 @@ def digest(folder):
 
 
 def python_files(folder):
-    """Yields the paths of the Python files under a folder."""
+    """Yields the paths of all Python files under a folder, at any depth, in no fixed order."""
     for here, _, names in os.walk(folder):
         yield from (os.path.join(here, name) for name in names if name.endswith(".py"))
 
@@ -89,6 +89,8 @@ _SETTINGS = (
 
 @lru_cache(maxsize=1)
 def _classes():
+    """Two classes for the disk cache of a dispatcher: that of its files, each with a checksum and named by its content, and
+    that of the cache itself."""
     from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
     from numba.core.runtime.nrt import rtsys
 

@@ -23,6 +23,7 @@ class Context(CPUContext):
 
     @classmethod
     def under(cls, target, **options):
+        """A new context derived from ``target``, with Numba's ``options`` and without writers in `leaving`."""
         made = target.subtarget(**options)
         made.__class__ = cls
         made.leaving = {}
@@ -53,7 +54,8 @@ class Convention(CPUCallConv):
             writer.passed(status.code, status.excinfoptr)
 
     def return_located(self, builder, code, info, site=None):
-        """Returns the exception of a callee; if that has no line, with ``site``, the number of the message for it.
+        """Emits the return of a callee's exception, ``code`` and ``info``; if it has no line, with ``site``, the number of the
+        message for it.
 
         Numba describes such an exception by constants, whose address is valid as long as the code.
         """
@@ -73,6 +75,8 @@ class Convention(CPUCallConv):
     # ---- arguments known when it is raised: they lie behind the description, in one block of memory
 
     def set_dynamic_user_exc(self, builder, exc, exc_args, nb_types, loc=None, func_name=None):
+        """Emits code that stores an exception whose arguments are partly LLVM values: those go into a new block of memory,
+        behind the description."""
         pyapi = self.context.get_python_api(builder)
         unknown = tuple(self.context.get_dummy_value() if isinstance(a, ir.Value) else a for a in exc_args)
         described = pyapi.serialize_object(self.build_excinfo_struct(exc, unknown, loc, func_name))
@@ -102,7 +106,8 @@ class Convention(CPUCallConv):
         builder.store(builder.bitcast(place, excinfo_ptr_t), self._get_excinfo_argument(builder.function))
 
     def emit_unwrap_dynamic_exception_fn(self, module, st_type, nb_types):
-        """The function that makes a tuple of the arguments; its result is NULL, with an exception set, if that fails."""
+        """The LLVM function that makes a Python tuple of the arguments in a structure ``st_type``; its result is NULL, with an
+        exception set, if that fails."""
         name = f"transpile.arguments.{'.'.join(map(str, nb_types))}"
         found = module.globals.get(name)
         if found is not None:
@@ -131,6 +136,8 @@ class Convention(CPUCallConv):
         return found
 
     def unpack_dynamic_exception(self, builder, pyapi, status):
+        """Emits code that makes Numba's Python description of such an exception, and frees its memory; its value is NULL if
+        that fails."""
         fields = builder.load(status.excinfoptr)
         text, size, given, unwrap, _ = (builder.extract_value(fields, k) for k in range(5))
         unwrap = builder.bitcast(unwrap, ir.FunctionType(cgutils.voidptr_t, [cgutils.voidptr_t]).as_pointer())
@@ -147,7 +154,8 @@ class Convention(CPUCallConv):
         return builder.load(found)
 
     def forget(self, builder, info):
-        """Frees the memory of an exception that is not raised, whose arguments are numbers."""
+        """Emits code that frees the memory of the exception at ``info``, which is not raised and whose arguments are
+        numbers."""
         count = builder.extract_value(builder.load(info), 4)
         with builder.if_then(builder.icmp_signed(">", count, count.type(0))):
             self.context.nrt.free(builder, builder.bitcast(info, cgutils.voidptr_t))

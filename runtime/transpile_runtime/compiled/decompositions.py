@@ -23,7 +23,12 @@ _NONE, _SOME, _ALL, _VECTORS, _LOWER, _UPPER = ord("N"), ord("S"), ord("A"), ord
 
 @apart("void(real[:, ::1], boolean, real[::1], boolean)")
 def eigen(columns, upper, values, wants_vectors):
-    """Computes the eigenvalues of a symmetric matrix, of which one triangle is read; the eigenvectors replace its columns."""
+    """Fills ``values`` with the eigenvalues, ascending, of a symmetric matrix given by its columns; with ``wants_vectors`` the
+    eigenvectors replace these.
+
+    Only the ``upper`` or lower triangle is read; ``columns`` is overwritten. LinAlgError, or up to size 2 NaN, if an element is
+    not finite.
+    """
     n = columns.shape[0]
     for j in range(n):
         for i in range(0 if upper else j, j + 1 if upper else n):
@@ -52,7 +57,8 @@ def eigh(a, upper, values, vectors):
 
 @apart("void(real[:, :], boolean, real[::1], real[:, ::1])")
 def robust_eigh(a, upper, values, vectors):
-    """As SciPy's, by relatively robust representations: the signs of the vectors may differ from NumPy's."""
+    """As `eigh`, but by relatively robust representations, as SciPy does it: the signs of the vectors may differ from
+    NumPy's."""
     n = a.shape[0]
     if n == 0:
         return
@@ -77,6 +83,7 @@ def robust_eigh(a, upper, values, vectors):
 
 @apart("void(real[:, :], boolean, real[::1])")
 def eigvalsh(a, upper, values):
+    """Fills ``values`` with the eigenvalues of a symmetric matrix, ascending; only the ``upper`` or lower triangle is read."""
     eigen(turned(a), upper, values, False)
 
 
@@ -85,7 +92,12 @@ def eigvalsh(a, upper, values):
 
 @apart("void(real[:, ::1], int64, real[:, ::1], real[::1], real[:, ::1])")
 def singular(columns, kind, u, values, vt):
-    """Computes the singular values of a matrix given by its columns; ``u`` and ``vt`` are filled by columns too."""
+    """Fills ``values`` with the singular values, descending, of a matrix given by its columns, which are overwritten; ``u`` and
+    ``vt`` are filled by columns too.
+
+    ``kind`` is LAPACK's option: the letter N for no vectors, S for the reduced and A for all of them. LinAlgError if an element
+    is not finite.
+    """
     n, m = columns.shape
     small = min(m, n)
     for j in range(n):
@@ -103,7 +115,7 @@ def singular(columns, kind, u, values, vt):
 
 @apart("void(real[:, :], real[:, ::1], real[::1], real[:, ::1])")
 def svd(a, u, values, vt):
-    """Computes the reduced singular value decomposition."""
+    """Fills ``u``, ``values`` and ``vt`` with the reduced singular value decomposition of ``a``."""
     m, n = a.shape
     small = min(m, n)
     if small == 0:
@@ -116,7 +128,7 @@ def svd(a, u, values, vt):
 
 @apart("void(real[:, :], real[:, ::1], real[::1], real[:, ::1])")
 def svd_full(a, u, values, vt):
-    """Computes the singular value decomposition with square ``u`` and ``vt``."""
+    """Fills ``u``, ``values`` and ``vt`` with the singular value decomposition of ``a`` with square ``u`` and ``vt``."""
     m, n = a.shape
     left, right = np.eye(m, dtype=a.dtype), np.eye(n, dtype=a.dtype)
     if m > 0 and n > 0:
@@ -127,6 +139,7 @@ def svd_full(a, u, values, vt):
 
 @apart("void(real[:, :], real[::1])")
 def svdvals(a, values):
+    """Fills ``values`` with the singular values of ``a``, descending."""
     if values.size > 0:
         nothing = np.empty((1, 1), a.dtype)
         singular(turned(a), _NONE, nothing, values, nothing)
@@ -134,7 +147,7 @@ def svdvals(a, values):
 
 @apart("int64(real[:, :])")
 def matrix_rank(a):
-    """The number of singular values above NumPy's default tolerance."""
+    """The number of singular values of ``a`` above NumPy's default tolerance."""
     m, n = a.shape
     values = np.empty(min(m, n), a.dtype)
     svdvals(a, values)
@@ -147,6 +160,7 @@ def matrix_rank(a):
 
 @apart("void(real[:, :], real[:, ::1])")
 def pinv(a, out):
+    """Fills ``out`` with the pseudo-inverse of ``a``; singular values up to 1e-15 times the largest count as 0."""
     m, n = a.shape
     small = min(m, n)
     if small == 0:
@@ -166,7 +180,7 @@ def pinv(a, out):
 
 @apart("void(real[:, :], boolean, real[:, ::1], real[:, ::1])")
 def orthogonal(a, wants_q, q, r):
-    """Computes the factor ``r`` of a reduced QR factorisation, with ``wants_q`` also ``q``."""
+    """Fills ``r`` with that factor of the reduced QR factorisation of ``a``, and with ``wants_q`` also ``q``."""
     m, n = a.shape
     small = min(m, n)
     if small == 0:
@@ -197,7 +211,11 @@ def qr_r(a, r):
 
 @apart("void(real[:, :], real[:, :], float64, real[:, ::1])")
 def lstsq(a, b, rcond, out):
-    """The least-squares solution; ``rcond`` -2 means NumPy's default, machine precision times the larger size."""
+    """Fills ``out`` with the least-squares solution of ``a @ out = b``; ``rcond`` -2 means NumPy's default, machine precision
+    times the larger size.
+
+    LinAlgError if an element of ``a`` is not finite; ValueError if sizes do not agree.
+    """
     (m, n), width = a.shape, out.shape[1]
     if b.shape[0] != m or b.shape[1] != width or out.shape[0] != n:
         raise ValueError("lstsq: the sizes do not agree")

@@ -32,7 +32,7 @@ _depth, _near, _anywhere = (compiled(f) for f in (vector_erfinv.depth, vector_er
 
 @fast
 def _fill(out, first, second):
-    """Fills an array of rank 1 with standard normal numbers."""
+    """Fills a flat array of float64 with the standard normal numbers of places 0, 1, ... of the key with these two words."""
     x, y = np.empty(BLOCK, np.uint32), np.empty(BLOCK, np.uint32)
     u, w, far = np.empty(BLOCK), np.empty(BLOCK), np.empty(BLOCK, np.int64)
     for start in range(0, out.shape[0], BLOCK):
@@ -72,9 +72,9 @@ def normals32(out, first, second):
 
 
 def _filling(draw):
-    """A function that fills each row of an array with numbers of its key.
+    """An njit function ``fill(out, keys)`` that sets ``out[k, place] = draw(*keys[k], place)``.
 
-    Short rows are filled for a block of keys together.
+    Rows shorter than a block are filled for a block of keys together.
     """
 
     @njit
@@ -123,7 +123,8 @@ _FILLING = {
 
 
 def filled(name, key, shape, dtype):
-    """The array that the function of `transpile_runtime.random` with this name returns."""
+    """The array ``[..., *shape]`` that the function ``name`` ("bits", "unit" or "normal") of `transpile_runtime.random` returns
+    for keys ``[..., 2]``."""
     keys = np.ascontiguousarray(key).reshape(-1, 2)
     out = np.empty((len(keys), math.prod(shape)), dtype)
     _FILLING[name][out.dtype.name](out, keys)

@@ -8,7 +8,7 @@ from transpile_runtime.compiled.options import njit
 
 @intrinsic
 def address(context, x):
-    """The address of an array's data."""
+    """The address of an array's data, as an integer."""
 
     def generate(context, builder, signature, args):
         data = context.make_array(signature.args[0])(context, builder, args[0]).data
@@ -19,7 +19,7 @@ def address(context, x):
 
 @njit
 def share(x, y):
-    """Whether two C-contiguous arrays overlap."""
+    """True if two C-contiguous arrays overlap in memory; never for an empty one."""
     if x.size == 0 or y.size == 0:
         return False
     a, b = address(x), address(y)

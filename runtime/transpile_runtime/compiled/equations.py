@@ -27,7 +27,7 @@ _FEW = 16  # rows up to which loops are faster than the library
 
 @apart("int64(real[:, ::1], int64[::1])", False)
 def factor(columns, pivots):
-    """Factors the matrix of these columns in place; ``pivots`` gets the row exchanged with each row, in order.
+    """Replaces the columns of a matrix by its LU factors; ``pivots`` gets, for each row in order, the row exchanged with it.
 
     The result is 0, or the number (from 1) of the first column without a pivot.
     """
@@ -48,7 +48,7 @@ def factor(columns, pivots):
 
 @inner
 def substitute(columns, pivots, transposed, out):
-    """Replaces the right-hand sides in ``out`` by the solutions, using the factors from `factor`.
+    """Replaces the right-hand sides in ``out`` by the solutions, using the factors and pivots from `factor`.
 
     With ``transposed`` the solutions are those of the transpose. The two loops that exchange rows are written out: one function
     for both took 4 % of the time of a system of eight rows.
@@ -85,7 +85,8 @@ def substitute(columns, pivots, transposed, out):
 
 @inner
 def _substitute_one(columns, out):
-    """As `substitute`, for one right-hand side, by loops along the columns.
+    """Replaces the one right-hand side in ``out`` by the solution for the factors ``columns``, rows exchanged already, by loops
+    along the columns.
 
     A library call is slower up to a hundred rows, and no faster above.
     """
@@ -103,7 +104,11 @@ def _substitute_one(columns, out):
 
 @inner
 def _substitute_few(columns, out):
-    """By sums along the rows; the latest value comes last in each sum, so that the rest of the sum does not wait for it."""
+    """Replaces the right-hand sides in ``out`` by the solutions for the factors ``columns``, rows exchanged already, by sums
+    along the rows.
+
+    The latest value comes last in each sum, so that the rest of the sum does not wait for it.
+    """
     n = out.shape[0]
     for c in range(out.shape[1]):
         for i in range(n):
@@ -120,7 +125,7 @@ def _substitute_few(columns, out):
 
 @inner
 def _substitute_transposed(columns, out):
-    """As `_substitute_few`, for the transpose, whose rows are the columns."""
+    """As `_substitute_few`, for the transposed matrix, before rows are exchanged."""
     n = out.shape[0]
     for c in range(out.shape[1]):
         for i in range(n):
@@ -140,7 +145,8 @@ def _substitute_transposed(columns, out):
 
 @apart("void(real[:, :], real[:, ::1], int64[::1])")
 def lu_factor(a, columns, pivots):
-    """Factors a square matrix; the last of ``pivots`` is nonzero if the matrix is singular."""
+    """Fills ``columns`` with the factors of the square matrix ``a``, by columns, and ``pivots``, whose last element is nonzero
+    if the matrix is singular."""
     n = columns.shape[0]
     if a.shape[0] != n or a.shape[1] != n or pivots.shape[0] != n + 1:
         raise ValueError("lu_factor: the sizes do not agree")
@@ -155,7 +161,8 @@ def lu_factor(a, columns, pivots):
 
 @inner
 def _far_from_singular(columns, pivots):
-    """Factors a square matrix; True if it is so far from singular that the library finds each pivot too.
+    """Replaces the columns of a square matrix by its factors and fills ``pivots``; True if it is so far from singular that the
+    library finds each pivot too.
 
     The library adds in another order: where it could meet a zero, or NaN, only the library itself decides. Its pivots differ by
     rounding errors of the other factors (Golub and Van Loan, Matrix Computations, 3.3); half of the digits are left for them.
@@ -192,7 +199,8 @@ def _far_from_singular(columns, pivots):
 
 @apart("void(real[:, ::1], int64[::1], boolean, real[:, :], real[:, ::1])")
 def lu_solve(columns, pivots, transposed, b, out):
-    """Computes the solution of ``a @ out = b``, or of ``a.T @ out = b``."""
+    """Fills ``out`` with the solution of ``a @ out = b``, or if ``transposed`` of ``a.T @ out = b``, from the factors of ``a``;
+    LinAlgError if it is singular."""
     n, width = out.shape
     if columns.shape[0] != n or b.shape[0] != n or b.shape[1] != width:
         raise ValueError("solve: the sizes do not agree")
@@ -206,7 +214,8 @@ def lu_solve(columns, pivots, transposed, b, out):
 
 @apart("void(real[:, ::1], int64[::1], boolean, real[:, ::1])")
 def lu_inv(columns, pivots, transposed, out):
-    """Computes the inverse, or with ``transposed`` its transpose, from the factors."""
+    """Fills ``out`` with the inverse, or with ``transposed`` its transpose, from the factors; LinAlgError if the matrix is
+    singular."""
     n = out.shape[0]
     if pivots[n] != 0:
         raise np.linalg.LinAlgError("Singular matrix")
@@ -218,7 +227,8 @@ def lu_inv(columns, pivots, transposed, out):
 
 @apart("UniTuple(real, 2)(real[:, ::1], int64[::1])")
 def lu_slogdet(columns, pivots):
-    """The sign of the determinant and the logarithm of its absolute value."""
+    """From the factors, the sign of the determinant and the logarithm of its absolute value; 0 and -inf if the matrix is
+    singular."""
     n = columns.shape[0]
     sign, size = columns.dtype.type(1), columns.dtype.type(0)
     if pivots[n] > 0:
@@ -242,7 +252,7 @@ def lu_det(columns, pivots):
 
 @apart("void(real[:, :], real[:, :], real[:, ::1])")
 def solve(a, b, out):
-    """Computes the solution of ``a @ out = b``."""
+    """Fills ``out`` with the solution of ``a @ out = b``; LinAlgError if ``a`` is singular."""
     n = out.shape[0]
     columns, pivots = np.empty((n, n), a.dtype), np.empty(n + 1, np.int64)
     lu_factor(a, columns, pivots)
@@ -259,7 +269,7 @@ def inv(a, out):
 
 @apart("UniTuple(real, 2)(real[:, :])")
 def slogdet(a):
-    """The sign of the determinant and the logarithm of its absolute value."""
+    """The sign of the determinant and the logarithm of its absolute value; 0 and -inf if the matrix is singular."""
     n = a.shape[0]
     columns, pivots = np.empty((n, n), a.dtype), np.empty(n + 1, np.int64)
     lu_factor(a, columns, pivots)
@@ -274,7 +284,7 @@ def det(a):
 
 @apart("void(real[:, :], real[:, ::1], real[:, ::1], real[:, ::1])")
 def lu(a, permutation, lower, upper):
-    """Computes ``a = permutation @ lower @ upper``, with partial pivoting."""
+    """Fills the three matrices so that ``a = permutation @ lower @ upper``, with partial pivoting."""
     m, n = a.shape
     columns, pivots = turned(a), np.empty(min(m, n), np.int64)
     factor(columns, pivots)
@@ -294,7 +304,8 @@ def lu(a, permutation, lower, upper):
 
 @apart("void(real[:, :], boolean, real[:, ::1])", False)
 def cholesky(a, upper, out):
-    """Computes the Cholesky factor of a symmetric matrix, of which one triangle is read."""
+    """Fills ``out`` with the Cholesky factor, lower or ``upper``, of a symmetric matrix, of which only that triangle is read;
+    LinAlgError unless it is positive definite."""
     n, one = out.shape[0], out.dtype.type(1)
     columns = turned(a)
     info = 0
@@ -326,7 +337,11 @@ def cholesky(a, upper, out):
 
 @apart("void(real[:, :], real[:, :], boolean, boolean, boolean, real[:, ::1])", {"contract", "reassoc"})
 def solve_triangular(a, b, lower, transposed, unit, out):
-    """Solves by substitution; raises SciPy's error if the diagonal has a zero."""
+    """Fills ``out`` with the solution of ``a @ out = b``, or if ``transposed`` of ``a.T @ out = b``, for a triangular ``a``, by
+    substitution.
+
+    Only the ``lower`` or upper triangle is read; ``unit``: the diagonal counts as 1. LinAlgError if it has a zero.
+    """
     n, width = out.shape
     if a.shape[0] != n or a.shape[1] != n or b.shape[0] != n or b.shape[1] != width:
         raise ValueError("solve_triangular: the sizes do not agree")

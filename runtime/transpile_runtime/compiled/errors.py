@@ -20,11 +20,12 @@ SITES.update(PENDING)
 
 
 def message(parts, args):
-    """The text of the parts with the values inserted."""
+    """The text of the parts of a site, each a text or a slot, with the values from ``args`` in the place of slots."""
     return "".join(p if isinstance(p, str) else _value(p, args) for p in parts)
 
 
 def _value(slot, args):
+    """The text in the place of a slot: the formatted argument, the place of a print, or "" for a line."""
     if isinstance(slot, int):
         return str(args[slot])
     if slot[0] == "at":
@@ -41,14 +42,14 @@ def _value(slot, args):
 
 
 def _typed(dtypes, args):
-    """The arguments, with NumPy scalars where ``dtypes`` says so."""
+    """The arguments as a list, made NumPy scalars where ``dtypes`` has a dtype; unchanged if there are no ``dtypes``."""
     if not dtypes:
         return args
     return [v if d is None else np.dtype(d).type(v) for d, v in zip(dtypes, args)]
 
 
 def _shown(file):
-    """The path, relative to the working directory if it lies below it."""
+    """The path of a file, relative to the working directory if it lies below it."""
     try:
         relative = os.path.relpath(file)
     except (ValueError, OSError):
@@ -57,6 +58,9 @@ def _shown(file):
 
 
 def _make(base):
+    """The class that compiled code raises for ``base``: called with a site and values it creates a ``base`` with the message of
+    the site and the attribute ``site``."""
+
     class Site(base):
         def __new__(cls, site=0, *args):
             # Python calls the class with the instance while it handles an exception
@@ -141,7 +145,7 @@ class Within(Exception, metaclass=_Any):
 
 
 def show(site, values):
-    """Prints the values as ``print`` at a site does."""
+    """Prints the values as the user's ``print`` at the site with this number does."""
     _, dtypes, *arguments, sep, end = SITES[site]
     values = _typed(dtypes, values)
     print(*(message(parts, values) for parts in arguments), sep=sep, end=end)
@@ -149,6 +153,6 @@ def show(site, values):
 
 @njit(error_model="numpy", fastmath=False)
 def say(site, values):
-    """Prints from compiled code."""
+    """Prints the values as the user's ``print`` at a site does, called from compiled code."""
     with objmode():
         show(site, values)

@@ -22,6 +22,7 @@ _EVEN = np.array([
 
 @apart("void(real[:, :], real[:, ::1])")
 def expm(a, out):
+    """Fills ``out`` with the exponential of the square matrix ``a``; with NaN if an element is not finite."""
     n = a.shape[0]
     one, norm = a.dtype.type(1), 0.0
     for j in range(n):

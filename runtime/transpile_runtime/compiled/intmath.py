@@ -18,6 +18,7 @@ EXACT = 2**53  # every integer up to here is exactly a float
 
 @njit
 def overflows_add(a, b):
+    """True if ``a + b`` does not fit in 64 bits."""
     total = plus(a, b)
     return ((a ^ total) & (b ^ total)) < 0
 
@@ -30,7 +31,8 @@ def overflows_sub(a, b):
 
 @njit
 def stop_of(start, stop, step):
-    """An end for which the length of the range fits in 64 bits: the given one, or another that no loop reaches."""
+    """An end for which the length of ``range(start, end, step)`` fits in 64 bits: ``stop``, or another that no loop reaches;
+    OverflowError if there is none."""
     if not overflows_sub(stop, start) and minus(stop, start) != LEAST:
         return stop
     if abs(step) > 2 and (start < stop) == (step > 0):
@@ -40,6 +42,7 @@ def stop_of(start, stop, step):
 
 @njit
 def overflows_mul(a, b):
+    """True if ``a * b`` does not fit in 64 bits."""
     if -ROOT <= a <= ROOT and -ROOT <= b <= ROOT:
         return False
     if a == 0 or b == 0:
@@ -51,7 +54,7 @@ def overflows_mul(a, b):
 
 @njit
 def overflows_pow(x, p):
-    """Whether ``x**p`` does not fit, for ``p`` not negative."""
+    """True if ``x**p``, for ``p`` not negative, does not fit in 64 bits."""
     if p <= 1 or -1 <= x <= 1:
         return False
     if p > 63:
@@ -66,7 +69,7 @@ def overflows_pow(x, p):
 
 @njit
 def overflows_left_shift(a, b):
-    """Whether ``a << b`` does not fit, for ``b`` not negative."""
+    """True if ``a << b``, for ``b`` not negative, does not fit in 64 bits."""
     if a == 0 or b <= 0:
         return False
     return b > 63 or a >> (63 - b) != (0 if a > 0 else -1)
@@ -94,7 +97,7 @@ def gcd_unsigned(a, b):
 
 @njit
 def lcm(a, b):
-    """The least common multiple, which may wrap."""
+    """The least common multiple, not negative unless it wraps; 0 if one is 0."""
     if a == 0 or b == 0:
         return 0
     a, b = minus(0, a) if a < 0 else a, minus(0, b) if b < 0 else b
@@ -109,6 +112,7 @@ def lcm_unsigned(a, b):
 
 @njit
 def overflows_lcm(a, b):
+    """True if the least common multiple does not fit in 64 bits."""
     if a == 0 or b == 0:
         return False
     d = gcd(a, b)
@@ -119,7 +123,8 @@ def overflows_lcm(a, b):
 
 @njit
 def round_to(n, decimals):
-    """The nearest multiple of a power of ten; of two equally near ones the even one."""
+    """``round(n, decimals)``: the nearest multiple of ``10**-decimals``, of two equally near ones the even one; ``n`` unless
+    ``decimals`` is negative. OverflowError if it does not fit."""
     if decimals >= 0:
         return n
     unit = 10 ** min(-decimals, 18)
@@ -138,6 +143,7 @@ def round_to(n, decimals):
 
 @njit
 def isqrt(x):
+    """The integer part of the square root; ValueError for a negative number."""
     if x < 0:
         raise ValueError("isqrt() argument must be nonnegative")
     r = min(int(math.sqrt(x)), ROOT)
@@ -175,7 +181,8 @@ def overflows_comb(n, k):
 
 @njit
 def chosen(n, k):
-    """The binomial coefficient, and whether it does not fit."""
+    """``(coefficient, overflows)``: the binomial coefficient of ``n`` and ``k``, not negative; 0 and True if it does not fit in
+    64 bits."""
     if k > n:
         return 0, False
     result = 1
@@ -202,7 +209,8 @@ def overflows_perm(n, k):
 
 @njit
 def arranged(n, k):
-    """The number of ordered selections, and whether it does not fit."""
+    """``(number, overflows)``: the number of ordered selections of ``k`` from ``n``; 0 and True if it does not fit in 64
+    bits."""
     if k > n:
         return 0, False
     result = 1
@@ -218,7 +226,7 @@ FACTORIALS = np.array([float(math.factorial(n)) for n in range(171)])
 
 @njit
 def factorial_float(n):
-    """``float(math.factorial(n))``, or infinity if that is too large."""
+    """``float(math.factorial(n))``, infinity if that is too large; ValueError for a negative number."""
     if n < 0:
         raise ValueError("factorial() not defined for negative values")
     return FACTORIALS[n] if n <= 170 else math.inf
@@ -226,6 +234,7 @@ def factorial_float(n):
 
 @njit
 def comb_float(n, k):
+    """The binomial coefficient as a float, rounded once; ValueError for negative arguments."""
     if n < 0 or k < 0:
         raise ValueError("n and k must be non-negative integers")
     found, overflows = chosen(n, k)
@@ -234,6 +243,7 @@ def comb_float(n, k):
 
 @njit
 def perm_float(n, k):
+    """The number of ordered selections of ``k`` from ``n`` as a float, rounded once; ValueError for negative arguments."""
     if n < 0 or k < 0:
         raise ValueError("n and k must be non-negative integers")
     found, overflows = arranged(n, k)
@@ -300,13 +310,13 @@ def rounded(digits):
 
 @exact
 def nearest(whole):
-    """An unsigned integer as a float; LLVM's conversion rounds once."""
+    """The float64 nearest to an unsigned integer; LLVM's conversion rounds once."""
     return np.float64(whole)
 
 
 @exact
 def true_divide(a, b):
-    """``a / b`` of integers, rounded once."""
+    """``a / b`` of integers as a float64, rounded once; NaN or infinity if ``b`` is 0."""
     if (-EXACT <= a <= EXACT and -EXACT <= b <= EXACT) or b == 0:
         return np.float64(a) / np.float64(b)
     return quotient(a, b)
@@ -314,6 +324,7 @@ def true_divide(a, b):
 
 @exact
 def quotient(a, b):
+    """``a / b`` of integers as a float64, rounded once, by long division; ``b`` is not 0."""
     if a == 0:
         return 0.0
     x = np.uint64(a) if a > 0 else np.uint64(0) - np.uint64(a)
@@ -335,7 +346,7 @@ def quotient(a, b):
 
 @exact
 def order(n, x):
-    """-1, 0 or 1 if the integer is less than, equal to or greater than the float; 2 if that is NaN."""
+    """-1, 0 or 1 if the integer ``n`` is less than, equal to or greater than the float ``x``, exactly; 2 if that is NaN."""
     if x != x:
         return 2
     if x >= 9223372036854775808.0:

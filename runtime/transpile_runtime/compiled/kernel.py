@@ -36,7 +36,8 @@ class Kernel(_dispatcher.Dispatcher):
         raise Again
 
     def typeof_pyval(self, value):
-        """As Numba's, but without importing `numpy.ma` to test for masked arrays."""
+        """Numba's type of an argument, found without importing `numpy.ma` to test for masked arrays; ``pyobject`` for one that
+        a kernel cannot take."""
         if type(value) is np.ndarray:
             if not (value.flags.aligned and value.dtype.isnative):  # the dispatcher cannot tell these apart
                 return types.pyobject
@@ -55,6 +56,6 @@ def _nothing():
 
 
 def numba_type(dtype, rank):
-    """Numba's type of an argument."""
+    """Numba's type of an argument with this dtype, a name, and rank: a C-contiguous array, or a scalar for rank 0."""
     scalar = types.boolean if dtype == "bool" else getattr(types, dtype)
     return types.Array(scalar, rank, "C") if rank else scalar
