@@ -340,7 +340,8 @@ def solve_triangular(a, b, lower, transposed, unit, out):
     """Fills ``out`` with the solution of ``a @ out = b``, or if ``transposed`` of ``a.T @ out = b``, for a triangular ``a``, by
     substitution.
 
-    Only the ``lower`` or upper triangle is read; ``unit``: the diagonal counts as 1. LinAlgError if it has a zero.
+    Only the ``lower`` or upper triangle is read. With ``unit`` the diagonal counts as 1; otherwise LinAlgError if it has a
+    zero.
     """
     n, width = out.shape
     if a.shape[0] != n or a.shape[1] != n or b.shape[0] != n or b.shape[1] != width:

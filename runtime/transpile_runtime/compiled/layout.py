@@ -9,7 +9,8 @@ from transpile_runtime.compiled.options import inner
 
 
 def _question(axis):
-    """The intrinsic that tests whether the elements along an axis of a matrix are contiguous."""
+    """The intrinsic that tests whether the elements of a matrix along ``axis`` are contiguous, as they are also if its size is
+    1."""
 
     @intrinsic
     def question(context, a):
@@ -29,9 +30,9 @@ has_columns, has_rows = _question(0), _question(1)
 
 @intrinsic
 def in_rows(context, a):
-    """The memory of an array whose last axis is contiguous, as a C-contiguous array.
+    """The memory of an array whose last axis is contiguous, as a C-contiguous array, not copied.
 
-    Its rows include the gaps between the original rows.
+    The rows of a matrix then include the gaps between the original rows.
     """
     result = types.Array(a.dtype, a.ndim, "C")
 
@@ -67,7 +68,7 @@ _WHOLE = 2**14  # elements of a matrix that stays in the cache while it is trans
 
 @inner
 def put_turned(columns, out):
-    """Writes the transpose of ``columns``, as many rows and columns as ``out`` has."""
+    """Fills ``out`` with the transpose of ``columns``, which may be larger: as many rows and columns as ``out`` has."""
     m, n = out.shape
     if m * n <= _WHOLE or columns.strides[0] < columns.strides[1]:
         for i in range(m):
@@ -83,7 +84,7 @@ def put_turned(columns, out):
 
 @inner
 def turned(a):
-    """A copy of the transpose: the columns one after another, as in LAPACK."""
+    """A copy of the transpose of ``a``: the columns one after another, as in LAPACK."""
     found = np.empty((a.shape[1], a.shape[0]), a.dtype)
     put_turned(a, found)
     return found

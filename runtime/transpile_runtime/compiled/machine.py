@@ -29,7 +29,7 @@ def addresses_as_written():
 
 
 def tuning(name, features):
-    """Additional features for the vectoriser, for a processor of this name.
+    """The text of additional features for LLVM's vectoriser, for a processor of this name; "" for none.
 
     AMD's processors gather and scatter the elements of a vector no faster than one by one: GCC's tables disable these
     instructions for them (``x86-tune.def``, ``USE_GATHER``, ``USE_SCATTER``), LLVM's do not for 512-bit vectors. Without them a
@@ -41,7 +41,8 @@ def tuning(name, features):
 
 @contextmanager
 def _with_option(name, value, usual):
-    """A context in which an option of the process is set."""
+    """A context in which LLVM's option ``name`` has the value ``value``, after which it has the ``usual`` one; nothing is set
+    for a version of LLVM that was not tried."""
     if binding.llvm_version_info[0] not in TRIED:
         yield
         return
@@ -54,7 +55,8 @@ def _with_option(name, value, usual):
 
 @lru_cache(maxsize=1)
 def has_fused():
-    """Whether the processor for which Numba compiles has a fused multiply-add; elsewhere it is a call of the C library."""
+    """True if the processor for which Numba compiles has a fused multiply-add; elsewhere it is a call of the C library. Always
+    True unless it is an x86."""
     if platform.machine() not in ("x86_64", "AMD64"):
         return True
     if config.CPU_FEATURES is not None:

@@ -27,7 +27,10 @@ def is_known():
 
 
 def describe(result, linking):
-    """The data of a compile result; with ``linking`` also the data needed to link other functions with it."""
+    """The data of a compile result as a dict; with ``linking`` also the data needed to link other functions with it.
+
+    With ``linking`` the ``typemap`` and ``calltypes`` of ``result.fndesc`` become None.
+    """
     module = result.library._final_module
     called = [f.name for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")]
     read = [v.name for v in module.global_variables if v.is_declaration]
@@ -49,16 +52,18 @@ def describe(result, linking):
 
 
 def _environment(environment):
+    """The name of a function's environment, the name of its module, and its constants."""
     return environment.env_name, environment.globals.get("__name__"), list(environment.consts)
 
 
 def can_be_kept(result):
-    """Whether the code has the same meaning in another process."""
+    """True if the code of a compile result has the same meaning in another process."""
     return all(x.can_cache for x in result.lifted) and not result.library.has_dynamic_globals
 
 
 def entry(found):
-    """The callable of a described function; it takes arguments of exactly its types."""
+    """The callable of a function that `describe` described; it takes arguments of exactly its types. ImportError if its code
+    lacks the symbol."""
     from numba import _dynfunc
 
     library, own = _library(found)
@@ -70,7 +75,8 @@ def entry(found):
 
 
 def compile_result(found, context):
-    """The compile result as Numba would have it: other functions can call it, and be linked with it."""
+    """The compile result, as Numba would have it, of a function described with ``linking``: other functions can call it, and be
+    linked with it."""
     from numba.core.compiler import CompileResult
 
     library, own = _library(found)
@@ -94,7 +100,7 @@ def compile_result(found, context):
 
 
 def _library(found):
-    """The loaded code, and the environment of its function."""
+    """``(library, environment)`` of a described function: its code, loaded into the process, and its environment."""
     from transpile_runtime.compiled import registries
 
     with registries.compiler() as (_, context):
@@ -114,7 +120,7 @@ def _library(found):
 
 
 def _register_helpers():
-    """Registers the functions of Numba's runtime under their names.
+    """Registers the functions of Numba's runtime under their names with LLVM, unless Numba's runtime is initialised.
 
     Numba's `initialize` also compiles a module, which linked code contains.
     """
@@ -126,7 +132,8 @@ def _register_helpers():
 
 
 def _provide(symbols):
-    """Ensures that every symbol is registered: LLVM terminates the process at an unknown one."""
+    """Imports the modules that register these symbols with LLVM; ImportError if one is still missing, at which LLVM would
+    terminate the process."""
     missing = [s for s in symbols if not binding.address_of_symbol(s)]
     for start, module in _PROVIDERS.items():
         if any(s.startswith(start) for s in missing):
@@ -137,6 +144,7 @@ def _provide(symbols):
 
 
 def _restored(name, module, constants):
+    """The environment of this name, the same object as before in this process, or a new one with these constants."""
     from numba.core.environment import Environment
 
     known = Environment._memo.get(name)
@@ -150,6 +158,7 @@ def _restored(name, module, constants):
 
 
 def _globals(module):
+    """The namespace of the module of this name; if it is not imported, a dict with only the name."""
     if module in _USES_GLOBALS:
         importlib.import_module(module)
     loaded = sys.modules.get(module)

@@ -10,12 +10,12 @@ FAST = {"contract", "reassoc"}  # for sums in any order
 
 
 def njit(function):
-    """Compiles lazily for each signature; the caller's flags do not apply."""
+    """The function compiled by Numba, lazily for each signature, with a disk cache; the caller's flags do not apply."""
     return keep(_njit(**OPTIONS, error_model="numpy", fastmath=NAN_SAFE)(function))
 
 
 def exact(function):
-    """As `njit`, without contraction, for functions that compute rounding errors."""
+    """As `njit`, but no product and sum are rounded together, for functions that compute rounding errors."""
     return keep(_njit(**OPTIONS, error_model="numpy", fastmath=False)(function))
 
 
@@ -23,10 +23,10 @@ BARE = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # less to compile
 
 
 def inner(function):
-    """As `njit`, for a function that only compiled code calls."""
+    """As `njit`, for a function that only compiled code calls: it has no wrapper for Python."""
     return keep(_njit(**OPTIONS, error_model="numpy", fastmath=NAN_SAFE, **BARE)(function))
 
 
 def fast(function):
-    """As `inner`; LLVM may reorder sums."""
+    """As `inner`, but LLVM may reorder sums."""
     return keep(_njit(**OPTIONS, error_model="numpy", fastmath=FAST, **BARE)(function))

@@ -6,6 +6,6 @@ PENDING = {}
 
 
 def add(sites):
-    """Registers messages for the exceptions of `errors`."""
+    """Registers messages by number for the exceptions of `errors`, without importing that module."""
     errors = sys.modules.get("transpile_runtime.compiled.errors")
     (PENDING if errors is None else errors.SITES).update(sites)

@@ -14,12 +14,14 @@ from transpile_runtime.compiled.vector_erfinv import ERFINV, ERFINV_FAR, FAR_FRO
 
 @njit
 def _round(x, y, by):
+    """The words ``x`` and ``y`` after one round of Threefry, in which ``y`` is rotated by ``by`` bits."""
     x = np.uint32(x + y)
     return x, np.uint32((np.uint32(y << np.uint32(by)) | np.uint32(y >> np.uint32(32 - by))) ^ x)
 
 
 @njit
 def _four_rounds(x, y, even):
+    """The words ``x`` and ``y`` after four rounds of Threefry, with the rotations of an ``even`` or an odd group of rounds."""
     if even:
         x, y = _round(x, y, 13)
         x, y = _round(x, y, 15)
@@ -33,7 +35,7 @@ def _four_rounds(x, y, even):
 
 @njit
 def threefry(first, second, place):
-    """The two words of a place."""
+    """The two words of number ``place`` of the key with the words ``first`` and ``second``: the place, encrypted by the key."""
     third = np.uint32(np.uint32(first ^ second) ^ np.uint32(0x1BD11BDA))
     x = np.uint32(np.uint32(np.uint64(place) >> np.uint64(32)) + first)
     y = np.uint32(np.uint32(np.uint64(place) & np.uint64(0xFFFFFFFF)) + second)
@@ -47,40 +49,40 @@ def threefry(first, second, place):
 
 @njit
 def word(first, second, place, which):
-    """The first or the second word of a place."""
+    """The first (``which`` 0) or the second word of a place under the key with the words ``first`` and ``second``."""
     x, y = threefry(first, second, place)
     return x if which == 0 else y
 
 
 @njit
 def bits32(first, second, place):
-    """The 32 random bits of a place."""
+    """The 32 random bits, a uint32, of a place under the key with the words ``first`` and ``second``."""
     x, y = threefry(first, second, place)
     return np.uint32(x ^ y)
 
 
 @njit
 def bits64(first, second, place):
-    """The 64 random bits of a place."""
+    """The 64 random bits, a uint64, of a place under the key with the words ``first`` and ``second``."""
     x, y = threefry(first, second, place)
     return np.uint64(np.uint64(x) << np.uint64(32)) | np.uint64(y)
 
 
 @njit
 def unit64(first, second, place):
-    """The float64 in [0, 1) of a place."""
+    """The float64 in [0, 1) of a place under the key with the words ``first`` and ``second``."""
     return np.float64(np.int64(bits64(first, second, place) >> np.uint64(12))) * 2.0**-52
 
 
 @njit
 def unit32(first, second, place):
-    """The float32 in [0, 1) of a place."""
+    """The float32 in [0, 1) of a place under the key with the words ``first`` and ``second``."""
     return np.float32(np.int64(bits32(first, second, place)) >> 9) * np.float32(2.0**-23)
 
 
 @njit
 def _quantile(x):
-    """``sqrt(2) erfinv(x)``, after Giles."""
+    """``sqrt(2) erfinv(x)``, the normal quantile of ``(1 + x) / 2``, for ``|x| < 1``, after Giles."""
     w = -math.log((1.0 - x) * (1.0 + x))
     total = 0.0
     if w < FAR_FROM:
@@ -96,19 +98,19 @@ def _quantile(x):
 
 @njit
 def normal64(first, second, place):
-    """The standard normal float64 of a place."""
+    """The standard normal float64 of a place under the key with the words ``first`` and ``second``."""
     return _quantile(unit64(first, second, place) * 2.0 + (2.0**-53 - 1.0))
 
 
 @njit
 def normal32(first, second, place):
-    """The standard normal float32 of a place."""
+    """The standard normal float32 of a place under the key with the words ``first`` and ``second``."""
     return np.float32(_quantile(np.float64(unit32(first, second, place)) * 2.0 + (2.0**-24 - 1.0)))
 
 
 @njit
 def normals(out, first, second):
-    """Fills an array of rank 1 with standard normal numbers."""
+    """Fills a flat array of float64 with the standard normal numbers of places 0, 1, ... of the key with these two words."""
     for i in range(out.shape[0]):
         out[i] = normal64(first, second, i)
 
@@ -121,14 +123,15 @@ def normals32(out, first, second):
 
 @njit
 def between(u, low, high):
-    """``u * (high - low) + low``, not below ``low``; rounded once if the processor has a fused multiply-add."""
+    """``u * (high - low) + low``, for one number, not below ``low``; rounded once if the processor has a fused multiply-add."""
     found = u * (high - low) + low
     return low if found < low else found
 
 
 @njit
 def offset_uint64(higher, lower, span):
-    """An integer below ``span`` (0: no limit): ``higher`` and ``lower`` as one number, modulo ``span``."""
+    """A uint64 below ``span``: the 128-bit number of the halves ``higher`` and ``lower``, modulo ``span``; ``lower`` if
+    ``span`` is 0."""
     if span == 0:
         return lower
     more = (np.uint64(1) << np.uint64(32)) % span
@@ -138,7 +141,7 @@ def offset_uint64(higher, lower, span):
 
 @njit
 def offset_uint32(higher, lower, span):
-    """As `offset_uint64`, with 32-bit products and sums."""
+    """A uint32 below ``span``: as `offset_uint64`, for halves of 32 bits, with products and sums that wrap at 32 bits."""
     if span == 0:
         return lower
     every, n = np.uint64(0xFFFFFFFF), np.uint64(span)
@@ -150,7 +153,8 @@ def offset_uint32(higher, lower, span):
 
 @njit
 def log_gamma(first, second, place, a):
-    """The logarithm of a gamma variable of shape ``a``, as drawn by `transpile_runtime.random.log_gamma`."""
+    """The logarithm of a gamma variate with shape parameter ``a``, number ``place`` of what
+    `transpile_runtime.random.log_gamma` draws with this key."""
     if not 0.0 < a < math.inf:
         return math.nan if a < 0.0 else -math.inf if a == 0.0 else a
     first, second = threefry(first, second, place)
@@ -173,7 +177,7 @@ def _floor(x):
 
 @njit
 def _less_stirling(k):
-    """``log(k!)`` minus Stirling's approximation."""
+    """``log(k!)`` minus Stirling's approximation ``(k + 1/2) log(k) - k + log(2 pi) / 2``."""
     if k < 16.0:
         return math.lgamma(k + 1.0) - (k + 0.5) * math.log(k) + k - 0.9189385332046728
     return (1.0 / 12.0 - (1.0 / 360.0 - 1.0 / 1260.0 / (k * k)) / (k * k)) / k
@@ -188,6 +192,7 @@ def _deviance(k, mean):
 
 @njit
 def _log_poisson(k, lam):
+    """The logarithm of the probability of ``k`` in the Poisson distribution with mean ``lam``."""
     if k == 0.0:
         return -lam
     return -_less_stirling(k) - _deviance(k, lam) - 0.5 * math.log(k) - 0.9189385332046728
@@ -195,7 +200,11 @@ def _log_poisson(k, lam):
 
 @njit
 def poisson(first, second, place, lam):
-    """A Poisson variable of mean ``lam``, as drawn by `transpile_runtime.random.poisson`."""
+    """A Poisson variate with mean ``lam``, as a float, number ``place`` of what `transpile_runtime.random.poisson` draws with
+    this key.
+
+    -1 for a negative mean or NaN; the mean itself from 1e300 on.
+    """
     if not 0.0 < lam < 1e300:
         return 0.0 if lam == 0.0 else lam if lam > 0.0 else -1.0
     first, second = threefry(first, second, place)
@@ -227,6 +236,7 @@ def poisson(first, second, place, lam):
 
 @njit
 def _log_binomial(k, n, q):
+    """The logarithm of the probability of ``k`` successes in ``n`` trials of probability ``q``."""
     if k == 0.0:
         return n * math.log1p(-q)
     if k == n:
@@ -238,7 +248,11 @@ def _log_binomial(k, n, q):
 
 @njit
 def binomial(first, second, place, n, p):
-    """The number of successes in ``n`` trials of probability ``p``, as drawn by `transpile_runtime.random.binomial`."""
+    """The number of successes, a float, in ``n`` trials of probability ``p``, number ``place`` of what
+    `transpile_runtime.random.binomial` draws with this key.
+
+    NaN if ``n`` is negative or ``p`` is not in [0, 1].
+    """
     if not (n >= 0.0 and 0.0 <= p <= 1.0):
         return math.nan
     if n > 1e300:

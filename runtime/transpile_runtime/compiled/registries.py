@@ -17,7 +17,7 @@ _state = {"is_full": False}
 
 @contextmanager
 def compiler():
-    """A context that reserves Numba's compiler for this thread; gives its typing and target contexts.
+    """A context that reserves Numba's compiler for this thread; its value is the pair of typing and target context.
 
     The contexts are created first: whoever creates them holds one of their locks (up to Python 3.11) when requesting this one.
     """
@@ -28,7 +28,8 @@ def compiler():
 
 @contextmanager
 def quiet():
-    """A context in which the CPU's contexts are not refilled, unless they are full already."""
+    """A context in which Numba's contexts for the CPU are not refilled with operations, but get the few of `some`; ordinary
+    refills if they are full already."""
     typing, context = cpu_target.typing_context, cpu_target.target_context
     if _state["is_full"]:
         typing.refresh()
@@ -44,7 +45,8 @@ def quiet():
 
 
 def some(typing, context):
-    """Installs numbers, their operators, `math`, and declarations of modules that are imported."""
+    """Installs, in these two contexts of Numba's, numbers, their operators, `math`, and declarations of modules that are
+    imported."""
     from numba.core.imputils import builtin_registry
     from numba.core.runtime import rtsys
     from numba.core.typing import mathdecl
@@ -60,7 +62,7 @@ def some(typing, context):
 
 
 def all_(typing, context):
-    """Installs everything, now and in later refills."""
+    """Installs all of Numba's operations in these two contexts, now and in later refills."""
     _state["is_full"] = True
     for one in (cpu_target.target_context, context):
         one.__dict__.pop("refresh", None)

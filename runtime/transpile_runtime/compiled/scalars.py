@@ -14,7 +14,7 @@ from transpile_runtime.compiled.options import exact, njit
 
 @njit
 def maximum(a, b):
-    """The larger one; NaN if either is."""
+    """The larger of two numbers; NaN if either is."""
     return a if a >= b or a != a else b
 
 
@@ -25,7 +25,7 @@ def minimum(a, b):
 
 @njit
 def maximum_python(a, b):
-    """``max(a, b)``: the first one if they are equal or cannot be compared."""
+    """``max(a, b)``: ``a`` if they are equal or cannot be compared."""
     return b if b > a else a
 
 
@@ -36,7 +36,7 @@ def minimum_python(a, b):
 
 @njit
 def fmax(a, b):
-    """The larger one; if one is NaN, the other."""
+    """The larger of two numbers; if one is NaN, the other."""
     return a if a >= b or b != b else b
 
 
@@ -58,13 +58,13 @@ def sign(x):
 
 @njit
 def floordiv(a, b):
-    """As NumPy: an integer divided by 0 is 0."""
+    """``a // b`` of integers, as NumPy: 0 if ``b`` is 0; the least integer divided by -1 wraps."""
     return a * b if b == -1 else np.floor_divide(a, b)  # the least integer divided by -1 traps
 
 
 @njit
 def floordiv_float(a, b):
-    """As NumPy rounds it; NaN for infinity."""
+    """``a // b`` of floats, as NumPy rounds it; ``a / b`` if ``b`` is 0, NaN for an infinite ``a``."""
     if b == 0:
         return a / b
     r = np.fmod(a, b)
@@ -79,6 +79,7 @@ def floordiv_float(a, b):
 
 @njit
 def floordiv_float_python(a, b):
+    """``a // b`` of floats, as Python: ZeroDivisionError if ``b`` is 0."""
     if b == 0:
         raise ZeroDivisionError("float floor division by zero")
     return floordiv_float(a, b)
@@ -86,19 +87,20 @@ def floordiv_float_python(a, b):
 
 @njit
 def mod(a, b):
-    """The remainder of floats; unlike Numba's, a zero has the sign of ``b``."""
+    """``a % b`` of floats, with the sign of ``b``, also for a zero, unlike Numba's."""
     r = np.remainder(a, b)
     return np.copysign(r, b) if r == 0 else r
 
 
 @njit
 def mod_int(a, b):
+    """``a % b`` of integers, as NumPy: with the sign of ``b``, 0 if ``b`` is 0."""
     return a - a if b == -1 else np.remainder(a, b)
 
 
 @njit
 def fmod_int(a, b):
-    """The remainder with the sign of ``a``; 0 if ``b`` is 0."""
+    """The remainder of integers with the sign of ``a``; 0 if ``b`` is 0."""
     if b == 0 or b == -1:
         return a - a
     r = a % b
@@ -107,7 +109,7 @@ def fmod_int(a, b):
 
 @njit
 def plus(a, b):
-    """A sum that may wrap."""
+    """``a + b`` in int64, wrapping."""
     return np.int64(np.uint64(a) + np.uint64(b))
 
 
@@ -128,7 +130,7 @@ def reciprocal_int(x):
 
 @njit
 def floordiv_python(a, b):
-    """As Python: ZeroDivisionError if ``b`` is 0."""
+    """``a // b`` of integers, as Python: ZeroDivisionError if ``b`` is 0."""
     if b == 0:
         raise ZeroDivisionError("integer division or modulo by zero")
     return floordiv(a, b)
@@ -136,6 +138,7 @@ def floordiv_python(a, b):
 
 @njit
 def mod_python(a, b):
+    """``a % b`` of floats, as Python: ZeroDivisionError if ``b`` is 0."""
     if b == 0:
         raise ZeroDivisionError("float modulo by zero")
     return mod(a, b)
@@ -150,7 +153,7 @@ def mod_int_python(a, b):
 
 @njit
 def int_pow(x, p):
-    """An integer to a power that is not negative."""
+    """The integer ``x**p``, which may wrap; ValueError if ``p`` is negative."""
     if p < 0:
         raise ValueError("Integers to negative integer powers are not allowed.")
     result = x - x + 1
@@ -170,11 +173,13 @@ def left_shift(a, b):
 
 @njit
 def right_shift(a, b):
+    """``a >> b``, as NumPy: for a ``b`` not from 0 to 63, -1 if ``a`` is negative, else 0."""
     return a >> b if 0 <= b < 64 else ~(a - a) if a < 0 else a - a
 
 
 @njit
 def left_shift_python(a, b):
+    """``a << b``; ValueError if ``b`` is negative."""
     if b < 0:
         raise ValueError("negative shift count")
     return a << b
@@ -182,6 +187,7 @@ def left_shift_python(a, b):
 
 @njit
 def right_shift_python(a, b):
+    """``a >> b`` for any size of ``b``; ValueError if it is negative."""
     if b < 0:
         raise ValueError("negative shift count")
     return a >> min(b, 63)
@@ -217,6 +223,7 @@ def degrees(x):
 
 @njit
 def sinc(x):
+    """``sin(pi x) / (pi x)``; 1 at 0."""
     y = math.pi * x
     return 1.0 if y == 0 else math.sin(y) / y
 
@@ -258,6 +265,7 @@ def round(x):
 
 @njit
 def round_to(x, decimals):
+    """``x`` rounded to this number of decimals, as NumPy: scaled, rounded to the nearest (even if halfway), scaled back."""
     if decimals >= 0:
         scale = 10.0**decimals
         return np.rint(x * scale) / scale
@@ -267,7 +275,8 @@ def round_to(x, decimals):
 
 @njit
 def round_to_python(x, decimals):
-    """As `round_to`, but to the nearest one unless ``x`` is exactly between two."""
+    """``x`` rounded to this number of decimals: as `round_to`, but if the scaled number only seems halfway, to the side on
+    which ``x`` is."""
     if decimals < 0 or decimals > 22 or abs(x) > 1e15:
         return round_to(x, decimals)
     scale = 10.0**decimals
@@ -281,7 +290,7 @@ def round_to_python(x, decimals):
 
 @exact
 def product_error(a, b, product):
-    """The rounding error of ``a * b`` (Dekker 1971)."""
+    """The exact ``a * b`` minus ``product``, its rounded value (Dekker 1971)."""
     high = a * 134217729.0
     a1 = high - (high - a)
     high = b * 134217729.0
@@ -312,6 +321,7 @@ def signbit(x):
 
 @njit
 def nan_to_num(x):
+    """``x``; 0 for NaN, and the largest finite number of its type and sign for infinity."""
     if x != x:
         return 0.0
     return np.nextafter(x, -x) if x == math.inf or x == -math.inf else x  # the largest number of its type
@@ -319,6 +329,7 @@ def nan_to_num(x):
 
 @njit
 def logaddexp(a, b):
+    """``log(exp(a) + exp(b))`` without overflow; NaN if either is."""
     if a == b:
         return a + 0.6931471805599453
     d = a - b
@@ -329,6 +340,7 @@ def logaddexp(a, b):
 
 @njit
 def logaddexp2(a, b):
+    """``log2(2**a + 2**b)`` without overflow; NaN if either is."""
     if a == b:
         return a + 1.0
     d = a - b
@@ -339,6 +351,7 @@ def logaddexp2(a, b):
 
 @njit
 def heaviside(x, h):
+    """0 for a negative ``x``, 1 for a positive one, ``h`` for 0; NaN for NaN."""
     if x != x:
         return x
     return h if x == 0 else 1.0 * (x > 0)
@@ -356,6 +369,7 @@ def ldexp(x, n):
 
 @njit
 def fraction(x):
+    """The fractional part of ``x``, with its sign; a zero for infinity."""
     return math.copysign(0.0, x) if x == math.inf or x == -math.inf else math.copysign(x - np.trunc(x), x)
 
 
@@ -371,7 +385,7 @@ def exponent_int(x):
 
 @njit
 def bitwise_count(x):
-    """The number of set bits of the absolute value, which is unsigned."""
+    """The number of set bits of the absolute value of an integer, also of the least one."""
     rest = np.uint64(0) - np.uint64(x) if x < 0 else np.uint64(x)
     count = 0
     while rest:
@@ -382,14 +396,14 @@ def bitwise_count(x):
 
 @njit
 def clip(x, low, high):
-    """``x`` limited to ``low`` and ``high``; the upper bound wins; NaN stays."""
+    """``x`` limited to ``low`` and ``high``; ``high`` if they are exchanged; NaN stays."""
     y = x if x >= low or x != x else low
     return y if y <= high or y != y else high
 
 
 @exact
 def ieee_remainder(x, y):
-    """The difference from the nearest multiple of ``y``, of two equally near ones the even one.
+    """The difference of ``x`` from the nearest multiple of ``y``, of two equally near ones the even one.
 
     Each step is exact, however large the quotient.
     """
@@ -415,6 +429,7 @@ def fma(typing, a, b, c):
 
 @njit
 def isclose(a, b, rtol, atol, equal_nan):
+    """True if ``a`` and ``b`` are equal or finite with ``|a - b| <= atol + rtol |b|``; for two NaN ``equal_nan``."""
     if a == b:
         return True
     if a != a or b != b:
@@ -424,6 +439,7 @@ def isclose(a, b, rtol, atol, equal_nan):
 
 @njit
 def math_isclose(a, b, rtol, atol):
+    """True if ``a`` and ``b`` are equal or finite with ``|a - b| <= max(rtol max(|a|, |b|), atol)``."""
     if a == b:
         return True
     if not (isfinite(a) and isfinite(b)):

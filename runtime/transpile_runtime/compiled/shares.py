@@ -14,19 +14,23 @@ _STEP = 8  # about the number of rows that BLAS computes at once: shares begin a
 
 @inner
 def _start(size, share, shares):
-    """The first row of a share; ``size`` for the one after the last."""
+    """The first row of share number ``share`` of ``shares`` over ``size`` rows, a multiple of 8; ``size`` if ``share`` is their
+    number."""
     return size if share == shares else size * share // shares // _STEP * _STEP
 
 
 @inner
 def _same(a, b):
-    """Whether ``b`` is the transpose of ``a`` in the same memory: `gemm` then computes half of the product."""
+    """True if ``b`` is the transpose of ``a`` in the same memory: `gemm` then computes half of the product."""
     return a.ctypes.data == b.ctypes.data and a.strides[0] == b.strides[1] and a.strides[1] == b.strides[0]
 
 
 @apart("int64(real[:, :], real[:, :], real[:, :], int64, int64)")
 def of_matrix(a, b, c, threads, least):
-    """The number of shares of ``c = a @ b``: at least ``least`` multiplications each, and no more shares than threads."""
+    """The number of shares of ``c = a @ b``: at least ``least`` multiplications each, and no more shares than ``threads``.
+
+    1 if BLAS has threads of its own, the work is too small, or sizes do not agree.
+    """
     fits = a.shape[0] == c.shape[0] and b.shape[0] == a.shape[1] and b.shape[1] == c.shape[1]
     work = a.shape[0] * a.shape[1] * b.shape[1]
     if not fits or work < 2 * least or blas_threads() != 1:
@@ -36,7 +40,8 @@ def of_matrix(a, b, c, threads, least):
 
 @apart("int64(real[:, :], real[:], real[:], int64, int64)")
 def of_vector(a, x, y, threads, least):
-    """The number of shares of ``y = a @ x``."""
+    """The number of shares of ``y = a @ x``: at least ``least`` multiplications each, and no more than ``threads``; 1 in the
+    cases of `of_matrix`."""
     work = a.shape[0] * a.shape[1]
     if a.shape[0] != y.shape[0] or a.shape[1] != x.shape[0] or work < 2 * least or blas_threads() != 1:
         return 1
@@ -45,7 +50,11 @@ def of_vector(a, x, y, threads, least):
 
 @apart("void(real, real[:, :], real[:, :], real, real[:, :], int64, int64)")
 def matrix(alpha, a, b, beta, c, share, shares):
-    """Computes one share of ``c = alpha * a @ b + beta * c``."""
+    """Computes share number ``share``, from 0, of ``c = alpha * a @ b + beta * c``, in place: some rows of ``c``, or some
+    columns if it has more of these.
+
+    If ``b`` is the transpose of ``a`` and ``beta`` is 0, a share is some rows of the lower triangle and their mirror image.
+    """
     m, n = c.shape
     if _same(a, b) and m == n and beta == 0:
         low, high = 0, 0  # the lower triangle: the work of the first rows is the square of their number
@@ -69,7 +78,7 @@ def matrix(alpha, a, b, beta, c, share, shares):
 
 @apart("void(real, real[:, :], real[:], real, real[:], int64, int64)")
 def vector(alpha, a, x, beta, y, share, shares):
-    """Computes one share of ``y = alpha * a @ x + beta * y``."""
+    """Computes share number ``share``, from 0, of ``y = alpha * a @ x + beta * y``, in place: some elements of ``y``."""
     m = y.shape[0]
     low, high = _start(m, share, shares), _start(m, share + 1, shares)
     gemv(alpha, a[low:high], x, beta, y[low:high])
@@ -80,14 +89,16 @@ def vector(alpha, a, x, beta, y, share, shares):
 
 @inner
 def _length(i, m, offset, from_there):
-    """The number of columns of a row in the part."""
+    """The number of columns of row ``i`` in the part of a matrix with ``m`` columns: those before ``i + offset``, or with
+    ``from_there`` the others."""
     before = min(max(i + offset, 0), m)
     return m - before if from_there else before
 
 
 @inner
 def _row(n, m, offset, from_there, share, shares):
-    """The first row of a share; the rows before it have the elements of the previous shares."""
+    """The first row of a share of the part of an ``n`` by ``m`` matrix: the rows before it have the elements of the previous
+    shares."""
     total = 0
     for i in range(n):
         total += _length(i, m, offset, from_there)
@@ -100,7 +111,8 @@ def _row(n, m, offset, from_there, share, shares):
 
 @apart("int64(real[:, :], real[:, :], real[:, :], int64, boolean, boolean, int64, int64)")
 def of_part(a, b, c, offset, from_there, of_target, threads, least):
-    """The number of shares of the product of a part (`compiled.blas.part`), which is about half of the work of the whole."""
+    """The number of shares of the product of a part (`compiled.blas.part`), which has about half of the work of the whole; 1 if
+    BLAS has threads of its own or the work is too small."""
     work = a.shape[0] * a.shape[1] * b.shape[1] // 2
     if work < 2 * least or blas_threads() != 1:
         return 1
@@ -109,9 +121,10 @@ def of_part(a, b, c, offset, from_there, of_target, threads, least):
 
 @apart("void(real, real[:, :], real[:, :], real[:, :], int64, boolean, boolean, int64, int64)")
 def part(alpha, a, b, c, offset, from_there, of_target, share, shares):
-    """Computes one share of the product of a part.
+    """Computes share number ``share``, from 0, of the product of a part (`compiled.blas.part`), in place in ``c``.
 
-    A share has some columns of the result, or some rows with as many elements of the part as the other shares.
+    A share has some columns of the result or, with ``of_target``, some rows with as many elements of the part as the other
+    shares.
     """
     n, m = c.shape
     if not of_target:

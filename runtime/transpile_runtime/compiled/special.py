@@ -20,7 +20,7 @@ _THREE = "betainc betaincc".split()
 
 
 def _find(name, count):
-    """The name, in `cython_special`, of the function of ``count`` doubles; None if there is none."""
+    """The name that `cython_special` has for its function ``name`` of ``count`` doubles; None if there is none."""
     from scipy.special import cython_special
 
     wanted = "double (" + "double, " * count + "int __pyx_skip_dispatch)"
@@ -32,7 +32,8 @@ def _find(name, count):
 
 
 def _external(name, count):
-    """The Numba function that calls it; None if SciPy lacks it."""
+    """The Numba function that calls SciPy's C function ``name`` of ``count`` doubles, whose address gets registered with LLVM;
+    None if SciPy lacks it."""
     try:
         found = _find(name, count)
     except ImportError:
@@ -45,6 +46,7 @@ def _external(name, count):
 
 
 def _wrap(name, count):
+    """The njit function that calls SciPy's C function ``name`` of ``count`` doubles; None if SciPy lacks it."""
     raw = _external(name, count)
     if raw is None:
         return None
@@ -81,7 +83,7 @@ _BERNOULLI = np.array([
 
 @njit
 def hurwitz(s, q):
-    """The sum of ``1 / (q + k)**s`` over k = 0, 1, ... for s = 2, 3, ...; infinite if a term is."""
+    """The sum of ``1 / (q + k)**s`` over k = 0, 1, ... for s = 2, 3, ... and any real ``q``; infinite if a term is."""
     if not q < -12.0:
         return _hurwitz_above(s, q)
     whole = np.floor(q)
@@ -94,7 +96,8 @@ def hurwitz(s, q):
 
 @njit
 def _hurwitz_above(s, q):
-    """The Hurwitz zeta function by the Euler-Maclaurin formula, which needs a large q; smaller terms are added one by one."""
+    """The sum of ``1 / (q + k)**s`` over k = 0, 1, ... by the Euler-Maclaurin formula, which needs a large q; terms of a
+    smaller one are added one by one."""
     total = 0.0
     while q < 12.0:
         if q == 0.0:
@@ -112,7 +115,7 @@ def _hurwitz_above(s, q):
 
 @njit
 def polygamma(n, x):
-    """The n-th derivative of digamma."""
+    """Derivative number ``n`` of digamma at ``x``; digamma itself for 0."""
     if n == 0:
         return psi(x)
     sign = 1.0 if n % 2 else -1.0
@@ -137,7 +140,8 @@ def _comb(n, k):
 
 @njit
 def gammainc_moment(a, x, n):
-    """As `transpile_runtime.special.gammainc_moment`, for numbers."""
+    """The integral from 0 to ``x`` of ``(log t - digamma(a))**n`` times the gamma density of shape ``a``, for numbers, as in
+    `transpile_runtime.special`."""
     if not (a > 0 and x >= 0):
         return math.nan
     if x == 0:
@@ -175,6 +179,8 @@ def gammainc_moment(a, x, n):
 
 @njit
 def _beta_reach(p, q, u, v):
+    """The distance d below logit(u) to which the integrand of a beta moment reaches, as in `transpile_runtime.special`, for
+    numbers."""
     d = _DEPTH / p
     for _ in range(60):
         if p * d + (p + q) * math.log1p(u * math.expm1(-d)) >= _DEPTH:
@@ -191,6 +197,8 @@ def _beta_reach(p, q, u, v):
 
 @njit
 def _joint_cumulant(i, j, a, b):
+    """The cumulant of orders ``i`` and ``j`` (their sum above 1) of log T and log(1 - T), for a beta variable T with parameters
+    ``a`` and ``b``."""
     if i == 0:
         i, j, a, b = j, i, b, a
     own = polygamma(i - 1, a) if j == 0 else 0.0
@@ -199,7 +207,8 @@ def _joint_cumulant(i, j, a, b):
 
 @njit
 def _joint_moments(m, n, a, b):
-    """All central moments up to the orders ``m`` and ``n``."""
+    """All joint central moments of log T and log(1 - T), for a beta variable T, as a matrix: the orders are from 0 to ``m`` and
+    from 0 to ``n``."""
     found = np.zeros((m + 1, n + 1))
     found[0, 0] = 1.0
     for p in range(m + 1):
@@ -223,7 +232,8 @@ def _joint_moments(m, n, a, b):
 
 @njit
 def betainc_moment(a, b, x, m, n):
-    """As `transpile_runtime.special.betainc_moment`, for numbers."""
+    """The integral from 0 to ``x`` of ``(log t - E log T)**m (log(1 - t) - E log(1 - T))**n`` times the beta density, for
+    numbers, as in `transpile_runtime.special`."""
     if not (a > 0 and b > 0 and x >= 0 and x <= 1):
         return math.nan
     if x == 0:

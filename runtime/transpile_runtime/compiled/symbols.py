@@ -29,7 +29,8 @@ _INT, _POINTER = ir.IntType(64), ir.IntType(8).as_pointer()
 
 
 def _numpy_library():
-    """The library with NumPy's linear algebra, by its extension module, which links to the others."""
+    """The loaded library through which the routines of NumPy's linear algebra are found: its extension module, which links to
+    the others; on Windows OpenBLAS itself, or None."""
     from numpy.linalg import _umath_linalg
 
     if sys.platform == "win32":  # there a lookup finds only a library's own names
@@ -39,7 +40,8 @@ def _numpy_library():
 
 
 def _in_numpy(library, name):
-    """The address of a routine, under one of the names that builds of OpenBLAS and others give it; else None."""
+    """The address of a routine in ``library``, under one of the names that builds of OpenBLAS and others give it; None if it
+    lacks it."""
     for pattern in ("scipy_{}_64_", "{}_64_", "scipy_{}_", "{}_", "{}"):
         found = getattr(library, pattern.format(name), None)
         if found is not None:
@@ -48,7 +50,8 @@ def _in_numpy(library, name):
 
 
 def _in_scipy(name, kind):
-    """The address of a routine in SciPy; only one extension module is loaded, not all of ``scipy.linalg``."""
+    """The address of a routine in SciPy's ``cython_blas`` or ``cython_lapack`` (``kind``); only this module is loaded, not all
+    of ``scipy.linalg``."""
     module = f"scipy.linalg.cython_{kind}"
     if module not in sys.modules:
         folder = Path(importlib.util.find_spec("scipy").origin).parent / "linalg"
@@ -74,6 +77,8 @@ def _count_of_threads(library):
 
 
 def _register():
+    """Registers with LLVM the addresses of all routines, for both letters, and of the function for the number of BLAS's
+    threads."""
     library = _numpy_library()
     binding.add_symbol(_THREADS, _count_of_threads(library))
     for kind, names in (("blas", _BLAS), ("lapack", _LAPACK)):
@@ -100,7 +105,8 @@ def blas_threads(context):
 
 
 def routine(name, parameters):
-    """The intrinsic that calls a routine, for float64 or float32 by the dtype of its arrays.
+    """The intrinsic that calls the routine ``name`` for float64 or float32, by the dtype of its arrays; its arguments are the
+    names in ``parameters``, a text.
 
     A parameter in capitals is an option, passed as the number of its letter. ``info`` is not passed: it is the result of the
     call.
@@ -126,6 +132,9 @@ def routine(name, parameters):
 
 
 def _caller(symbol, given):
+    """The function by which Numba generates a call of the routine ``symbol`` with the parameters ``given``, each passed by its
+    address."""
+
     def generate(context, builder, signature, args):
         def pointer(kind, value):
             if isinstance(kind, types.Array):

@@ -25,7 +25,8 @@ def launch():
 
 
 def with_own_threads(kernel):
-    """The kernel of code that starts threads itself; a call is an error in a process that must not start threads."""
+    """The kernel wrapped for code that starts threads itself: a call is a RuntimeError in a process that must not start
+    threads."""
 
     @functools.wraps(kernel, updated=("__dict__",))
     def call(*values):

@@ -25,6 +25,7 @@ class _Exits:
         self.found = {}
 
     def raised(self, class_, args):
+        """Emits a branch to the exit that raises ``class_(*args)``; a MemoryError gets the message of its site."""
         site = self.site() if class_ is MemoryError else None
         if site is not None:
             from transpile_runtime.compiled.errors import MemoryError_
@@ -33,16 +34,19 @@ class _Exits:
         self.go(("raised", class_, tuple(args or ())), ())
 
     def passed(self, code, info):
+        """Emits a branch to the exit that passes on a callee's exception, an LLVM ``code`` and ``info``, with the site of the
+        user's line if there is one."""
         site = self.site()
         self.go(("passed", site is None), (code, info) if site is None else (code, info, ir.IntType(64)(site)))
 
     def site(self):
-        """The number of the message for the user's line; None if there is none."""
+        """The number of the message for the user's line that is being lowered; None if there is none."""
         loc = self.lower.loc
         number = LINES.get(loc.filename)
         return None if number is None else number(loc.line)
 
     def go(self, key, values):
+        """Emits a branch to the exit ``key``, created at its first use, with the LLVM values that it takes."""
         if key not in self.found:
             block = self.builder.function.append_basic_block("fail")
             with self.builder.goto_block(block):
@@ -53,6 +57,7 @@ class _Exits:
         self.builder.branch(block)
 
     def write(self):
+        """Writes the exits: each releases the function's variables, then returns its exception."""
         builder, lower = self.builder, self.lower
         convention = lower.context.call_conv
         for (kind, *known), (block, values) in self.found.items():
