@@ -13,14 +13,14 @@ _state = {"is_watched": False}
 
 
 def watch():
-    """Registers for every fork from now on."""
+    """Makes `ALLOWED` follow every fork of this process from now on; does nothing on further calls."""
     if not _state["is_watched"] and hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=_forked)
         _state["is_watched"] = True
 
 
 def _forked():
-    """Runs in the child: forbids threads if Numba's were started."""
+    """Runs in the child of a fork: sets `ALLOWED` to 0 if the parent had started Numba's threads."""
     layer = sys.modules.get("numba.np.ufunc.parallel")
     if layer is not None and layer._is_initialized:
         ALLOWED.value = 0

@@ -2,7 +2,7 @@
 
 
 def made(cls, **fields):
-    """An instance that holds these fields; no method of its class runs.
+    """An instance of ``cls``, a class or named tuple, that holds these fields, in order; no method of its class runs.
 
     >>> from dataclasses import dataclass
     >>> @dataclass

@@ -25,7 +25,7 @@ _FEW, _MANY = 1 << 14, 1 << 21  # number of numbers from which compiled loops pa
 
 
 def single(key):
-    """The key itself if it is one key; TypeError for an array of keys."""
+    """The key itself, unchanged, if it is one key; TypeError for an array of keys or anything else."""
     if _checked(key).ndim > 1:
         raise TypeError(
             f"expected one key, got an array of keys of shape {list(np.shape(key))}: take one, as in keys[0]"
@@ -46,7 +46,7 @@ def demand_type(test, message, *values):
 
 
 def axis_number(axis):
-    """The number of an axis; TypeError unless it is an integer."""
+    """The axis as an int; TypeError unless it is an integer (booleans are not)."""
     demand_type(
         not isinstance(axis, (bool, np.bool_)) and hasattr(axis, "__index__"),
         f"an axis must be an integer, not {axis!r}",
@@ -55,7 +55,8 @@ def axis_number(axis):
 
 
 def compiled_if_large(function):
-    """Wraps a draw: many numbers come from `transpile_runtime.compiled.draws`."""
+    """The draw ``function`` wrapped: many numbers come from `transpile_runtime.compiled.draws`, which are the same. A dtype
+    None is the draw's default."""
     name = function.__name__
 
     @wraps(function)
@@ -70,6 +71,7 @@ _DTYPES = {"bits": np.uint32, "unit": np.float64, "normal": np.float64}
 
 
 def _compiled(name, key, shape, dtype):
+    """The numbers of the draw ``name`` from compiled loops; None if they are few, Numba is missing or a size is negative."""
     shape = tuple(shape) if np.ndim(shape) else (shape,)
     key = _checked(key)
     if any(n < 0 for n in shape):
@@ -88,7 +90,7 @@ def _compiled(name, key, shape, dtype):
 
 
 def _checked(key):
-    """The key as an array of pairs of words."""
+    """The key, or the keys, as an array; TypeError unless it is ``uint32[..., 2]``."""
     key = np.asarray(key)
     if key.dtype != np.uint32 or key.ndim == 0 or key.shape[-1] != 2:
         given = f"{key.dtype}{list(key.shape)}" if key.ndim else f"the number {key}"
@@ -97,7 +99,8 @@ def _checked(key):
 
 
 def _threefry(first, second, x, y):
-    """The words ``x`` and ``y`` encrypted by a key: arrays of uint32 that are broadcast against each other."""
+    """The words ``x`` and ``y`` encrypted by the key of words ``first`` and ``second``: four arrays of uint32, broadcast
+    against each other."""
     keys = (first, second, first ^ second ^ np.uint32(_PARITY))
     x, y = x + first, y + second
     for turn in range(5):
@@ -113,7 +116,7 @@ def _threefry(first, second, x, y):
 
 
 def _block(first, second, place):
-    """The two words of one place, in Python integers: for a few places NumPy's overhead is larger."""
+    """The two words of one place under a key, all Python integers: for a few places NumPy's overhead is larger."""
     keys, mask = (first, second, first ^ second ^ _PARITY), 0xFFFFFFFF
     x, y = (place >> 32) + first & mask, place + second & mask
     for turn in range(5):
@@ -126,7 +129,7 @@ def _block(first, second, place):
 
 
 def _words(key, shape):
-    """The two words of each place of the shape, for each key."""
+    """An array ``uint32[2, ..., *shape]``: the two words of each place of the shape, for each of the keys ``[..., 2]``."""
     key = _checked(key)
     shape = tuple(shape) if np.ndim(shape) else (shape,)
     if any(n < 0 for n in shape):
@@ -151,7 +154,7 @@ def _words(key, shape):
 
 
 def split(key, shape=(2,)):
-    """New keys: ``uint32[..., *shape, 2]``.
+    """New keys ``uint32[..., *shape, 2]``, for each of the keys ``[..., 2]``.
 
     >>> split(np.array([0, 42], np.uint32))
     array([[1832780943,  270669613],
@@ -183,7 +186,7 @@ def fold_in(key, data):
 
 @compiled_if_large
 def bits(key, shape=(), dtype=np.uint32):
-    """Random bits as uint32 or uint64.
+    """Random bits, an array ``[..., *shape]`` of uint32 or uint64 for keys ``[..., 2]``.
 
     >>> bits(np.array([0, 42], np.uint32), (3,))
     array([2098992034, 2919706841, 2646866425], dtype=uint32)
@@ -196,7 +199,8 @@ def bits(key, shape=(), dtype=np.uint32):
 
 @compiled_if_large
 def unit(key, shape=(), dtype=np.float64):
-    """Uniform numbers in [0, 1), with as many random bits as a float's fraction has.
+    """Uniform numbers in [0, 1), an array ``[..., *shape]`` for keys ``[..., 2]``, with as many random bits as a float's
+    fraction has.
 
     >>> unit(np.array([0, 42], np.uint32), (3,))
     array([0.42672757, 0.01501007, 0.57414442])
@@ -208,7 +212,7 @@ def unit(key, shape=(), dtype=np.float64):
 
 @compiled_if_large
 def normal(key, shape=(), dtype=np.float64):
-    """Standard normal numbers, by the inverse transform of uniform numbers in (-1, 1).
+    """Standard normal numbers, an array ``[..., *shape]`` for keys ``[..., 2]``: quantiles of the numbers of `unit`.
 
     >>> normal(np.array([0, 42], np.uint32), (3,)).round(6)
     array([-0.184712, -2.169825,  0.186936])
@@ -217,7 +221,7 @@ def normal(key, shape=(), dtype=np.float64):
 
 
 def _one_of(dtype, *allowed):
-    """The dtype, if it is one of these; else TypeError."""
+    """``dtype`` as a NumPy dtype, if it is one of those ``allowed``; else TypeError."""
     found = np.dtype(dtype)
     if found not in allowed:
         raise TypeError(f"the dtype must be {' or '.join(t.__name__ for t in allowed)}, not {found}")
@@ -258,7 +262,7 @@ _TAIL = (
 
 
 def _quantile(u):
-    """The normal quantile of the midpoint between ``u`` in [0, 1) and its successor."""
+    """The normal quantile of the midpoint between ``u`` in [0, 1) and its successor, elementwise, in the dtype of ``u``."""
     real = u.dtype.type
     low = real(2.0 ** -(np.finfo(real).nmant + 1) - 1.0)
     q = np.asarray(u * real(2) + low, np.float64) / 2  # the probability minus 1/2
@@ -277,10 +281,12 @@ def _quantile(u):
 
 
 def _middle(q):
+    """The normal quantile of ``1/2 + q``, for ``|q|`` up to 0.425."""
     return q * _rational(0.180625 - q * q, *_MIDDLE)
 
 
 def _side(q):
+    """The normal quantile of ``1/2 + q``, for ``|q|`` above 0.425."""
     r = np.sqrt(-np.log(0.5 - np.abs(q)))
     found = _rational(r - 1.6, *_SIDE)
     if np.any(r > 5):
@@ -293,6 +299,7 @@ def _rational(r, above, below):
 
 
 def _polynomial(r, coefficients):
+    """The polynomial with these coefficients, the highest power first, at ``r``."""
     total = coefficients[0] * r
     for c in coefficients[1:-1]:
         total += c
@@ -406,10 +413,10 @@ def binomial(key, n, p):
 
 
 def _searched(u, share, parameters, ratio, most):
-    """The quantiles of ``u`` for a distribution on 0, 1, ..., by summation.
+    """For each element of ``u`` the smallest of 0, 1, ... whose cumulative probability exceeds it, found by summation.
 
-    ``share`` is the probability of 0, ``ratio`` gives the quotient of the next probability and this one, ``most`` limits the
-    result.
+    ``share`` is the probability of 0, ``ratio(k, parameters)`` the quotient of the probabilities of ``k + 1`` and ``k``,
+    ``most`` limits the result.
     """
     k, share, total = np.zeros(u.shape), share.copy(), share.copy()
     more = (u >= total) & (k < most)
@@ -428,7 +435,7 @@ _LESS_STIRLING = np.array(
 
 
 def _less_stirling(k):
-    """``log(k!)`` minus Stirling's approximation."""
+    """``log(k!)`` minus Stirling's approximation ``(k + 1/2) log(k) - k + log(2 pi) / 2``."""
     series = (1.0 / 12.0 - (1.0 / 360.0 - 1.0 / 1260.0 / (k * k)) / (k * k)) / k
     return np.where(k < 16, _LESS_STIRLING[np.clip(k, 0, 15).astype(np.int64)], series)
 
@@ -440,10 +447,12 @@ def _deviance(k, mean):
 
 
 def _log_poisson(k, lam):
+    """The logarithm of the probability of ``k`` in the Poisson distribution with mean ``lam``."""
     return np.where(k == 0, -lam, -_less_stirling(k) - _deviance(k, lam) - 0.5 * np.log(k) - _HALF_LOG)
 
 
 def _log_binomial(k, n, q):
+    """The logarithm of the probability of ``k`` successes in ``n`` trials of probability ``q``."""
     rest = n - k
     found = _less_stirling(n) - _less_stirling(k) - _less_stirling(rest) - _deviance(k, n * q)
     found = found - _deviance(rest, n * (1.0 - q)) + 0.5 * np.log(n / (k * rest)) - _HALF_LOG
@@ -451,7 +460,7 @@ def _log_binomial(k, n, q):
 
 
 def _at(keys, place):
-    """The number in [0, 1) of a place under each of the keys."""
+    """The float64 in [0, 1) of number ``place`` under each of the keys ``uint32[n, 2]``."""
     words = fold_in(keys, place).astype(np.uint64)
     return (((words[:, 0] << np.uint64(32)) | words[:, 1]) >> np.uint64(12)) * 2.0**-52
 
@@ -462,7 +471,8 @@ def _at(keys, place):
 def offset(higher, lower, span):
     """Integers below ``span`` (0: no limit) from twice as many random bits.
 
-    ``higher`` and ``lower``, uint32 or uint64, are the halves of one number, which is taken modulo ``span``.
+    ``higher`` and ``lower``, uint32 or uint64, are the halves of one number, which is taken modulo ``span``; for ``span`` 0 the
+    result is ``lower``.
 
     >>> offset(np.uint32(7), np.uint32(1), np.uint32(10))
     np.uint32(3)
@@ -508,25 +518,29 @@ def between(u, low, high):
 
 
 def _two_sum(a, b):
+    """``a + b``, rounded, and the exact rounding error."""
     total = a + b
     part = total - a
     return total, (a - (total - part)) + (b - part)
 
 
 def _two_product(a, b):
+    """``a * b``, rounded, and the exact rounding error."""
     product = a * b
     (a1, a2), (b1, b2) = _halves(a), _halves(b)
     return product, a2 * b2 - (((product - a1 * b1) - a2 * b1) - a1 * b2)
 
 
 def _halves(a):
+    """Two float64 with half as many digits each, whose sum is ``a``."""
     far = 134217729.0 * a
     high = far - (far - a)
     return high, a - high
 
 
 def _odd(total, lost):
-    """A sum rounded to odd: its last bit is set if the sum was not exact."""
+    """``total``, a rounded sum whose rounding error is ``lost``, rounded to odd: its last bit is set if the sum was not
+    exact."""
     image = total.view(np.int64)
     toward = np.where((lost > 0) == (total > 0), 1, -1)
     return np.where((lost != 0) & (image & 1 == 0), (image + toward).view(np.float64), total)

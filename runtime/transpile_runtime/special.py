@@ -48,7 +48,7 @@ def gammainc_moment(a, x, n):
 
 
 def _gamma_left(a, x):
-    """The distance d below log x to which the integrand reaches, x <= a: a d - x (1 - exp(-d)) = depth."""
+    """The distance d below log x to which the integrand of `gammainc_moment` reaches, x <= a: a d - x (1 - exp(-d)) = depth."""
     d = (_DEPTH + np.sqrt(_DEPTH * _DEPTH + 8 * a * _DEPTH)) / (2 * a)
     for _ in range(8):  # Newton from above on a convex function: never overshoots
         d = d - (a * d + x * np.expm1(-d) - _DEPTH) / (a - x * np.exp(-d))
@@ -56,7 +56,7 @@ def _gamma_left(a, x):
 
 
 def _gamma_right(a, x):
-    """The distance d above log x to which the integrand reaches, x >= a: x (exp(d) - 1) - a d = depth."""
+    """The distance d above log x to which the integrand of `gammainc_moment` reaches, x >= a: x (exp(d) - 1) - a d = depth."""
     d = np.minimum(np.sqrt(2 * _DEPTH / x), np.log1p(2 * _DEPTH / x) + 1)
     for _ in range(8):
         d = d - (x * np.expm1(d) - a * d - _DEPTH) / (x * np.exp(d) - a)
@@ -98,7 +98,7 @@ def betainc_moment(a, b, x, m, n):
 
 
 def _beta_reach(p, q, u, v):
-    """The distance d below logit(u) to which the integrand reaches, u <= p / (p + q).
+    """The distance d below logit(u) to which the integrand of `betainc_moment` reaches, u <= p / (p + q) and v = 1 - u.
 
     It solves p d + (p + q) log(v + u exp(-d)) = depth.
     """
@@ -120,13 +120,14 @@ def _beta_reach(p, q, u, v):
 
 
 def _nodes(reach):
-    """The nodes on [0, reach] and their weights, dense on the scale of 1 near 0: for small shapes the integrand reaches far."""
+    """The nodes on [0, reach] along a new last axis, and their weights; dense on the scale of 1 near 0: for small shapes the
+    integrand reaches far."""
     scale = np.log1p(reach)[..., None]
     return np.expm1(scale * _UNIT), _WEIGHTS * np.exp(scale * _UNIT)
 
 
 def _prepared(*numbers):
-    """The arguments broadcast in float64, and the dtype of the result."""
+    """The arguments as float64 arrays, broadcast against each other, and then the dtype of the result."""
     arrays = [np.asarray(x) for x in numbers]
     dtype = np.result_type(*(x if np.isscalar(x) else np.asarray(x) for x in numbers))
     dtype = dtype if dtype.kind == "f" else np.dtype(np.float64)
@@ -134,7 +135,7 @@ def _prepared(*numbers):
 
 
 def _moments(n, cumulants):
-    """The n-th central moment from the cumulants (the first is 0)."""
+    """Central moment number ``n`` from the cumulants of orders 1, 2, ..., of which the first is 0."""
     found = [1.0]
     for order in range(1, n + 1):
         found.append(sum(comb(order - 1, k - 1) * cumulants[k - 1] * found[order - k] for k in range(1, order + 1)))
@@ -142,7 +143,8 @@ def _moments(n, cumulants):
 
 
 def _joint_moment(m, n, a, b):
-    """The central moment E (log T - E log T)**m (log(1 - T) - E log(1 - T))**n of a beta variable."""
+    """The central moment E (log T - E log T)**m (log(1 - T) - E log(1 - T))**n of a beta variable T with parameters ``a`` and
+    ``b``."""
     if m == n == 0:
         return 1.0
     if m == 0:
@@ -157,6 +159,7 @@ def _joint_moment(m, n, a, b):
 
 
 def _joint_cumulant(i, j, a, b):
-    """The cumulant of orders ``i`` and ``j`` (i > 0, i + j > 1): derivatives of log B(a, b)."""
+    """The cumulant of orders ``i`` and ``j`` (i > 0, i + j > 1) of log T and log(1 - T), for a beta variable T: a derivative of
+    log B(a, b)."""
     own = special.polygamma(i - 1, a) if j == 0 else 0.0
     return own - special.polygamma(i + j - 1, a + b)

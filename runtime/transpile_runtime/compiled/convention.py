@@ -15,7 +15,7 @@ NO_MEMORY = ("out of memory",)
 
 
 class Context(CPUContext):
-    """A target context of Numba's with this convention; ``under(target)`` creates one from another.
+    """A target context of Numba's whose functions raise by `Convention`; ``under(target)`` creates one from another.
 
     ``leaving`` maps a function's name to its writer, whose methods ``raised(class, arguments)`` and ``passed(code, info)``
     branch to an exit that releases its memory.
@@ -37,7 +37,8 @@ class Context(CPUContext):
 class Convention(CPUCallConv):
     # ---- out of a function that is being written
 
-    """Numba's calling convention with these exits."""
+    """Numba's calling convention, but functions with a writer in ``context.leaving`` are left through the exits of that
+    writer."""
 
     def return_user_exc(self, builder, exc, exc_args=None, loc=None, func_name=None):
         writer = self.context.leaving.get(builder.function.name)

@@ -56,7 +56,7 @@ def _with_option(name, value, usual):
 @lru_cache(maxsize=1)
 def has_fused():
     """True if the processor for which Numba compiles has a fused multiply-add; elsewhere it is a call of the C library. Always
-    True unless it is an x86."""
+    True for other processors than x86-64."""
     if platform.machine() not in ("x86_64", "AMD64"):
         return True
     if config.CPU_FEATURES is not None:

@@ -71,7 +71,7 @@ class _Exits:
 
 
 class _Lower(Lower):
-    """Numba's lowering, with these exits."""
+    """Numba's lowering of one function, which leaves it through `_Exits` on failure."""
 
     @property
     def _disable_sroa_like_opt(self):
@@ -102,7 +102,7 @@ class _Lowering(BaseNativeLowering):
 
 
 class Tidy(CompilerBase):
-    """Numba's compiler, with this lowering."""
+    """Numba's compiler, with `_Lowering` in the place of its own lowering."""
 
     def __init__(self, typingctx, targetctx, *args):
         registries.all_(typingctx, targetctx)

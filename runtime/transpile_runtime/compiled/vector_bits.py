@@ -16,7 +16,7 @@ FACTORS_SHIFT = Constant(1.5 * 2.0**52 + 2046, 1.5 * 2.0**23 + 254)
 
 
 def _image(x):
-    """The bits as an integer."""
+    """The bits of a `Number` as an LLVM integer."""
     return x.builder.bitcast(x.value, _INTEGERS[x.kind])
 
 
@@ -30,12 +30,14 @@ def _sign_mask(x):
 
 
 def power_of_two(shifted):
-    """``2**k`` from ``k + POWER_SHIFT``, for the exponents of normal numbers; the next larger one gives infinity."""
+    """``2**k`` from ``shifted``, which is ``k + POWER_SHIFT``, for the exponents of normal numbers; infinity for the next
+    larger one."""
     return _from_bits(shifted, _as_exponent(shifted, _image(shifted)))
 
 
 def factors_of_power(shifted):
-    """Two numbers whose product is ``2**k``, from ``k + FACTORS_SHIFT``, even if ``2**k`` is not a normal number."""
+    """Two numbers whose product is ``2**k``, from ``shifted``, which is ``k + FACTORS_SHIFT``, even if ``2**k`` is not a normal
+    number."""
     bits = _image(shifted)
     half = shifted.builder.lshr(bits, _INTEGERS[shifted.kind](1))
     other = shifted.builder.sub(bits, half)
@@ -43,7 +45,7 @@ def factors_of_power(shifted):
 
 
 def power_over_power(shifted):
-    """Two numbers whose quotient, the first by the second, is ``2**-k``, from ``k + FACTORS_SHIFT``."""
+    """Two numbers whose quotient, the first by the second, is ``2**-k``, from ``shifted``, which is ``k + FACTORS_SHIFT``."""
     integer, builder = _INTEGERS[shifted.kind], shifted.builder
     bits = _image(shifted)
     half = builder.lshr(bits, integer(1))
@@ -56,19 +58,19 @@ def _as_exponent(number, bits):
 
 
 def flip_odd(x, shifted):
-    """``x``, or ``-x`` if ``k`` is odd, from ``k + SHIFT``."""
+    """``x``, or ``-x`` if ``k`` is odd, from ``shifted``, which is ``k + SHIFT``."""
     integer, builder = _INTEGERS[x.kind], x.builder
     sign = builder.shl(_image(shifted), integer(integer.width - 1))
     return _from_bits(x, builder.xor(_image(x), sign))
 
 
 def has_sign(x):
-    """Whether the sign bit is set, as for -0."""
+    """A `Truth`: the sign bit of ``x`` is set, as for -0."""
     return Truth(x, x.builder.icmp_signed("<", _image(x), _INTEGERS[x.kind](0)))
 
 
 def is_odd(shifted):
-    """Whether ``k`` is odd, from ``k + SHIFT``."""
+    """A `Truth`: ``k`` is odd, from ``shifted``, which is ``k + SHIFT``."""
     integer, builder = _INTEGERS[shifted.kind], shifted.builder
     return Truth(shifted, builder.icmp_unsigned("!=", builder.and_(_image(shifted), integer(1)), integer(0)))
 
@@ -84,12 +86,16 @@ EXPONENT_ZERO = Constant(2.0**52 + 1023, 2.0**23 + 127)
 
 
 def exponent(x):
-    """The exponent of a positive normal number, as a float."""
+    """The exponent ``k``, as a float, of a positive normal number in ``[2**k, 2**(k + 1))``."""
     return _exponent(x, _image(x), EXPONENT_ZERO)
 
 
 def _exponent(x, bits, zero):
-    """The exponent in ``bits``, as a float: converted by the bits of 2**width, which every processor can do."""
+    """The exponent in the LLVM integer ``bits``, as a float, for ``zero`` `EXPONENT_ZERO`; a larger ``zero`` is subtracted with
+    it.
+
+    It is converted by the bits of 2**width, which every processor can do.
+    """
     kind, builder = x.kind, x.builder
     integer, width = _INTEGERS[kind], _MANTISSA[kind]
     return (
@@ -98,7 +104,11 @@ def _exponent(x, bits, zero):
 
 
 def significand(x, zero=EXPONENT_ZERO):
-    """``m`` in [sqrt(1/2), sqrt(2)) and an integer ``k`` as a float, with ``x = m * 2**k``, for a positive normal ``x``."""
+    """``(m, k)`` with ``x = m * 2**k``, for a positive normal ``x``: ``m`` in [sqrt(1/2), sqrt(2)), and ``k``, an integer, as a
+    float.
+
+    A ``zero`` that is larger than `EXPONENT_ZERO` makes ``k`` smaller by the difference.
+    """
     kind, builder = x.kind, x.builder
     integer, width, low = _INTEGERS[kind], _MANTISSA[kind], _HALF_SQRT[kind]
     moved = builder.add(_image(x), integer((_BIAS[kind] << width) - low))
@@ -114,23 +124,23 @@ def significand(x, zero=EXPONENT_ZERO):
 
 
 def joined(a, b):
-    """The test bits of two numbers, joined."""
+    """The test bits that say "inside" only if both ``a`` and ``b``, test bits, do."""
     return _from_bits(a, a.builder.or_(_image(a), _image(b)))
 
 
 def all_inside(a):
-    """Whether the function is right for all numbers whose bits were joined."""
+    """A `Truth`: the test bits, possibly joined ones, say that the function is right for all their numbers."""
     bits = _image(a)
     return Truth(a, a.builder.icmp_unsigned("<", bits, bits.type(1 << (bits.type.width - 2))))
 
 
 def by_sign(x, bits):
-    """The test bits for an integer that is negative outside."""
+    """The test bits for an LLVM integer ``bits`` that is negative if ``x`` is outside."""
     return _from_bits(x, x.builder.lshr(bits, bits.type(1)))
 
 
 def outside_range(x, low):
-    """Test bits: outside the half of all positive normal numbers that begins at ``low``, a power of two."""
+    """Test bits: ``x`` is outside the half of all positive normal numbers that begins at ``low``, a power of two."""
     return _from_bits(x, x.builder.sub(_image(x), _image(beside(x, low))))
 
 
@@ -146,6 +156,6 @@ def not_below(x, y):
 
 
 def not_positive(x):
-    """Test bits: a negative number or a zero."""
+    """Test bits: ``x`` is negative or a zero."""
     builder, bits = x.builder, _image(x)
     return by_sign(x, builder.or_(bits, builder.sub(bits, bits.type(1))))

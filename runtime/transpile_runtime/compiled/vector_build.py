@@ -12,7 +12,11 @@ _REAL = {types.float64: ir.DoubleType(), types.float32: ir.FloatType()}
 
 
 def compiled(function, is_test=False):
-    """The intrinsic that Numba calls: the float32 version if all arguments are float32, else the float64 version."""
+    """The intrinsic by which Numba calls a function of 1 to 3 `Number`: its float32 version if all arguments are float32, else
+    the float64 one.
+
+    With ``is_test`` the function returns a `Truth`, and the intrinsic a boolean.
+    """
 
     def typed(*given):
         kind = types.float32 if all(g == types.float32 for g in given) else types.float64
@@ -40,7 +44,8 @@ def _of_three(typed):
 
 
 def _built(module, function, kind, is_test, count):
-    """The function in an LLVM module; it is always inlined, as a call would prevent vectorisation."""
+    """The LLVM function for ``function`` and the type ``kind`` in a module, built there if it is missing; it is always inlined,
+    as a call would prevent vectorisation."""
     name = f"{function.__module__}.{function.__name__}.{kind}"
     if name in module.globals:
         return module.globals[name]

@@ -53,7 +53,7 @@ ROOT_HALF_LOW = Constant(-4.833646656726457e-17, 1.2101617485882162e-08)
 
 
 def above(x, low=None):
-    """``erfc(x + low)`` for ``x`` from 0 to `LIMIT`, and NaN."""
+    """``erfc(x + low)`` for ``x`` from 0 to `LIMIT`, and NaN; ``low`` is the rounding error of ``x``, None for 0."""
     square = x * x
     square_low = fma(x, x, -square)
     whole = x + 1.0
@@ -99,7 +99,7 @@ def erf(x):
 
 
 def ndtr(x):
-    """The normal distribution: half of ``erfc(-x / sqrt(2))``, with the rounding error of that quotient."""
+    """The normal distribution function: half of ``erfc(-x / sqrt(2))``, with the rounding error of that quotient."""
     a = magnitude(x)
     a = where(a > NDTR_LIMIT, NDTR_LIMIT, a)
     y = a * ROOT_HALF

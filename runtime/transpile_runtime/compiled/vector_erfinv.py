@@ -39,12 +39,12 @@ ROOT_TWO = Constant(1.4142135623730951, 1.4142135381698608)
 
 
 def depth(x):
-    """``w`` for ``|x| < 1``."""
+    """``w = -log((1 - x) (1 + x))`` for ``|x| < 1``."""
     return -log_of_parts(*significand((1.0 - x) * (1.0 + x)))
 
 
 def near(x, w):
-    """The quantile of the normal distribution where ``w < FAR_FROM``."""
+    """``sqrt(2) erfinv(x)``, the normal quantile of ``(1 + x) / 2``, for ``w``, which is ``depth(x)``, below `FAR_FROM`."""
     return x * ROOT_TWO * near_of_erfinv(w)
 
 
@@ -56,11 +56,12 @@ def ratio(x):
 
 
 def erfinv(x):
+    """The inverse error function: infinity with the sign of ``x`` for -1 and 1, NaN beyond; 0 for -0, as in SciPy."""
     a = magnitude(x)
     outside = where(a == 1.0, flip_sign(beside(x, INF), x), NAN)
     return where(a < 1.0, where(a == 0.0, 0.0, x * ratio(x)), outside)  # SciPy has no negative zero here
 
 
 def normal_of(x):
-    """The quantile ``sqrt(2) erfinv(x)`` of the normal distribution for ``|x| < 1``."""
+    """``sqrt(2) erfinv(x)``, the normal quantile of ``(1 + x) / 2``, for ``|x| < 1``."""
     return x * ROOT_TWO * ratio(x)

@@ -50,7 +50,8 @@ SMALL = Constant(2.0**-30, 2.0**-14)  # sinh(x) is x below
 
 
 def reduce(x):
-    """``k + POWER_SHIFT`` and ``r`` as a sum of two, with ``x = k log 2 + r``."""
+    """``(k + POWER_SHIFT, r, low)`` with ``x = k log 2 + r + low``: an integer ``k``, ``|r| <= log(2) / 2``, and a small
+    correction."""
     shifted = x * LOG2E + POWER_SHIFT
     k = shifted - POWER_SHIFT
     above = fma(-k, LN2_HIGH, x)
@@ -59,7 +60,8 @@ def reduce(x):
 
 
 def scale_sum(y, shifted):
-    """``(1 + y) * 2**k`` from ``k + FACTORS_SHIFT``; the sum is not rounded separately if the result is a normal number."""
+    """``(1 + y) * 2**k`` from ``shifted``, which is ``k + FACTORS_SHIFT``; the sum is not rounded separately if the result is a
+    normal number."""
     one, other = factors_of_power(shifted)
     return fma(y, one, one) * other
 
@@ -75,7 +77,7 @@ def exp(x):
 
 
 def power_less_one(x):
-    """``y`` and ``k + FACTORS_SHIFT`` with ``exp(x) = (1 + y) * 2**k``, for ``|x| <= EXP_LIMIT`` and NaN."""
+    """``(y, k + FACTORS_SHIFT)`` with ``exp(x) = (1 + y) * 2**k``, for ``|x| <= EXP_LIMIT`` and NaN."""
     shifted = x * LOG2E + FACTORS_SHIFT
     k = shifted - FACTORS_SHIFT
     above = fma(-k, LN2_HIGH, x)
@@ -96,7 +98,7 @@ def exp2_less_one(f):
 
 
 def exp2_moderate(x):
-    """``2**x``, if the result is a normal number."""
+    """``2**x``, right only if the result is a normal number, see `outside_moderate`."""
     shifted = x + POWER_SHIFT
     factor = power_of_two(shifted)
     return fma(exp2_less_one(x - (shifted - POWER_SHIFT)), factor, factor)
@@ -108,7 +110,7 @@ def outside_moderate(x):
 
 
 def expm1_pair(x, down):
-    """``(exp(x) - 1) * 2**-down`` as a sum of two, for bounded ``x``; ``down`` is a float."""
+    """``(exp(x) - 1) * 2**-down`` as a pair: the rounded value and its error; for bounded ``x``, and ``down`` a float."""
     shifted, r, low = reduce(x)
     factor = power_of_two(shifted - down)
     base = factor - power_of_two(beside(x, POWER_SHIFT) - down)
@@ -143,7 +145,7 @@ def cosh(x):
 
 
 def divide_pair(a, a_low, b, b_low):
-    """``(a + a_low) / (b + b_low)``, by one division."""
+    """``(a + a_low) / (b + b_low)`` as one number, by one division; ``a_low`` and ``b_low`` are small."""
     inverse = 1.0 / b
     q = a * inverse
     return fma(fma(-q, b, a) + fma(-q, b_low, a_low), inverse, q)

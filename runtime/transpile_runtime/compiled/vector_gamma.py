@@ -61,7 +61,7 @@ ROOT_LOW = Constant(9.549995429965697e-17, 1.243815006546356e-08)
 
 
 def log_sum(m, k):
-    """``log(2**k m)`` as a sum of two."""
+    """``log(2**k m)`` as a pair: the rounded value and its error."""
     f = m - 1.0
     s, h = f / (m + 1.0), 0.5 * f
     z = s * s
@@ -72,7 +72,7 @@ def log_sum(m, k):
 
 
 def gammaln_normal(x):
-    """The logarithm of the gamma function, for positive normal ``x`` whose square is a normal number."""
+    """The logarithm of the gamma function, right for positive normal ``x`` whose square is a normal number."""
     first, second, large = x < 0.5, x < 1.5, x >= 2.5
     # log of x (1 + x) below 0.5, of x from there
     high, low = log_sum(*significand(where(first, fma(x, x, x), x)))
@@ -96,7 +96,7 @@ def gammaln_normal(x):
 
 
 def digamma_positive(x):
-    """The digamma function, for positive ``x`` and NaN."""
+    """The digamma function, right for positive ``x`` and NaN."""
     large, first, second = x >= 3.0, x < 1.0, x < 2.0
     third = ~(large | second)
     # an inverse leads to a number from 1 to 2
@@ -124,5 +124,5 @@ def digamma_positive(x):
 
 
 def outside_positive(x):
-    """Test bits: `digamma_positive` is not right."""
+    """Test bits: `digamma_positive` is not right for ``x``, which is negative or a zero."""
     return not_positive(x)

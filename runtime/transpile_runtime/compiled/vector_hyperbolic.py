@@ -42,7 +42,7 @@ def arccosh(x):
 
 
 def quotient(top, top_low, bottom, bottom_low):
-    """``(top + top_low) / (bottom + bottom_low)``, as a sum of two."""
+    """``(top + top_low) / (bottom + bottom_low)`` as a pair: a rounded value and its error."""
     inverse = 1.0 / bottom
     q = top * inverse
     return q, (fma(-q, bottom, top) + fma(-q, bottom_low, top_low)) * inverse
@@ -58,7 +58,7 @@ def arctanh(x):
 
 
 def logit(x):
-    """``log(x / (1 - x))``."""
+    """``log(x / (1 - x))``: minus infinity at 0, infinity at 1, NaN outside."""
     high, tiny = x > 0.5, x < 2.0**-60
     less = 1.0 - x
     bottom = where(high, less, where(tiny, x * LIFT, x))  # x may be subnormal

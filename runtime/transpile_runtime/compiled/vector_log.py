@@ -40,19 +40,19 @@ LOG10_2_LOW = Constant(-2.8037281277851704e-18, -1.432098883924482e-08)
 
 
 def split(x):
-    """``1 + f`` and an integer ``k`` as a float, with ``x = 2**k (1 + f)``, for positive ``x``."""
+    """``(1 + f, k)`` with ``x = 2**k (1 + f)``, for positive ``x``, also a subnormal one: ``k``, an integer, is a float."""
     small = x < NORMAL
     return significand(where(small, x * LIFT, x), where(small, LIFTED_ZERO, EXPONENT_ZERO))
 
 
 def excess(f, s, more=0.0):
-    """``f - log(1 + f) + more``, from ``s = f / (2 + f)``."""
+    """``f - log(1 + f) + more``, from ``s``, which is ``f / (2 + f)``."""
     z = s * s
     return fma(-(s * z), tail_of_log(z), fma(s, f, more))
 
 
 def outside(x, found):
-    """``found`` if ``x`` is a positive finite number, else the value of a logarithm of ``x``."""
+    """``found`` if ``x`` is a positive finite number, else the value of a logarithm of ``x``: -inf, inf or NaN."""
     found = where(x < INF, found, x)
     found = where(has_sign(x), NAN, found)
     return where(x == 0.0, -INF, found)
@@ -64,12 +64,12 @@ def log(x):
 
 
 def log_normal(x):
-    """The logarithm of a positive normal number."""
+    """The natural logarithm, right only for positive normal numbers."""
     return log_of_parts(*significand(x))
 
 
 def outside_normal(x):
-    """Test bits: `log_normal`, `log2_normal` and `gammaln_normal` are not right.
+    """Test bits: `log_normal`, `log2_normal` or `gammaln_normal` may not be right for ``x``.
 
     They are also set for some rare numbers for which the functions are right.
     """
@@ -77,7 +77,7 @@ def outside_normal(x):
 
 
 def log_of_parts(m, k, last=None):
-    """``log(m) + k log 2``, with ``last`` in place of ``k`` in the final step."""
+    """``log(m) + k log 2``, with ``last``, if it is given, in place of ``k`` in the final step."""
     f = m - 1.0
     low = f - excess(f, f / (m + 1.0), -(k * LN2_LOW))
     return fma(k if last is None else last, LN2_HIGH, low)
@@ -113,7 +113,7 @@ def log1p(x):
 
 
 def log1p_unit(x):
-    """``log(1 + x)`` for ``x`` from 0 to 1, and NaN."""
+    """``log(1 + x)``, right only for ``x`` from 0 to 1, and NaN."""
     high = x > 0.4140625
     f = where(high, fma(0.5, x, -0.5), x)
     low = f - excess(f, f / (f + 2.0), where(high, -LN2_LOW, 0.0))
@@ -126,7 +126,7 @@ def log2(x):
 
 
 def log2_normal(x):
-    """The binary logarithm of a positive normal number."""
+    """The binary logarithm, right only for positive normal numbers."""
     return log2_of_parts(*significand(x))
 
 

@@ -45,7 +45,7 @@ class Number:
         return "float64" if isinstance(self.value.type, ir.DoubleType) else "float32"
 
     def of(self, other):
-        """The LLVM value of an operand."""
+        """The LLVM value of an operand, a `Number`, a `Constant` or a Python number, in the type of this number."""
         if isinstance(other, Number):
             return other.value
         number = other.values[self.kind] if isinstance(other, Constant) else float(other)
@@ -132,18 +132,18 @@ class Truth:
 
 
 def beside(number, value):
-    """A constant as a number of the same type."""
+    """A Python number or a `Constant` as a `Number` of the type and in the function of ``number``."""
     return number.same(number.of(value))
 
 
 def where(test, a, b):
-    """``a if test else b``, both computed."""
+    """The `Number` ``a if test else b`` for a `Truth`; both are computed. One of ``a`` and ``b`` may be a constant, or both."""
     number = a if isinstance(a, Number) else b if isinstance(b, Number) else test.number
     return number.same(number.builder.select(test.value, number.of(a), number.of(b)))
 
 
 def _call(name, *arguments, flags=()):
-    """Calls the LLVM intrinsic of this name."""
+    """The result of a call of LLVM's intrinsic ``name``; at least one of the arguments is a `Number`, which gives the type."""
     number = next(a for a in arguments if isinstance(a, Number))
     builder, real = number.builder, number.value.type
     function = builder.module.declare_intrinsic(f"llvm.{name}", [real], ir.FunctionType(real, [real] * len(arguments)))
@@ -163,7 +163,7 @@ def between(u, low, high):
 
 
 def product(a, b):
-    """``a * b``, rounded: an addition to it is rounded separately."""
+    """``a * b``, rounded: LLVM does not join it with a later addition."""
     return a.same(a.builder.fmul(a.value, a.of(b), flags=("arcp",)))
 
 
@@ -192,7 +192,7 @@ def magnitude(x):
 
 
 def maximum(a, b):
-    """The larger one; NaN if either is. LLVM vectorises a reduction by it."""
+    """The larger of two numbers; NaN if either is. LLVM vectorises a reduction by it."""
     return _call("maximum", a, b)
 
 
@@ -201,7 +201,7 @@ def minimum(a, b):
 
 
 def fmax(a, b):
-    """The larger one; if one is NaN, the other; either one of two zeros.
+    """The larger of two numbers; if one is NaN, the other; either one of two zeros.
 
     Without ``nsz``, which leaves the zero open, LLVM 22 orders the numbers by their signs, and gives NaN for a NaN and a number
     known not to be NaN.
@@ -218,12 +218,12 @@ def copysign(x, y):
 
 
 def narrow(x):
-    """A float64 as a float32."""
+    """A float64 `Number` rounded to float32."""
     return x.same(x.builder.fptrunc(x.value, ir.FloatType()))
 
 
 def wide(x):
-    """A float32 as a float64."""
+    """A float32 `Number` as a float64; a float64 unchanged."""
     return x if x.kind == "float64" else x.same(x.builder.fpext(x.value, ir.DoubleType()))
 
 
@@ -238,6 +238,7 @@ def _horner(coefficients, point):
 
 
 def _stranded(coefficients, point, strands):
+    """The polynomial at ``point``, from its coefficients, lowest power first, by 1, 2 or 4 chains of operations."""
     if strands == 1 or len(coefficients) < 4:
         return _horner(coefficients, point)
     even, odd = (_stranded(coefficients[k::2], point * point, strands // 2) for k in (0, 1))
@@ -245,7 +246,8 @@ def _stranded(coefficients, point, strands):
 
 
 def polynomial(double, single, strands=2):
-    """The function of ``x`` that evaluates the polynomial with these coefficients, lowest power first.
+    """The function of ``x`` that evaluates the polynomial with these coefficients, lowest power first, in float64 (``double``)
+    or float32 (``single``).
 
     The last step is ``c0 + x (...)``, which makes nearly all of the error; the steps before it are those of `correction`.
     """
@@ -258,7 +260,8 @@ def polynomial(double, single, strands=2):
 
 
 def correction(double, single, strands=2):
-    """As `polynomial`, for a part of the result so small that its own rounding does not matter.
+    """The function of ``x`` that evaluates a polynomial, as `polynomial`, for a part of the result so small that its own
+    rounding does not matter.
 
     By Horner's scheme in 1, 2 or 4 ``strands``: a processor waits longer for a single chain of operations than for the few
     additional ones that strands need. Estrin's scheme needs more still, and its intermediate results fill the registers.

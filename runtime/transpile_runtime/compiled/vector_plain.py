@@ -26,7 +26,7 @@ FAR = Constant(2.0**51, 2.0**22)
 
 
 def clip(x, low, high):
-    """``x`` limited to ``low`` and ``high``; the upper bound wins."""
+    """``x`` limited to ``low`` and ``high``; ``high`` if they are exchanged; NaN if any is."""
     return minimum(maximum(x, low), high)
 
 
@@ -36,6 +36,7 @@ def sign(x):
 
 
 def heaviside(x, h):
+    """0 for a negative ``x``, 1 for a positive one, ``h`` for 0; NaN for NaN."""
     return where(x > 0.0, 1.0, where(x < 0.0, 0.0, where(x == x, h, x)))
 
 
@@ -61,12 +62,12 @@ def nan_to_num(x):
 
 
 def outside_near(a, b):
-    """Test bits: ``a / b`` is too large for `fmod_near`, `mod_near` and `floordiv_near`."""
+    """Test bits: ``a / b`` may be too large for `fmod_near`, `mod_near` and `floordiv_near`."""
     return not_below(a, b * FAR)
 
 
 def fmod_near(a, b):
-    """The remainder with the sign of ``a``."""
+    """The remainder of ``a / b`` with the sign of ``a``, right unless the quotient is huge, see `outside_near`."""
     x, y = magnitude(a), magnitude(b)
     r = fma(-trunc(x / y), y, x)
     r = where(r < 0.0, r + y, r)  # the quotient was rounded up
@@ -74,14 +75,14 @@ def fmod_near(a, b):
 
 
 def mod_near(a, b):
-    """The remainder with the sign of ``b``."""
+    """The remainder of ``a / b`` with the sign of ``b``, right unless the quotient is huge, see `outside_near`."""
     r = fmod_near(a, b)
     other = (r < 0.0) ^ (b < 0.0)
     return where(r == 0.0, copysign(r, b), where(other, r + b, r))
 
 
 def floordiv_near(a, b):
-    """``floor(a / b)``, exact."""
+    """``floor(a / b)`` as NumPy rounds it, ``a / b`` if ``b`` is 0; right unless the quotient is huge, see `outside_near`."""
     r = fmod_near(a, b)
     other = (r != 0.0) & ((r < 0.0) ^ (b < 0.0))
     d = (a - r) / b

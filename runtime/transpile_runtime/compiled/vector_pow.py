@@ -55,7 +55,7 @@ THIRD_LOW = Constant(5.0577616648125907e-17, -7.028461812552678e-09)
 
 
 def log2_pair(x):
-    """``log2(x)`` for ``x >= 0``, as a sum of two with some ten bits more than one float.
+    """``log2(x)`` for ``x >= 0``, as a pair: a value and its error, together some ten bits more than one float.
 
     If the result is infinite, only the first counts.
     """
@@ -102,7 +102,8 @@ def power(x, y):
 
 
 def pow_moderate(x, y):
-    """``x**y`` for positive normal ``x``, with a logarithm of fewer bits than `power` needs for the largest results."""
+    """``x**y``, right only for positive normal ``x`` and results that are not extreme: its logarithm has fewer bits than that
+    of `power`."""
     m, k = significand(x)
     f, whole = m - 1.0, m + 1.0
     s = f / whole
@@ -122,7 +123,7 @@ def pow_moderate(x, y):
 
 
 def outside_moderate_pow(x, y):
-    """Test bits: `pow_moderate` is not accurate, or not right."""
+    """Test bits: `pow_moderate` is not accurate, or not right, for ``x**y``."""
     size = magnitude(y)
     return joined(outside_normal(x), above(fma(size, magnitude(exponent(x)), size), MODERATE))
 

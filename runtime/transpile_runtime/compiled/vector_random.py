@@ -22,7 +22,8 @@ _FLOATS = {
 
 
 def _threefry(b, first, second, place):
-    """The two words of a place."""
+    """The two words of a place under a key, as LLVM values; ``first``, ``second``, the words of the key, and ``place`` are
+    too."""
     rotate = b.module.declare_intrinsic("llvm.fshl", [WORD], ir.FunctionType(WORD, [WORD] * 3))
     keys = (first, second, b.xor(b.xor(first, second), WORD(PARITY)))
     x = b.add(b.trunc(b.lshr(place, LONG(32)), WORD), first)
@@ -46,19 +47,24 @@ def _bits64(b, *block):
 
 
 def _unit(real):
-    """A function that builds a float in [0, 1) with as many random bits as its fraction has."""
+    """A function ``(b, first, second, place)`` that builds a float in [0, 1), of Numba's type ``real``, with as many random
+    bits as its fraction has."""
     bits = _bits64 if real == types.float64 else _bits32
     return lambda b, *block: _in_unit(b, bits(b, *block), real)
 
 
 def _in_unit(b, bits, real):
+    """The float in [0, 1), as an LLVM value of the type ``real``, made of the highest of the random ``bits``."""
     kind, integer, one, rest = _FLOATS[real]
     image = b.or_(b.lshr(bits, integer(rest)), integer(one))
     return b.fsub(b.bitcast(image, kind), ir.Constant(kind, 1.0))
 
 
 def _normal(real):
-    """A function that builds the quantile of a float in (-1, 1), which is an odd multiple of half the spacing of the units."""
+    """A function ``(b, first, second, place)`` that builds a standard normal float of Numba's type ``real``.
+
+    It is the quantile of a float in (-1, 1) that is an odd multiple of half the spacing of the units.
+    """
     kind, integer, _, rest = _FLOATS[real]
     unit, low = _unit(real), 2.0 ** (rest - integer.width - 1) - 1.0
 
@@ -70,7 +76,8 @@ def _normal(real):
 
 
 def _drawn(name, build, result, more=()):
-    """The intrinsic that Numba calls: a function of the two words of a key and a place.
+    """The intrinsic by which Numba calls ``build``: a function of the two words of a key, a place, and arguments of the types
+    ``more``, with a ``result`` of that type.
 
     It is always inlined, as those of `vector_build.compiled`.
     """
@@ -100,7 +107,7 @@ def _word(b, first, second, place, which):
 
 
 def _joined(b, x, y):
-    """The number in [0, 1) of two words."""
+    """The float64 in [0, 1), as an LLVM value, of the two words of a place."""
     bits = b.or_(b.shl(b.zext(x, LONG), LONG(32)), b.zext(y, LONG))
     return _in_unit(b, bits, types.float64)
 
@@ -125,5 +132,5 @@ random_normal32 = _drawn("normal32", _normal(types.float32), types.float32)
 
 @intrinsic
 def unit_of_words(context, x, y):
-    """The number in [0, 1) of the two words of a place."""
+    """The float64 in [0, 1) of the two words of a place."""
     return types.float64(types.uint32, types.uint32), lambda context, b, signature, words: _joined(b, *words)

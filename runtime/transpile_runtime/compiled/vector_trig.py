@@ -70,7 +70,7 @@ SMALL = Constant(2.0**-27, 2.0**-13)  # sin(x) is x below
 
 
 def reduce(x, q, first, second, third):
-    """``x - q (first + second + third)`` as an unevaluated sum: the rounded value, then a small correction."""
+    """``(r, low)``, the rounded value and a small correction, with the sum ``x - q (first + second + third)``."""
     above = fma(-q, first, x)  # exact
     away = above - fma(-q, second, above)
     r = above - away  # exact, also where nearly everything cancels
@@ -78,7 +78,7 @@ def reduce(x, q, first, second, third):
 
 
 def wave(r, low):
-    """The sine of ``r + low``, for ``|r|`` up to pi / 2."""
+    """The sine of ``r + low``, for ``|r|`` up to pi / 2 and a small ``low``."""
     z = r * r
     tail = tail_of_sin(z)
     u = z * tail
@@ -103,7 +103,8 @@ def cos_bounded(x):
 
 
 def slope(r, low, odd):
-    """The tangent of ``r + low``, for ``|r|`` up to pi / 4; where ``odd``, its negative reciprocal."""
+    """The tangent of ``r + low``, for ``|r|`` up to pi / 4 and a small ``low``; where ``odd``, a `Truth`, its negative
+    reciprocal."""
     z = r * r
     u = z * short_tail_of_sin(z)
     head = fma(r, u, r)
@@ -131,7 +132,7 @@ def sinc_bounded(x):
 
 
 def outside_bounded(x):
-    """Test bits: `sin_bounded`, `cos_bounded`, `tan_bounded` and `sinc_bounded` are not right."""
+    """Test bits: `sin_bounded`, `cos_bounded`, `tan_bounded` and `sinc_bounded` are not right for ``x``."""
     return above(x, BOUND)
 
 
@@ -167,7 +168,8 @@ def arctan2(y, x):
 
 
 def half_angle(a):
-    """A sum of two, and whether ``a > 1/2``: up to 1/2 the sum is the arcsine of ``a``, above it half of the arccosine.
+    """``(s, low, big)``: the sum ``s + low`` is the arcsine of ``a`` up to 1/2, above it (``big``, a `Truth`) half of the
+    arccosine.
 
     The sum is NaN for ``a`` above 1.
     """
