@@ -13,7 +13,7 @@ _state = {"is_watched": False}
 
 
 def watch():
-    """Makes `ALLOWED` follow every fork of this process from now on; does nothing on further calls."""
+    """Registers `_forked` to run in the child of every fork from now on; further calls do nothing."""
     if not _state["is_watched"] and hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=_forked)
         _state["is_watched"] = True

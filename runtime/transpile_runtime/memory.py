@@ -17,7 +17,7 @@ _state = {"done": False}
 def keep_freed():
     """Lets the process keep freed memory: up to ``TRANSPILE_KEEP_MEMORY`` MiB (default 256); 0 keeps the system's defaults.
 
-    True if the thresholds are set, now or by an earlier call; False on other systems than Linux.
+    True if the thresholds are set, now or by an earlier call, else False, as on other systems than Linux.
     """
     if _state["done"]:
         return True

@@ -55,8 +55,11 @@ def axis_number(axis):
 
 
 def compiled_if_large(function):
-    """The draw ``function`` wrapped: many numbers come from `transpile_runtime.compiled.draws`, which are the same. A dtype
-    None is the draw's default."""
+    """The draw ``function`` wrapped: if many numbers are asked for, `transpile_runtime.compiled.draws` makes them; normal ones
+    then differ in rounding.
+
+    The dtype None is the draw's default.
+    """
     name = function.__name__
 
     @wraps(function)
@@ -312,9 +315,9 @@ def log_gamma(key, a):
 
     For keys ``uint32[..., 2]``, ``a`` is an array ``[..., *shape]``. Each element gets a key of its own, split from the given
     one. Attempt ``k`` = 0, 1, ... of the rejection method takes a normal number from place ``2 * k + 1`` of that key and a
-    uniform one from place ``2 * k + 2``. For a parameter below 1 the variate is one with parameter ``a + 1``, times
-    ``(1 - u)**(1 / a)`` with ``u`` from place 0; this is computed as a sum of logarithms, which does not underflow. The result is
-    -inf for ``a`` = 0, inf for infinity, NaN for a negative parameter or NaN.
+    uniform one from place ``2 * k + 2``. For a parameter below 1 the variate is one with parameter ``a + 1``, times ``(1 -
+    u)**(1 / a)`` with ``u`` from place 0; this is computed as a sum of logarithms, which does not underflow. The result is -inf
+    for ``a`` = 0, inf for infinity, NaN for a negative parameter or NaN.
     """
     key, a = _checked(key), np.asarray(a)
     own = split(key, a.shape[key.ndim - 1 :]).reshape(-1, 2)

@@ -111,6 +111,7 @@ def levels(text: str, names: Sequence[str]) -> list[Level]:
 
 
 def _levels(name: str, args: list[Any], kwargs: dict[str, Any]) -> options.Levels:
+    """The levels of one transform with these options; T901 if it does not take them."""
     try:
         return TRANSFORMS[name](*args, **kwargs)
     except TypeError as failed:

@@ -43,8 +43,8 @@ class Scope:
     # ---- names
 
     def constant(self, value: Any, is_cell: bool = False) -> str:
-        """The name of a free variable bound to an object; with ``is_cell``, ``value`` is the cell of that variable. Equal for
-        the same object."""
+        """The name of a free variable bound to an object, the same name for the same object; with ``is_cell``, ``value`` is the
+        cell of that variable."""
         key = (is_cell, id(value))
         if key not in self.names:
             self.names[key] = name = f"__c{len(self.free)}"

@@ -57,10 +57,10 @@ def _part(value: np.ndarray, made: dict[int, Any]) -> np.ndarray:
 
 
 def fitted(like: Any, given: Any, what: str) -> Any:
-    """``given`` with its leaves cast to the dtypes of the leaves of ``like`` that are floats; T309 unless it has the structure
-    and, at these, the shapes.
+    """``given`` with each leaf cast to the dtype of its leaf of ``like``, if that is a float; T309 unless it has the structure
+    of ``like`` and the shapes of these.
 
-    Returned as it is if ``like`` has no leaves, or has another structure but no floats. ``what`` names it in messages.
+    If ``like`` has no floats, ``given`` may have any structure and is returned as it is. ``what`` names it in messages.
     """
     given = as_arrays(given)
     wanted, tree = flatten(like)

@@ -101,8 +101,8 @@ class Call:
         return scope.function(self.name, heading, (MISS,) * len(names))
 
     def _outside(self, scope: Scope) -> list[str]:
-        """The texts of the local variables with the outside values, in order; adds to ``scope`` a test that each value has its
-        present type."""
+        """The texts that pass the outside values, in order, read into local variables; adds to ``scope`` a test that each has
+        its present type."""
         if self.places:
             scope.need(f"not {scope.constant(HOLDERS)}.open")
         found = []

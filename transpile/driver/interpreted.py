@@ -86,6 +86,8 @@ class Interpreted(Program):
         return call.write(otherwise, self._call)
 
     def _call(self, scope: Scope, leaves: Mapping[int, str], values: list[str]) -> None:
+        """Writes to ``scope`` the call of the generated function, and what happens if it raises; ``leaves`` and ``values`` are
+        the texts of leaves and of outside values."""
         own = len(self.trees) - len(self.named)
         given = [f"__a{k}" for k in range(own)]
         given += [f"{self.printed.get(name, name)}=__a{own + k}" for k, name in enumerate(self.named)]

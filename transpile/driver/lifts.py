@@ -129,8 +129,8 @@ def _pushforward(level: Pushforward, inner: Lift, fn: Any, args: Args, kwargs: K
 
 
 def _hvp(level: Any, fn: Any, done: ir.Function) -> ir.Function:
-    """The function ``done``, renamed ``f_hvp`` if it is the tangent alone of a plain gradient, that is, ``fn`` is ``grad(f)``;
-    else unchanged."""
+    """The function ``done`` with a name that ends with ``_hvp``, as ``f_hvp``, if it is the derivative, without the value, of a
+    plain gradient, that is, ``fn`` is ``grad(f)``; else unchanged."""
     inner = level_of(fn)
     if level.value or not isinstance(inner, Grad) or inner.value or inner.has_aux:
         return done
@@ -238,6 +238,8 @@ def _flat(level: Flat, inner: Lift, fn: Any, args: Args, kwargs: Kwargs) -> ir.F
 
 
 def _flat_forward(level: Flat, core: ir.Function, wrt: list[int], chosen: Any, shape: Any) -> ir.Function:
+    """The core of an emitted `jvp`: it takes a tangent for each of the ``chosen`` arguments, whose leaves are ``wrt``, after
+    the arguments of ``core``."""
     done = jvp(core, wrt, value=level.value)
     lead = len(core.body.yields) if level.value else 0
     dots = {k: lead + i for i, k in enumerate(float_results(core))}
@@ -252,6 +254,8 @@ def _flat_forward(level: Flat, core: ir.Function, wrt: list[int], chosen: Any, s
 
 
 def _flat_reverse(level: Flat, core: ir.Function, wrt: list[int], chosen: Any, shape: Any) -> ir.Function:
+    """The core of an emitted `vjp`: it takes a cotangent after the arguments of ``core``, and returns the adjoints, of the
+    structure that ``shape`` makes, of the ``chosen`` arguments."""
     done = vjp(core, wrt, value=level.value, seeds=True)
     split = len(core.params) - len(core.captured)
     bars = {k: split + i for i, k in enumerate(float_results(core))}

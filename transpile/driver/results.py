@@ -96,6 +96,7 @@ def _has_dataclass(tree: Tree) -> bool:
 
 
 def _adjust(tree: Tree, value: Any, convert: Sequence[Convert | None]) -> Any:
+    """``value`` with its leaves converted and its containers rebuilt as those of ``tree``; static parts come from the tree."""
     if isinstance(tree, Leaf):
         c = convert[tree.k]
         return value if c is None else c(value)

@@ -42,6 +42,7 @@ def is_twice(args: Sequence[Any], reads: Sequence[Read] = ()) -> bool:
 
 
 def _containers(value: Any) -> Iterator[Any]:
+    """Yields the lists, dicts and objects in a value, also itself, outer ones first."""
     opened = open_node(value) if value is not MISSING else None
     if opened is not None:
         kind, children, _, _ = opened

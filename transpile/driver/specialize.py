@@ -60,6 +60,8 @@ class Specializer:
         return self.ordinary(args, kwargs)
 
     def ordinary(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        """The result of a call by the program for its key, which is built at the first such call; a later one installs the fast
+        path."""
         if kwargs:
             front = self.named.get((len(args), *kwargs))
             if front is not None:

@@ -49,8 +49,8 @@ def edge(function: F) -> F:
 
 
 def framed(failed: BaseException) -> BaseException:
-    """The same exception, with its traceback reduced below the frame that handles it; unchanged if
-    ``TRANSPILE_TRACEBACK=full``, and an internal error."""
+    """The same exception, with its traceback reduced below the frame that handles it; nothing changes for an internal error, or
+    if ``TRANSPILE_TRACEBACK=full``."""
     if os.environ.get("TRANSPILE_TRACEBACK") == "full" or isinstance(failed, InternalError):
         return failed
     _forget_ours(failed)

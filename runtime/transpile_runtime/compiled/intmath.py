@@ -159,6 +159,7 @@ def isqrt(x):
 
 @njit
 def factorial(n):
+    """The factorial of ``n`` in 64 bits, which may wrap; ValueError for a negative number."""
     if n < 0:
         raise ValueError("factorial() not defined for negative values")
     result = 1

@@ -91,8 +91,7 @@ def exponent(x):
 
 
 def _exponent(x, bits, zero):
-    """The exponent in the LLVM integer ``bits``, as a float, for ``zero`` `EXPONENT_ZERO`; a larger ``zero`` is subtracted with
-    it.
+    """The exponent in the LLVM integer ``bits``, as a float, minus the difference of ``zero`` from `EXPONENT_ZERO`.
 
     It is converted by the bits of 2**width, which every processor can do.
     """

@@ -16,6 +16,7 @@ SLIGHT = Constant(2.0**-450, 2.0**-50)
 
 
 def arcsinh(x):
+    """The inverse hyperbolic sine; ``x`` itself for tiny, infinite and NaN arguments."""
     a = magnitude(x)
     large = a > LARGE
     b = where(large, 1.0, a)
@@ -30,6 +31,7 @@ def arcsinh(x):
 
 
 def arccosh(x):
+    """The inverse hyperbolic cosine; NaN below 1."""
     large = x > LARGE
     t = x - 1.0
     b = where(large, 1.0, t)
@@ -49,6 +51,7 @@ def quotient(top, top_low, bottom, bottom_low):
 
 
 def arctanh(x):
+    """The inverse hyperbolic tangent; infinity with the sign of ``x`` for -1 and 1, NaN beyond."""
     a = magnitude(x)
     less = 1.0 - a
     v, rest = quotient(2.0 * a, 0.0, less, (1.0 - less) - a)

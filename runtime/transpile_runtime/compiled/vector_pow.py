@@ -137,6 +137,7 @@ CBRT_HALF = Constant(0.7937005259840998, 0.7937005162239075)
 
 
 def cbrt(x):
+    """The real cube root, with the sign of ``x``; ``x`` itself for zeros, infinity and NaN."""
     a = magnitude(x)
     small = a < NORMAL
     m, k = significand(where(small, a * LIFT, a))

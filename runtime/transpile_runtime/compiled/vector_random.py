@@ -76,8 +76,8 @@ def _normal(real):
 
 
 def _drawn(name, build, result, more=()):
-    """The intrinsic by which Numba calls ``build``: a function of the two words of a key, a place, and arguments of the types
-    ``more``, with a ``result`` of that type.
+    """The intrinsic by which Numba calls ``build``: a function of the two words of a key, a place, and one more argument if
+    ``more`` has its type; its result has the type ``result``.
 
     It is always inlined, as those of `vector_build.compiled`.
     """

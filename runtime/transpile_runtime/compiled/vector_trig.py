@@ -155,6 +155,7 @@ def arctan(x):
 
 
 def arctan2(y, x):
+    """The angle of the point ``(x, y)``, from -pi to pi, with NumPy's results for zeros and infinities."""
     a, b = magnitude(y), magnitude(x)
     steep = a > b
     bottom = where(steep, a, b)
@@ -189,6 +190,7 @@ def arcsin(x):
 
 
 def arccos(x):
+    """The inverse cosine; NaN outside [-1, 1]."""
     s, low, big = half_angle(magnitude(x))
     behind = x < 0.0
     # near -1 and 1 twice the half angle, from pi or from zero; in the middle pi / 2 minus the arcsine

@@ -1,8 +1,8 @@
 """The bound on the size of the cache: entries that were not used for longest are removed first.
 
-``TRANSPILE_CACHE_SIZE`` is the bound in MiB: 1024 if it is not set, -1 for no bound, 0 to keep nothing after a process. A process
-that wrote something looks at the whole directory when it ends, and before that each time it has written a sixteenth of the bound.
-Only files that transpile wrote are ever removed: the directory may hold a user's files too.
+``TRANSPILE_CACHE_SIZE`` is the bound in MiB: 1024 if it is not set, -1 for no bound, 0 to keep nothing after a process. A
+process that wrote something looks at the whole directory when it ends, and before that each time it has written a sixteenth of
+the bound. Only files that transpile wrote are ever removed: the directory may hold a user's files too.
 """
 
 from __future__ import annotations
