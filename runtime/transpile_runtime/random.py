@@ -169,7 +169,8 @@ def split(key, shape=(2,)):
 def fold_in(key, data):
     """The key derived from a key and the low 32 bits of an integer: number ``data`` of the keys that `split` would give.
 
-    Keys ``uint32[..., 2]`` and integers ``[...]`` are broadcast against each other.
+    Keys ``uint32[..., 2]`` and integers ``[...]`` are broadcast against each other; TypeError for numbers that are not
+    integers.
 
     >>> fold_in(np.array([0, 42], np.uint32), 1)
     array([  64467757, 2916123636], dtype=uint32)
@@ -340,12 +341,13 @@ def log_gamma(key, a):
 
 
 def poisson(key, lam):
-    """Poisson variables with means ``lam``, an array ``[..., *shape]`` for keys ``uint32[..., 2]``.
+    """Poisson variates, one for each element of ``lam``, its mean, with its shape: ``[..., *shape]`` for keys ``uint32[...,
+    2]``.
 
-    The results are floats, -1 for a negative mean or NaN. Each number has a key of its own. Small means: the quantile of one
-    number in [0, 1). Others: Hormann, The transformed rejection method for generating Poisson random variables, Insurance:
-    Mathematics and Economics 12 (1993); probabilities by Loader, Fast and accurate computation of binomial probabilities
-    (2000).
+    The results are floats, -1 for a negative mean or NaN, the mean itself from 1e300 on. Each element has a key of its own,
+    split from the given one. Small means: the quantile of one number in [0, 1). Others: Hormann, The transformed rejection
+    method for generating Poisson random variables, Insurance: Mathematics and Economics 12 (1993); probabilities by Loader,
+    Fast and accurate computation of binomial probabilities (2000).
     """
     key, lam = _checked(key), np.asarray(lam, np.float64)
     own, mean = split(key, lam.shape[key.ndim - 1 :]).reshape(-1, 2), lam.reshape(-1)
@@ -370,10 +372,11 @@ def poisson(key, lam):
 
 
 def binomial(key, n, p):
-    """Numbers of successes in ``n`` trials of probability ``p``: arrays ``[..., *shape]`` for keys ``uint32[..., 2]``.
+    """Numbers of successes in ``n`` trials of probability ``p``, arrays of one shape ``[..., *shape]`` for keys ``uint32[...,
+    2]``.
 
-    The results are floats, NaN for invalid parameters. As `poisson`, with Hormann, The generation of binomial random variates,
-    Journal of Statistical Computation and Simulation 46 (1993).
+    The results are floats of that shape, NaN for a negative ``n`` or ``p`` outside [0, 1]. As `poisson`, with Hormann, The
+    generation of binomial random variates, Journal of Statistical Computation and Simulation 46 (1993).
     """
     key = _checked(key)
     n, p = (np.asarray(x, np.float64) for x in (n, p))

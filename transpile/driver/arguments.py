@@ -238,7 +238,7 @@ def as_given(tree: Tree, given: Sequence[Any]) -> Tree:
 
 
 def without_numbers(tree: Tree) -> Tree:
-    """The tree of parameters with None for static numbers: like other integers they have no adjoint."""
+    """The tree of parameters with None in the place of static numbers: like other integers they have no adjoint."""
     if isinstance(tree, Node):
         return Node(tree.kind, tuple(map(without_numbers, tree.children)), tree.keys, tree.cls)
     return Static(None) if isinstance(tree, Static) and is_leaf(tree.value) else tree

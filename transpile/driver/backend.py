@@ -159,7 +159,7 @@ def compile_core(core: ir.Function, options: Options, cache: bool, guard: Guard 
 
 
 def check_type(type_: Type, name: str, loc: ir.Loc) -> None:
-    """Raises T502 for an argument type that cannot be compiled: float16."""
+    """Raises T502 if the type of the argument ``name`` cannot be compiled, because it is float16."""
     if type_.dtype == "float16":
         message = f"argument {name!r} is float16, which compiled code does not support"
         raise error("T502", message, loc, hint="convert it: x.astype(np.float32)")

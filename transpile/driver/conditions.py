@@ -123,8 +123,10 @@ class Scope:
     # ---- the whole
 
     def function(self, name: str, heading: str, defaults: tuple[Any, ...] = ()) -> Callable[..., Any]:
-        """The function with these lines; ``heading`` is the text of its parameters, ``defaults`` the default values of the last
-        ones."""
+        """The Python function ``name`` with the lines written so far, bound to the constants that they use.
+
+        ``heading`` is the text of its parameters, ``defaults`` the default values of the last ones.
+        """
         body = [f"  {line}" for line in self.lines]
         text = "\n".join([f"def make({', '.join(self.free)}):", f" def __call({heading}):", *body, " return __call"])
         inner = _inside(_inside(compile(text, f"<transpile call of {name}>", "exec", dont_inherit=True)))

@@ -122,10 +122,12 @@ def shared_pairs(request: Request, leaves: Sequence[Any], places: Sequence[Place
 def protected(
     function: Any, core: ir.Function, quiet: bool, warn: Callable[..., None] | None = None
 ) -> Callable[..., Any]:
-    """The generated function, called with the error settings that it needs, with its results converted to the right types.
+    """A function that calls the generated one with the error settings of ``core``, without warnings if ``quiet``, and converts
+    the leaves of its result.
 
-    ``warn`` is called with the original arguments (``__given``) after a floating-point fault. If Python's float arithmetic
-    raises where NumPy gives inf or NaN, a derivative is run again with NumPy's floats.
+    ``warn``, if given, is called with the original arguments (keyword ``__given``) after a floating-point fault. If Python's
+    float arithmetic raises where NumPy gives inf or NaN, a derivative (``quiet``) is run again with NumPy's floats. T311 if a
+    power gives a complex result.
     """
     finish = adjust_tree(core.out_tree, converters(core.body.yields, core.out_tree))
     settings: dict[str, Any] = {"all": "ignore"} if quiet and warn is None else dict(core.errstate)

@@ -108,7 +108,8 @@ class _Leaves:
         return ArgLeaf(type_, _lane(leaf.example, axis))
 
     def count(self, given: int | None) -> int | None:
-        """``given``, the ``axis_size``, if no argument has a lane axis, else None; T601 or T602 if it is missing or differs."""
+        """``given``, the ``axis_size``, if no argument has a lane axis, else None; T601 if it is needed and None, T602 if it is
+        not the number of lanes."""
         if not any(a is not None for a in self.axes):
             if given is None:
                 hint = "write the batch axis of an argument in in_axes, or pass axis_size"

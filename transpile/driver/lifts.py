@@ -56,7 +56,8 @@ Kwargs = Mapping[str, Tree]
 
 
 def lift(function: Lift, target: Any, args: Args, kwargs: Kwargs) -> ir.Function:
-    """The core function of a stack of transforms, in its calling convention; ``function`` lifts the innermost function."""
+    """The core function of ``target``, a stack of transforms, with all levels applied; ``function(target, args, kwargs)`` lifts
+    the innermost function."""
 
     def inner(target: Any, args: Args, kwargs: Kwargs) -> ir.Function:
         level = None if is_method(target) else level_of(target)

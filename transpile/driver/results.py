@@ -80,8 +80,10 @@ def rebuild(tree: Tree, leaves: Sequence[Any]) -> Any:
 
 
 def adjust_tree(tree: Tree | None, convert: Sequence[Convert | None]) -> Callable[[Any], Any] | None:
-    """The function from the return value of generated Python (already structured) to the result; None if they are equal.
-    ``tree`` None: the value is the only leaf. ``convert`` has one entry per leaf, None if it stays as it is."""
+    """The function from the return value of generated Python (already structured) to the result; None if no leaf is converted.
+
+    ``tree`` None: the value is the only leaf. ``convert`` has one entry per leaf, None if it stays as it is.
+    """
     if tree is None:
         tree = Leaf(0)
     if not any(convert) and not _has_dataclass(tree):

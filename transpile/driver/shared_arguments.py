@@ -34,7 +34,7 @@ def overlap(values: Sequence[Any], pairs: Sequence[tuple[int, int]]) -> bool:
 
 
 def is_twice(args: Sequence[Any], reads: Sequence[Read] = ()) -> bool:
-    """True if a list, a dict or an object occurs twice in the arguments, or in them and in what is read outside."""
+    """True if the same list, dict or object occurs twice in the arguments, or both in them and in what is read outside."""
     found = [id(v) for arg in args for v in _containers(arg)]
     if len(set(found)) < len(found):
         return True

@@ -18,8 +18,8 @@ def cond(pred: Any, true_fun: Any, false_fun: Any, *operands: Any, operand: Any 
     """``true_fun(*operands)`` if ``pred`` is true, else ``false_fun(*operands)``; only the selected branch is computed.
 
     ``pred`` is one boolean or number (T211). Both results must have the same structure (T118), shapes and dtypes (T205): the
-    branch that is not selected is checked without being run. The older form ``cond(pred, true_operand, true_fun, false_operand,
-    false_fun)`` is accepted too.
+    branch that is not selected is checked without being run. The older forms ``cond(pred, true_operand, true_fun,
+    false_operand, false_fun)`` and, for one operand, ``operand=`` are accepted too.
 
     >>> cond(3 > 2, lambda x: x + 1, lambda x: x - 1, 10)
     11
@@ -38,7 +38,7 @@ def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any, o
     """``branches[index](*operands)``, with ``index`` clipped to the valid range; only the selected branch is computed.
 
     ``index`` is one integer, ``branches`` a sequence of functions (T131). All results must have the same structure (T118),
-    shapes and dtypes (T205).
+    shapes and dtypes (T205). ``operand=`` is an older form for one operand.
 
     >>> [switch(k, [lambda x: x, lambda x: 2 * x, lambda x: x**2], 5) for k in (-3, 0, 1, 2, 9)]
     [5, 5, 10, 25, 25]

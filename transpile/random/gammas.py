@@ -26,7 +26,8 @@ def gamma(key: Any, a: Any, shape: Any = None, dtype: Any = None) -> Any:
 
 
 def loggamma(key: Any, a: Any, shape: Any = None, dtype: Any = None) -> Any:
-    """The logarithms of the numbers that `gamma` draws with this key, also where those underflow because ``a`` is small.
+    """The logarithms, float64 or float32, of the numbers that `gamma` draws with these arguments, also where those underflow
+    because ``a`` is small.
 
     >>> loggamma(np.array([0, 42], np.uint32), 1e-5, (2,)).round(2)
     array([ -26876.3 , -135525.97])
@@ -51,7 +52,8 @@ def beta(key: Any, a: Any, b: Any, shape: Any = None, dtype: Any = None) -> Any:
 
 
 def dirichlet(key: Any, alpha: Any, shape: Any = None, dtype: Any = None) -> Any:
-    """An array ``[*shape, d]`` of vectors from the Dirichlet distribution with parameters ``alpha``, ``[..., d]``.
+    """An array ``[*shape, d]`` of vectors from the Dirichlet distribution with parameters ``alpha``, ``[..., d]``; float64 or
+    float32.
 
     ``shape`` is by default that of the leading axes of ``alpha``, which broadcast to it. The draw is differentiable in
     ``alpha``. The numbers differ from those of JAX.
@@ -71,7 +73,7 @@ def dirichlet(key: Any, alpha: Any, shape: Any = None, dtype: Any = None) -> Any
 def chisquare(key: Any, df: Any, shape: Any = None, dtype: Any = None) -> Any:
     """An array of numbers from the chi-squared distribution with ``df`` degrees of freedom, by default of the shape of ``df``.
 
-    The draw is differentiable in ``df``. The numbers differ from those of JAX.
+    The dtype is float64 (the default) or float32. The draw is differentiable in ``df``. The numbers differ from those of JAX.
 
     >>> chisquare(np.array([0, 42], np.uint32), 4.0, (2,)).round(6)
     array([2.704676, 3.648697])
@@ -82,7 +84,7 @@ def chisquare(key: Any, df: Any, shape: Any = None, dtype: Any = None) -> Any:
 def t(key: Any, df: Any, shape: Any = None, dtype: Any = None) -> Any:
     """An array of numbers from Student's t distribution with ``df`` degrees of freedom, by default of the shape of ``df``.
 
-    The draw is differentiable in ``df``. The numbers differ from those of JAX.
+    The dtype is float64 (the default) or float32. The draw is differentiable in ``df``. The numbers differ from those of JAX.
 
     >>> t(np.array([0, 42], np.uint32), 3.0, (2,)).round(6)
     array([-3.42731 , -0.378285])
@@ -94,7 +96,8 @@ def t(key: Any, df: Any, shape: Any = None, dtype: Any = None) -> Any:
 
 
 def ball(key: Any, d: Any, p: Any = 2, shape: Any = (), dtype: Any = None) -> Any:
-    """An array ``[*shape, d]`` of points distributed uniformly in the unit ball of dimension ``d`` in the norm ``p``.
+    """An array ``[*shape, d]`` of points distributed uniformly in the unit ball of dimension ``d`` in the norm ``p``; float64
+    or float32.
 
     The numbers differ from those of JAX. F. Barthe, O. Guedon, S. Mendelson and A. Naor, A probabilistic approach to the
     geometry of the l_p^n-ball, 2005.

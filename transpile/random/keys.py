@@ -50,7 +50,8 @@ def split(key: Any, num: Any = 2) -> Any:
 
 
 def fold_in(key: Any, data: Any) -> Any:
-    """A new key ``uint32[2]`` derived from a key and the low 32 bits of an integer: in a loop, ``fold_in(key, i)``.
+    """A new key ``uint32[2]`` derived from a key and the low 32 bits of an integer: in a loop, ``fold_in(key, i)``. TypeError
+    for an array ``data``.
 
     >>> fold_in(np.array([0, 42], np.uint32), 5)
     array([2765691542,  824333390], dtype=uint32)

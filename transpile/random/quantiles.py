@@ -14,7 +14,8 @@ from transpile_runtime import random as runtime
 
 
 def cauchy(key: Any, shape: Any = (), dtype: Any = None) -> Any:
-    """An array of numbers from the Cauchy distribution, whose density is ``1 / (pi (1 + x**2))``.
+    """An array of numbers from the Cauchy distribution, whose density is ``1 / (pi (1 + x**2))``, of float64 (the default) or
+    float32.
 
     >>> cauchy(np.array([0, 42], np.uint32), (2,)).round(6)
     array([ -0.234346, -21.190702])
@@ -37,9 +38,9 @@ def pareto(key: Any, b: Any, shape: Any = None, dtype: Any = None) -> Any:
 
 
 def rayleigh(key: Any, scale: Any, shape: Any = None, dtype: Any = None) -> Any:
-    """An array of numbers from the Rayleigh distribution, by default of the shape of ``scale``.
+    """An array of numbers from the Rayleigh distribution, whose density is ``x / scale**2 exp(-x**2 / (2 scale**2))``.
 
-    The density is ``x / scale**2 exp(-x**2 / (2 scale**2))``.
+    The shape is by default that of ``scale``, the dtype float64 (or float32).
 
     >>> rayleigh(np.array([0, 42], np.uint32), 2.0, (2,)).round(6)
     array([2.610149, 5.795884])
@@ -51,7 +52,7 @@ def rayleigh(key: Any, scale: Any, shape: Any = None, dtype: Any = None) -> Any:
 def weibull_min(key: Any, scale: Any, concentration: Any, shape: Any = (), dtype: Any = None) -> Any:
     """An array of numbers ``x`` from the Weibull distribution: ``(x / scale)**concentration`` is exponential with mean 1.
 
-    One number is drawn for each element of ``shape``, then broadcast with the parameters.
+    One number, float64 (the default) or float32, is drawn for each element of ``shape``, then broadcast with the parameters.
 
     >>> weibull_min(np.array([0, 42], np.uint32), 1.0, 2.0, (2,)).round(6)
     array([0.745918, 0.122979])
@@ -62,7 +63,8 @@ def weibull_min(key: Any, scale: Any, concentration: Any, shape: Any = (), dtype
 
 
 def maxwell(key: Any, shape: Any = (), dtype: Any = None) -> Any:
-    """An array of numbers from the Maxwell distribution: lengths of standard normal vectors in three dimensions.
+    """An array of lengths of standard normal vectors in three dimensions, the Maxwell distribution, of float64 (the default) or
+    float32.
 
     >>> maxwell(np.array([0, 42], np.uint32), (2,)).round(6)
     array([2.185681, 0.866467])

@@ -129,9 +129,9 @@ def part(alpha, a, b, c, offset, from_there, of_target):
 
 @apart("real(real, real[:, :])")
 def kept(beta, c):
-    """The ``beta`` for a following `gemm` in which the old content counts even if ``beta`` is 0: NaN stays NaN.
+    """The ``beta`` for a following `gemm` in which the old content of ``c`` counts even if ``beta`` is 0: NaN stays NaN.
 
-    If ``beta`` is 0, ``c`` is multiplied by it here, and the result is 1.
+    If ``beta`` is 0, ``c`` is multiplied by it here, in place, and the result is 1; else the result is ``beta``.
     """
     if beta != 0:
         return beta

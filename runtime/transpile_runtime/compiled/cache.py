@@ -26,7 +26,8 @@ def keep(dispatcher):
 
 @lru_cache(maxsize=1)
 def sources():
-    """A hash of this whole package: a compiled function contains its callees, from other files too."""
+    """A hash of the text of this whole package, ``transpile_runtime.compiled``: a compiled function contains its callees, from
+    other files too."""
     return digest(Path(__file__).parent)
 
 
@@ -50,9 +51,9 @@ def python_files(folder):
 
 @lru_cache(maxsize=1)
 def environment():
-    """A hash of everything besides its text that object code depends on.
+    """A hash of what object code depends on besides the text of its function.
 
-    That is this package, the versions of others, the processor, and Numba's settings.
+    That is this package, the versions of Numba, llvmlite, NumPy and Python, the processor, and Numba's settings.
     """
     import llvmlite
     import numba

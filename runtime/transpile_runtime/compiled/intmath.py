@@ -77,7 +77,7 @@ def overflows_left_shift(a, b):
 
 @njit
 def gcd(a, b):
-    """The greatest common divisor; -2**63 if it is 2**63."""
+    """The greatest common divisor of two int64, not negative, except -2**63 if it is 2**63; 0 if both are 0."""
     while b:
         a, b = b, (0 if b == -1 else a % b)
     return minus(0, a) if a < 0 else a
@@ -256,7 +256,8 @@ DIGITS = 40  # digits of 32 bits: more than the largest float has
 
 @njit
 def product(n, count, divided):
-    """``n (n - 1) ...`` with ``count`` factors, divided by ``count!`` if ``divided``.
+    """``n (n - 1) ...`` with ``count`` factors, divided by ``count!`` if ``divided``, for ``n`` not negative and not below
+    ``count``.
 
     The result is a float, rounded once; infinity if it is too large.
     """
@@ -288,7 +289,7 @@ def product(n, count, divided):
 
 @njit
 def rounded(digits):
-    """The float nearest to the integer with these 32-bit digits, the lowest first."""
+    """The float nearest to the integer with these `DIGITS` digits of 32 bits, the lowest first."""
     top = DIGITS - 1
     while top > 1 and digits[top] == 0:
         top -= 1

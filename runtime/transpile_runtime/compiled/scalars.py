@@ -52,7 +52,7 @@ def absolute(x):
 
 @njit
 def sign(x):
-    """-1, 0 or 1; NaN for NaN."""
+    """-1, 0 or 1, as ``x`` is negative, zero or positive; NaN for NaN."""
     return x if x != x else (x > 0) - (x < 0)
 
 

@@ -69,7 +69,8 @@ def _nobody_knows():
 
 
 def _count_of_threads(library):
-    """The address of the function that gives BLAS's number of threads; of one that gives 0 if it is not NumPy's OpenBLAS."""
+    """The address of the C function that returns BLAS's number of threads; of one that returns 0 if ``library`` is not NumPy's
+    OpenBLAS."""
     patterns = ("scipy_openblas_{}64_", "openblas_{}64_", "scipy_openblas_{}", "openblas_{}")
     found = (getattr(library, pattern.format("get_num_threads"), None) for pattern in patterns)
     known = next((f for f in found if f is not None), None) if _in_numpy(library, "dgemm") else None

@@ -140,7 +140,7 @@ def outside_bounded(x):
 
 
 def turn(base, base_low, t):
-    """``base + base_low + arctan(t)``, for ``t`` up to 1 and a ``base`` of zero or at least pi / 2."""
+    """``base + base_low + arctan(t)``, for ``|t|`` up to 1 and a ``base`` of zero or at least pi / 2; ``base_low`` is small."""
     z = t * t
     head = base + t
     return head + fma(t * z, tail_of_arctan(z), ((base - head) + t) + base_low)
