@@ -137,11 +137,13 @@ def has_fused() -> bool:
 
 
 def compile_core(core: ir.Function, options: Options, cache: bool, guard: Guard | None = None) -> Any:
-    """The compiled function, which takes the parameters of ``core`` (C-contiguous arrays) and returns a tuple of results.
+    """The compiled function, which takes the parameters of ``core`` (C-contiguous arrays) and returns its results: a tuple, or
+    the only one alone.
 
     It raises `transpile_runtime.compiled.again.Again` for arguments of other types and, with a ``guard``, for calls that the
-    guard rejects. With a guard it also takes the result arrays listed in its ``outputs`` as further arguments. ``cache`` allows
-    to load it from disk and to store it. T503 without Numba, T502 for a float16 parameter.
+    guard rejects. With a guard it also takes, as last arguments, arrays for the results listed in its own ``outputs``, which it
+    fills and does not return. ``cache`` allows to load it from disk and to store it. T503 without Numba, T502 for a float16
+    parameter.
     """
     try:
         import numba  # noqa: F401

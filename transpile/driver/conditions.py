@@ -278,7 +278,8 @@ def _same_structure(scope: Scope, read: Read) -> None:
 def checker(reads: Sequence[Read]) -> Callable[[], bool] | None:
     """A function that returns True if everything outside that was read still means the same; None without ``reads``.
 
-    From its second call on it first runs a generated function, which tests for the very same objects.
+    Its second call makes a generated function that tests for the very same objects; later calls run that first, and compare
+    meanings only if it fails.
     """
     if not reads:
         return None

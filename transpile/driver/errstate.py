@@ -43,10 +43,11 @@ def is_watched() -> bool:
 
 
 def watched(target: Any, args: Sequence[Any], kwargs: Mapping[str, Any], ordinary: Callable[..., Any]) -> Any:
-    """The result of a call while NumPy is set to raise or to call a function at a floating-point fault: ``ordinary(args,
-    kwargs)``, after a run of the user's function on copies, which raises.
+    """The result of a call while NumPy is set to raise, or to call a function, at a floating-point fault: that of
+    ``ordinary(args, kwargs)``.
 
-    With a `vmap` the function is not run before. One that is only compiled is run uncompiled instead.
+    Before, the user's function runs on copies, so that its own faults raise; not if there is a `vmap`. A function that is only
+    compiled is run uncompiled instead.
     """
     levels, function = peeled(target)
     if any(isinstance(level, Vmap) for level in levels):

@@ -87,8 +87,8 @@ class Program:
 
 
 def slim(value: Any) -> Any:
-    """An array of the same dtype and shape without its memory, all elements being one; of rank 0 a copy; other values
-    unchanged."""
+    """An array of the same dtype and shape without its memory: its elements are one, which is not set. Of rank 0 a copy; other
+    values unchanged."""
     if type(value) is not np.ndarray:
         return value
     return np.broadcast_to(np.empty((), value.dtype), value.shape) if value.ndim else value.copy()

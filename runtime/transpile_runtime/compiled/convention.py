@@ -55,10 +55,10 @@ class Convention(CPUCallConv):
             writer.passed(status.code, status.excinfoptr)
 
     def return_located(self, builder, code, info, site=None):
-        """Emits the return of a callee's exception, ``code`` and ``info``; if it has no line, with ``site``, the number of the
-        message for it.
+        """Emits the return of a callee's exception, given by ``code`` and ``info``; if it has no line, with ``site``, the
+        number of the message for it.
 
-        Numba describes such an exception by constants, whose address is valid as long as the code.
+        Numba describes an exception without line by constants, whose address is valid as long as the code.
         """
         if site is not None:
             from transpile_runtime.compiled.errors import Within
@@ -76,8 +76,8 @@ class Convention(CPUCallConv):
     # ---- arguments known when it is raised: they lie behind the description, in one block of memory
 
     def set_dynamic_user_exc(self, builder, exc, exc_args, nb_types, loc=None, func_name=None):
-        """Emits code that stores an exception whose arguments are partly LLVM values: those go into a new block of memory,
-        behind the description."""
+        """Emits code that stores an exception with arguments that are known only at run time, LLVM values: these go into a new
+        block of memory, behind the description."""
         pyapi = self.context.get_python_api(builder)
         unknown = tuple(self.context.get_dummy_value() if isinstance(a, ir.Value) else a for a in exc_args)
         described = pyapi.serialize_object(self.build_excinfo_struct(exc, unknown, loc, func_name))
@@ -137,8 +137,8 @@ class Convention(CPUCallConv):
         return found
 
     def unpack_dynamic_exception(self, builder, pyapi, status):
-        """Emits code that makes Numba's Python description of such an exception, and frees its memory; its value is NULL if
-        that fails."""
+        """Emits code that makes Numba's Python description of an exception stored by `set_dynamic_user_exc`, and frees its
+        memory; the value is NULL if that fails."""
         fields = builder.load(status.excinfoptr)
         text, size, given, unwrap, _ = (builder.extract_value(fields, k) for k in range(5))
         unwrap = builder.bitcast(unwrap, ir.FunctionType(cgutils.voidptr_t, [cgutils.voidptr_t]).as_pointer())

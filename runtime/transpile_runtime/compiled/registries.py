@@ -28,8 +28,8 @@ def compiler():
 
 @contextmanager
 def quiet():
-    """A context in which Numba's contexts for the CPU are not refilled with operations, but get the few of `some`; ordinary
-    refills if they are full already."""
+    """A context in which Numba's contexts for the CPU are not refilled with all operations, but have the few of `some`; if they
+    are full already, they are refilled as usual."""
     typing, context = cpu_target.typing_context, cpu_target.target_context
     if _state["is_full"]:
         typing.refresh()
