@@ -39,8 +39,8 @@ def lift(target: Any, args: Sequence[Tree], kwargs: Mapping[str, Tree], *, mutab
 
 
 def clean(fn: ir.Function) -> ir.Function:
-    """The function and its kept functions, with calls of custom functions inlined and dead code removed; the same object if
-    nothing changes."""
+    """The function with calls of custom functions inlined and dead code removed; so are, in place, the functions that it keeps
+    (``fn`` of their `Routine`)."""
     return settled(fn, CLEAN.run)
 
 

@@ -57,8 +57,8 @@ def eigh(a, upper, values, vectors):
 
 @apart("void(real[:, :], boolean, real[::1], real[:, ::1])")
 def robust_eigh(a, upper, values, vectors):
-    """As `eigh`, but by relatively robust representations, as SciPy does it: the signs of the vectors may differ from
-    NumPy's."""
+    """Fills ``values`` and ``vectors`` as `eigh` does, but by relatively robust representations, SciPy's way: the signs of the
+    vectors may differ from NumPy's."""
     n = a.shape[0]
     if n == 0:
         return

@@ -125,7 +125,8 @@ def _substitute_few(columns, out):
 
 @inner
 def _substitute_transposed(columns, out):
-    """As `_substitute_few`, for the transposed matrix, before rows are exchanged."""
+    """Replaces the right-hand sides in ``out`` by the solutions for the transpose of the factors ``columns``, whose rows are
+    not exchanged yet, by sums along the columns."""
     n = out.shape[0]
     for c in range(out.shape[1]):
         for i in range(n):
