@@ -156,6 +156,7 @@ CASES = [
     (["emit", "prog.py:loss", "hessian(f)"], "loss_hessian", (W, X, Y), lambda: jacobian(gradient, W, 1e-4)),
     (["emit", "prog.py:loss", "jacfwd(grad(f))"], "loss_grad_jac", (W, X, Y), lambda: jacobian(gradient, W, 1e-4)),
     (["emit", "prog.py:loss", "hvp(f, argnums=0)"], "loss_hvp", (W, X, Y, V), lambda: slope(gradient, W, V, 1e-4)),
+    (["emit", "prog.py:loss", "vjp(grad(f))"], "loss_grad_vjp", (W, X, Y, V), lambda: slope(gradient, W, V, 1e-4)),
     (["emit", "prog.py:loss", "grad(jvp(f))"], "loss_jvp_grad", (W, X, Y, V), lambda: slope(gradient, W, V, 1e-4)),
     (["emit", "prog.py:loss", "jvp(f, argnums=-3)"], "loss_jvp", (W, X, Y, V), lambda: slope(loss, W, V)),
     (["emit", "prog.py:loss", "vjp(f, value=True)"], "loss_vjp", (W, X, Y, 2.0), lambda: (loss(W), 2 * gradient(W))),

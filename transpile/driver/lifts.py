@@ -235,7 +235,9 @@ def _flat(level: Flat, inner: Lift, fn: Any, args: Args, kwargs: Kwargs) -> ir.F
     core = inner(fn, args, kwargs)
     chosen, shape = select(core, level.argnums, level.argnames, len(args), tuple(kwargs), fn)
     wrt = differentiable(core, chosen)
-    return _hvp(level, fn, (_flat_forward if level.forward else _flat_reverse)(level, core, wrt, chosen, shape))
+    if level.forward:
+        return _hvp(level, fn, _flat_forward(level, core, wrt, chosen, shape))
+    return _flat_reverse(level, core, wrt, chosen, shape)
 
 
 def _flat_forward(level: Flat, core: ir.Function, wrt: list[int], chosen: Any, shape: Any) -> ir.Function:

@@ -86,15 +86,11 @@ def adjust_tree(tree: Tree | None, convert: Sequence[Convert | None]) -> Callabl
     """
     if tree is None:
         tree = Leaf(0)
-    if not any(convert) and not _has_dataclass(tree):
+    if not any(convert):
         return None
     if isinstance(tree, Leaf):
         return convert[tree.k]
     return lambda out: _adjust(tree, out, convert)
-
-
-def _has_dataclass(tree: Tree) -> bool:
-    return isinstance(tree, Node) and any(_has_dataclass(c) for c in tree.children)
 
 
 def _adjust(tree: Tree, value: Any, convert: Sequence[Convert | None]) -> Any:
