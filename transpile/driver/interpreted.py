@@ -125,9 +125,9 @@ def protected(
     """A function that calls the generated one with the error settings of ``core``, without warnings if ``quiet``, and converts
     the leaves of its result.
 
-    ``warn``, if given, is called with the original arguments (keyword ``__given``) after a floating-point fault. If Python's
-    float arithmetic raises where NumPy gives inf or NaN, a derivative (``quiet``) is run again with NumPy's floats. T311 if a
-    power gives a complex result.
+    With ``warn``, each call of it must also have the keyword ``__given``, the pair of the original arguments ``(args, kwargs)``;
+    after a floating-point fault it calls ``warn(args, kwargs)``. If Python's float arithmetic raises where NumPy gives inf or
+    NaN, a derivative (``quiet``) is run again with NumPy's floats. T311 if a power gives a complex result.
     """
     finish = adjust_tree(core.out_tree, converters(core.body.yields, core.out_tree))
     settings: dict[str, Any] = {"all": "ignore"} if quiet and warn is None else dict(core.errstate)

@@ -161,8 +161,9 @@ class _Search:
     def lifted(self, p: Product, chain: tuple[ir.For, ...], before: bool, across: bool = False) -> _Found | None:
         """The product moved out of the innermost loops of ``chain``; None if a dependence forbids it or no BLAS routine fits.
 
-        It leaves as few loops as needed, at most four. ``before``: to the place before these loops, else after them.
-        ``across``: out of a single loop, if the call then reads a matrix along its rows instead of across them.
+        It is moved out of the innermost loop, then of one more at a time, at most four in all, until a BLAS routine fits.
+        ``before``: to the place before these loops, else after them. ``across``: only out of the innermost loop, and only if
+        the call then reads a matrix along its rows instead of across them.
         """
         moved: list[tuple[ir.For, Letter]] = []
         steps: list[tuple[ir.For, Product, tuple[ir.For, ...]]] = []

@@ -44,8 +44,12 @@ def _of_three(typed):
 
 
 def _built(module, function, kind, is_test, count):
-    """The LLVM function for ``function`` and the type ``kind`` in a module, built there if it is missing; it is always inlined,
-    as a call would prevent vectorisation."""
+    """The LLVM function made from the Python function ``function`` in an LLVM module, built there if it is missing.
+
+    ``function`` takes ``count`` arguments, each a `Number`, and returns one, or a `Truth` if ``is_test``. The LLVM function has
+    ``count`` parameters of Numba's type ``kind``, float64 or float32, and returns one of that type, or a boolean if
+    ``is_test``. It is always inlined, as a call would prevent vectorisation.
+    """
     name = f"{function.__module__}.{function.__name__}.{kind}"
     if name in module.globals:
         return module.globals[name]

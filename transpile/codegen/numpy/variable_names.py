@@ -236,7 +236,8 @@ class _Classes:
         return record_of(let).called or "t"
 
     def word(self, operand: object, chosen: dict[ir.Var, str]) -> str:
-        """The name chosen for an operand, or the digits of a constant; empty if it has none yet or is an expression."""
+        """The name chosen for a variable, or the digits of a constant that is a Python int of at least 0; empty for any other
+        constant, for an expression, and for a variable without a name so far."""
         if isinstance(operand, ir.Const):
             return str(operand.value) if type(operand.value) is int and operand.value >= 0 else ""
         if not isinstance(operand, ir.Var) or operand in self.nested.trees or operand not in self.parent:
