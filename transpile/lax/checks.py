@@ -406,6 +406,20 @@ def solution(what: str, wanted: str, solved: Any, like: Any, has_aux: bool, f: C
     return solved
 
 
+def same_side(solved: Any, b: Any, has_aux: bool) -> Any:
+    """``solved``, what the solver of `custom_linear_solve` returned; T307 unless its solution has the dtypes of ``b``, whose
+    integers count as float64."""
+    found, side = _asked(solved[0] if has_aux else solved), _asked(b)
+    wanted = [k.dtype if np.dtype(k.dtype).kind == "f" else "float64" for k in side[0]]
+    if [k.dtype for k in found[0]] != wanted:
+        texts = [typed(shape, iter(kinds)) for kinds, shape in (found, side)]
+        raise error("T307", f"the solution of custom_linear_solve is {texts[0]}, but 'b' is {texts[1]}", hint=SIDE_HINT)
+    return solved
+
+
+SIDE_HINT = "return a solution of the same structure, shapes and dtypes as 'b'"
+
+
 def unlike(what: str, found: Asked, like: Asked) -> str | None:
     """The message if the trees ``found``, the result of ``what``, and ``like`` differ in structure or ranks, else None; dtypes
     may differ, but must be there."""

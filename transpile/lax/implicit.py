@@ -63,4 +63,5 @@ def custom_linear_solve(
     if transpose_solve is not None:
         checks.callables("custom_linear_solve", transpose_solve=transpose_solve)
     wanted = "matvec of custom_linear_solve"
-    return checks.solution("custom_linear_solve", wanted, solve(matvec, b), b, has_aux, matvec)
+    solved = checks.solution("custom_linear_solve", wanted, solve(matvec, b), b, has_aux, matvec)
+    return checks.same_side(solved, b, has_aux)

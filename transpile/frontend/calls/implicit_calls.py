@@ -216,7 +216,7 @@ def _check_side(lx: Lifter, sides: Sequence[ir.Operand], made: Made, node: Any) 
     if found != wanted:
         texts = [", ".join(str(op.type) for op in ops) for ops in (sides, made.outs)]
         raise lx.error("T307", f"the solution of custom_linear_solve is ({texts[1]}), but 'b' is ({texts[0]})", node,
-                       "return a solution of the same structure, shapes and dtypes as 'b'")  # fmt: skip
+                       checks.SIDE_HINT)  # fmt: skip
 
 
 TABLE: dict[str, Any] = {"transpile.lax.custom_root": root, "transpile.lax.custom_linear_solve": linear_solve}
