@@ -433,3 +433,19 @@ def test_peak_of_compiled_loops(name):
     peak = traced(kernel, *args(1))
     assert found.bytes <= FACTOR * peak
     assert peak <= FACTOR * (found.bytes + numbers) + 20_000
+
+
+def one_or_many(n, h):
+    if n == 0:
+        return np.ones(1) * h
+    y = np.ones(n + 1) * h * np.arange(n + 1)
+    y[np.arange(n + 1)] = -y * h
+    return y
+
+
+@pytest.mark.parametrize("n", [0, 5])
+def test_a_size_that_only_one_path_has(n):
+    """It was read behind the branch, on the other path too: an UnboundLocalError."""
+    derivative = tp.jacrev(one_or_many, argnums=1)
+    found = tp.report(derivative, n, 0.7)
+    assert found.bytes == measured_bytes(derivative, (n, 0.7)) and found.result_bytes == 8 * (n + 1)

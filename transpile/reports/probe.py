@@ -24,6 +24,7 @@ from transpile.core.types import INT, Type
 from transpile.core.walk import defines
 from transpile.ops.tables import prims
 from transpile.simplify.dead_code import remove_dead
+from transpile.simplify.placeholders import is_any, with_placeholders
 
 
 @dataclass(frozen=True)
@@ -139,7 +140,8 @@ class _Probe:
             self.block(core.body)
             out.yields = (b.read(self.counts).op,)
         name = f"{core.name}_counts"
-        return remove_dead(replace(core, name=name, body=out, symbols=b.symbols, out_tree=Leaf(0), doc=""))
+        made = remove_dead(replace(core, name=name, body=out, symbols=b.symbols, out_tree=Leaf(0), doc=""))
+        return with_placeholders(made, is_any)  # a size that only one side of a branch has is asked for behind it
 
     def block(self, block: ir.Block) -> None:
         """Emits the statements of a block without prints, and after each what counts."""
