@@ -239,6 +239,11 @@ def error(code: str, message: str, loc: Loc = NOWHERE, hint: str = "", notes: It
     return TranspileError(Diagnostic(code, message, loc, tuple(notes), hint))
 
 
+def with_article(word: str) -> str:
+    """The word with its indefinite article: ``an int64``, ``a uint8``, ``a list``."""
+    return f"{'an' if word[0] in 'aeiou' and word[:4] != 'uint' else 'a'} {word}"
+
+
 class Findings:
     """Diagnostics collected by a pass that can continue after the first one."""
 

@@ -872,8 +872,8 @@ FAULTS: tuple[Fault, ...] = (
     Fault(
         "dtype_of_results",
         "transpile/core/builder.py",
-        "        if found:\n            self.others[result.op] = found\n\n    def other_dtypes",
-        "        if not found:\n            self.others[result.op] = found\n\n    def other_dtypes",
+        "self.with_others(result, self.other_dtypes(operands, dtype_of, kept))",
+        "self.with_others(result, ())",
         "what is computed from an array of two dtypes has one",
         ("tests/numpy_api/test_path_dtypes.py", "-k", "choice"),
     ),

@@ -44,7 +44,6 @@ ALLOWED: Mapping[str, str] = {
         codegen/numba/numba_scalars.py: _is_narrow
         core/nodes.py: Function.title
         core/verify_memory.py: _is_tape
-        driver/arguments.py: a
         loops/steering.py: _Flow.goes_by
         lower/overflow.py: _symbol
         transform/prepare.py: _called

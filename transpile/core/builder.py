@@ -239,10 +239,13 @@ class Builder:
         """
         if result.op in operands or not isinstance(result.op, ir.Var):
             return
-        found = self.other_dtypes(operands, dtype_of, kept) - {result.dtype}
         self.others.pop(result.op, None)
-        if found:
-            self.others[result.op] = found
+        self.with_others(result, self.other_dtypes(operands, dtype_of, kept))
+
+    def dtypes(self, op: ir.Operand) -> list[str]:
+        """The dtypes that an operand has on some path; its own one, which represents them all, is the last."""
+        others = self.others.get(op, ()) if isinstance(op, ir.Var) else ()
+        return [*sorted(others), op.type.dtype]
 
     def other_dtypes(
         self, operands: Sequence[ir.Operand], dtype_of: Callable[[list[Type]], str], kept: Collection[str] = ()
@@ -252,7 +255,7 @@ class Builder:
 
         An operand whose dtype is in ``kept`` contributes all its dtypes.
         """
-        several = {o: (o.type.dtype, *self.others[o]) for o in operands if isinstance(o, ir.Var) and o in self.others}
+        several = {o: all_ for o in operands if len(all_ := self.dtypes(o)) > 1}
         if not several:
             return frozenset()
         found = {d for o, dtypes in several.items() if o.type.dtype in kept for d in dtypes}
@@ -284,9 +287,7 @@ class Builder:
 
     def surely_of_dtype(self, x: Expr) -> Expr:
         """``x`` with its dtype on every path: itself, or a cast if ``others`` says that it has other dtypes on some."""
-        if not isinstance(x.op, ir.Var) or x.op not in self.others:
-            return x
-        return self._anew(x)
+        return self._anew(x) if len(self.dtypes(x.op)) > 1 else x
 
     def _anew(self, x: Expr) -> Expr:
         """A new variable with the value, name and type of ``x``, by a cast that is emitted."""
@@ -296,8 +297,8 @@ class Builder:
     def like(self, result: Expr, source: Expr) -> Expr:
         """``result``, noted to have on other paths the dtypes that ``source`` has there; unchanged if ``source`` has one
         dtype."""
-        others = self.others.get(source.op) if isinstance(source.op, ir.Var) else None
-        return self.with_others(result, others) if others else result
+        dtypes = self.dtypes(source.op)
+        return self.with_others(result, dtypes) if len(dtypes) > 1 else result
 
     def with_others(self, x: Expr, dtypes: Collection[str]) -> Expr:
         """``x``, noted to have one of ``dtypes`` on some paths; a constant becomes a new variable."""
@@ -311,11 +312,10 @@ class Builder:
         """``x`` itself if it is a float, else cast to float64. If it has other dtypes on some paths, a new variable, noted to
         have the float dtypes of these."""
         made = x if x.type.is_float else self.cast(x, "float64")
-        if isinstance(x.op, ir.Var) and x.op in self.others:
-            dtypes = {d if Type(d).is_float else "float64" for d in (x.dtype, *self.others[x.op])} - {made.dtype}
-            made = self._anew(made)
-            return self.with_others(made, dtypes)
-        return made
+        dtypes = self.dtypes(x.op)
+        if len(dtypes) == 1:
+            return made
+        return self.with_others(self._anew(made), [d if Type(d).is_float else "float64" for d in dtypes])
 
     def _canonical(self, type_: Type, params: Mapping[str, Any]) -> tuple[Type, Mapping[str, Any]]:
         """The type and the params with each size, also in ``params["dims"]``, in the canonical form of all sizes known to be

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from transpile.aggregates import leaf_numbers
 from transpile.core import nodes as ir
+from transpile.core.dialects import is_legal
 from transpile.core.dims import Dim
 from transpile.core.places import consumed, place_dims
 from transpile.core.record_protocol import Records
@@ -24,7 +25,6 @@ from transpile.core.types import Type
 from transpile.core.verify_scopes import Scopes
 from transpile.core.verify_sizes import found_to_be_one, is_apart
 from transpile.core.walk import reads
-from transpile.errors import RuleError
 
 READERS = ("index", "dim")  # the primitives whose first operand may be a buffer
 
@@ -101,15 +101,13 @@ class ArrayForm(Scopes):
         prim = self.prims.get(s.prim)
         if prim is None:
             self.fail(f"{s.prim!r} is not a primitive")
+        self.check(is_legal(prim, "array"), f"{s.prim!r} is no operation of array core")
         types = [o.type for o in s.args]
         if s.prim == "index":
             self.path(s.params["path"], s.args[1:], types[0], tuple(s.params.get("dims", types[0].dims)))
         if prim.elementwise:
             self.elementwise(s, prim.dtype_rule)
-        try:
-            wanted = prim.type_rule(types, s.params)
-        except RuleError as e:
-            self.fail(f"the type rule refuses: {e.message}")
+        wanted = self.wanted(prim, types, s.params)
         if not self.is_same(s.var.type, wanted):
             self.fail(f"{s.var} should be {wanted}")
 
@@ -208,26 +206,13 @@ class ArrayForm(Scopes):
         if s.trips is not None:
             self.check(is_int_scalar(s.trips.type), f"the trip count is {s.trips.type}")
 
-    def new_stack(self, s: ir.NewStack) -> None:
-        self.check(s.var.type.kind == "stack", f"{s.var} is no stack")
-
     def push(self, s: ir.Push) -> None:
-        self.stack(s.stack)
         self.value(s.value)
-        self.element(s.stack.type, s.value.type)
+        self.element(s.stack, s.value)
 
     def pop(self, s: ir.Pop) -> None:
-        self.stack(s.stack)
         self.check(not s.var.buffer, "a pop defines a buffer")
-        self.element(s.stack.type, s.var.type)
-
-    def stack(self, operand: ir.Operand) -> None:
-        self.use(operand)
-        self.check(operand.type.kind == "stack", f"{operand} is no stack")
-
-    def element(self, stack: Type, value: Type) -> None:
-        fits = stack.dtype == value.dtype and stack.rank == value.rank
-        self.check(fits, f"an element of {stack} cannot be {value}")
+        self.element(s.stack, s.var)
 
     def effect(self, s: ir.Print | ir.Raise) -> None:
         """Checks a print or raise: operands are values, and the message names only operands that exist."""

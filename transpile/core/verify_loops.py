@@ -96,11 +96,7 @@ class LoopForm(Scopes):
             self.check(not any(a.type.dims for a in s.args), f"{s.prim!r} is given an array")
         if record.elementwise:
             self.elementwise(s, record.dtype_rule)
-        try:
-            wanted = record.type_rule([a.type for a in s.args], s.params)
-        except RuleError as e:
-            self.fail(f"the type rule refuses: {e.message}")
-        self.alike(s.var.type, wanted, s.prim)
+        self.alike(s.var.type, self.wanted(record, [a.type for a in s.args], s.params), s.prim)
 
     def item(self, s: ir.Let) -> None:
         """Checks that an item is taken of several results, and has its type where these are typed one by one."""
@@ -317,13 +313,6 @@ class LoopForm(Scopes):
         self.check(not s.var.buffer, "a pop defines a buffer")
         self.element(s.stack, s.var)
 
-    def element(self, stack: ir.Operand, value: ir.Operand) -> None:
-        """Checks that the value may be an element of the stack."""
-        self.use(stack)
-        self.check(stack.type.kind == "stack", f"{stack} is no stack")
-        fits = (stack.type.dtype, stack.type.rank) == (value.type.dtype, value.type.rank)
-        self.check(fits, f"an element of {stack.type} cannot be {value.type}")
-
     def effect(self, s: ir.Print | ir.Raise) -> None:
         for a in s.args:
             self.use(a)
@@ -336,9 +325,6 @@ class LoopForm(Scopes):
             self.number(a, "a part of a check")
         if s.guard is not None:
             self.flag(s.guard)
-
-    def new_stack(self, s: ir.NewStack) -> None:
-        self.check(s.var.type.kind == "stack", f"{s.var} is no stack")
 
 
 LoopForm.handlers = {

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar, NoReturn
 
 from transpile.core import nodes as ir
 from transpile.core.dump import dump_stmt
 from transpile.core.integers import Integers
-from transpile.core.record_protocol import Records
+from transpile.core.record_protocol import Record, Records
+from transpile.core.types import Type
 from transpile.core.walk import defines
-from transpile.errors import InternalError
+from transpile.errors import InternalError, RuleError
 
 
 class Scopes:
@@ -74,6 +75,23 @@ class Scopes:
         self.check(len(dtypes) <= 1, f"operands of different dtypes: {', '.join(dtypes)}")
         flags = {"where": s.args[:1], "logical": s.args}.get(dtype_rule, ())
         self.check(all(o.type.is_bool for o in flags), "an operand should be bool")
+
+    def wanted(self, record: Record, types: Sequence[Type], params: Mapping[str, Any]) -> Type:
+        """The type that a record's rule gives for operands of these types."""
+        try:
+            return record.type_rule(types, params)
+        except RuleError as e:
+            self.fail(f"the type rule refuses: {e.message}")
+
+    def element(self, stack: ir.Operand, value: ir.Operand) -> None:
+        """Checks that ``stack`` is a stack, of which the value may be an element."""
+        self.use(stack)
+        self.check(stack.type.kind == "stack", f"{stack} is no stack")
+        fits = (stack.type.dtype, stack.type.rank) == (value.type.dtype, value.type.rank)
+        self.check(fits, f"an element of {stack.type} cannot be {value.type}")
+
+    def new_stack(self, s: ir.NewStack) -> None:
+        self.check(s.var.type.kind == "stack", f"{s.var} is no stack")
 
     @contextmanager
     def scope(self) -> Iterator[None]:

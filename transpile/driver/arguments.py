@@ -24,7 +24,7 @@ from transpile.base.matching import call_trees
 from transpile.core import nodes as ir
 from transpile.core.rebuild import with_results
 from transpile.driver.derivative_values import LIKE
-from transpile.errors import error
+from transpile.errors import error, with_article
 from transpile.frontend.resolve.resolve import parameter_loc, parameter_name
 
 Named = tuple[str, Tree]
@@ -134,7 +134,10 @@ def differentiable(core: ir.Function, chosen: Sequence[Named]) -> list[int]:
             if not type_.is_float:
                 what = repr(name) if path == name else path
                 raise error(
-                    "T302", f"cannot differentiate with respect to {what}: it is {a(type_)}", core.loc, _NO_FLOAT
+                    "T302",
+                    f"cannot differentiate with respect to {what}: it is {with_article(str(type_))}",
+                    core.loc,
+                    _NO_FLOAT,
                 )
         wrt += numbers
     return wrt
@@ -163,29 +166,18 @@ def _refuse_tree(tree: Tree, fn: Any, at: int | str) -> None:
     the name of this argument of ``fn``."""
     name = getattr(fn, "__name__", "function")
     if isinstance(tree, Static):
-        what = argument_text(fn, at).removeprefix("argument ")
-        message = f"cannot differentiate {name!r} with respect to {_argument(what)}: it is {structure_text(tree)}"
+        what = argument_text(fn, at, lead="")
+        message = f"cannot differentiate {name!r} with respect to {what}: it is {structure_text(tree)}"
         raise error("T302", message, parameter_loc(fn, at), _other_argument(tree.value, fn, at))
     for k, leaf in enumerate(walk_leaves(tree)):
         type_ = getattr(leaf, "type", None)
         if type_ is not None and not type_.is_float:
-            what = _argument(argument_text(fn, at, tree, k).removeprefix("argument "))
+            what = argument_text(fn, at, tree, k, lead="")
             hint = _NO_FLOAT
             if any(getattr(other, "type", type_).is_float for other in walk_leaves(tree)):
                 hint += ", or pass what is not differentiated as another argument"
-            message = f"cannot differentiate {name!r} with respect to {what}: it is {a(type_text(leaf))}"
+            message = f"cannot differentiate {name!r} with respect to {what}: it is {with_article(type_text(leaf))}"
             raise error("T302", message, parameter_loc(fn, at), hint)
-
-
-def _argument(text: str) -> str:
-    """``argument 2`` for the text of a position, ``2``; any other text, a name or a path, unchanged."""
-    return f"argument {text}" if text.isdigit() else text
-
-
-def a(type_: Any) -> str:
-    """The type with its article: ``an int``, ``a float32``, ``an int64[n]``."""
-    word = str(type_)
-    return f"{'an' if word.startswith('int') else 'a'} {word}"
 
 
 def _other_argument(value: Any, fn: Any, at: int | str) -> str:
@@ -206,16 +198,16 @@ def _other_argument(value: Any, fn: Any, at: int | str) -> str:
 _NO_FLOAT = "pass 1.0 instead of 1, or convert it with float(...) or .astype(float)"
 
 
-def argument_text(fn: Any, at: int | str, tree: Tree | None = None, k: int = 0) -> str:
-    """The text for messages of the argument at ``at``, its position or name: ``argument 'w'``, or ``argument 2`` without a
-    known name.
+def argument_text(fn: Any, at: int | str, tree: Tree | None = None, k: int = 0, lead: str = "argument ") -> str:
+    """The text for messages of the argument at ``at``, its position or name: ``argument 'w'``, where ``lead`` stands before the
+    name, or ``argument 2`` without a known name.
 
     If ``tree`` is a container, the path to its leaf ``k`` instead: ``p["cfg"]["n"]``.
     """
     name = at if isinstance(at, str) else parameter_name(fn, at)
     if tree is not None and isinstance(tree, Node):
         return [path for path, _ in leaf_paths(tree, name or f"argument {at}")][k]
-    return f"argument {at}" if name is None else f"argument {name!r}"
+    return f"argument {at}" if name is None else f"{lead}{name!r}"
 
 
 def type_text(leaf: Any) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 from transpile import tree
 from transpile.base import untaken
 from transpile.base.treedef import TreeDef, text
-from transpile.errors import TranspileError, error
+from transpile.errors import TranspileError, error, with_article
 
 SWITCH_HINT = "write switch(index, [f, g], *operands); for a truth value, cond(pred, true_fun, false_fun, *operands)"
 COND_HINT = "write cond(pred, true_fun, false_fun, *operands)"
@@ -384,7 +384,7 @@ def no_function(what: str, name: str, word: str) -> TranspileError:
 def a_type(value: Any) -> str:
     """The name of a value's type with an article: ``a list``, ``an array``; ``None`` for None."""
     name = "array" if isinstance(value, np.ndarray) else type(value).__name__
-    return "None" if value is None else f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+    return "None" if value is None else with_article(name)
 
 
 def solution(what: str, wanted: str, solved: Any, like: Any, has_aux: bool, f: Callable[[Any], Any]) -> Any:
@@ -486,14 +486,12 @@ def at_most(what: str, size: int, n: int) -> None:
     """Raises T203 unless ``size`` lies between 0 and ``n``, the size of the axis; T131 if it is not an integer."""
     integer(f"a size of {what}", size)
     if not 0 <= size <= n:
-        raise error("T203", too_many(what, size, n), hint=TOO_MANY_HINT)
+        takes, of = TOO_MANY
+        raise error("T203", f"{what}{takes}{size}{of}{n}", hint=TOO_MANY_HINT)
 
 
+TOO_MANY = (" takes ", " elements of an axis of size ")  # before the size, and before that of the axis
 TOO_MANY_HINT = "a size lies between 0 and the size of the axis"
-
-
-def too_many(what: str, size: Any, n: Any) -> str:
-    return f"{what} takes {size} elements of an axis of size {n}"
 
 
 def part(operand: Any, starts: Sequence[int], sizes: Sequence[int]) -> Any:

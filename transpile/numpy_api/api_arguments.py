@@ -288,10 +288,9 @@ def into(value: Any, x: Expr) -> Expr:
     which NumPy would round it."""
     b = x.b
     v = array(b, value)
-    others = b.others.get(x.op, frozenset()) if isinstance(x.op, ir.Var) else frozenset()
-    given = [v.dtype, *(b.others.get(v.op, ()) if isinstance(v.op, ir.Var) else ())]
-    if not all(np.can_cast(d, other, "safe") for d in given for other in others):
-        text = f"a value of type {v.type} is put into an array of {' or '.join([*sorted(others), x.dtype])}, depending on the data"
+    dtypes = b.dtypes(x.op)
+    if not all(np.can_cast(d, other, "safe") for d in b.dtypes(v.op) for other in dtypes[:-1]):
+        text = f"a value of type {v.type} is put into an array of {' or '.join(dtypes)}, depending on the data"
         raise RuleError(text, "T205", "give the array one dtype on both paths")
     return b.cast(v, x.dtype)
 

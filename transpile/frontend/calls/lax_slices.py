@@ -117,8 +117,8 @@ def _at_most(lx: Lifter, args: Args, kwargs: Kwargs, node: Any) -> Static:
     if is_nonnegative(lx.symbols.least(lx.symbols.resolve(lx.b.form(count) - lx.b.form(many)))):
         return Static(None)
     beyond = lx.b.elementwise("greater", many, count).op
-    before, between = checks.too_many(f"{lx.symbols.where(lx)}{what.value}", "\n", "\n").split("\n")[:2]
-    parts = (before, (0, "", ""), between, (1, "", ""))
+    takes, of = checks.TOO_MANY
+    parts = (f"{lx.symbols.where(lx)}{what.value}{takes}", (0, "", ""), of, (1, "", ""))
     dynamic_list_reads.raise_if(lx, beyond, "ValueError", parts, (many, count))
     return Static(None)
 

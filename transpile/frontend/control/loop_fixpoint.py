@@ -411,7 +411,7 @@ class Carrying:
         if isinstance(op, ir.Undef):
             return False
         known = self.lx.b.others.get(param, frozenset())
-        found = {op.type.dtype, *(self.lx.b.others.get(op, ()) if isinstance(op, ir.Var) else ())} - {param.type.dtype}
+        found = set(self.lx.b.dtypes(op)) - {param.type.dtype}
         self.learnt.dtypes[self._site(slot.key), k] = known | found
         return self._is_of_either(slot, k, op, param) or not found <= known
 

@@ -137,8 +137,8 @@ def _all(lx: Lifter, value: Any) -> Scalar:
 
 def _dtype(lx: Lifter, value: Any) -> Static:
     op = lx.operand(value)
-    if isinstance(op, ir.Var) and (others := lx.b.others.get(op)):
-        text = f"the dtype of this array is {' or '.join([*sorted(others), op.type.dtype])}, depending on the data"
+    if len(dtypes := lx.b.dtypes(op)) > 1:
+        text = f"the dtype of this array is {' or '.join(dtypes)}, depending on the data"
         raise lx.error("T205", text, hint="give it the same dtype on both paths")
     return Static(np.dtype(op.type.dtype))
 

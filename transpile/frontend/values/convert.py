@@ -9,7 +9,7 @@ import numpy as np
 
 from transpile.core import nodes as ir
 from transpile.core.builder import Expr
-from transpile.errors import TranspileError
+from transpile.errors import TranspileError, with_article
 from transpile.frontend.calls import ways_out
 from transpile.frontend.control import dynamic_list_reads
 from transpile.frontend.lifter import Lifter
@@ -125,8 +125,7 @@ def describe(lx: Lifter, value: Any) -> str:
     """What a value is, for messages."""
     match value:
         case Scalar():
-            word = str(value.op.type)
-            return f"{'an' if word.startswith('int') else 'a'} {word}"
+            return with_article(str(value.op.type))
         case Array():
             return f"an array of type {memory.type_of(lx, value.cell)}"
         case Tuple():
@@ -158,7 +157,7 @@ def describe(lx: Lifter, value: Any) -> str:
         case Maybe():
             return describe(lx, value.value)
         case Iteration():
-            return f"{'an' if value.kind[0] in 'aeiou' else 'a'} {value.kind} object"
+            return f"{with_article(value.kind)} object"
         case Generator() if value.frame.code.name == "<filter>":
             return "a filter object"
     return _NAMES.get(type(value), "a value of this kind")

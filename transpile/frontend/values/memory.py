@@ -17,7 +17,7 @@ from transpile.core.builder import Expr
 from transpile.core.dims import Dim
 from transpile.core.places import compact, place_dims
 from transpile.core.types import Type
-from transpile.errors import TranspileError
+from transpile.errors import TranspileError, with_article
 from transpile.frontend.lifter import Lifter
 from transpile.frontend.restarts import NeedBuffer, Restart
 from transpile.frontend.values import aliases
@@ -344,7 +344,7 @@ def note_dtypes(lx: Lifter, result: ir.Var, *values: ir.Operand) -> None:
     found = set(lx.b.others.get(result, ()))
     for value in values:
         if not isinstance(value, ir.Undef):
-            found |= {value.type.dtype, *(lx.b.others.get(value, ()) if isinstance(value, ir.Var) else ())}
+            found.update(lx.b.dtypes(value))
     if found - {result.type.dtype}:
         lx.b.others[result] = frozenset(found - {result.type.dtype})
     note_either(lx, result, *values)
@@ -397,9 +397,8 @@ def to_buffer(lx: Lifter, cell: Cell) -> ir.Var:
 def has_dtypes(lx: Lifter, state: Any) -> list[str]:
     """The dtypes of an array, the own one last, if it has several by path."""
     is_value = isinstance(state, Held) or isinstance(state, Items) and state.kind == "number"
-    op = state.op if is_value else None
-    others = lx.b.others.get(op) if isinstance(op, ir.Var) else None
-    return [*sorted(others), op.type.dtype] if others else []  # type: ignore[union-attr]
+    found = lx.b.dtypes(state.op) if is_value else []
+    return found if len(found) > 1 else []
 
 
 def _refuse_dtypes(lx: Lifter, state: Any, name: str = "") -> None:
@@ -410,7 +409,7 @@ def _refuse_dtypes(lx: Lifter, state: Any, name: str = "") -> None:
         text = f"the dtype of {what} is {' or '.join(others)}, depending on the data"
         whole = next((t for t in others if not t.startswith("float")), "")
         if whole and others[-1].startswith("float"):
-            text += f": {'an' if whole.startswith('int') else 'a'} {whole} array would round what is written"
+            text += f": {with_article(whole)} array would round what is written"
         raise lx.error("T205", text, hint=f"give it the same dtype on both paths: .astype(np.{others[-1]})")
 
 
