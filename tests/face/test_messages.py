@@ -69,6 +69,11 @@ CASES = [
         "cannot differentiate 'of_list' with respect to items[1][0]: it is an int",
     ),
     (
+        lambda: tp.grad(lambda *args: args[0]["w"] * 1.0)({"w": 2}),
+        "T302",
+        'with respect to argument 0["w"]: it is an int',
+    ),
+    (
         lambda: tp.grad(of_point)(Point(1.0, 2)),
         "T302",
         "cannot differentiate 'of_point' with respect to p.count: it is an int",
