@@ -152,6 +152,8 @@ def transpose(outer_treedef: TreeDef, inner_treedef: TreeDef | None, pytree_to_t
     try:
         parts = outer_treedef.flatten_up_to(pytree_to_transpose)
         if inner_treedef is None:
+            if not parts:
+                raise error("T203", "a tree without leaves has no first part, whose structure the inner one would be")
             inner_treedef = structure(parts[0])
         rows = [inner_treedef.flatten_up_to(part) for part in parts]
     except TranspileError:

@@ -159,6 +159,9 @@ def test_transposed_by_leaves():
         tree.transpose(tree.structure(Layer(0)), inner, Layer((1, (2,))).w)
     with pytest.raises(tp.TranspileError, match="T203"):
         tree.transpose(outer, tree.structure([1, 2, 3]), Cached({"a": [3, 4], "b": [5, 6]}))
+    with pytest.raises(tp.TranspileError, match="T203.*no first part"):
+        tree.transpose(tree.structure(()), None, ())
+    assert tree.transpose(tree.structure(()), tree.structure([]), ()) == []
 
 
 @pytest.mark.parametrize("fields", [(("w", "w"), ("name",)), (("w", "name"), ("name",)), (("w",), ("name", "name"))])

@@ -6,8 +6,10 @@ and the number of bytes, or return its result, and must leave no memory allocate
 
 from __future__ import annotations
 
+import gc
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from guards import memory
@@ -25,11 +27,28 @@ def calls(function: Callable[..., Any], args: tuple[Any, ...]) -> BaseException 
     return None
 
 
+@contextmanager
+def collected() -> Iterator[None]:
+    """No object that refers to itself and is left over, such as the frames of a compilation, is given back meanwhile."""
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
 def problem(function: Callable[..., Any], make: Callable[[], tuple[Any, ...]]) -> str | None:
     """The problem with a compiled function; None if there is none."""
-    state = memory.STATE
     for _ in range(2):  # compiles
         calls(function, make())
+    with collected():
+        return refusing(function, make)
+
+
+def refusing(function: Callable[..., Any], make: Callable[[], tuple[Any, ...]]) -> str | None:
+    """The problem with a function that is compiled, when its requests for memory are refused."""
+    state = memory.STATE
     live, state[memory.COUNT], state[memory.FAILS] = state[memory.LIVE], 0, -1
     usual = calls(function, make())
     count = int(state[memory.COUNT])

@@ -108,7 +108,7 @@ def _array(sizes: Sizes, site: Site, kind: str) -> Amount:
     assert isinstance(stmt, (ir.Alloc, ir.Let, ir.Call))
     var = stmt.var
     factors = [sizes.extreme(sizes.of_dim(d), largest=True) for d in var.type.dims]
-    varying = [d for d in var.type.dims if any(s in sizes.trips for s in sizes.of_dim(d).symbols)]
+    varying = [d for d in var.type.dims if any(map(sizes.is_changing, sizes.of_dim(d).symbols))]
     if any(f is None for f in factors):
         name = f"numbers(line {stmt.loc.line})"
         factors = [sizes.unknown_symbol(name, var)]
@@ -135,7 +135,7 @@ def _stack(sizes: Sizes, site: Site, push: Site) -> Amount:
     if entries is None:
         entries = sizes.unknown_symbol(f"entries(line {push.stmt.loc.line})", stmt.var)
     if total is None:
-        varies = any(s in sizes.trips for s in item.symbols)
+        varies = any(map(sizes.is_changing, item.symbols))
         total = sizes.unknown_symbol(f"bytes(line {push.stmt.loc.line})", stmt.var) if varies else entries * item
     elif around:
         total, entries = (

@@ -266,12 +266,27 @@ class Sizes:
             return 2
         return signs.pop() if len(signs) == 1 else 2 if signs else 0
 
+    def is_changing(self, symbol: str) -> bool:
+        """Whether a symbol differs between the iterations of a loop: the number of an iteration, or a measured number that a
+        loop computes."""
+        what = self.unknown.get(symbol)
+        return symbol in self.trips or isinstance(what, ir.Var) and what in self.defs and bool(self.defs[what].loops)
+
+    def _is_measured_in(self, symbol: str, loop: Loop) -> bool:
+        """Whether a symbol is a measured number that each iteration of the loop computes."""
+        what = self.unknown.get(symbol)
+        return (
+            isinstance(what, ir.Var) and what in self.defs and any(around is loop for around in self.defs[what].loops)
+        )
+
     def summed(self, value: Formula, loops: Sequence[Loop]) -> tuple[Formula | None, bool]:
         """The sum of ``value`` over all iterations of ``loops``, the outermost first; None if there is no closed form. The flag
         is True if a trip count is known only at run time: the total of that loop's iterations is then one measured symbol, and
         loops around it are not summed."""
         for k in reversed(range(len(loops))):
             loop = loops[k]
+            if any(self._is_measured_in(s, loop) for s in value.symbols):
+                return None, False
             count = self.count(loop)
             if count is None:
                 if any(s in self.trips for s in value.symbols):
