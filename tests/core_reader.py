@@ -147,7 +147,7 @@ class _Reader:
         while (line := self.peek(depth)) is not None:
             if line.rest.startswith("where ") and depth == 1 and self.next == len(self.lines) - 1:
                 break
-            if line.rest in ("else:", "do:") or line.rest.startswith(("test:", "test with ")):
+            if line.rest in ("else:", "do:", "test:") or line.rest.startswith("test with "):
                 break
             self.take()
             if line.comes("yield "):

@@ -1,0 +1,237 @@
+"""What becomes of a fault in loop core: it is refused, a run differs, or nothing is noticed."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from core_reader import read
+from core_runs import Ran, TooLong, Violation, run
+from corpus import all_programs
+from loop_text import Loops
+from verified import check
+
+import transpile as tp
+from transpile.core import nodes as ir
+from transpile.core.dims import ANY
+from transpile.core.dump import dump
+from transpile.core.functions import helpers, reached
+from transpile.core.rebuild import with_blocks, with_body, with_stmts
+from transpile.core.walk import blocks, defines, statements
+from transpile.errors import InternalError, TranspileError
+from transpile.loops import optimise
+
+from .kinds import KINDS, places
+
+STAGES = ("lowered", "optimised", "parallel")
+LONGEST = 110  # lines of a program
+TOLD = 6  # sets of arguments that a fault may be noticed with: the program's own, and others
+SETS = 12  # sets that say whether a fault changes anything
+CHANGES = (None, 1, "one", "none", None, -1)  # of the sizes: as they are, larger by 1, 1, 0, smaller by 1
+
+Verdict = str
+"""``refused`` by the verifier; ``differs`` from the program on one of the first `TOLD` sets of arguments; ``survives``: it differs
+only on one of the others; ``equal`` on all."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A program of the corpus as loop core at a stage, with its arguments and others."""
+
+    name: str
+    stage: str
+    text: str
+    args: tuple[Any, ...]
+
+    @cached_property
+    def runs(self) -> list[tuple[tuple[Any, ...], list[Ran]]]:
+        """Sets of arguments, the program's own first, and what it gives with them; without those that no run can take."""
+        found = []
+        for args in (self.args, *others(read(self.text), self.args)):
+            with contextlib.suppress(Violation, TooLong, MemoryError):
+                found.append((args, outcomes(read(self.text), args)))
+        return found
+
+
+def plain(fn: ir.Function) -> ir.Function:
+    """The function with names and sizes that its text tells apart."""
+    made = [v for s in statements(fn.body) for v in (*defines(s), *(p for b in blocks(s) for p in b.params))]
+    made += [s.index for s in statements(fn.body) if isinstance(s, ir.For)]
+    for var in {*fn.params, *made}:
+        var.name = var.name.replace(".", "_")
+        dims = (d if d.is_const or d.is_size_symbol else ANY for d in var.type.dims)
+        var.type = replace(var.type, dims=tuple(dims))
+    return fn
+
+
+def subjects(first: int = 0, step: int = 1) -> Iterator[Subject]:
+    """Programs of the corpus, one in ``step``: values and gradients, at all stages; no long ones, and none that calls functions
+    compiled beside it."""
+    for program in all_programs()[first::step]:
+        for kind, target in _targets(program):
+            try:
+                loops = Loops(target, program.args())
+                if reached(loops.core):
+                    continue
+                lowered = loops.lowered
+                args = tuple(loops.values(loops.request.leaves))
+                made = (lowered, optimise(lowered), optimise(lowered, threads=2, least=1.0))
+            except TranspileError:
+                continue
+            for stage, fn in zip(STAGES, made):
+                if helpers(fn) or any(isinstance(s, ir.Print) for s in statements(fn.body)):
+                    continue
+                text = dump(plain(fn))
+                if text.count("\n") < LONGEST:
+                    yield Subject(f"{program.name} {kind}", stage, text, args)
+
+
+def _targets(program: Any) -> Iterator[tuple[str, Any]]:
+    if program.wrt:
+        yield "gradient", tp.grad(program.fn, argnums=program.wrt)
+    yield "value", program.fn
+
+
+# --------------------------------------------------------------------------------------------------------------- runs
+
+
+def outcomes(fn: ir.Function, args: Sequence[Any]) -> list[Ran]:
+    """What a function gives as it stands, and with the loops turned whose iterations do not need each other."""
+    given = {p.name: copy.deepcopy(v) for p, v in zip(fn.params, args)}
+    found = [run(fn, given)]
+    other = turned(fn)
+    return found if other is fn else [*found, run(other, given)]
+
+
+def turned(fn: ir.Function) -> ir.Function:
+    """The function with vector loops that carry nothing run backwards; itself if there are none. (The chunks of parallel loops
+    run in another order than written anyway.)"""
+    seen = False
+
+    def stmt(old: ir.Stmt) -> ir.Stmt:
+        nonlocal seen
+        new = with_blocks(old, lambda b: with_stmts(b, [stmt(s) for s in b.stmts])) if blocks(old) else old
+        if isinstance(new, ir.For) and new.kind == "vector" and not new.inits:
+            seen = True
+            return replace(new, kind="serial", backwards=True)
+        return new
+
+    body = with_stmts(fn.body, [stmt(s) for s in fn.body.stmts])
+    return with_body(fn, body) if seen else fn
+
+
+def others(fn: ir.Function, args: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
+    """Other arguments of the same types: other numbers, with signs; other sizes, 0 and 1 among them, where a size has a name;
+    integers that are no index."""
+    for seed in range(SETS - 1):
+        rng = np.random.default_rng(seed)
+        sizes: dict[str, int] = {}
+        change = CHANGES[seed % len(CHANGES)]
+        found = []
+        for p, value in zip(fn.params, args):
+            shape = np.shape(value)
+            if change is not None:
+                shape = tuple(
+                    n if d.as_symbol is None or d == ANY else sizes.setdefault(d.as_symbol, _size(n, change))
+                    for n, d in zip(shape, p.type.dims)
+                )
+            found.append(_drawn(value, p, shape, rng, beyond=seed % 5 == 4))
+        yield tuple(found)
+
+
+def _size(n: int, change: int | str) -> int:
+    """Another size."""
+    return max(n + change, 0) if isinstance(change, int) else int(change == "one")
+
+
+def _drawn(value: Any, p: ir.Var, shape: tuple[int, ...], rng: np.random.Generator, beyond: bool) -> Any:
+    dtype = np.dtype(p.type.dtype)
+    if dtype.kind == "f":
+        return rng.normal(0.4, 1.0, shape).astype(dtype)[()]
+    if dtype.kind == "b":
+        return rng.integers(0, 2, shape).astype(bool)[()]
+    largest, least = max(int(np.max(value, initial=0)), 0), 0
+    if beyond:
+        largest, least = largest + 3, 0 if dtype.kind == "u" else -3
+    if not shape:
+        return dtype.type(
+            max(int(value) + int(rng.integers(-1, 2)), 0) if not beyond else rng.integers(least, largest + 1)
+        )
+    return rng.integers(least, largest + 1, shape).astype(dtype)
+
+
+# ------------------------------------------------------------------------------------------------------------- mutants
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A fault of a kind in a program: the number of the place, and of the draw."""
+
+    kind: str
+    subject: Subject
+    place: int
+    seed: int
+
+    def made(self) -> ir.Function | None:
+        """The function with the fault; None if the place is none for the kind, or nothing changes."""
+        fn = read(self.subject.text)
+        place = next((p for k, p in enumerate(places(fn, np.random.default_rng(self.seed))) if k == self.place), None)
+        if place is None or not KINDS[self.kind](place):
+            return None
+        return fn
+
+    def verdict(self) -> tuple[Verdict, str]:
+        fn = self.made()
+        assert fn is not None
+        try:
+            check(fn)
+        except (InternalError, IndexError) as e:  # IndexError: what is wrong cannot be printed
+            return "refused", str(e).splitlines()[0]
+        for k, (args, wanted) in enumerate(self.subject.runs):
+            if why := self.noticed(fn, args, wanted):
+                return "differs" if k < TOLD else "survives", why
+        return "equal", ""
+
+    def noticed(self, fn: ir.Function, args: Sequence[Any], wanted: list[Ran]) -> str:
+        """What is noticed in a run; "" if it gives what the program gives."""
+        try:
+            found = outcomes(fn, args)
+        except (Violation, TooLong, MemoryError) as e:
+            return f"{type(e).__name__}: {e}"
+        except Exception as e:  # of the printer
+            return f"cannot be printed: {type(e).__name__}: {e}"
+        return (
+            ""
+            if all(a.agrees(wanted[0]) for a in found)
+            else f"{found[0].results} {found[0].error}, not {wanted[0].results}"
+        )
+
+
+def mutants(kind: str, pool: Sequence[Subject], count: int, seed: int = 0) -> Iterator[Mutant]:
+    """Faults of one kind, spread over the programs."""
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(len(pool))
+    made = 0
+    for round_ in range(50):
+        before = made
+        for k in order:
+            subject = pool[k]
+            total = sum(1 for _ in places(read(subject.text), rng))
+            for place in rng.permutation(total):
+                mutant = Mutant(kind, subject, int(place), round_)
+                if mutant.made() is not None:
+                    yield mutant
+                    made += 1
+                    break
+            if made == count:
+                return
+        if made == before:
+            return
+
+
+__all__ = ["Mutant", "Subject", "mutants", "outcomes", "subjects"]
