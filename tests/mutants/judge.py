@@ -215,23 +215,26 @@ class Mutant:
 def mutants(kind: str, pool: Sequence[Subject], count: int, seed: int = 0) -> Iterator[Mutant]:
     """Faults of one kind, spread over the programs."""
     rng = np.random.default_rng(seed)
-    order = rng.permutation(len(pool))
-    made = 0
-    for round_ in range(50):
-        before = made
+    order, made = rng.permutation(len(pool)), 0
+    has_none: set[int] = set()
+    for round_ in range(count):
         for k in order:
-            subject = pool[k]
-            total = sum(1 for _ in places(read(subject.text), rng))
-            for place in rng.permutation(total):
-                mutant = Mutant(kind, subject, int(place), round_)
-                if mutant.made() is not None:
-                    yield mutant
-                    made += 1
-                    break
             if made == count:
                 return
-        if made == before:
+            place = None if k in has_none else _place(kind, pool[k], rng)
+            if place is None:
+                has_none.add(k)
+            elif (mutant := Mutant(kind, pool[k], place, round_)).made() is not None:
+                yield mutant
+                made += 1
+        if len(has_none) == len(pool):
             return
+
+
+def _place(kind: str, subject: Subject, rng: np.random.Generator) -> int | None:
+    """The number of a place for a fault of this kind."""
+    found = list(places(read(subject.text), rng))
+    return next((int(k) for k in rng.permutation(len(found)) if KINDS[kind](found[int(k)])), None)
 
 
 __all__ = ["Mutant", "Subject", "mutants", "outcomes", "subjects"]
