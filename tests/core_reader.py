@@ -21,11 +21,12 @@ import ast
 import re
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from transpile.core import nodes as ir
-from transpile.core.dims import Dim
+from transpile.core.dims import ANY, Dim
 from transpile.core.types import BOOL, DTYPES, FLOAT, INT, Type
+from transpile.core.walk import defined
 from transpile.ops.library_entries import entries
 from transpile.ops.tables import of_dialect
 
@@ -44,11 +45,21 @@ def read_all(text: str) -> tuple[ir.Function, ...]:
     return tuple(read(part) for part in re.split(r"\n\s*\n", text.strip()))
 
 
+def plain(fn: ir.Function) -> ir.Function:
+    """The function, in which names are changed to what their text tells apart, without dots, and sizes that are formulas, which
+    mean nothing in loop core, to `ANY`."""
+    for var in {*fn.params, *defined(fn.body)}:
+        var.name = var.name.replace(".", "_")
+        var.type = var.type.with_dims(tuple(d if d.is_const or d.is_size_symbol else ANY for d in var.type.dims))
+    return fn
+
+
+T = TypeVar("T")
 _NAME = re.compile(r"[^\W\d]\w*(?:\.\d+)*")  # ``size.1`` is a label of its own, ``size.2`` is the second ``size``
 _WORD = re.compile(r"[\w.]+")
 _NUMBER = re.compile(r"-?(?:inf\b|nan\b|\d+(?:\.\d+)?(?:e[+-]?\d+)?)")
 _WEAK = {"float": FLOAT, "int": INT, "bool": BOOL}
-_PLACE = re.compile(r"[^\W\d]\w*(\.\d+)*(\[|\.permute\(|\.view\(|\.diagonal)")
+_PLACE = re.compile(r"[^\W\d]\w*(\.\d+)*(\[|\.permute\(|\.view\(|\.diagonal\b)")
 _KINDS = ("parallel", "vector")
 
 
@@ -83,6 +94,15 @@ class _Line:
             self.fail(f"{self.rest[:20]!r} is no {what}")
         self.at = found.end()
         return found.group()
+
+    def many(self, one: Callable[[], T], close: str) -> tuple[T, ...]:
+        """What ``one`` reads, again and again, with commas between, up to ``close``."""
+        found: list[T] = []
+        while not self.comes(close):
+            if found:
+                self.expect(", ")
+            found.append(one())
+        return tuple(found)
 
     def end(self) -> None:
         if self.rest:
@@ -121,11 +141,7 @@ class _Reader:
         line = self.take()
         name = line.match(_WORD, "name")
         line.expect("(")
-        params: list[ir.Var] = []
-        while not line.comes(")"):
-            if params:
-                line.expect(", ")
-            params.append(self.declare(line))
+        params = line.many(lambda: self.declare(line), ")")
         line.expect(":")
         line.end()
         body = self.block(1)
@@ -139,7 +155,7 @@ class _Reader:
                 last.comes(", ")
         if self.next < len(self.lines):
             self.lines[self.next].fail("a statement is indented otherwise than its block")
-        return ir.Function(name, tuple(params), body, symbols)
+        return ir.Function(name, params, body, symbols)
 
     def block(self, depth: int, params: Sequence[ir.Var] = (), types: Sequence[Type] | None = None) -> ir.Block:
         """The statements at a depth, with yields, whose types are known if they may be undefined."""
@@ -176,22 +192,13 @@ class _Reader:
             inner = self.type(line)
             return Type(inner.dtype, inner.dims, inner.weak, "stack")
         if line.comes("("):
-            items: list[Type] = []
-            while not line.comes(")"):
-                if items:
-                    line.expect(", ")
-                items.append(self.type(line))
-            return Type(items[0].dtype if items else "float64", (), False, "tuple", tuple(items))
+            items = line.many(lambda: self.type(line), ")")
+            return Type(items[0].dtype if items else "float64", (), False, "tuple", items)
         word = line.match(_NAME, "type")
         if word not in _WEAK and word not in DTYPES:
             line.fail(f"{word!r} is no dtype")
         if line.comes("["):
-            dims: list[Dim] = []
-            while not line.comes("]"):
-                if dims:
-                    line.expect(", ")
-                dims.append(self.dim(line))
-            return Type(word, tuple(dims))
+            return Type(word, line.many(lambda: self.dim(line), "]"))
         if line.comes(" x "):
             return Type(word, (), False, "packet", (), int(line.match(_NUMBER, "number of lanes")))
         return _WEAK[word] if word in _WEAK else Type(word)
@@ -302,20 +309,10 @@ class _Reader:
         if line.comes(".permute"):
             return ir.Permute(self.axes(line))
         if line.comes(".view("):
-            slots: list[int] = []
-            while not line.comes(")"):
-                if slots:
-                    line.expect(", ")
-                slots.append(slot())
-            return ir.Reshape(tuple(slots))
+            return ir.Reshape(line.many(slot, ")"))
         if not line.comes("["):
             return None
-        items: list[ir.Item] = []
-        while not line.comes("]"):
-            if items:
-                line.expect(", ")
-            items.append(self.item(line, slot))
-        return ir.Index(tuple(items))
+        return ir.Index(line.many(lambda: self.item(line, slot), "]"))
 
     def axes(self, line: _Line) -> tuple[int, ...]:
         text = line.match(re.compile(r"\([\d, ]*\)"), "list of axes")

@@ -8,21 +8,17 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import loop_memory
 import numpy as np
-import plain_runtime
 from fuzz.check import limited
 from loop_memory import Violation
+from loop_text import made_of
 
-from transpile.analysis.messages import sites
-from transpile.codegen.numba.loop_text import emit
-from transpile.codegen.numba.numba_text import UNWRAPPED, Module
 from transpile.core import nodes as ir
-from transpile_runtime.compiled import errors
 
 PATIENCE = 5  # seconds of one run
 ROUNDING = 1e-12
@@ -59,19 +55,10 @@ def _alike(a: Any, b: Any, rounding: float) -> bool:
     return bool(np.allclose(a, b, rtol=rounding, atol=rounding * scale, equal_nan=True))
 
 
-def compiled(fn: ir.Function) -> Callable[..., Any]:
-    """The function as Python code."""
-    errors.SITES.update(sites(fn))
-    names = plain_runtime.namespace()
-    text = Module({}, tuple(emit(fn))).text(UNWRAPPED)[0]
-    exec(plain_runtime.code_of(text, f"<core {fn.name}>"), names)
-    return names[fn.name]
-
-
 def run(fn: ir.Function, args: Mapping[str, Any]) -> Ran:
     """The outcome of a call with copies of the arguments, by name. `Violation` if it touches memory that is not its own, and
     `TooLong` if it does not end."""
-    made = compiled(fn)
+    made = made_of(fn, "core")
     passed = []
     for p in fn.params:
         value = args[p.name]

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -34,18 +34,21 @@ from transpile.base.levels import jit_level
 from transpile.codegen.numba.loop_text import emit
 from transpile.codegen.numba.numba_text import UNWRAPPED, Module, printed
 from transpile.core import nodes as ir
+from transpile.core.functions import reached
 from transpile.core.rebuild import with_blocks, with_body, with_stmts
 from transpile.driver.lifted_request import leaf_slots, lift
 from transpile.driver.request import Request
 from transpile.driver.result_kinds import converters
 from transpile.driver.results import assemble_flat
 from transpile.driver.shared_arguments import overlap
+from transpile.errors import TranspileError
 from transpile.loops import optimise
 from transpile.loops.check_elimination import eliminate_checks
 from transpile.loops.independent_iterations import loops_apart
 from transpile.loops.size_assumptions import assumed
 from transpile.lower import lower
 from transpile.lower.half_precision import in_single_precision
+from transpile_runtime.compiled import errors
 from transpile_runtime.compiled.again import OtherSizes
 
 STAGES = ("lowered", "optimised", "assumed", "parallel")
@@ -83,20 +86,52 @@ def outcome(function: Callable[..., Any], args: tuple[Any, ...]) -> Outcome:
     return Outcome(value, error, args, printed.getvalue())
 
 
+def made_of(fn: ir.Function, label: str) -> Callable[..., Any]:
+    """The function as Python code, whose name in tracebacks begins with ``label``: its text for Numba, run without Numba."""
+    errors.SITES.update(sites(fn))
+    names = plain_runtime.namespace()
+    exec(plain_runtime.code_of(module_text(fn), f"<{label} {fn.name}>"), names)
+    return names[fn.name]
+
+
+def module_text(fn: ir.Function) -> str:
+    """The text of the module for Numba that has the function alone."""
+    return Module({}, tuple(emit(fn))).text(UNWRAPPED)[0]
+
+
 def turned(fn: ir.Function) -> ir.Function:
     """The function with those loops reversed whose iterations LLVM is told are independent."""
     apart = loops_apart(fn)
+    return reversed_loops(fn, lambda loop: loop.index in apart and not loop.inits)
+
+
+def reversed_loops(fn: ir.Function, is_chosen: Callable[[ir.For], bool]) -> ir.Function:
+    """The function with the chosen loops run the other way; itself if there are none."""
 
     def block(old: ir.Block) -> ir.Block:
         return with_stmts(old, [stmt(s) for s in old.stmts])
 
     def stmt(old: ir.Stmt) -> ir.Stmt:
         new = with_blocks(old, block)
-        if not isinstance(new, ir.For) or new.index not in apart or new.inits:
+        if not isinstance(new, ir.For) or not is_chosen(new):
             return new
         return replace(new, backwards=not new.backwards)
 
     return with_body(fn, block(fn.body))
+
+
+def stages_of(program: Any, threads: int) -> Iterator[tuple[str, Loops, tuple[ir.Function, ...]]]:
+    """``"gradient"``, if the program of the corpus has one, and ``"value"``: the loops of each, and the functions that are lowered,
+    optimised, and optimised for so many threads. Without what is refused, and what calls functions compiled beside it."""
+    gradient = [("gradient", tp.grad(program.fn, argnums=program.wrt))] if program.wrt else []
+    for kind, target in [*gradient, ("value", program.fn)]:
+        try:
+            loops = Loops(target, program.args())
+        except TranspileError:
+            continue
+        if not reached(loops.core):
+            low = loops.lowered
+            yield kind, loops, (low, optimise(low), optimise(low, threads=threads, least=1.0))
 
 
 class Loops:
@@ -141,18 +176,11 @@ class Loops:
         return self.functions[stage]
 
     def text(self, stage: str) -> str:
-        fn = self.function(stage)
-        return Module({}, tuple(emit(fn))).text(UNWRAPPED)[0]
+        return module_text(self.function(stage))
 
     def callable(self, stage: str) -> Callable[..., Any]:
         if stage not in self.made:
-            from transpile_runtime.compiled import errors
-
-            fn = self.function(stage)
-            errors.SITES.update(sites(fn))
-            names = plain_runtime.namespace()
-            exec(plain_runtime.code_of(self.text(stage), f"<{stage} {fn.name}>"), names)
-            self.made[stage] = names[fn.name]
+            self.made[stage] = made_of(self.function(stage), stage)
         return self.made[stage]
 
     # ---- calls

@@ -30,12 +30,13 @@ if __name__ == "__main__":
 import numpy as np  # noqa: E402
 from core_reader import read  # noqa: E402
 from core_runs import run  # noqa: E402
+from verified import check  # noqa: E402
 
 from transpile.analysis.overlaps import in_order  # noqa: E402
 from transpile.core import nodes as ir  # noqa: E402
 from transpile.core.dump import dump  # noqa: E402
 from transpile.core.pass_list import Pass  # noqa: E402
-from transpile.core.verify import Verifying, verify  # noqa: E402
+from transpile.core.verify import Verifying  # noqa: E402
 from transpile.core.watch import Done  # noqa: E402
 from transpile.loops.passes import PASSES, Settings  # noqa: E402
 from transpile.loops.size_assumptions import assumed  # noqa: E402
@@ -64,12 +65,11 @@ class Case:
 
     def found(self) -> tuple[ir.Function, ir.Function]:
         """The function before and after the pass, both verified, with what the pass requires and ensures."""
-        step, old = self.step, read(self.text)
-        verify(old, of_dialect("loops"), "loops")
+        step, before, old = self.step, read(self.text), check(read(self.text))  # a pass may change `old` in place
         settings = Settings(**{**self.settings, **self.sizes(old)})
         new = step.run(old, *(getattr(settings, name) for name in step.given))
-        Verifying(of_dialect, in_order)(Done(step.name, "loops", read(self.text), new, 0.0, step))
-        return read(self.text), new
+        Verifying(of_dialect, in_order)(Done(step.name, "loops", before, new, 0.0, step))
+        return before, new
 
     def sizes(self, fn: ir.Function) -> dict[str, Any]:
         """The setting ``sizes``: what the arguments have, if the case asks for it by ``sizes = True``."""

@@ -5,21 +5,16 @@ from __future__ import annotations
 import re
 
 import pytest
-from core_reader import NotCore, read, read_all
+from core_reader import NotCore, plain, read, read_all
 from core_runs import Violation, run
 from corpus import all_programs
-from loop_text import Loops, text_of
+from loop_text import THREADS, stages_of, text_of
 from verified import check
 
-import transpile as tp
 from transpile.core import nodes as ir
-from transpile.core.dims import ANY
 from transpile.core.dump import dump, dump_all
-from transpile.core.functions import helpers, reached
-from transpile.core.types import BOOL
-from transpile.core.walk import blocks, defines, statements
-from transpile.errors import TranspileError
-from transpile.loops import optimise
+from transpile.core.functions import helpers
+from transpile.core.walk import statements
 
 WHOLE = """f(x: float64[?], n: int, buffer out: float32[?, 3]):
   s: stack of float = new stack
@@ -62,7 +57,7 @@ WHOLE = """f(x: float64[?], n: int, buffer out: float32[?, 3]):
 
 def test_every_kind_of_statement_is_read_back():
     assert dump(read(WHOLE)) == WHOLE
-    kinds = {type(s).__name__ for s in _all(read(WHOLE).body)}
+    kinds = {type(s).__name__ for s in statements(read(WHOLE).body)}
     wanted = {k.__name__ for k in ir.Stmt.__args__ if k is not ir.Effect} | {
         "View",
         "Print",
@@ -71,10 +66,6 @@ def test_every_kind_of_statement_is_read_back():
         "BoundsCheck",
     }
     assert kinds == wanted
-
-
-def _all(block):
-    return list(statements(block))
 
 
 @pytest.mark.parametrize(
@@ -99,6 +90,11 @@ def test_what_is_no_core_is_refused(text, place, message):
     assert str(found.value).startswith(f"{place}: ") and message in str(found.value)
 
 
+def test_functions_whose_names_look_like_places():
+    text = "f(n: int):\n  t: int = arrays.diagonal_size n n 0\n  yield t"
+    assert dump(read(text)) == text
+
+
 def test_several_functions():
     text = "f(n: int):\n  yield n\n\ng(n: int):\n  yield n, n"
     assert "\n\n".join(map(dump, read_all(text))) == text
@@ -121,36 +117,12 @@ def test_a_run_finds_what_compiled_code_would_do_silently():
 @pytest.mark.sampled(24)
 def test_corpus_is_read_back(program):
     """Its text, and the code that is made of it."""
-    for target in (*((tp.grad(program.fn, argnums=program.wrt),) if program.wrt else ()), program.fn):
-        try:
-            loops = Loops(target, program.args())
-        except TranspileError:
-            continue
-        if reached(loops.core):  # calls functions that are compiled beside it
-            continue
-        lowered = loops.lowered
-        for fn in (lowered, optimise(lowered), optimise(lowered, threads=3, least=1.0)):
-            plain(fn)
+    for _, _, functions in stages_of(program, THREADS):
+        for fn in map(plain, functions):
             text = dump_all(fn)
             assert "\n\n".join(map(dump, read_all(text))) == text
             if not helpers(fn):
                 assert _code(check(read(dump(fn)))) == _code(fn)
-
-
-def plain(fn):
-    """Names without dots, which the numbers behind equal names are told by; and no sizes by formulas, which mean nothing in
-    loop core."""
-    for var in {
-        *fn.params,
-        *(v for s in _all(ir.Block((), [ir.If(ir.Const(True, BOOL), fn.body, ir.Block())])) for v in _made(s)),
-    }:
-        var.name = var.name.replace(".", "_")
-        var.type = var.type.with_dims(tuple(d if d.is_const or d.is_size_symbol else ANY for d in var.type.dims))
-
-
-def _made(stmt):
-    inner = [p for b in blocks(stmt) for p in b.params]
-    return (*defines(stmt), *inner, *((stmt.index,) if isinstance(stmt, ir.For) else ()))
 
 
 def _code(fn):

@@ -5,26 +5,23 @@ from __future__ import annotations
 import contextlib
 import copy
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from core_reader import read
+from core_reader import plain, read
 from core_runs import Ran, TooLong, Violation, run
 from corpus import all_programs
-from loop_text import Loops
+from loop_text import reversed_loops, stages_of
 from verified import check
 
-import transpile as tp
 from transpile.core import nodes as ir
 from transpile.core.dims import ANY
 from transpile.core.dump import dump
-from transpile.core.functions import helpers, reached
-from transpile.core.rebuild import with_blocks, with_body, with_stmts
-from transpile.core.walk import blocks, defines, statements
-from transpile.errors import InternalError, TranspileError
-from transpile.loops import optimise
+from transpile.core.functions import helpers
+from transpile.core.walk import statements
+from transpile.errors import InternalError
 
 from .kinds import KINDS, places
 
@@ -58,32 +55,13 @@ class Subject:
         return found
 
 
-def plain(fn: ir.Function) -> ir.Function:
-    """The function with names and sizes that its text tells apart."""
-    made = [v for s in statements(fn.body) for v in (*defines(s), *(p for b in blocks(s) for p in b.params))]
-    made += [s.index for s in statements(fn.body) if isinstance(s, ir.For)]
-    for var in {*fn.params, *made}:
-        var.name = var.name.replace(".", "_")
-        dims = (d if d.is_const or d.is_size_symbol else ANY for d in var.type.dims)
-        var.type = replace(var.type, dims=tuple(dims))
-    return fn
-
-
 def subjects(first: int = 0, step: int = 1) -> Iterator[Subject]:
     """Programs of the corpus, one in ``step``: values and gradients, at all stages; no long ones, and none that calls functions
     compiled beside it."""
     for program in all_programs()[first::step]:
-        for kind, target in _targets(program):
-            try:
-                loops = Loops(target, program.args())
-                if reached(loops.core):
-                    continue
-                lowered = loops.lowered
-                args = tuple(loops.values(loops.request.leaves))
-                made = (lowered, optimise(lowered), optimise(lowered, threads=2, least=1.0))
-            except TranspileError:
-                continue
-            for stage, fn in zip(STAGES, made):
+        for kind, loops, functions in stages_of(program, threads=2):
+            args = tuple(loops.values(loops.request.leaves))
+            for stage, fn in zip(STAGES, functions):
                 if helpers(fn) or any(isinstance(s, ir.Print) for s in statements(fn.body)):
                     continue
                 text = dump(plain(fn))
@@ -91,38 +69,15 @@ def subjects(first: int = 0, step: int = 1) -> Iterator[Subject]:
                     yield Subject(f"{program.name} {kind}", stage, text, args)
 
 
-def _targets(program: Any) -> Iterator[tuple[str, Any]]:
-    if program.wrt:
-        yield "gradient", tp.grad(program.fn, argnums=program.wrt)
-    yield "value", program.fn
-
-
 # --------------------------------------------------------------------------------------------------------------- runs
 
 
 def outcomes(fn: ir.Function, args: Sequence[Any]) -> list[Ran]:
-    """What a function gives as it stands, and with the loops turned whose iterations do not need each other."""
+    """What a function gives as it stands, and with the vector loops that carry nothing run backwards, if there are any. (The
+    chunks of parallel loops run in another order than written anyway.)"""
     given = {p.name: copy.deepcopy(v) for p, v in zip(fn.params, args)}
-    found = [run(fn, given)]
-    other = turned(fn)
-    return found if other is fn else [*found, run(other, given)]
-
-
-def turned(fn: ir.Function) -> ir.Function:
-    """The function with vector loops that carry nothing run backwards; itself if there are none. (The chunks of parallel loops
-    run in another order than written anyway.)"""
-    seen = False
-
-    def stmt(old: ir.Stmt) -> ir.Stmt:
-        nonlocal seen
-        new = with_blocks(old, lambda b: with_stmts(b, [stmt(s) for s in b.stmts])) if blocks(old) else old
-        if isinstance(new, ir.For) and new.kind == "vector" and not new.inits:
-            seen = True
-            return replace(new, kind="serial", backwards=True)
-        return new
-
-    body = with_stmts(fn.body, [stmt(s) for s in fn.body.stmts])
-    return with_body(fn, body) if seen else fn
+    other = reversed_loops(fn, lambda loop: loop.kind == "vector" and not loop.inits)
+    return [run(one, given) for one in ([fn] if other is fn else [fn, other])]
 
 
 def others(fn: ir.Function, args: Sequence[Any]) -> Iterator[tuple[Any, ...]]:
@@ -205,11 +160,9 @@ class Mutant:
             return f"{type(e).__name__}: {e}"
         except Exception as e:  # of the printer
             return f"cannot be printed: {type(e).__name__}: {e}"
-        return (
-            ""
-            if all(a.agrees(wanted[0]) for a in found)
-            else f"{found[0].results} {found[0].error}, not {wanted[0].results}"
-        )
+        if all(a.agrees(wanted[0]) for a in found):
+            return ""
+        return f"{found[0].results} {found[0].error}, not {wanted[0].results}"
 
 
 def mutants(kind: str, pool: Sequence[Subject], count: int, seed: int = 0) -> Iterator[Mutant]:

@@ -269,15 +269,12 @@ class Sizes:
     def is_changing(self, symbol: str) -> bool:
         """Whether a symbol differs between the iterations of a loop: the number of an iteration, or a measured number that a
         loop computes."""
-        what = self.unknown.get(symbol)
-        return symbol in self.trips or isinstance(what, ir.Var) and what in self.defs and bool(self.defs[what].loops)
+        return symbol in self.trips or bool(self._measured_in(symbol))
 
-    def _is_measured_in(self, symbol: str, loop: Loop) -> bool:
-        """Whether a symbol is a measured number that each iteration of the loop computes."""
-        what = self.unknown.get(symbol)
-        return (
-            isinstance(what, ir.Var) and what in self.defs and any(around is loop for around in self.defs[what].loops)
-        )
+    def _measured_in(self, symbol: str) -> tuple[Loop, ...]:
+        """The loops around the definition of the variable that a measured symbol stands for; none for other symbols."""
+        found = self.defs.get(what) if isinstance(what := self.unknown.get(symbol), ir.Var) else None
+        return () if found is None else found.loops
 
     def summed(self, value: Formula, loops: Sequence[Loop]) -> tuple[Formula | None, bool]:
         """The sum of ``value`` over all iterations of ``loops``, the outermost first; None if there is no closed form. The flag
@@ -285,7 +282,7 @@ class Sizes:
         loops around it are not summed."""
         for k in reversed(range(len(loops))):
             loop = loops[k]
-            if any(self._is_measured_in(s, loop) for s in value.symbols):
+            if any(around is loop for s in value.symbols for around in self._measured_in(s)):
                 return None, False
             count = self.count(loop)
             if count is None:
